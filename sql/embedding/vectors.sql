@@ -267,9 +267,21 @@ begin
             for no key update skip locked
         );
     end if;
-    -- What was not stored is free for the next worker.
+    -- What was not stored is free for the next worker. This worker may still be embedding other passages.
     if v_stored < cardinality(store_vectors.passage_ids) then
-        perform pgclarify_private.release_passages(store_vectors.worker_id);
+        update pgclarify_private.pending_passage as pending
+        set leased_by = null, leased_until = null
+        where pending.embedding_space_id = v_space.embedding_space_id
+            and (pending.document_id, pending.passage_id) in (
+                select leased.document_id, leased.passage_id
+                from unnest(store_vectors.document_ids, store_vectors.passage_ids) as given (document_id, passage_id)
+                inner join pgclarify_private.pending_passage as leased
+                    on leased.embedding_space_id = v_space.embedding_space_id
+                    and leased.document_id = given.document_id
+                    and leased.passage_id = given.passage_id
+                    and leased.leased_by = store_vectors.worker_id
+                for update of leased skip locked
+            );
     end if;
     return v_stored;
 end

@@ -123,6 +123,16 @@ def test_what_somebody_is_changing_comes_back(connection: Connection, worker: Ha
     assert_complete(connection)
 
 
+def test_what_is_not_stored_does_not_release_the_rest_of_a_claim(connection: Connection, worker: HandWorker) -> None:
+    begin(connection, worker)
+    by_document = {passage["document_id"]: passage for passage in worker.claim_passages()}
+    with connection.transaction():
+        connection.execute(REMOVE, ["2"])
+        assert worker.store_vectors([by_document["2"]]) == 0
+    assert worker.store_vectors([by_document["3"]]) == 1
+    assert worker.store_vectors([by_document["1"]]) == 1
+
+
 def test_a_removal_that_is_taken_back(connection: Connection, worker: HandWorker) -> None:
     begin(connection, worker)
     passages = worker.claim_passages()
