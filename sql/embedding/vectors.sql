@@ -316,6 +316,22 @@ begin
     if not found then
         return;
     end if;
+    -- If a transaction locks the space or the passage, the passage stays leased, and is tried again later.
+    perform from pgclarify.embedding_space as space
+    where space.embedding_space_id = fail_passage.embedding_space_id
+    for no key update skip locked;
+    if not found then
+        return;
+    end if;
+    perform from pgclarify_private.pending_passage as pending
+    where pending.embedding_space_id = fail_passage.embedding_space_id
+        and pending.document_id = fail_passage.document_id
+        and pending.passage_id = fail_passage.passage_id
+        and pending.leased_by = fail_passage.worker_id
+    for update skip locked;
+    if not found then
+        return;
+    end if;
     update pgclarify_private.pending_passage as pending
     set
         attempts = pending.attempts + 1,
@@ -325,7 +341,6 @@ begin
     where pending.embedding_space_id = fail_passage.embedding_space_id
         and pending.document_id = fail_passage.document_id
         and pending.passage_id = fail_passage.passage_id
-        and pending.leased_by = fail_passage.worker_id
     returning pending.attempts into v_attempts;
     if v_attempts >= 3 then
         -- Only the worker's log says which passage it is: some roles may see this error, but not the document.
@@ -338,7 +353,8 @@ $$;
 
 comment on function pgclarify_private.fail_passage(bigint, bigint, text, bigint, text, interval) is
 'Note that a leased passage could not be embedded. After the third time it is skipped, and embedding_space.error says why '
-'searches do not switch to its space. pause: time until the next attempt.';
+'searches do not switch to its space. Nothing is noted if another transaction locks the passage or its space. pause: time '
+'until the next attempt.';
 grant execute on function pgclarify_private.fail_passage(bigint, bigint, text, bigint, text, interval) to pgclarify_worker;
 
 create or replace function pgclarify_private.refuse_filling(embedding_space_id bigint, error text)

@@ -133,6 +133,23 @@ def test_what_is_not_stored_does_not_release_the_rest_of_a_claim(connection: Con
     assert worker.store_vectors([by_document["1"]]) == 1
 
 
+def test_a_passage_that_fails_does_not_wait_for_a_user(connection: Connection, worker: HandWorker) -> None:
+    begin(connection, worker)
+    (first, *_) = passages = worker.claim_passages()
+    for _ in range(2):
+        worker.fail_passage(first)
+        passages += worker.claim_passages()
+    assert len(passages) == 6, "leased for the third time"
+    worker.connection.execute("set lock_timeout = '100ms'")
+    attempts = "select max(attempts) from pgclarify_private.pending_passage"
+    with connection.transaction():
+        connection.execute(SET, [NEW])
+        worker.fail_passage(first)
+    assert scalar(connection, attempts) == 0, "a new request is a new try"
+    worker.fail_passage(first)
+    assert scalar(connection, attempts) == 1
+
+
 def test_a_removal_that_is_taken_back(connection: Connection, worker: HandWorker) -> None:
     begin(connection, worker)
     passages = worker.claim_passages()
