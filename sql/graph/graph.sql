@@ -244,7 +244,14 @@ begin atomic
         -- a load of some thousand passages has ended, and one walk links them all.
         and (
             space.linking_document_id is not null
-            or not exists (select from pgclarify_private.pending_document as pending where pending.corpus_id = space.corpus_id)
+            -- The order makes the planner use an index. Otherwise a plan may read the whole queue of another corpus.
+            or (
+                select true
+                from pgclarify_private.pending_document as pending
+                where pending.corpus_id = space.corpus_id
+                order by pending.is_long
+                limit 1
+            ) is null
             or least(
                 (
                     select min(pending.added_at) from pgclarify_private.pending_link as pending
