@@ -159,11 +159,6 @@ def check(words: list[str]) -> None:
             check_ours(arguments)
         case ["make", target]:
             assert re.search(rf"^{target}:", (CHECKOUT / "Makefile").read_text(), re.M)
-        case ["pip", "install", package]:
-            extras = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-            asked = re.fullmatch(r"pgclarify\[([\w,]+)\]", package)
-            assert asked, package
-            assert set(asked[1].split(",")) <= extras.keys()
         case ["pip", "install", "torch", "--index-url", _]:
             # The usual build of a package that pgclarify brings along.
             assert "torch" in (CHECKOUT / "constraints.txt").read_text()
@@ -171,6 +166,14 @@ def check(words: list[str]) -> None:
             bounds = re.findall(r'"([<>=]+[\d.]+)"', (CHECKOUT / "dbt" / "dbt_project.yml").read_text())
             assert bounds
             assert core == f"dbt-core{','.join(bounds)}"
+        case ["pip", "install", *folders, package]:
+            extras = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+            asked = re.fullmatch(r"(pgclarify|\.)\[([\w,]+)\]", package)
+            assert asked, package
+            assert set(asked[2].split(",")) <= extras.keys()
+            # A checkout brings along the packages that are on no index. The Makefile installs them in this way, too.
+            ours = re.findall(r"pip install .* (\./\w+) -e ", (CHECKOUT / "Makefile").read_text())
+            assert folders == (ours if asked[1] == "." else [])
         case ["docker", "compose", "run", *rest]:
             services = [place for place, word in enumerate(rest) if word in compose["services"]]
             assert services, words
@@ -202,6 +205,7 @@ def test_commands_that_a_page_shows_exist(page: Path) -> None:
         "pgclarify eval compare 1",
         "pgclarify graph check insurance --no-such-option",
         "make nothing",
+        "pip install '.[worker]'",
         "docker compose run no ask",
     ],
 )
