@@ -14,7 +14,7 @@ from website.hooks import DIAGRAMS, file_name
 # Pages, a language, and the test that runs these blocks or compares them with real output. The first match counts.
 # Output of SQL is compared by the test that runs the SQL.
 RUN_BY = [
-    ("docs/operations.md", "sql", "tests/integration/test_docs.py::test_sql_that_changes_the_server_runs"),
+    ("docs/operations.md", "sql", "tests/integration/test_docs.py::test_sql_of_operations_runs"),
     ("docs/roles.md", "sql", "tests/integration/test_docs.py::test_sql_that_changes_the_server_runs"),
     ("docs/citus.md", "sql", "tests/cluster.py::database"),
     ("docs/citus.md", "text", "tests/integration/distributed/test_distributed.py::test_the_page_shows_what_is_printed"),
