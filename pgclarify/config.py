@@ -85,8 +85,8 @@ class Settings(BaseSettings):
     )
     llm_provider: Provider = Field(
         default=Provider.AUTO,
-        description="openai, extractive, or auto: openai if OPENAI_API_KEY, OPENAI_API_KEY_FILE or OPENAI_BASE_URL is"
-        " set, extractive on the embedded server only.",
+        description="openai, extractive, or auto: openai if an address or a key of a language model is set. Otherwise"
+        " extractive on the embedded server, and an error on another server.",
     )
     llm_model: str | None = Field(default=None, description="The endpoint's name of the language model.")
     llm_reasoning_effort: ReasoningEffort | None = Field(
@@ -117,10 +117,11 @@ class Settings(BaseSettings):
     )
     embedding_api_key: SecretStr | None = Field(
         default=None,
-        description="Key of that endpoint. Unset: OPENAI_API_KEY, unless PGCLARIFY_EMBEDDING_BASE_URL is set.",
+        description="Key of the embedding endpoint. Unset: OPENAI_API_KEY, unless PGCLARIFY_EMBEDDING_BASE_URL is set.",
     )
     embedding_api_key_file: Path | None = Field(
-        default=None, description="A file with this key, instead of PGCLARIFY_EMBEDDING_API_KEY."
+        default=None,
+        description="A file with the key of the embedding endpoint, instead of PGCLARIFY_EMBEDDING_API_KEY.",
     )
     embedding_backend: EmbeddingBackend = Field(
         default=EmbeddingBackend.AUTO,
@@ -139,7 +140,9 @@ class Settings(BaseSettings):
         description="Prefix that models of the embedding endpoint expect before a question.",
     )
     embedding_passage_prefix: str = Field(
-        default="", max_length=1000, description="Prefix that they expect before a passage."
+        default="",
+        max_length=1000,
+        description="Prefix that models of the embedding endpoint expect before a passage.",
     )
     rerank_base_url: str | None = Field(
         default=None,
@@ -148,15 +151,16 @@ class Settings(BaseSettings):
     )
     rerank_api_key: SecretStr | None = Field(
         default=None,
-        description="Key of that endpoint. Unset: OPENAI_API_KEY, unless PGCLARIFY_RERANK_BASE_URL is set.",
+        description="Key of the endpoint of rerankers. Unset: OPENAI_API_KEY, unless PGCLARIFY_RERANK_BASE_URL is set.",
     )
     rerank_api_key_file: Path | None = Field(
-        default=None, description="A file with this key, instead of PGCLARIFY_RERANK_API_KEY."
+        default=None,
+        description="A file with the key of the endpoint of rerankers, instead of PGCLARIFY_RERANK_API_KEY.",
     )
     openai_base_url: str | None = Field(
         default=None,
         validation_alias=AliasChoices("OPENAI_BASE_URL", "openai_base_url"),
-        description="An OpenAI-compatible endpoint.",
+        description="An OpenAI-compatible endpoint of the language model.",
     )
     llm_endpoints: str | None = Field(
         default=None,
@@ -166,12 +170,13 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr | None = Field(
         default=None,
         validation_alias=AliasChoices("OPENAI_API_KEY", "openai_api_key"),
-        description="Key of that endpoint.",
+        description="Key of the language model's endpoint.",
     )
     openai_api_key_file: Path | None = Field(
         default=None,
         validation_alias=AliasChoices("OPENAI_API_KEY_FILE", "openai_api_key_file"),
-        description="A file with this key, instead of OPENAI_API_KEY. It is read again for each call.",
+        description="A file with the key of the language model's endpoint, instead of OPENAI_API_KEY. It is read again"
+        " for each call.",
     )
 
     @property

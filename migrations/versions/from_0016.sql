@@ -348,6 +348,8 @@ comment on column pgclarify.run_outcome.stop_code is
     'Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has failed or is not '
     'over.';
 alter type pgclarify.question_clarification add attribute stop_code text;
+comment on column pgclarify.question_clarification.status is
+    'succeeded, partial, failed or cancelled. If there is no reading, the columns from ordinal to citations are null.';
 comment on column pgclarify.question_clarification.stop_code is 'As in run_outcome.';
 -- Views of questions read only this index.
 drop index pgclarify.run_question_group_id_idx;
@@ -597,10 +599,11 @@ comment on column pgclarify.eval_run.method is
 
 -- A clear question may depend on its history.
 comment on column pgclarify.rewriting.was_ambiguous is
-    'Whether it was ambiguous with its history; null for replies. False, with a reason: it is clear with its history, but '
-    'not alone.';
+    'True if it was ambiguous even with its history; null for replies. False if it was clear. A question that was clear only '
+    'with its history has a reason.';
 comment on column pgclarify.rewritten_question.was_ambiguous is
-    'Whether it was ambiguous with its history. False, with a reason: it is clear with its history, but not alone.';
+    'True if it was ambiguous even with its history. False if it was clear. A question that was clear only with its history '
+    'has a reason.';
 
 -- Evaluations have strata.
 alter table pgclarify.eval_metric
@@ -1152,8 +1155,8 @@ comment on type pgclarify.clarification is 'A reading with its answer and its ev
 comment on column pgclarify.clarification.interpretation is 'The reading: a question that stands alone.';
 comment on column pgclarify.clarification.support is 'How many documents support it.';
 comment on column pgclarify.run_outcome.interpretations is
-    'Number of readings found; 0 if the corpus answers none. Null unless succeeded or partial, and for operations without '
-    'readings, such as investigations.';
+    'Number of readings found; 0 means that none was found, and stop_code says why. Null unless succeeded or partial, and '
+    'for operations without readings, such as investigations.';
 comment on column pgclarify.run_outcome.stop_reason is 'Why it stopped early; null if it did not, or is not over.';
 comment on column pgclarify.run_outcome.cost_usd is
     'What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before its end.';

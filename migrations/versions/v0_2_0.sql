@@ -1247,8 +1247,8 @@ comment on column pgclarify.rewriting.run_id is 'The run.';
 comment on column pgclarify.rewriting.rewritten is
     'The rewritten question; exactly the original one if it was clear or could not be rewritten.';
 comment on column pgclarify.rewriting.was_ambiguous is
-    'Whether it was ambiguous with its history; null for replies. False, with a reason: it is clear with its history, but '
-    'not alone.';
+    'True if it was ambiguous even with its history; null for replies. False if it was clear. A question that was clear only '
+    'with its history has a reason.';
 comment on column pgclarify.rewriting.reason is
     'Why it was rewritten in this way, or not at all; null if there is nothing to say.';
 
@@ -1950,7 +1950,7 @@ comment on column pgclarify.question_clarification.question_key is 'The caller''
 comment on column pgclarify.question_clarification.question is 'The question.';
 comment on column pgclarify.question_clarification.run_id is 'The run.';
 comment on column pgclarify.question_clarification.status is
-    'succeeded, partial, or failed or cancelled, in which case all that follows is null.';
+    'succeeded, partial, failed or cancelled. If there is no reading, the columns from ordinal to citations are null.';
 comment on column pgclarify.question_clarification.ordinal is 'As in clarification.';
 comment on column pgclarify.question_clarification.interpretation is 'As in clarification.';
 comment on column pgclarify.question_clarification.answer is 'As in clarification.';
@@ -1975,8 +1975,8 @@ comment on column pgclarify.run_outcome.run_id is 'The run.';
 comment on column pgclarify.run_outcome.status is 'Its state; queued or running if the timeout came first.';
 comment on column pgclarify.run_outcome.error is 'Why it failed; null unless it did.';
 comment on column pgclarify.run_outcome.interpretations is
-    'Number of readings found; 0 if the corpus answers none. Null unless succeeded or partial, and for operations without '
-    'readings, such as investigations.';
+    'Number of readings found; 0 means that none was found, and stop_code says why. Null unless succeeded or partial, and '
+    'for operations without readings, such as investigations.';
 comment on column pgclarify.run_outcome.stop_reason is 'Why it stopped early; null if it did not, or is not over.';
 comment on column pgclarify.run_outcome.cost_usd is
     'What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before its end.';
@@ -2124,7 +2124,8 @@ comment on column pgclarify.rewritten_question.run_id is 'The run.';
 comment on column pgclarify.rewritten_question.rewritten is
     'The rewritten question; exactly the original one if it was clear or could not be rewritten.';
 comment on column pgclarify.rewritten_question.was_ambiguous is
-    'Whether it was ambiguous with its history. False, with a reason: it is clear with its history, but not alone.';
+    'True if it was ambiguous even with its history. False if it was clear. A question that was clear only with its history '
+    'has a reason.';
 comment on column pgclarify.rewritten_question.reason is
     'Why it was rewritten in this way, or not at all; null if there is nothing to say.';
 

@@ -87,7 +87,7 @@ def not_looked_at(run: Row, passages: Sequence[Row]) -> RenderableType:
     reason = printable(run["stop_reason"]) if run["is_over_budget"] else "calls of the model failed"
     text = Text(f"{how}: {reason}; {run['judged']:,} of {counted(run['candidates'], 'passage')} judged", style="yellow")
     text.append(", and none of those answers it.\n" if run["judged"] else ".\n")
-    text.append("Asked again, it pays for what is missing alone. See ", style="default")
+    text.append("If you ask again, only the missing calls are paid. See ", style="default")
     if run["is_over_budget"]:
         text.append("what is left of budgets: pgclarify status", style="default")
     else:

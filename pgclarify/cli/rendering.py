@@ -190,7 +190,9 @@ _CONCLUSIONS = {
     "cut_off": "There is no answer yet. Allow more calls: --option max_calls=1000",
     "failed": "There is no answer: the model could not be reached or understood on the way.",
 }
-_OVER_BUDGET = "There is no answer yet: a budget allows no more calls. Asked again, it pays for what is missing alone."
+_OVER_BUDGET = (
+    "There is no answer yet: a budget allows no more calls. If you ask again, only the missing calls are paid."
+)
 
 
 def step(row: Row, *, first_citation: int) -> RenderableType:

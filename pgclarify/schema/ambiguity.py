@@ -144,8 +144,8 @@ rewriting = Table(
         "was_ambiguous",
         Boolean,
         comment=(
-            "Whether it was ambiguous with its history; null for replies. False, with a reason: it is clear with its "
-            "history, but not alone."
+            "True if it was ambiguous even with its history; null for replies. False if it was clear. A question that "
+            "was clear only with its history has a reason."
         ),
     ),
     Column(

@@ -87,8 +87,9 @@ async def open_language_models(settings: Settings, embedders: Embedders) -> Asyn
         if not settings.has_endpoint and settings.database_url is not None:
             raise ConfigurationError(
                 "no language model is set",
-                detail="Neither OPENAI_API_KEY nor OPENAI_BASE_URL is set.",
-                hint="Set them and PGCLARIFY_LLM_MODEL, or PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
+                detail="No address and no key of a language model is set.",
+                hint="Set OPENAI_BASE_URL, PGCLARIFY_LLM_ENDPOINTS or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL; or set"
+                " PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
             )
         provider = Provider.OPENAI if settings.has_endpoint else Provider.EXTRACTIVE
     try:

@@ -118,7 +118,7 @@ comment on function pgclarify.set_budget(text, text, jsonb) is
 'own; null is all corpora, for members of pgclarify_owner. options: period (day, month or total), max_cost_usd and max_calls '
 '(its limits; null is none), role (the budget applies to runs of this role and its members; null is everyone), binds_owner '
 '(for members of pgclarify_owner: whether the owner of the corpus may not change it; true for budgets that they create). '
-'Omitted options are not changed.';
+'Omitted options are not changed. A new budget needs a period and a limit.';
 grant execute on function pgclarify.set_budget(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.remove_budget(caller pgclarify_private.caller, name text, corpus text)

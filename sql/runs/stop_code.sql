@@ -62,12 +62,12 @@ begin atomic
         (
             'budget',
             'a budget let no further call through',
-            'See what is left in budget_status. Asked again, it pays for what is missing alone.'
+            'See what is left in budget_status. If you ask again, only the missing calls are paid.'
         ),
         (
             'failed_calls',
             'calls failed, so that not all was judged',
-            'See why with explain. Asked again, it pays for what is missing alone.'
+            'See why with explain. If you ask again, only the missing calls are paid.'
         )
     ) as known (stop_code, meaning, help);
 end;

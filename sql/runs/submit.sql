@@ -136,9 +136,10 @@ begin atomic
 end;
 
 comment on function pgclarify.wait(bigint[], interval) is
-'Wait until the runs are over or the timeout has passed, and return the state of each: interpretations = 0 means that the '
-'corpus has no answer. run_ids: from submit, committed. timeout: null means no limit. A single run that was submitted alone '
-'goes before batches until this session waits for another run or ends. Cancelling this call does not cancel the runs.';
+'Wait until the runs are over or the timeout has passed, and return the state of each: interpretations = 0 means that no '
+'reading was found, and stop_code says why. run_ids: from submit, committed. timeout: null means no limit. A single run that '
+'was submitted alone goes before batches until this session waits for another run or ends. Cancelling this call does not '
+'cancel the runs. Error PC001 if no worker has been alive for half a minute: the runs continue when one starts.';
 grant execute on function pgclarify.wait(bigint[], interval) to pgclarify_user;
 
 create or replace function pgclarify.result(run_id bigint)
@@ -155,8 +156,8 @@ begin atomic
 end;
 
 comment on function pgclarify.result(bigint) is
-'The readings that a run found; no row if the corpus has no answer. Error 55000 if it is not over, PC003 if it failed or was '
-'cancelled; a warning if it is partial. run_id: from submit, or any clarification that you may see.';
+'The readings that a run found; no row if it found none (its stop_code says why). Error 55000 if it is not over, PC003 if it '
+'failed or was cancelled; a warning if it is partial. run_id: from submit, or any clarification that you may see.';
 grant execute on function pgclarify.result(bigint) to pgclarify_reader;
 
 create or replace function pgclarify_private.cancel(caller pgclarify_private.caller, run_id bigint)
