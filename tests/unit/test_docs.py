@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 import typer
 import yaml
@@ -96,6 +97,25 @@ def test_pages_that_code_names_are_there() -> None:
     named = {page for file in files for page in re.findall(r"\bdocs/[\w/-]+\.md\b", file.read_text())}
     assert len(named) > 10
     assert {page for page in named if not (CHECKOUT / page).exists()} == set()
+
+
+def test_errors_that_functions_raise_are_on_their_page() -> None:
+    rows = tables(CHECKOUT / "docs" / "errors.md", "SQLSTATE")["Errors"]
+    told = {code for row in rows for code in re.findall(r"\b[0-9A-Z]{5}\b", row[0])}
+    # Only functions for workers raise the first; other functions of ours catch the others.
+    internal = {"22000", "PC000", "PC098", "PC099"}
+
+    scripts = "".join(file.read_text() for file in (CHECKOUT / "sql").rglob("*.sql"))
+    names = set(re.findall(r"errcode = '(\w+)'", scripts))
+    codes = {sqlstate_of(name) for name in names}
+    assert len(codes) > 20
+    assert codes - internal <= told
+
+
+def sqlstate_of(name: str) -> str:
+    """The code of an error that a function raises by its name or code."""
+    condition = getattr(psycopg.errors, name.title().replace("_", ""), None)
+    return name if condition is None else str(condition.sqlstate)
 
 
 def test_every_page_is_in_the_index() -> None:
