@@ -348,6 +348,8 @@ comment on column pgclarify.run_outcome.stop_code is
     'Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has failed or is not '
     'over.';
 alter type pgclarify.question_clarification add attribute stop_code text;
+comment on column pgclarify.search_result.score is 'As in the table candidate. Higher is better.';
+comment on column pgclarify.search_result.origin is 'How it was found: dense, lexical or neighbor.';
 comment on column pgclarify.question_clarification.status is
     'succeeded, partial, failed or cancelled. If there is no reading, the columns from ordinal to citations are null.';
 comment on column pgclarify.question_clarification.stop_code is 'As in run_outcome.';

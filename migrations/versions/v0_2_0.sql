@@ -2003,8 +2003,8 @@ comment on column pgclarify.search_result.document_id is 'The document.';
 comment on column pgclarify.search_result.title is 'The document''s title.';
 comment on column pgclarify.search_result.heading is 'Headings above the passage.';
 comment on column pgclarify.search_result.content is 'The passage.';
-comment on column pgclarify.search_result.score is 'As in candidate.';
-comment on column pgclarify.search_result.origin is 'As in candidate.';
+comment on column pgclarify.search_result.score is 'As in the table candidate. Higher is better.';
+comment on column pgclarify.search_result.origin is 'How it was found: dense, lexical or neighbor.';
 
 create type pgclarify.neighbor as (
     rank integer,
