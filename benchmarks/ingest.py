@@ -52,11 +52,11 @@ def measure(passages: int = PASSAGES) -> list[Figure]:
     backends = [each for each in EmbeddingBackend if each is not EmbeddingBackend.INT8 or multiplies_int8()]
     parts = [texts[first :: len(backends) + 1] for first in range(len(backends) + 1)]
     plain_seconds = _encode(plain, parts.pop())
-    seconds = {}
+    seconds, cpu_seconds = {}, {}
     with product.database() as dsn:
         for backend, part in zip(backends, parts, strict=True):
             with step(f"{len(texts):,} passages, {backend}"):
-                seconds[backend] = _load(dsn, backend, documents, len(texts))
+                seconds[backend], cpu_seconds[backend] = _load(dsn, backend, documents, len(texts))
             plain_seconds += _encode(plain, part)
     return [
         *(
@@ -67,6 +67,10 @@ def measure(passages: int = PASSAGES) -> list[Figure]:
         *(
             Figure(f"ingest, {backend}, of {len(texts):,}", len(texts) / taken, "passages/s")
             for backend, taken in seconds.items()
+        ),
+        *(
+            Figure(f"ingest, {backend}: CPU time of the worker for a passage", 1000 * taken / len(texts), "ms")
+            for backend, taken in cpu_seconds.items()
         ),
     ]
 
@@ -135,19 +139,22 @@ def _encode(model: Any, texts: Sequence[str]) -> float:
         return time.perf_counter() - started
 
 
-def _load(dsn: str, backend: EmbeddingBackend, documents: Sequence[Document], passages: int) -> float:
-    """Seconds from adding the first document until all are searchable. The model is loaded before."""
+def _load(dsn: str, backend: EmbeddingBackend, documents: Sequence[Document], passages: int) -> tuple[float, float]:
+    """Seconds from adding the first document until all are searchable, and the worker's CPU time in them.
+
+    The model is loaded before.
+    """
     corpus = f"ingest {backend}"
-    with worker_of(dsn, backend), product.connect(dsn) as connection:
+    with worker_of(dsn, backend) as worker, product.connect(dsn) as connection:
         connection.execute("select pgclarify.create_corpus(%s, %s)", [corpus, MODEL])
         connection.execute("select pgclarify.add_document(%s, 'warm-up', 'Something to begin with.')", [corpus])
         before = wait_until_searchable(connection, corpus)
-        started = time.perf_counter()
+        started, cpu = time.perf_counter(), product.cpu_seconds_of(worker)
         add(connection, corpus, iter(documents))
         after = wait_until_searchable(connection, corpus)
-        seconds = time.perf_counter() - started
+        seconds, cpu = time.perf_counter() - started, product.cpu_seconds_of(worker) - cpu
     assert after - before == passages, (after, before, passages)
-    return seconds
+    return seconds, cpu
 
 
 if __name__ == "__main__":

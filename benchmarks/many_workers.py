@@ -42,6 +42,8 @@ def measure_throughput(dsn: str, corpus: str, workers: Sequence[int]) -> list[Fi
                 endpoint.stats["calls"],
                 sum(map(product.cpu_seconds, processes)),
                 product.server_cpu_seconds(connection),
+                sum(map(product.main_thread_seconds, processes)),
+                product.cpu_seconds_of(endpoint.process_id),
             )
             with step(f"{_QUESTIONS} questions, {count} workers"):
                 started = time.perf_counter()
@@ -66,6 +68,17 @@ def measure_throughput(dsn: str, corpus: str, workers: Sequence[int]) -> list[Fi
                     (product.server_cpu_seconds(connection) - before[2]) / calls * 1000,
                     "ms",
                 ),
+                # A worker can use several cores, but all threads but the first one only embed.
+                Figure(
+                    f"{count} workers: of that in their event loops",
+                    (sum(map(product.main_thread_seconds, processes)) - before[3]) / calls * 1000,
+                    "ms",
+                ),
+                Figure(
+                    f"{count} workers: the endpoint's CPU time for a call",
+                    (product.cpu_seconds_of(endpoint.process_id) - before[4]) / calls * 1000,
+                    "ms",
+                ),
             ]
     return figures
 
@@ -81,6 +94,7 @@ def measure_wait(dsn: str, corpus: str, batch: int, *, call_seconds: float, at_o
         quiet = _waits(connection, corpus, seed=71)
         questions = made_up.questions(batch, seed=72)
         with step(f"queueing {batch:,} questions"):
+            size = _database_bytes(connection)
             started = time.perf_counter()
             for start in range(0, batch, _A_SUBMISSION):
                 connection.execute(
@@ -88,6 +102,7 @@ def measure_wait(dsn: str, corpus: str, batch: int, *, call_seconds: float, at_o
                     [questions[start : start + _A_SUBMISSION], corpus, _TOP_K],
                 )
             queueing = time.perf_counter() - started
+            queued_bytes = _database_bytes(connection) - size
         # Wait until the worker is busy and the endpoint has a long queue.
         time.sleep(5)
         beside = _waits(connection, corpus, seed=73)
@@ -99,6 +114,7 @@ def measure_wait(dsn: str, corpus: str, batch: int, *, call_seconds: float, at_o
         Figure("the second over the first", median(beside) / median(quiet), aim="< 2"),
         Figure("the longest wait over the first", max(beside) / median(quiet)),
         Figure("queueing a question", queueing / batch * 1000, "ms"),
+        Figure("a queued question", queued_bytes / batch / 1000, "kB"),
     ]
 
 

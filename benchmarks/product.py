@@ -115,7 +115,18 @@ def running_worker(
 
 def cpu_seconds(process: subprocess.Popen[str]) -> float:
     """CPU seconds of a process so far, with all its threads and its ended children. Linux only."""
-    return sum(map(int, _status(Path("/proc", str(process.pid)))[11:15])) / os.sysconf("SC_CLK_TCK")
+    return cpu_seconds_of(process.pid)
+
+
+def cpu_seconds_of(process_id: int) -> float:
+    """The same, by the number of the process."""
+    return sum(map(int, _status(Path("/proc", str(process_id)))[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def main_thread_seconds(process: subprocess.Popen[str]) -> float:
+    """CPU seconds of the first thread of a process, which has the event loop of a worker. Linux only."""
+    thread = Path("/proc", str(process.pid), "task", str(process.pid))
+    return sum(map(int, _status(thread)[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def megabytes(process: subprocess.Popen[str]) -> float:
