@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pgclarify.cli import connection, terminal
-from pgclarify.errors import EmbeddingError, MissingReader, NoWorker, UnreadableFile
+from pgclarify.client.indexing_watch import IndexingWatch
+from pgclarify.errors import MissingReader, NoWorker, UnreadableFile
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -193,34 +194,44 @@ def progress_bar() -> Progress:
     )
 
 
-def wait_until_searchable(database: connection.Database, corpus: str, progress: Progress) -> None:
+def wait_until_searchable(
+    database: connection.Database, corpus: str, progress: Progress, clock: Callable[[], float] = time.monotonic
+) -> None:
     """Wait until everything that was added is searchable, or has failed to be indexed.
+
+    Args:
+        database: An autocommit connection.
+        corpus: Its name.
+        progress: Shows how many passages are indexed, and why the others wait.
+        clock: Returns seconds since any fixed moment.
 
     Raises:
         NoWorker: If no worker is running.
-        EmbeddingError: If no worker can load the corpus's model.
+        EmbeddingError: If nothing was indexed for a minute, and the state of the corpus has an error.
     """
-    task = progress.add_task("Indexing passages", total=None)
+    from rich.markup import escape
+
+    from pgclarify.cli.rendering import printable
+
+    task = progress.add_task("", total=None)
     total = done = 0
-    last_worker = time.monotonic()
+    last_worker = clock()
+    watch = IndexingWatch(clock)
     while True:
         (state,) = connection.fetch(database, "client_corpus_status", corpus=corpus)
         pending, passages = int(state["pending"]), int(state["pending_passages"])
         # An estimate until each document is cut; it must not decrease.
         done = max(done, total - passages)
         total = max(total, done + passages)
-        progress.update(task, total=total, completed=done)
+        error = None if pending == 0 or state["next_embedding_model"] else state["error"]
+        reason = f" ({escape(printable(error))})" if error else ""
+        progress.update(task, total=total, completed=done, description=f"Indexing passages{reason}")
         if pending == 0:
             return
-        if state["error"] and not state["next_embedding_model"]:
-            raise EmbeddingError(
-                f"no worker can load the embedding model of {corpus}",
-                detail=state["error"],
-                hint="The documents are stored. Make the model available to a worker, or load into another corpus.",
-            )
+        watch.check(corpus, pending_passages=passages, error=error)
         if connection.fetch(database, "client_list_workers"):
-            last_worker = time.monotonic()
-        elif time.monotonic() - last_worker > _WORKERLESS_SECONDS:
+            last_worker = clock()
+        elif clock() - last_worker > _WORKERLESS_SECONDS:
             raise NoWorker(
                 "no worker is running, so nothing is indexed",
                 detail=f"The documents are stored, and {passages} passages of {corpus} wait for a worker.",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable, Iterator, Sequence
 
+from pgclarify.client.indexing_watch import IndexingWatch
 from pgclarify.client.records import CorpusStatus, record
 from pgclarify.client.scripts import Script, Session, Statement, interval, pace, to_json
-from pgclarify.errors import EmbeddingError, InputError, NotFound, NotReady, NoWorker, PermissionDenied
+from pgclarify.errors import InputError, NotFound, NotReady, NoWorker, PermissionDenied
 from pgclarify.vocabulary import Document
 
 # Documents in one statement: enough to hide the round trip, few enough for one message.
@@ -186,11 +186,12 @@ def wait_until_searchable(
         NotFound: If there is no such corpus.
         PermissionDenied: If some of its documents are not for everyone, and you are neither owner nor analyst.
         NoWorker: If no worker has been running for ten seconds.
-        EmbeddingError: If no worker can load its embedding model.
+        EmbeddingError: If nothing was indexed for a minute, and the state of the corpus has an error.
         NotReady: If the time is up; workers continue.
     """
     limit = interval(timeout)
-    began = last_worker = time.monotonic()
+    began = last_worker = session.clock()
+    watch = IndexingWatch(session.clock)
     while True:
         status = yield from corpus_status(session, corpus)
         if status.pending is None:
@@ -201,14 +202,13 @@ def wait_until_searchable(
         if status.pending == 0:
             return status
         waiting = f"{status.pending} documents of {status.corpus} are stored, and not indexed yet."
-        if status.error and status.next_embedding_model is None:
-            raise EmbeddingError(
-                f"no worker can load the embedding model of {status.corpus}",
-                detail=f"{status.error.removesuffix('.')}. {waiting}",
-                hint="Make the model available to a worker, or use another corpus.",
-            )
+        watch.check(
+            status.corpus,
+            pending_passages=status.pending_passages or 0,
+            error=status.error if status.next_embedding_model is None else None,
+        )
         workers = yield Statement("client_list_workers")
-        now = time.monotonic()
+        now = session.clock()
         if workers:
             last_worker = now
         elif now - last_worker > _WORKERLESS_SECONDS:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -52,10 +53,12 @@ class Session:
 
     Attributes:
         corpus: Name of the corpus for calls that name none; None lets the server choose.
+        clock: Returns seconds since any fixed moment. Waits measure their time with it.
     """
 
-    def __init__(self, corpus: str | None = None) -> None:
+    def __init__(self, corpus: str | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.corpus = corpus
+        self.clock = clock
 
     @property
     def is_in_transaction(self) -> bool:

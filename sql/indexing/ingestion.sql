@@ -257,5 +257,5 @@ end;
 
 comment on function pgclarify_private.delay_documents(bigint, text) is
 'Store why documents have to wait for the embedding model of the active space: corpus_status shows it while any is pending. '
-'The next stored document clears it.';
+'The next stored document clears it, and so does the removal or the failure of the last pending one.';
 grant execute on function pgclarify_private.delay_documents(bigint, text) to pgclarify_worker;

@@ -238,8 +238,10 @@ def _check_model(corpus: Row) -> Check:
     if corpus["next_embedding_model"] is None:
         return problem(
             "corpora",
-            f"no worker can load the embedding model of {corpus['corpus']}: {corpus['error']}",
-            "Make the model available to a worker, or load the documents into another corpus.",
+            f"{corpus['corpus']} cannot be indexed now: {corpus['error']}",
+            "Make the model available to a worker, or load the documents into another corpus."
+            if corpus["error"].startswith("no embedding model ")
+            else "Remove the cause. Workers then index what waits.",
         )
     return problem(
         "corpora",

@@ -1,0 +1,53 @@
+"""Decides when a wait for indexing must end, because nothing is indexed any longer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from pgclarify.errors import EmbeddingError
+
+# Seconds. A worker that cannot use a model tries again every 30 seconds.
+_LONGEST_STANDSTILL = 60.0
+
+
+class IndexingWatch:
+    """Watches one corpus while its passages are indexed.
+
+    The error of a corpus alone does not end a wait. It may be temporary or out of date, or concern one worker of
+    several.
+
+    Args:
+        clock: Returns seconds since any fixed moment.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._pending_passages = inf
+        self._progressed_at = clock()
+
+    def check(self, corpus: str, *, pending_passages: int, error: str | None) -> None:
+        """Check the present state of the corpus.
+
+        Args:
+            corpus: Its name.
+            pending_passages: How many of its passages are not indexed yet.
+            error: Why they wait; None if there is no reason.
+
+        Raises:
+            EmbeddingError: If there is an error, and nothing was indexed for a minute.
+        """
+        now = self._clock()
+        # Another session may add documents meanwhile, so compare with the last state, not with the lowest.
+        if pending_passages < self._pending_passages:
+            self._progressed_at = now
+        self._pending_passages = pending_passages
+        if error is None or now - self._progressed_at < _LONGEST_STANDSTILL:
+            return
+        raise EmbeddingError(
+            f"nothing of {corpus} is being indexed",
+            detail=f"{error.removesuffix('.')}. {pending_passages} passages wait; their documents are stored.",
+            hint="Make the model available to a worker, or use another corpus."
+            if error.startswith("no embedding model ")
+            else "Remove the cause. Workers then index what waits.",
+        )

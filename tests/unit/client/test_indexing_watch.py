@@ -1,0 +1,35 @@
+"""When a wait for indexing ends with the error of the corpus."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.client.indexing_watch import IndexingWatch
+from pgclarify.errors import EmbeddingError
+
+
+def watch(*pending_passages: int, error: str | None) -> None:
+    """Look at a corpus every 20 seconds."""
+    now = 0.0
+    watched = IndexingWatch(lambda: now)
+    for passages in pending_passages:
+        watched.check("insurance", pending_passages=passages, error=error)
+        now += 20
+
+
+def test_an_error_is_ignored_while_passages_are_indexed() -> None:
+    watch(9, 9, 9, 8, 8, 10, 9, 9, 9, error="the embedding endpoint failed")
+
+
+def test_without_an_error_the_wait_goes_on() -> None:
+    watch(9, 9, 9, 9, 9, 9, error=None)
+
+
+@pytest.mark.parametrize(
+    ("error", "names_model"), [("no embedding model m: No worker can load it.", True), ("its budget is spent", False)]
+)
+def test_an_error_counts_after_a_minute_in_which_nothing_was_indexed(error: str, *, names_model: bool) -> None:
+    with pytest.raises(EmbeddingError) as caught:
+        watch(9, 8, 8, 9, 9, error=error)
+    assert error.removesuffix(".") in str(caught.value.detail)
+    assert ("model" in str(caught.value.hint)) == names_model
