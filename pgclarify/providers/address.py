@@ -200,7 +200,7 @@ class Address:
                 said = f" ({self.scrubbed(fault.said)})" if fault.said else ""
                 return Explanation(
                     f"the answer of {asked.endpoint} is not {asked.reply}",
-                    f"{self.base_url} was asked {tries}. What it sent could not be read as one{said}.",
+                    f"{self.base_url} was asked {tries}. What it sent could not be read{said}.",
                     f"Check {self.url_variable}: it usually ends in /v1.",
                 )
 

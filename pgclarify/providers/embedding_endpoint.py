@@ -13,14 +13,16 @@ from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EmbeddingUnavailable
 from pgclarify.protocols import EmbeddingTally
 from pgclarify.providers.address import REFUSING, Address, Asked
-from pgclarify.providers.bounded_client import Call
+from pgclarify.providers.bounded_client import Call, Fault, Problem
 from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.embedding_reply import Embeddings, read_embeddings
 
 _logger = logging.getLogger(__name__)
 
-# Statuses that may be due to one of the texts. Some servers answer 500 to a text that is too long.
-_ABOUT_A_REQUEST: Final = REFUSING | {500}
+# Statuses for a text that may be too long. Some servers answer 500 to it.
+_ABOUT_THE_LENGTH: Final = REFUSING | {500}
+# Statuses that do not depend on the texts: wrong key, unknown model, rate limit.
+_ABOUT_ANY_REQUEST: Final = frozenset({401, 404, 429})
 
 # A limit above any model's dimensions, until the server's dimensions are known.
 _LONGEST_VECTOR: Final = 65536
@@ -132,8 +134,8 @@ class EmbeddingEndpoint:
             dimensions: The most dimensions of a vector.
 
         Raises:
-            EmbeddingUnavailable: If no embeddings were received, after all retries. RequestFailed if the endpoint did
-                answer.
+            EmbeddingUnavailable: If no embeddings were received, after all retries. RequestFailed or TextRefused if the
+                cause may be a text.
         """
         most_bytes = len(texts) * dimensions * _BYTES_PER_NUMBER + _BYTES_AROUND
         ends_at = asyncio.get_running_loop().time() + self._timeout
@@ -157,9 +159,7 @@ class EmbeddingEndpoint:
             _logger.warning("the embedding endpoint answered a request of %d texts with: %s", len(texts), said)
             call.fault = replace(call.fault, said="")
         why = self._address.explain(call, asked)
-        status = 0 if call.fault is None else call.fault.status
-        kind = RequestFailed if status in _ABOUT_A_REQUEST else EmbeddingUnavailable
-        raise kind(why.message, detail=why.detail, hint=why.hint)
+        raise _kind_of(call.fault)(why.message, detail=why.detail, hint=why.hint)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -167,4 +167,17 @@ class EmbeddingEndpoint:
 
 
 class RequestFailed(EmbeddingUnavailable):
-    """The endpoint answered, but refused or failed. The cause may be one of the texts."""
+    """The endpoint or a proxy refused the request, failed, or answered something else. A text may be the cause.
+
+    For example, a web application firewall refuses a text that looks like an attack, or a text crashes the server.
+    """
+
+
+class TextRefused(RequestFailed):
+    """The endpoint refused the request, or failed. A text may be the cause, and a shorter one may be accepted."""
+
+
+def _kind_of(fault: Fault | None) -> type[EmbeddingUnavailable]:
+    if fault is None or fault.problem is Problem.SILENT or fault.status in _ABOUT_ANY_REQUEST:
+        return EmbeddingUnavailable
+    return TextRefused if fault.status in _ABOUT_THE_LENGTH else RequestFailed

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from pgclarify.errors import DimensionMismatch, EmbeddingError, EmbeddingUnavailable, ModelNotFound
 from pgclarify.foreign_text import check_unicode
 from pgclarify.protocols import PaidTexts, Payer, current_payer, is_waited_for, waited_for
-from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, RequestFailed
+from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, RequestFailed, TextRefused
 from pgclarify.providers.embedding_tokens import MAX_TOKENS, cut_to_size, shared_tokens, tokenizer
 from pgclarify.providers.reserved_names import is_reserved
 from pgclarify.vocabulary import AT_ENDPOINT
@@ -41,12 +41,13 @@ _NAME: Final = re.compile(rf"{AT_ENDPOINT}(?P<name>.+?)(?:@(?P<dimensions>[1-9][
 
 @dataclass(eq=False, slots=True)
 class _Waiting:
-    """A text in the queue, with its payer, the future of its vector, and how often it was halved."""
+    """A text in the queue, with its payer, the future of its vector, and what was tried after failures."""
 
     text: str
     payer: Payer
     vector: asyncio.Future[NDArray[np.float32]]
     halvings: int = 0
+    was_repeated: bool = False
 
 
 class EndpointEmbedder:
@@ -56,7 +57,8 @@ class EndpointEmbedder:
     caller come first. Passages come last, so that a run does not wait for the indexing of a corpus. Within each
     priority, the oldest text comes first. Only the endpoint knows how many tokens a text has, so our count is an upper
     estimate: four Latin letters, two digits, four blanks or one other character are a token. A text that is longer than
-    max_tokens by that count is cut. If the endpoint still refuses it, it is cut in half, at most twice.
+    max_tokens by that count is cut. If the endpoint still refuses it, it is cut in half, at most twice. A text with
+    which requests fail for any other reason, while others succeed, is tried twice, and then fails alone.
 
     Args:
         endpoint: The endpoint.
@@ -111,7 +113,7 @@ class EndpointEmbedder:
             try:
                 probed = await endpoint.ask(compact, [_PROBE])
                 request = compact
-            except RequestFailed:
+            except TextRefused:
                 probed = await endpoint.ask(request, [_PROBE])
         dimensions = probed.vectors.shape[1]
         if asked_dimensions not in (None, dimensions):
@@ -251,7 +253,7 @@ class EndpointEmbedder:
                 await self._answer(batch[:middle])
                 await self._answer(batch[middle:])
                 return
-            if isinstance(error, RequestFailed) and are_to_blame and batch[0].halvings < _MOST_HALVINGS:
+            if isinstance(error, TextRefused) and are_to_blame and batch[0].halvings < _MOST_HALVINGS:
                 # Text that is no language, such as a key or an encoded image, may have more tokens than we count.
                 chars = len(batch[0].text)
                 _logger.warning("the embedding endpoint refused a text of %d characters: trying half of it", chars)
@@ -259,7 +261,19 @@ class EndpointEmbedder:
                 batch[0].halvings += 1
                 await self._answer(batch)
                 return
-            if are_to_blame:
+            is_of_unknown_cause = isinstance(error, RequestFailed) and not isinstance(error, TextRefused)
+            if is_of_unknown_cause and are_to_blame and not batch[0].was_repeated:
+                # The server may have failed for a moment.
+                batch[0].was_repeated = True
+                await self._answer(batch)
+                return
+            if is_of_unknown_cause and are_to_blame:
+                error = EmbeddingError(
+                    "the embedding endpoint embeds other texts, but not this one",
+                    detail=error.detail,
+                    hint="See the logs of the server, and of any proxy or firewall before it.",
+                )
+            elif are_to_blame:
                 error = EmbeddingError(error.message, detail=error.detail, hint=error.hint)
             for each in batch:
                 if not each.vector.done():

@@ -212,7 +212,7 @@ async def test_a_caller_is_not_told_what_a_server_says_of_the_texts_of_others(
             embedder.encode(["a secret"], are_passages=True),
             return_exceptions=True,
         )
-    assert len(server.embedding_bodies) == 1
+    assert [body["input"] for body in server.embedding_bodies] == [["a question", "a secret"], ["probe"]]
     for outcome in outcomes:
         assert isinstance(outcome, EmbeddingUnavailable)
         assert "secret" not in str(outcome)

@@ -132,12 +132,31 @@ async def test_a_text_that_has_more_tokens_than_are_counted_is_cut(server: Serve
         assert np.array_equal(vectors, await embedder.encode(["red cars", "word " * 50]))
 
 
-async def test_a_server_that_is_overloaded_for_a_while_does_not_blame_texts(server: Server) -> None:
+@pytest.mark.parametrize("reply", [Reply.error(403), Reply.error(502), Reply(body='{"error": {"message": "crashed"}}')])
+async def test_a_text_with_which_requests_fail_for_another_reason_fails_alone(server: Server, reply: Reply) -> None:
+    def blocks(body: Mapping[str, Any]) -> Reply:
+        return reply if any("<script>" in text for text in body["input"]) else bags_of_words(body)
+
+    async with opened(server, concurrency=1, max_retries=0) as embedder:
+        server.embed = blocks
+        outcomes = await asyncio.gather(
+            *(embedder.encode([text]) for text in ["red cars", "blue cars", "a <script>"]), return_exceptions=True
+        )
+    assert all(isinstance(outcome, np.ndarray) for outcome in outcomes[:-1])
+    error = outcomes[-1]
+    assert isinstance(error, EmbeddingError)
+    assert not isinstance(error, EmbeddingUnavailable)
+    assert "key" not in describe(error)
+    alone = [body["input"] for body in server.embedding_bodies if "script" in str(body["input"][0])]
+    assert alone == [["a <script>"]] * 2, "asked twice, and not shortened"
+
+
+@pytest.mark.parametrize("reply", [Reply.error(503, "overloaded"), Reply(body="<html>")])
+async def test_a_server_that_fails_for_a_moment_does_not_blame_texts(server: Server, reply: Reply) -> None:
     async with opened(server, max_retries=0) as embedder:
-        server.embedding_script.append(Reply.error(503, "overloaded"))
-        with pytest.raises(EmbeddingUnavailable):
-            await embedder.encode(["word " * 100])
-    assert len(server.embedding_bodies) == 1
+        expected = await embedder.encode(["word " * 100])
+        server.embedding_script.append(reply)
+        assert np.array_equal(await embedder.encode(["word " * 100]), expected)
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, 1e39, 10**400, 0.0])
