@@ -365,6 +365,7 @@ alter table pgclarify.document
     add column origin text collate "C"
         constraint document_origin_is_short check (octet_length(origin) <= 2600);
 create index document_corpus_id_origin_idx on pgclarify.document (corpus_id, origin) where origin <> '';
+create index document_failed_idx on pgclarify.document (corpus_id, id) where error is not null;
 comment on column pgclarify.document.origin is
     'The file that it was loaded from: machine:/path/file, or name/path/file if its source has a name; followed by #id if '
     'the file has several documents. Empty if a statement or a client added it. Null if it is a row of an attached table, or '

@@ -1365,6 +1365,7 @@ create table pgclarify.document (
     constraint document_source_id_fk foreign key (source_id) references pgclarify_private.source (source_id)
 );
 create index document_corpus_id_origin_idx on pgclarify.document (corpus_id, origin) where origin <> '';
+create index document_failed_idx on pgclarify.document (corpus_id, id) where error is not null;
 create index document_source_id_id_idx on pgclarify.document (source_id, id) where source_id is not null;
 comment on table pgclarify.document is 'A document that can be cited.';
 comment on column pgclarify.document.corpus_id is 'The corpus.';

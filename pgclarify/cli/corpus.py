@@ -16,6 +16,7 @@ from pgclarify.errors import MissingReader, NoWorker, UnreadableFile
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from pgclarify.cli.rendering import Row
     from pgclarify.config import Settings
     from pgclarify.vocabulary import Document
 
@@ -196,7 +197,7 @@ def progress_bar() -> Progress:
 
 def wait_until_searchable(
     database: connection.Database, corpus: str, progress: Progress, clock: Callable[[], float] = time.monotonic
-) -> None:
+) -> Sequence[Row]:
     """Wait until everything that was added is searchable, or has failed to be indexed.
 
     Args:
@@ -204,6 +205,9 @@ def wait_until_searchable(
         corpus: Its name.
         progress: Shows how many passages are indexed, and why the others wait.
         clock: Returns seconds since any fixed moment.
+
+    Returns:
+        Documents of the corpus that could not be indexed, with the reason; at most 100.
 
     Raises:
         NoWorker: If no worker is running.
@@ -227,7 +231,7 @@ def wait_until_searchable(
         reason = f" ({escape(printable(error))})" if error else ""
         progress.update(task, total=total, completed=done, description=f"Indexing passages{reason}")
         if pending == 0:
-            return
+            return connection.fetch(database, "cli_list_failed_documents", corpus=corpus) if state["failed"] else []
         watch.check(corpus, pending_passages=passages, error=error)
         if connection.fetch(database, "client_list_workers"):
             last_worker = clock()

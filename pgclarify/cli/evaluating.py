@@ -228,9 +228,7 @@ def _load(settings: Settings, dsn: str, corpus_name: str, paths: Sequence[str]) 
         skipped: Counter[str] = Counter()
         documents = sources.documents(lambda kind: skipped.update([kind]))
         report = corpus.add_documents(database, corpus_name, documents, settings)
-        if report.stored:
-            corpus.wait_until_searchable(database, corpus_name, progress)
-        failed = connection.fetch(database, "cli_list_failed_documents", corpus=corpus_name) if report.stored else []
+        failed = corpus.wait_until_searchable(database, corpus_name, progress) if report.stored else []
     terminal.notices().print(rendering.loaded(corpus_name, report.changed, report.unchanged, is_searchable=True))
     if skipped:
         terminal.notices().print(rendering.skipped(skipped), soft_wrap=True)

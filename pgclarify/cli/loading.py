@@ -177,10 +177,8 @@ def load(
             removed = planning.remove(database, corpus_name, gone) if plan.is_complete else 0
             if report.is_new:
                 terminal.notices().print(f"corpus {corpus_name} created")
-            if report.stored and not no_wait:
-                corpus.wait_until_searchable(database, corpus_name, progress)
-        is_known = report.stored and not no_wait
-        failed = connection.fetch(database, "cli_list_failed_documents", corpus=corpus_name) if is_known else []
+            waits = report.stored and not no_wait
+            failed = corpus.wait_until_searchable(database, corpus_name, progress) if waits else []
     if as_json:
         terminal.print_json(summary(corpus_name, report, failed, removed, is_searchable=not no_wait))
     else:

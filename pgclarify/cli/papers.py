@@ -252,8 +252,7 @@ def _load(dsn: str, settings: Settings, data: PaperData, tables: Sequence[TableP
 
     with connection.connect(dsn) as database, corpus.progress_bar() as progress:
         report = corpus.add_documents(database, data.corpus, data.documents(), settings)
-        corpus.wait_until_searchable(database, data.corpus, progress)
-        failed = connection.fetch(database, "cli_list_failed_documents", corpus=data.corpus)
+        failed = corpus.wait_until_searchable(database, data.corpus, progress)
         (state,) = connection.fetch(database, "client_corpus_status", corpus=data.corpus)
     problems = [*report.problems, *(f"{row['document_id']}: {row['error']}" for row in failed)]
     if problems:

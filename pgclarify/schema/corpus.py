@@ -432,5 +432,6 @@ document = Table(
     CheckConstraint("octet_length(origin) <= 2600", name="document_origin_is_short"),
     Index("document_source_id_id_idx", "source_id", "id", postgresql_where=text("source_id is not null")),
     Index("document_corpus_id_origin_idx", "corpus_id", "origin", postgresql_where=text("origin <> ''")),
+    Index("document_failed_idx", "corpus_id", "id", postgresql_where=text("error is not null")),
     comment="A document that can be cited.",
 )

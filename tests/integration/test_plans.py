@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from pgclarify.cli.connection import fetch
 from tests.integration.by_hand import Connection, Hire, scalar
 from tests.integration.test_retrieval import add_all
 
@@ -63,8 +64,13 @@ def assert_indexes_are_used(large: Connection) -> None:
         large.execute(
             "select pgclarify_private.search(1, '{postgres}', 'hybrid', 'word17 word1234', %s::halfvec, 20)", [VECTOR]
         )
+        fetch(large, "cli_list_failed_documents", corpus="insurance")
 
-    for plan in ("Index Scan using passage_embedding_1_vector_idx", "Bitmap Index Scan on passage_1_lexemes_idx"):
+    for plan in (
+        "Index Scan using passage_embedding_1_vector_idx",
+        "Bitmap Index Scan on passage_1_lexemes_idx",
+        "document_failed_idx",
+    ):
         assert any(plan in each for each in seen), plan
     for each in seen:
         assert "Seq Scan on passage_1 " not in each

@@ -1,9 +1,22 @@
-"""How documents are put into batches."""
+"""How documents are put into batches, and the wait until they are searchable."""
 
 from __future__ import annotations
 
-from pgclarify.cli.corpus import BATCH_CHARS, BATCH_DOCUMENTS, LoadReport, batches
-from pgclarify.errors import MissingReader, UnreadableFile
+from itertools import count
+from typing import Any, cast
+
+import pytest
+
+from pgclarify.cli import connection
+from pgclarify.cli.corpus import (
+    BATCH_CHARS,
+    BATCH_DOCUMENTS,
+    LoadReport,
+    batches,
+    progress_bar,
+    wait_until_searchable,
+)
+from pgclarify.errors import EmbeddingError, MissingReader, UnreadableFile
 from pgclarify.vocabulary import Document
 
 
@@ -45,3 +58,47 @@ def test_files_whose_reader_is_missing_are_put_together_by_what_to_install() -> 
     assert [document.document_id for document in batch] == ["a"]
     assert report.unread == {"Why. Install it.": ["cannot read a.pdf", "cannot read b.pdf"]}
     assert not report.problems
+
+
+class Looks:
+    """A database that answers with one state of the corpus after another; the last one stays."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *states: dict[str, Any]) -> None:
+        self.sent: list[str] = []
+        self._states = list(states)
+        monkeypatch.setattr(connection, "fetch", self._fetch)
+        monkeypatch.setattr("time.sleep", lambda seconds: None)
+
+    def wait(self) -> object:
+        """Wait for the corpus. Half a minute passes between two readings of the clock."""
+        clock = count(step=30).__next__
+        with progress_bar() as progress:
+            return wait_until_searchable(cast("connection.Database", None), "insurance", progress, clock)
+
+    def _fetch(self, database: object, name: str, **parameters: object) -> list[dict[str, Any]]:
+        self.sent.append(name)
+        if name == "client_corpus_status":
+            return [self._states.pop(0) if len(self._states) > 1 else self._states[0]]
+        return [{"worker_id": 1}] if name == "client_list_workers" else [{"document_id": "a", "error": "why"}]
+
+
+def state(pending: int, *, error: str | None = None, failed: int = 0) -> dict[str, Any]:
+    counts = {"pending": pending, "pending_passages": pending, "failed": failed}
+    return {**counts, "error": error, "next_embedding_model": None}
+
+
+def test_a_load_waits_while_passages_are_indexed(monkeypatch: pytest.MonkeyPatch) -> None:
+    states = [state(left, error="rate [limit]") for left in range(9, 0, -1)]
+    assert Looks(monkeypatch, *states, state(0)).wait() == []
+
+
+def test_a_load_ends_with_the_error_if_nothing_is_indexed(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(EmbeddingError, match="rate"):
+        Looks(monkeypatch, state(9, error="rate [limit]")).wait()
+
+
+@pytest.mark.parametrize("failed", [0, 1])
+def test_failed_documents_are_listed_only_if_there_are_any(monkeypatch: pytest.MonkeyPatch, failed: int) -> None:
+    looks = Looks(monkeypatch, state(0, failed=failed))
+    assert looks.wait() == [{"document_id": "a", "error": "why"}] * failed
+    assert looks.sent.count("cli_list_failed_documents") == failed
