@@ -78,10 +78,11 @@ def add_documents(
             nothing.
     """
     report = LoadReport()
-    seen: set[str] = set()
+    # Hashes, because the keys of millions of rows would need much more memory.
+    seen: set[int] = set()
     for batch in batches(documents, report):
-        report.repeated.extend(document.document_id for document in batch if _key(document) in seen)
-        seen.update(map(_key, batch))
+        report.repeated.extend(document.document_id for document in batch if hash(_key(document)) in seen)
+        seen.update(hash(_key(document)) for document in batch)
         if report.stored:
             _add_batch(database, corpus, batch, report)
         else:

@@ -161,6 +161,8 @@ def load(
         gone = planning.gone(database, corpus_name, whole, plan)
         if gone:
             _confirm_removal(corpus_name, gone, is_confirmed=yes)
+        # Frees the memory: add_documents remembers the documents, too.
+        plan.found.clear()
         with corpus.progress_bar() as progress:
             reading = progress.add_task("Reading", total=None)
             report = corpus.add_documents(

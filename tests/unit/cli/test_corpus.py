@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import count
 from typing import Any, cast
 
@@ -12,10 +13,12 @@ from pgclarify.cli.corpus import (
     BATCH_CHARS,
     BATCH_DOCUMENTS,
     LoadReport,
+    add_documents,
     batches,
     progress_bar,
     wait_until_searchable,
 )
+from pgclarify.config import Settings
 from pgclarify.errors import EmbeddingError, MissingReader, UnreadableFile
 from pgclarify.vocabulary import Document
 
@@ -102,3 +105,26 @@ def test_failed_documents_are_listed_only_if_there_are_any(monkeypatch: pytest.M
     looks = Looks(monkeypatch, state(0, failed=failed))
     assert looks.wait() == [{"document_id": "a", "error": "why"}] * failed
     assert looks.sent.count("cli_list_failed_documents") == failed
+
+
+def test_a_load_remembers_few_bytes_of_each_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = 20_000
+    report = LoadReport(changed=1)
+    monkeypatch.setattr("pgclarify.cli.corpus.LoadReport", lambda: report)
+    monkeypatch.setattr("pgclarify.cli.corpus._add_batch", lambda *given: None)
+    documents = (Document(f"{number:020}", "text", origin=f"host:/folder/{number:020}") for number in range(many))
+    kept: list[int] = []
+    tracemalloc.start()
+    try:
+        add_documents(
+            cast("connection.Database", None),
+            "insurance",
+            documents,
+            Settings(),
+            lambda report: kept.append(tracemalloc.get_traced_memory()[0]),
+        )
+    finally:
+        tracemalloc.stop()
+    # The first batch is in memory, as the last one is.
+    assert (kept[-1] - kept[0]) / many < 150
+    assert not report.repeated
