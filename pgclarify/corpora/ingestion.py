@@ -30,7 +30,7 @@ from pgclarify.errors import (
 )
 from pgclarify.ingest.chunking import PART_CHUNKS
 from pgclarify.model import Chunk, IndexedDocument, PendingDocument
-from pgclarify.protocols import DocumentStore, Embedder, Payer, paid_by
+from pgclarify.protocols import DocumentStore, Embedder, Payer, TextsFailed, paid_by
 
 _logger = logging.getLogger(__name__)
 
@@ -237,6 +237,10 @@ class Ingestion:
                 part[:] = await embedder.encode(texts, are_passages=True)
             except EmbeddingUnavailable:
                 raise
+            except TextsFailed as refusal:
+                failed.update((owners[place], reason) for place, reason in refusal.failed.items())
+                for place, vector in refusal.vectors.items():
+                    part[place] = vector
             except EmbeddingError:
                 # One document may be the cause: embed each alone to find it, and keep the others.
                 await _embed_apart(texts, owners, part, failed, embedder)

@@ -22,6 +22,7 @@ from pgclarify.protocols.models import (
     Reranker,
     Said,
     SpanReader,
+    TextsFailed,
 )
 from pgclarify.protocols.paid_texts import EmbeddingTally, PaidTexts, Payer, current_payer, paid_by
 from pgclarify.protocols.stores import (
@@ -65,6 +66,7 @@ __all__ = [
     "SpaceStore",
     "SpanReader",
     "StepStore",
+    "TextsFailed",
     "Urgency",
     "current_payer",
     "current_urgency",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -10,8 +10,24 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from pgclarify.dialogue import TrainedVersion
+from pgclarify.errors import EmbeddingError
 from pgclarify.model import AnswerSpan, Passage
 from pgclarify.model_calls import Completion
+
+
+class TextsFailed(EmbeddingError):
+    """Some texts of a call cannot be embedded; it carries the vectors of the others, which are paid for.
+
+    Attributes:
+        failed: For each text that failed, by its place in the call: the error.
+        vectors: For each other text, by its place in the call: its vector.
+    """
+
+    def __init__(self, failed: Mapping[int, EmbeddingError], vectors: Mapping[int, NDArray[np.float32]]) -> None:
+        first = next(iter(failed.values()))
+        super().__init__(first.message, detail=first.detail, hint=first.hint)
+        self.failed = failed
+        self.vectors = vectors
 
 
 class Embedder(Protocol):
@@ -45,7 +61,7 @@ class Embedder(Protocol):
             float32, shape (len(texts), dimensions), rows of unit length.
 
         Raises:
-            EmbeddingError: If the model fails.
+            EmbeddingError: If the model fails. TextsFailed if it can still return the other vectors.
         """
 
 

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 
 from pgclarify.errors import DimensionMismatch, EmbeddingError, EmbeddingUnavailable, ModelNotFound
 from pgclarify.foreign_text import check_unicode
-from pgclarify.protocols import PaidTexts, Payer, current_payer, is_waited_for, waited_for
+from pgclarify.protocols import PaidTexts, Payer, TextsFailed, current_payer, is_waited_for, waited_for
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, RequestFailed, TextRefused
 from pgclarify.providers.embedding_tokens import MAX_TOKENS, cut_to_size, shared_tokens, tokenizer
 from pgclarify.providers.reserved_names import is_reserved
@@ -163,8 +163,8 @@ class EndpointEmbedder:
 
         Raises:
             EmbeddingUnavailable: If the endpoint does not answer, or returns vectors of another length.
-            EmbeddingError: If a text is not valid Unicode, if the endpoint refuses one, or if a vector is zero or not
-                finite.
+            EmbeddingError: If a text is not valid Unicode.
+            TextsFailed: If the endpoint refuses a text, or if its vector is zero or not finite.
         """
         if not texts:
             return np.zeros((0, self._dimensions), dtype=np.float32)
@@ -182,11 +182,16 @@ class EndpointEmbedder:
             self._requests.add(task)
             task.add_done_callback(self._requests.discard)
         try:
-            return np.stack(await asyncio.gather(*(each.vector for each in waiting)))
+            vectors, failed = await _received(waiting)
         finally:
-            # If one has failed or the caller was cancelled, the others are not needed.
+            # If the endpoint has failed or the caller was cancelled, the others are not needed.
             for each in waiting:
-                each.vector.cancel()
+                if not each.vector.cancel() and not each.vector.cancelled():
+                    # An error that no one has asked for would be logged.
+                    each.vector.exception()
+        if failed:
+            raise TextsFailed(failed, vectors)
+        return np.stack([*vectors.values()])
 
     def close(self) -> None:
         """Make no further requests; waiting texts are cancelled. Can be called twice."""
@@ -314,3 +319,21 @@ class EndpointEmbedder:
         except EmbeddingError:
             return False
         return True
+
+
+async def _received(waiting: Sequence[_Waiting]) -> tuple[dict[int, NDArray[np.float32]], dict[int, EmbeddingError]]:
+    """Return vectors and errors of texts, by their places.
+
+    Raises:
+        EmbeddingUnavailable: If the endpoint failed.
+    """
+    vectors: dict[int, NDArray[np.float32]] = {}
+    failed: dict[int, EmbeddingError] = {}
+    for place, each in enumerate(waiting):
+        try:
+            vectors[place] = await each.vector
+        except EmbeddingUnavailable:
+            raise
+        except EmbeddingError as error:
+            failed[place] = error
+    return vectors, failed

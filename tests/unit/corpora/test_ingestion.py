@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pgclarify.corpora.splitting import chunker_of
-from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
+from pgclarify.errors import DatabaseBusy, DatabaseError, EmbeddingError, ServerUnavailable
 from pgclarify.ingest.chunking import Chunker
 from pgclarify.model import Chunk, IndexedDocument
-from pgclarify.protocols import Embedder
+from pgclarify.protocols import Embedder, TextsFailed
 from pgclarify.vocabulary import Document
 from tests.fakes import FakeDocumentStore, FakeEmbedder, FakeStore, scripts
 from tests.unit.corpora.ingesting import SHORT, ingestion, vectors
@@ -149,6 +150,26 @@ async def test_a_document_that_cannot_be_embedded_fails_alone() -> None:
     assert store.stored == [["policy", "drivers", "offices"]]
     for document_id in store.indexed:
         assert np.allclose(np.linalg.norm(vectors(store, document_id), axis=1), 1)
+
+
+async def test_vectors_beside_a_text_that_fails_are_not_asked_for_again() -> None:
+    class Endpoint(FakeEmbedder):
+        async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
+            vectors = await super().encode(texts, are_passages=are_passages)
+            failed = {place: EmbeddingError("it is refused") for place, text in enumerate(texts) if "poison" in text}
+            if failed:
+                raise TextsFailed(failed, {place: row for place, row in enumerate(vectors) if place not in failed})
+            return vectors
+
+    store = FakeDocumentStore([*SHORT, Document("bad", "Some poison.")])
+    embedder = Endpoint()
+    assert await ingestion(store, embedder).ingest_once() == 4
+    assert store.failed == {"bad": "it is refused"}
+    assert len(embedder.calls) == 1
+    for document in SHORT:
+        expected = await FakeEmbedder().encode(embedder.calls[0])
+        (vector,) = vectors(store, document.document_id)
+        assert any(np.allclose(vector, row) for row in expected)
 
 
 async def test_a_document_that_cannot_be_cut_fails_alone() -> None:

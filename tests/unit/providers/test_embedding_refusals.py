@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from pgclarify.errors import EmbeddingError, EmbeddingUnavailable, describe
+from pgclarify.protocols import TextsFailed
 from pgclarify.providers.address import Address
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 from pgclarify.providers.embedding_reply import read_embeddings
@@ -117,6 +118,21 @@ async def test_a_text_that_is_refused_fails_alone(server: Server, status: int) -
         assert not isinstance(error, EmbeddingUnavailable)
         assert error.sqlstate == "PC010"
         assert "too large" in (error.detail or "")
+
+
+async def test_vectors_beside_a_text_that_is_refused_are_not_lost(server: Server) -> None:
+    def refuses(body: Mapping[str, Any]) -> Reply:
+        return Reply.error(403) if "poison" in body["input"] else bags_of_words(body)
+
+    texts = [f"text {number}" for number in range(40)]
+    async with opened(server, max_retries=0) as embedder:
+        expected = await embedder.encode(texts)
+        server.embed = refuses
+        with pytest.raises(TextsFailed) as caught:
+            await embedder.encode([*texts[:10], "poison", *texts[10:]])
+    assert list(caught.value.failed) == [10]
+    assert np.array_equal(np.stack([*caught.value.vectors.values()]), expected)
+    assert list(caught.value.vectors) == [*range(10), *range(11, 41)]
 
 
 @pytest.mark.parametrize("status", [400, 413, 422, 500])
