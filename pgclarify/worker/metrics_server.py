@@ -50,10 +50,11 @@ class WatchedWorker(WorkerMetrics):
         self._patience = patience
         self._beat_at = time.monotonic()
         self._is_ready = False
+        # A blocked event loop cannot note that the worker takes no runs any more.
+        self._ready.set_function(lambda: self._is_ready and not self._is_stuck)
 
     def note_ready(self, *, is_ready: bool) -> None:
         """See Monitor."""
-        super().note_ready(is_ready=is_ready)
         self._is_ready = is_ready
 
     async def keep_beating(self) -> None:
@@ -62,21 +63,33 @@ class WatchedWorker(WorkerMetrics):
             self._beat_at = time.monotonic()
             await asyncio.sleep(_BEAT_SECONDS)
 
+    @property
+    def _silence(self) -> float:
+        return time.monotonic() - self._beat_at
+
+    @property
+    def _is_stuck(self) -> bool:
+        return self._silence > self._patience
+
     def answer(self, path: str) -> tuple[HTTPStatus, str, bytes]:
         """Answer a GET with status, content type and content. Called in a thread."""
         match path.partition("?")[0]:
             case "/metrics":
                 return HTTPStatus.OK, CONTENT_TYPE_LATEST, self.render()
             case "/healthz":
-                silence = time.monotonic() - self._beat_at
-                if silence > self._patience:
-                    return _unavailable(f"the event loop has been blocked for {silence:.0f} seconds\n")
+                if self._is_stuck:
+                    return self._blocked()
                 return HTTPStatus.OK, _TEXT, b"the worker lives\n"
             case "/readyz":
+                if self._is_stuck:
+                    return self._blocked()
                 if not self._is_ready:
                     return _unavailable("the worker takes no runs: it starts, stops, or has no database\n")
                 return HTTPStatus.OK, _TEXT, b"the worker takes runs\n"
         return HTTPStatus.NOT_FOUND, _TEXT, b"there are /metrics, /healthz and /readyz\n"
+
+    def _blocked(self) -> tuple[HTTPStatus, str, bytes]:
+        return _unavailable(f"the event loop has been blocked for {self._silence:.0f} seconds\n")
 
 
 def _unavailable(why: str) -> tuple[HTTPStatus, str, bytes]:

@@ -194,11 +194,16 @@ async def test_scrapes_at_once_ask_a_database_that_hangs_once(
 
 async def test_a_stuck_loop_is_told_from_a_living_one() -> None:
     worker = WatchedWorker(asyncio.get_running_loop(), patience=0.2)
+    worker.note_ready(is_ready=True)
     beating = asyncio.create_task(worker.keep_beating())
     await asyncio.sleep(0)
-    assert worker.answer("/healthz")[0] is HTTPStatus.OK
+    for path in ("/healthz", "/readyz"):
+        assert worker.answer(path)[0] is HTTPStatus.OK
+    assert samples(worker.render())["pgclarify_worker_ready"] == 1
     time.sleep(0.3)  # noqa: ASYNC251 - this is the stuck loop
-    assert worker.answer("/healthz")[0] is HTTPStatus.SERVICE_UNAVAILABLE
+    for path in ("/healthz", "/readyz"):
+        assert worker.answer(path)[0] is HTTPStatus.SERVICE_UNAVAILABLE
+    assert samples(worker.render())["pgclarify_worker_ready"] == 0
     beating.cancel()
 
 
