@@ -156,11 +156,17 @@ class _OwnJobs(JobManager):
             await asyncio.sleep(_LISTEN_AGAIN_SECONDS)
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
-        rows = await self.connector.execute_query_all_async(
-            query=queries["take_job"],
-            worker_id=worker_id,
-            only_waited_for=len(self._in_background) >= self._most_in_background,
-        )
+        try:
+            with _translated_queue():
+                rows = await self.connector.execute_query_all_async(
+                    query=queries["take_job"],
+                    worker_id=worker_id,
+                    only_waited_for=len(self._in_background) >= self._most_in_background,
+                )
+        except DatabaseBusy as busy:
+            # With an error, the worker would stop. due_work wakes it again while jobs are due.
+            _logger.warning("a worker takes its next run later: %s", busy.message)
+            return None
         if not rows:
             return None
         job = Job.from_row(rows[0])
@@ -244,6 +250,7 @@ class Queue:
 
     def __init__(self, app: procrastinate.App, wake: Callable[[], None], *, concurrency: int, grace: float) -> None:
         self._wake = wake
+        self._grace = grace
         self._worker = Worker(
             app,
             queues=[_QUEUE],
@@ -251,7 +258,8 @@ class Queue:
             fetch_job_polling_interval=_POLL_SECONDS,
             update_heartbeat_interval=_HEARTBEAT_SECONDS,
             stalled_worker_timeout=_FORGOTTEN_SECONDS,
-            shutdown_graceful_timeout=grace,
+            # A worker whose queue failed starts over at once. stop() gives the current runs their time.
+            shutdown_graceful_timeout=0,
             # The table run has the result of a run. A job that remains in the queue is a bug of ours.
             delete_jobs="successful",
             install_signal_handlers=False,
@@ -277,6 +285,7 @@ class Queue:
 
     def stop(self) -> None:
         """Take no more jobs. Current jobs may finish within the grace time."""
+        self._worker.shutdown_graceful_timeout = self._grace
         self._worker.stop()
 
 

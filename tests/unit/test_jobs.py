@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
+import procrastinate
 import psycopg
 import pytest
 from procrastinate.connector import BaseConnector
 from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Job, Notification, Status
+from procrastinate.manager import JobManager
+from procrastinate.testing import InMemoryConnector
 from psycopg import Notify
 
 from pgclarify import jobs
@@ -174,3 +177,40 @@ async def test_a_batch_leaves_room_for_what_is_waited_for(sender: Sender, how: s
     assert manager._heard.is_set(), "no notification will come for the remaining jobs"
     table.has_waited_for = False
     assert await take() is not None
+
+
+async def test_a_fetch_that_fails_for_the_moment_finds_no_job(sender: Sender) -> None:
+    class Locked(BaseConnector):
+        async def execute_query_all_async(self, query: str, **arguments: Any) -> list[dict[str, Any]]:
+            raise ConnectorException from psycopg.errors.LockNotAvailable("canceling statement due to lock timeout")
+
+    manager = jobs._OwnJobs(Locked(), sender.connect, most_in_background=1)
+    assert await manager.fetch_job(["runs"], 1) is None
+
+
+async def test_a_queue_that_fails_ends_without_the_grace_time() -> None:
+    """Meanwhile the worker would take no runs."""
+    started = asyncio.Event()
+    app = procrastinate.App(connector=InMemoryConnector())
+
+    @app.task(name="endless", queue="runs")
+    async def endless() -> None:
+        started.set()
+        await asyncio.Event().wait()
+
+    class Failing(JobManager):
+        async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
+            if started.is_set():
+                raise ConnectorException from psycopg.OperationalError("server closed the connection unexpectedly")
+            return await super().fetch_job(queues, worker_id)
+
+    app.job_manager = Failing(app.connector)
+    queue = jobs.Queue(app, lambda: None, concurrency=2, grace=120.0)
+    async with app.open_async():
+        await endless.defer_async()
+        async with asyncio.timeout(60):
+            with pytest.raises(ServerUnavailable):
+                serving = asyncio.create_task(queue.serve())
+                await started.wait()
+                queue._worker._new_job_event.set()
+                await serving
