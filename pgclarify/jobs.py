@@ -23,7 +23,7 @@ from psycopg.conninfo import make_conninfo
 from pgclarify.database.connections import Connections, with_keepalives
 from pgclarify.database.errors import translated
 from pgclarify.database.queries import queries
-from pgclarify.errors import DatabaseBusy, ServerUnavailable
+from pgclarify.errors import DatabaseBusy, RunPostponed, ServerUnavailable
 
 _logger = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ class _WhenInterrupted(procrastinate.BaseRetryStrategy):
         if isinstance(exception, DatabaseBusy):
             is_often = job.attempts >= _OFTEN
             pause = 1 + secrets.randbelow(_LONGEST_PAUSE_SECONDS_OF_OFTEN if is_often else _LONGEST_PAUSE_SECONDS)
-        elif isinstance(exception, asyncio.CancelledError | ServerUnavailable):
+        elif isinstance(exception, asyncio.CancelledError | ServerUnavailable | RunPostponed):
             pause = 0
         else:
             return None
@@ -100,6 +100,7 @@ class _OwnJobs(JobManager):
         connector: The connector of procrastinate.
         connect: Opens the connection that listens, in autocommit.
         most_in_background: Most jobs without a waiting caller that it has at once.
+        may_take: Returns whether the worker may take a job now.
     """
 
     def __init__(
@@ -108,9 +109,11 @@ class _OwnJobs(JobManager):
         connect: Callable[[], AbstractAsyncContextManager[psycopg.AsyncConnection[Any]]],
         *,
         most_in_background: int,
+        may_take: Callable[[], bool] = lambda: True,
     ) -> None:
         super().__init__(connector)
         self._connect = connect
+        self._may_take = may_take
         self._heard = asyncio.Event()
         self._most_in_background = most_in_background
         self._in_background: set[int | None] = set()
@@ -156,6 +159,9 @@ class _OwnJobs(JobManager):
             await asyncio.sleep(_LISTEN_AGAIN_SECONDS)
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
+        # due_work wakes the worker again while jobs are due.
+        if not self._may_take():
+            return None
         try:
             with _translated_queue():
                 rows = await self.connector.execute_query_all_async(
@@ -164,7 +170,7 @@ class _OwnJobs(JobManager):
                     only_waited_for=len(self._in_background) >= self._most_in_background,
                 )
         except DatabaseBusy as busy:
-            # With an error, the worker would stop. due_work wakes it again while jobs are due.
+            # With an error, the worker would stop.
             _logger.warning("a worker takes its next run later: %s", busy.message)
             return None
         if not rows:
@@ -297,16 +303,19 @@ async def open_queue(
     *,
     concurrency: int,
     grace: float,
+    may_take: Callable[[], bool] = lambda: True,
 ) -> AsyncIterator[Queue]:
     """Open the queue.
 
     Args:
         dsn: Connection string without a pooler, because notifications do not pass a pooler in transaction mode.
         carry_out: Carries out the run of an id. It must be safe to repeat: it is repeated soon after a shutdown, a
-            ServerUnavailable or a DatabaseBusy, and after any other exception when no worker carries out the run.
+            ServerUnavailable, a DatabaseBusy or a RunPostponed, and after any other exception when no worker carries
+            out the run.
         connections: Keeps the connections of the queue, so that they can be cut.
         concurrency: Most runs without a waiting caller at once. Some more runs are possible if a caller waits for them.
         grace: Seconds in which current runs may finish when the queue is stopped.
+        may_take: Returns whether the worker may take a run now.
 
     Raises:
         ServerUnavailable: If there is no connection.
@@ -334,7 +343,7 @@ async def open_queue(
             await connections.prepare(connection)
             yield connection
 
-    app.job_manager = own_jobs = _OwnJobs(app.connector, connect, most_in_background=concurrency)
+    app.job_manager = own_jobs = _OwnJobs(app.connector, connect, most_in_background=concurrency, may_take=may_take)
 
     @app.task(name=_TASK, queue=_QUEUE, retry=_WhenInterrupted(), pass_context=True)
     async def carry_out_run(context: procrastinate.JobContext, run_id: int) -> None:

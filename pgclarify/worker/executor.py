@@ -72,6 +72,11 @@ class RunExecutor:
         """Count the runs that are being carried out."""
         return len(self._held)
 
+    @property
+    def has_suspect(self) -> bool:
+        """Return whether a run that may have crashed a worker is, or soon will be, carried out alone."""
+        return self._quarantine.has_suspect
+
     async def carry_out(self, run_id: int, *, is_waited_for: bool, is_of_batch: bool) -> None:
         """Carry out a run of any operation. A run that cannot be carried out is marked as failed.
 
@@ -83,10 +88,11 @@ class RunExecutor:
         Raises:
             ServerUnavailable: If the connection broke.
             DatabaseBusy: If the database was busy; a retry may succeed.
+            RunPostponed: If another run is carried out alone, or soon will be.
             RunLost: If another worker has taken over the run and its job.
         """
         try:
-            async with self._quarantine.beside_others():
+            with self._quarantine.beside_others():
                 await self._attempt(run_id, is_alone=False, is_waited_for=is_waited_for, is_of_batch=is_of_batch)
         except RunSuspected as suspected:
             _logger.warning("%s", suspected.message)

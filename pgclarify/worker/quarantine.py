@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+from pgclarify.errors import RunPostponed
 
 
 class Quarantine:
@@ -18,15 +20,23 @@ class Quarantine:
         self._turn = turn
         self._one_suspect = asyncio.Lock()
         self._suspects = self._others = 0
-        self._has_no_suspect, self._has_no_other = asyncio.Event(), asyncio.Event()
-        self._has_no_suspect.set()
+        self._has_no_other = asyncio.Event()
         self._has_no_other.set()
 
-    @asynccontextmanager
-    async def beside_others(self) -> AsyncIterator[None]:
-        """Carry out an ordinary run in the block; it first waits until there is no suspect."""
-        while self._suspects:
-            await self._has_no_suspect.wait()
+    @property
+    def has_suspect(self) -> bool:
+        """Return whether a suspect is carried out, or waits for work that has begun."""
+        return self._suspects > 0
+
+    @contextmanager
+    def beside_others(self) -> Iterator[None]:
+        """Carry out an ordinary run in the block.
+
+        Raises:
+            RunPostponed: If there is a suspect, because another worker may carry out the run meanwhile.
+        """
+        if self.has_suspect:
+            raise RunPostponed("this worker carries out another run alone")
         self._others += 1
         self._has_no_other.clear()
         try:
@@ -40,7 +50,6 @@ class Quarantine:
     async def alone(self) -> AsyncIterator[None]:
         """Carry out a suspect in the block. It waits for work that has begun, and goes before all other work."""
         self._suspects += 1
-        self._has_no_suspect.clear()
         try:
             async with self._one_suspect:
                 await self._has_no_other.wait()
@@ -48,5 +57,3 @@ class Quarantine:
                     yield
         finally:
             self._suspects -= 1
-            if not self._suspects:
-                self._has_no_suspect.set()

@@ -211,7 +211,14 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         # Half as many runs as calls. Some runs always wait for the database or an embedding.
         concurrency = max(8, settings.llm_concurrency // 2)
         queue = await stack.enter_async_context(
-            open_queue(dsn, executor.carry_out, connections, concurrency=concurrency, grace=grace)
+            open_queue(
+                dsn,
+                executor.carry_out,
+                connections,
+                concurrency=concurrency,
+                grace=grace,
+                may_take=lambda: not executor.has_suspect,
+            )
         )
         # Registered before the embedders are opened, so it is called after they are closed. Requests may end until
         # then, and each of them costs money.

@@ -188,6 +188,13 @@ async def test_a_fetch_that_fails_for_the_moment_finds_no_job(sender: Sender) ->
     assert await manager.fetch_job(["runs"], 1) is None
 
 
+async def test_a_worker_that_may_take_no_job_reads_none(sender: Sender) -> None:
+    table = Table()
+    manager = jobs._OwnJobs(table, sender.connect, most_in_background=1, may_take=lambda: False)
+    assert await manager.fetch_job(["runs"], 1) is None
+    assert table.taken == 0
+
+
 async def test_a_queue_that_fails_ends_without_the_grace_time() -> None:
     """Meanwhile the worker would take no runs."""
     started = asyncio.Event()

@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 
 from pgclarify.database.runs import FailedRun, Runs
+from pgclarify.errors import RunPostponed
 from pgclarify.model import Run
 from pgclarify.operations.context import Models, RunContext
 from pgclarify.protocols import is_waited_for
@@ -96,3 +97,14 @@ async def test_a_run_that_fails_when_it_is_started_is_counted() -> None:
     runs = RunExecutor(Refusing(), cast("Models", None), Quarantine(asyncio.Lock()), Counting())
     await runs.carry_out(1, is_waited_for=True, is_of_batch=False)
     assert counted == [("clarify", "failed", "PC011")]
+
+
+async def test_a_run_beside_a_suspect_is_postponed() -> None:
+    """Otherwise it would wait for the suspect, although another worker could carry it out."""
+    quarantine = Quarantine(asyncio.Lock())
+    runs = RunExecutor(Table(), cast("Models", None), quarantine, Monitor())
+    async with quarantine.alone():
+        assert runs.has_suspect
+        with pytest.raises(RunPostponed):
+            await runs.carry_out(1, is_waited_for=True, is_of_batch=False)
+    assert not runs.has_suspect

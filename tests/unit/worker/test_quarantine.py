@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 
 import pytest
 
+from pgclarify.errors import RunPostponed
 from pgclarify.worker.quarantine import Quarantine
 
 
@@ -32,13 +33,22 @@ class Runs:
         await settle()
 
     async def _run(self, name: str) -> None:
-        way = self.quarantine.alone() if name.startswith("suspect") else self.quarantine.beside_others()
-        async with way:
+        async with AsyncExitStack() as stack:
+            if name.startswith("suspect"):
+                await stack.enter_async_context(self.quarantine.alone())
+            else:
+                stack.enter_context(self.quarantine.beside_others())
             self.under_way.add(name)
             try:
                 await self.ends[name].wait()
             finally:
                 self.under_way.discard(name)
+
+    async def refuses(self, name: str) -> bool:
+        """Start a run, and return whether it has to go back into the queue."""
+        self.begin(name)
+        await settle()
+        return self.tasks[name].done() and isinstance(self.tasks[name].exception(), RunPostponed)
 
 
 async def settle() -> None:
@@ -62,17 +72,21 @@ async def test_others_go_side_by_side(runs: Runs) -> None:
 async def test_a_suspect_waits_for_what_is_begun_and_goes_before_what_is_not(runs: Runs) -> None:
     runs.begin("a")
     await settle()
-    for name in ("suspect 1", "b", "suspect 2", "c"):
+    for name in ("suspect 1", "suspect 2"):
         runs.begin(name)
     await settle()
+    assert await runs.refuses("b")
     assert runs.under_way == {"a"}
     await runs.end("a")
+    assert await runs.refuses("c")
     assert runs.under_way == {"suspect 1"}
     await runs.end("suspect 1")
     assert runs.under_way == {"suspect 2"}
     await runs.end("suspect 2")
-    assert runs.under_way == {"b", "c"}
-    await runs.end("b", "c")
+    runs.begin("d")
+    await settle()
+    assert runs.under_way == {"d"}
+    await runs.end("d")
 
 
 async def test_nothing_is_embedded_beside_a_suspect(runs: Runs) -> None:
@@ -91,11 +105,11 @@ async def test_one_that_is_cut_off_while_it_waits_holds_nobody_back(runs: Runs) 
     runs.begin("a")
     await settle()
     runs.begin("suspect")
-    runs.begin("b")
     await settle()
     runs.tasks["suspect"].cancel()
     with suppress(asyncio.CancelledError):
         await runs.tasks["suspect"]
+    runs.begin("b")
     await settle()
     assert runs.under_way == {"a", "b"}
     runs.begin("suspect 2")
