@@ -7,7 +7,7 @@ import logging
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 import procrastinate
@@ -85,7 +85,7 @@ class _WhenInterrupted(procrastinate.BaseRetryStrategy):
         else:
             return None
         _logger.warning("job %s is put back: %s", job.id, exception or "it was cut off")
-        return procrastinate.RetryDecision(retry_in={"seconds": pause})
+        return procrastinate.RetryDecision(retry_in={"seconds": pause}) if pause else procrastinate.RetryDecision()
 
 
 class _OwnJobs(JobManager):
@@ -212,7 +212,8 @@ class _OwnJobs(JobManager):
             job_id=job.id,
             worker_id=job.worker_id,
             attempts=job.attempts,
-            retry_at=retry_at,
+            # The database compares with its own clock, and this machine's clock may differ.
+            pause_seconds=retry_at and max(0.0, (retry_at - datetime.now(UTC)).total_seconds()),
         )
 
 

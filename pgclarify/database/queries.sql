@@ -95,8 +95,11 @@ from (
 ) as own;
 
 -- name: retry_own_job
--- Put a job back into the queue, if this worker still has it.
-select pgclarify_queue.procrastinate_retry_job_v2(own.id, %(retry_at)s, null, null, null)
+-- Put a job back into the queue, if this worker still has it; it may be taken after pause_seconds, or at once if that is null.
+select
+    pgclarify_queue.procrastinate_retry_job_v2(
+        own.id, now() + make_interval(secs => %(pause_seconds)s::double precision), null, null, null
+    )
 from (
     select job.id
     from pgclarify_queue.procrastinate_jobs as job

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 
 import psycopg
 import pytest
@@ -44,6 +45,22 @@ def test_a_failed_job_waits_while_somebody_living_carries_the_run_out(connection
 
     assert requeue(worker) == 0
     assert job_states(connection) == ["failed"]
+
+
+@pytest.mark.parametrize("pause_seconds", [None, 3600.0])
+def test_a_job_that_is_put_back_waits_by_the_clock_of_the_database(connection, worker_and_run, pause_seconds):
+    worker, _ = worker_and_run
+    registered = "insert into pgclarify_queue.procrastinate_workers default values returning id"
+    queue_worker_id = scalar(connection, registered)
+    (job,) = worker.send("take_job", worker_id=queue_worker_id, only_waited_for=False)
+    own = {"job_id": job["id"], "worker_id": queue_worker_id, "attempts": job["attempts"]}
+    worker.send("retry_own_job", **own, pause_seconds=pause_seconds)
+    assert job_states(connection) == ["todo"]
+    due_in = "select scheduled_at - now() from pgclarify_queue.procrastinate_jobs"
+    if pause_seconds is None:
+        assert scalar(connection, due_in) is None
+    else:
+        assert timedelta(minutes=50) < scalar(connection, due_in) <= timedelta(hours=1)
 
 
 def test_a_failed_job_of_a_run_that_is_over_is_removed(connection, worker_and_run):

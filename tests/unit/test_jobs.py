@@ -19,7 +19,7 @@ from procrastinate.testing import InMemoryConnector
 from psycopg import Notify
 
 from pgclarify import jobs
-from pgclarify.errors import ServerUnavailable
+from pgclarify.errors import DatabaseBusy, RunPostponed, ServerUnavailable
 
 CHANNEL = "procrastinate_queue_v1#runs"
 ABORT = '{"type": "abort_job_requested", "job_id": 1}'
@@ -139,6 +139,7 @@ class Table(BaseConnector):
     def __init__(self) -> None:
         self.has_waited_for = False
         self.taken = 0
+        self.sent: list[dict[str, Any]] = []
 
     async def execute_query_all_async(self, query: str, **arguments: Any) -> list[dict[str, Any]]:
         if arguments["only_waited_for"] and not self.has_waited_for:
@@ -150,6 +151,7 @@ class Table(BaseConnector):
 
     async def execute_query_async(self, query: str, **arguments: Any) -> None:
         """End a job, or put it back."""
+        self.sent.append(arguments)
 
 
 @pytest.mark.parametrize("how", ["finish", "retry"])
@@ -193,6 +195,32 @@ async def test_a_worker_that_may_take_no_job_reads_none(sender: Sender) -> None:
     manager = jobs._OwnJobs(table, sender.connect, most_in_background=1, may_take=lambda: False)
     assert await manager.fetch_job(["runs"], 1) is None
     assert table.taken == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "pause"),
+    [
+        (asyncio.CancelledError(), None),
+        (ServerUnavailable("it is gone"), None),
+        (RunPostponed("another run is carried out alone"), None),
+        (DatabaseBusy("a deadlock"), (0, 1 + jobs._LONGEST_PAUSE_SECONDS)),
+    ],
+)
+async def test_how_long_a_job_that_is_put_back_waits(
+    sender: Sender, error: BaseException, pause: tuple[int, int] | None
+) -> None:
+    table = Table()
+    manager = jobs._OwnJobs(table, sender.connect, most_in_background=1)
+    job = await manager.fetch_job(["runs"], 1)
+    assert job is not None
+    decision = jobs._WhenInterrupted().get_retry_decision(exception=error, job=job)
+    assert decision is not None
+    await manager.retry_job(job, decision.retry_at)
+    (sent,) = table.sent
+    if pause is None:
+        assert sent["pause_seconds"] is None
+    else:
+        assert pause[0] < sent["pause_seconds"] <= pause[1]
 
 
 async def test_a_queue_that_fails_ends_without_the_grace_time() -> None:
