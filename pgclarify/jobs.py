@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -23,7 +23,7 @@ from psycopg.conninfo import make_conninfo
 from pgclarify.database.connections import Connections, with_keepalives
 from pgclarify.database.errors import translated
 from pgclarify.database.queries import queries
-from pgclarify.errors import DatabaseBusy, RunPostponed, ServerUnavailable
+from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, RunPostponed, ServerUnavailable
 
 _logger = logging.getLogger(__name__)
 
@@ -60,6 +60,10 @@ _LISTEN_AGAIN_SECONDS = 1.0
 logging.getLogger("procrastinate").setLevel(logging.WARNING)
 
 
+# Reasons to put back a job that need no traceback in the log.
+_EXPECTED = (asyncio.CancelledError, ServerUnavailable, DatabaseBusy, RunPostponed)
+
+
 class CarryOut(Protocol):
     """Carries out a run."""
 
@@ -73,18 +77,24 @@ class CarryOut(Protocol):
         """
 
 
-class _WhenInterrupted(procrastinate.BaseRetryStrategy):
-    """Puts back a job that a shutdown or the database interrupted. All replies that it paid for are stored."""
+class _WhenUnfinished(procrastinate.BaseRetryStrategy):
+    """Puts back a job whose run is not over. All replies that it paid for are stored."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> procrastinate.RetryDecision | None:
-        if isinstance(exception, DatabaseBusy):
-            is_often = job.attempts >= _OFTEN
-            pause = 1 + secrets.randbelow(_LONGEST_PAUSE_SECONDS_OF_OFTEN if is_often else _LONGEST_PAUSE_SECONDS)
-        elif isinstance(exception, asyncio.CancelledError | ServerUnavailable | RunPostponed):
+        if isinstance(exception, RunLost):
+            return None
+        if isinstance(exception, asyncio.CancelledError | ServerUnavailable | RunPostponed):
             pause = 0
         else:
-            return None
-        _logger.warning("job %s is put back: %s", job.id, exception or "it was cut off")
+            # A job that failed would wait until this worker has ended, because the run is running and its worker lives.
+            is_often = job.attempts >= _OFTEN
+            pause = 1 + secrets.randbelow(_LONGEST_PAUSE_SECONDS_OF_OFTEN if is_often else _LONGEST_PAUSE_SECONDS)
+        _logger.warning(
+            "job %s is put back: %s",
+            job.id,
+            exception or "it was cut off",
+            exc_info=None if isinstance(exception, _EXPECTED) else exception,
+        )
         return procrastinate.RetryDecision(retry_in={"seconds": pause}) if pause else procrastinate.RetryDecision()
 
 
@@ -118,6 +128,7 @@ class _OwnJobs(JobManager):
         self._most_in_background = most_in_background
         self._in_background: set[int | None] = set()
         self._waited_for: set[int | None] = set()
+        self._unsettled: list[dict[str, Any]] = []
 
     def is_waited_for(self, job: Job) -> bool:
         """Return whether a caller waits for a job that this worker has taken."""
@@ -188,15 +199,7 @@ class _OwnJobs(JobManager):
                 self.wake()
 
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
-        self._let_go(job)
-        await self.connector.execute_query_async(
-            query=queries["end_own_job"],
-            job_id=job.id,
-            worker_id=job.worker_id,
-            attempts=job.attempts,
-            status=status.value,
-            delete_job=delete_job,
-        )
+        await self._leave(job, {"query": queries["end_own_job"], "status": status.value, "delete_job": delete_job})
 
     async def retry_job(
         self,
@@ -206,15 +209,32 @@ class _OwnJobs(JobManager):
         queue: str | None = None,
         lock: str | None = None,
     ) -> None:
+        # The database compares with its own clock, and this machine's clock may differ.
+        pause = retry_at and max(0.0, (retry_at - datetime.now(UTC)).total_seconds())
+        await self._leave(job, {"query": queries["retry_own_job"], "pause_seconds": pause})
+
+    async def _leave(self, job: Job, statement: dict[str, Any]) -> None:
+        """End a job, or put it back. If the database refuses, settle() tries again."""
         self._let_go(job)
-        await self.connector.execute_query_async(
-            query=queries["retry_own_job"],
-            job_id=job.id,
-            worker_id=job.worker_id,
-            attempts=job.attempts,
-            # The database compares with its own clock, and this machine's clock may differ.
-            pause_seconds=retry_at and max(0.0, (retry_at - datetime.now(UTC)).total_seconds()),
-        )
+        statement |= {"job_id": job.id, "worker_id": job.worker_id, "attempts": job.attempts}
+        try:
+            with _translated_queue():
+                await self.connector.execute_query_async(**statement)
+        except DatabaseError as error:
+            # Otherwise the job would stay taken until this worker has ended.
+            self._unsettled.append(statement)
+            _logger.warning("job %s cannot be ended or put back, trying again: %s", job.id, error.message)
+
+    async def settle(self) -> None:
+        """Try again to end jobs, or to put them back.
+
+        Raises:
+            DatabaseError: If the database still refuses.
+        """
+        while self._unsettled:
+            with _translated_queue():
+                await self.connector.execute_query_async(**self._unsettled[0])
+            del self._unsettled[0]
 
 
 @contextmanager
@@ -251,12 +271,22 @@ class Queue:
     Args:
         app: The open app of procrastinate.
         wake: Makes the worker read the tables.
+        settle: Tries again to end jobs that the database has refused to end.
         concurrency: Most runs at once, including runs with a waiting caller.
         grace: Seconds in which current runs may finish when the queue is stopped.
     """
 
-    def __init__(self, app: procrastinate.App, wake: Callable[[], None], *, concurrency: int, grace: float) -> None:
+    def __init__(
+        self,
+        app: procrastinate.App,
+        wake: Callable[[], None],
+        settle: Callable[[], Awaitable[None]],
+        *,
+        concurrency: int,
+        grace: float,
+    ) -> None:
         self._wake = wake
+        self._settle = settle
         self._grace = grace
         self._worker = Worker(
             app,
@@ -280,6 +310,14 @@ class Queue:
     async def wake(self) -> None:
         """Take jobs soon, because some are due."""
         self._wake()
+
+    async def settle(self) -> None:
+        """Try again to end jobs, or to put them back, where the database has refused it.
+
+        Raises:
+            DatabaseError: If the database still refuses.
+        """
+        await self._settle()
 
     async def serve(self) -> None:
         """Take jobs until stopped.
@@ -311,8 +349,8 @@ async def open_queue(
     Args:
         dsn: Connection string without a pooler, because notifications do not pass a pooler in transaction mode.
         carry_out: Carries out the run of an id. It must be safe to repeat: it is repeated soon after a shutdown, a
-            ServerUnavailable, a DatabaseBusy or a RunPostponed, and after any other exception when no worker carries
-            out the run.
+            ServerUnavailable, a RunPostponed or, with a pause, any other exception but RunLost. After RunLost, it is
+            repeated when no worker carries out the run.
         connections: Keeps the connections of the queue, so that they can be cut.
         concurrency: Most runs without a waiting caller at once. Some more runs are possible if a caller waits for them.
         grace: Seconds in which current runs may finish when the queue is stopped.
@@ -346,7 +384,7 @@ async def open_queue(
 
     app.job_manager = own_jobs = _OwnJobs(app.connector, connect, most_in_background=concurrency, may_take=may_take)
 
-    @app.task(name=_TASK, queue=_QUEUE, retry=_WhenInterrupted(), pass_context=True)
+    @app.task(name=_TASK, queue=_QUEUE, retry=_WhenUnfinished(), pass_context=True)
     async def carry_out_run(context: procrastinate.JobContext, run_id: int) -> None:
         # Jobs of a batch have priority 0.
         await carry_out(
@@ -357,6 +395,6 @@ async def open_queue(
         await app.open_async()
     try:
         kept = max(_LEAST_KEPT, concurrency // _KEPT_SHARE)
-        yield Queue(app, own_jobs.wake, concurrency=concurrency + kept, grace=grace)
+        yield Queue(app, own_jobs.wake, own_jobs.settle, concurrency=concurrency + kept, grace=grace)
     finally:
         await app.close_async()

@@ -14,6 +14,7 @@ from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.corpora.reembedding import Reembedding
 from pgclarify.database.pool import Pool, fetch, fetch_within
 from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
+from pgclarify.jobs import Queue
 from pgclarify.model import LongDocument
 
 _logger = logging.getLogger(__name__)
@@ -105,11 +106,18 @@ async def read_work_counts(pool: Pool) -> Mapping[str, Any]:
     return row
 
 
-async def requeue_lost_jobs(pool: Pool, worker_id: int) -> None:
-    """Put jobs of dead workers back into the queue. worker_id is this worker's id."""
+async def requeue_lost_jobs(pool: Pool, queue: Queue, worker_id: int) -> None:
+    """Put jobs of dead workers, and jobs that this worker could not put back, into the queue.
+
+    Args:
+        pool: The worker's connections.
+        queue: The jobs of this worker.
+        worker_id: This worker's id.
+    """
     (row,) = await fetch(pool, "requeue_lost_jobs", worker_id=worker_id)
     if row["jobs"]:
         _logger.info("took over %d jobs of workers that are gone", row["jobs"])
+    await queue.settle()
 
 
 async def ingest(ingestion: Ingestion, turn: asyncio.Lock) -> None:

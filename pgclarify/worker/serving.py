@@ -250,7 +250,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
             "served_answers": (lambda: count_served(pool), _AFTERWARDS_SECONDS),
             "question_groups": (grouping.catch_up, _AFTERWARDS_SECONDS),
             "runs": (queue.wake, _WORK_SECONDS),
-            "jobs": (lambda: requeue_lost_jobs(pool, presence.worker_id), _REQUEUE_SECONDS),
+            "jobs": (lambda: requeue_lost_jobs(pool, queue, presence.worker_id), _REQUEUE_SECONDS),
         }
         due = {name: asyncio.Event() for name in kinds}
         maintenance = [

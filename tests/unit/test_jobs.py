@@ -19,7 +19,7 @@ from procrastinate.testing import InMemoryConnector
 from psycopg import Notify
 
 from pgclarify import jobs
-from pgclarify.errors import DatabaseBusy, RunPostponed, ServerUnavailable
+from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, RunPostponed, ServerUnavailable
 
 CHANNEL = "procrastinate_queue_v1#runs"
 ABORT = '{"type": "abort_job_requested", "job_id": 1}'
@@ -204,6 +204,7 @@ async def test_a_worker_that_may_take_no_job_reads_none(sender: Sender) -> None:
         (ServerUnavailable("it is gone"), None),
         (RunPostponed("another run is carried out alone"), None),
         (DatabaseBusy("a deadlock"), (0, 1 + jobs._LONGEST_PAUSE_SECONDS)),
+        (DatabaseError("the end of the run was refused"), (0, 1 + jobs._LONGEST_PAUSE_SECONDS)),
     ],
 )
 async def test_how_long_a_job_that_is_put_back_waits(
@@ -213,7 +214,7 @@ async def test_how_long_a_job_that_is_put_back_waits(
     manager = jobs._OwnJobs(table, sender.connect, most_in_background=1)
     job = await manager.fetch_job(["runs"], 1)
     assert job is not None
-    decision = jobs._WhenInterrupted().get_retry_decision(exception=error, job=job)
+    decision = jobs._WhenUnfinished().get_retry_decision(exception=error, job=job)
     assert decision is not None
     await manager.retry_job(job, decision.retry_at)
     (sent,) = table.sent
@@ -221,6 +222,38 @@ async def test_how_long_a_job_that_is_put_back_waits(
         assert sent["pause_seconds"] is None
     else:
         assert pause[0] < sent["pause_seconds"] <= pause[1]
+
+
+async def test_a_job_of_a_run_that_another_worker_has_is_not_put_back(sender: Sender) -> None:
+    manager = jobs._OwnJobs(Table(), sender.connect, most_in_background=1)
+    job = await manager.fetch_job(["runs"], 1)
+    assert job is not None
+    assert jobs._WhenUnfinished().get_retry_decision(exception=RunLost("taken over"), job=job) is None
+
+
+@pytest.mark.parametrize("error", [psycopg.errors.DeadlockDetected(), psycopg.OperationalError("closed")])
+async def test_a_job_that_cannot_be_put_back_is_put_back_later(sender: Sender, error: psycopg.Error) -> None:
+    """Otherwise it would stay taken until the worker has ended."""
+
+    class Refusing(Table):
+        refuses = True
+
+        async def execute_query_async(self, query: str, **arguments: Any) -> None:
+            if self.refuses:
+                raise ConnectorException from error
+            await super().execute_query_async(query, **arguments)
+
+    table = Refusing()
+    manager = jobs._OwnJobs(table, sender.connect, most_in_background=1)
+    job = await manager.fetch_job(["runs"], 1)
+    assert job is not None
+    await manager.retry_job(job)
+    with pytest.raises(DatabaseError):
+        await manager.settle()
+    table.refuses = False
+    for _ in range(2):
+        await manager.settle()
+    assert [sent["job_id"] for sent in table.sent] == [job.id]
 
 
 async def test_a_queue_that_fails_ends_without_the_grace_time() -> None:
@@ -240,7 +273,11 @@ async def test_a_queue_that_fails_ends_without_the_grace_time() -> None:
             return await super().fetch_job(queues, worker_id)
 
     app.job_manager = Failing(app.connector)
-    queue = jobs.Queue(app, lambda: None, concurrency=2, grace=120.0)
+
+    async def settle() -> None:
+        """Nothing is left."""
+
+    queue = jobs.Queue(app, lambda: None, settle, concurrency=2, grace=120.0)
     async with app.open_async():
         await endless.defer_async()
         async with asyncio.timeout(60):
