@@ -107,7 +107,8 @@ def test_a_series_that_appears_with_its_first_run_counts() -> None:
     counting = [rule["expr"] for rule in RULES if "increase(" in rule["expr"]]
     assert len(counting) == 3
     for expression in counting:
-        assert re.search(r"unless last_over_time\(.* offset (15|30)m\)\)\s+or increase\(", expression)
+        is_new = r"unless last_over_time\(.* offset (15|30)m\)\s+and on(?s:.*?)\)\)\s+or increase\("
+        assert re.search(is_new, expression)
 
 
 def test_a_worker_that_takes_runs_counts_as_one_while_the_database_cannot_be_read() -> None:
