@@ -74,7 +74,7 @@ class RerankEndpoint:
         self._address = address
         self._line = CallLine(concurrency)
         self._timeout = timeout
-        self._longest_request = timeout * (max_retries + 1)
+        self._longest_call = timeout * (max_retries + 1)
         self._client = address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
         self._is_tei = False
         # Numbers of texts and characters of requests that were refused as too large. No pair is at least as large as
@@ -159,7 +159,8 @@ class RerankEndpoint:
             if begin is not None:
                 await begin()
             started = time.perf_counter()
-            reply = await self._score(model, query, texts)
+            # One limit for all requests of the call: it must end before its lease in the ledger.
+            reply = await self._score(model, query, texts, self._ends_at())
             return reply, time.perf_counter() - started
 
     async def entails(
@@ -183,8 +184,7 @@ class RerankEndpoint:
                 await begin()
             started = time.perf_counter()
             most_bytes = _BYTES_AROUND + _BYTES_PER_PAIR * len(pairs)
-            ends_at = asyncio.get_running_loop().time() + self._longest_request
-            call = Call(partial(read_entailments, count=len(pairs)), most_bytes, ends_at)
+            call = Call(partial(read_entailments, count=len(pairs)), most_bytes, self._ends_at())
             body = {"inputs": [list(pair) for pair in pairs], "truncate": True}
             await self._client.post("/predict", body, call)
             if call.reply is None:
@@ -195,25 +195,35 @@ class RerankEndpoint:
         """Close the connections."""
         await self._client.aclose()
 
+    def _ends_at(self) -> float:
+        return asyncio.get_running_loop().time() + self._longest_call
+
     async def _score(
-        self, model: str, query: str, texts: Sequence[str], halvings: int = 0, *, may_switch: bool = True
+        self,
+        model: str,
+        query: str,
+        texts: Sequence[str],
+        ends_at: float,
+        halvings: int = 0,
+        *,
+        may_switch: bool = True,
     ) -> RerankReply:
         if self._is_too_much(texts):
-            return await self._score_halves(model, query, texts)
+            return await self._score_halves(model, query, texts, ends_at)
         is_tei = self._is_tei
-        call = await self._post(model, query, texts, is_tei=is_tei)
+        call = await self._post(model, query, texts, ends_at, is_tei=is_tei)
         if call.reply is not None:
             return call.reply
         status = 0 if call.fault is None else call.fault.status
-        probed = await self._probe(model) if status in _ABOUT_A_REQUEST else None
+        probed = await self._probe(model, ends_at) if status in _ABOUT_A_REQUEST else None
         if probed is None:
             raise self._unavailable(call, model)
         if is_tei != self._is_tei and may_switch:
             # Only once, because a server that changes the form it takes would be asked without end.
-            reply = await self._score(model, query, texts, halvings, may_switch=False)
+            reply = await self._score(model, query, texts, ends_at, halvings, may_switch=False)
         elif len(texts) > 1:
             cuts = self._cuts
-            reply = await self._score_halves(model, query, texts)
+            reply = await self._score_halves(model, query, texts, ends_at)
             if status in REFUSING and cuts == self._cuts:
                 # The number of texts was the problem, because each text alone was accepted.
                 self._remember_refused(texts)
@@ -223,14 +233,14 @@ class RerankEndpoint:
             self._cuts += 1
             chars = len(texts[0])
             _logger.warning("the rerank endpoint refused a text of %d characters: trying half of it", chars)
-            reply = await self._score(model, query, [texts[0][: chars // 2]], halvings + 1)
+            reply = await self._score(model, query, [texts[0][: chars // 2]], ends_at, halvings + 1)
         return RerankReply(reply.scores, _sum(reply.tokens, probed.tokens))
 
-    async def _score_halves(self, model: str, query: str, texts: Sequence[str]) -> RerankReply:
+    async def _score_halves(self, model: str, query: str, texts: Sequence[str], ends_at: float) -> RerankReply:
         middle = (len(texts) + 1) // 2
         # One after the other, so that the second half costs nothing if the first fails.
-        first = await self._score(model, query, texts[:middle])
-        second = await self._score(model, query, texts[middle:])
+        first = await self._score(model, query, texts[:middle], ends_at)
+        second = await self._score(model, query, texts[middle:], ends_at)
         return RerankReply(first.scores + second.scores, _sum(first.tokens, second.tokens))
 
     def _is_too_much(self, texts: Sequence[str]) -> bool:
@@ -245,16 +255,18 @@ class RerankEndpoint:
             self._refused = [(count, size) for count, size in self._refused if count < most or size < chars]
             self._refused.append((most, chars))
 
-    async def _probe(self, model: str) -> RerankReply | None:
+    async def _probe(self, model: str, ends_at: float) -> RerankReply | None:
         """Score a short text in either form, and remember the form that works; None if neither does."""
         for is_tei in (self._is_tei, not self._is_tei):
-            call = await self._post(model, _PROBE, [_PROBE], is_tei=is_tei)
+            call = await self._post(model, _PROBE, [_PROBE], ends_at, is_tei=is_tei)
             if call.reply is not None:
                 self._is_tei = is_tei
                 return call.reply
         return None
 
-    async def _post(self, model: str, query: str, texts: Sequence[str], *, is_tei: bool) -> Call[RerankReply]:
+    async def _post(
+        self, model: str, query: str, texts: Sequence[str], ends_at: float, *, is_tei: bool
+    ) -> Call[RerankReply]:
         """Make one request, in the form of text-embeddings-inference or in that of the other servers."""
         body: dict[str, Any] = (
             {"query": query, "texts": list(texts), "truncate": True}
@@ -262,7 +274,6 @@ class RerankEndpoint:
             else {"model": model, "query": query, "documents": list(texts)}
         )
         most_bytes = _BYTES_AROUND + sum(_BYTES_PER_SCORE + _BYTES_PER_CHARACTER * len(text) for text in texts)
-        ends_at = asyncio.get_running_loop().time() + self._longest_request
         call = Call(partial(read_scores, count=len(texts)), most_bytes, ends_at)
         await self._client.post("/rerank", body, call)
         return call
@@ -278,7 +289,7 @@ class RerankEndpoint:
             model_hint="Check its name.",
             refused_hint="The model may not have room for this text, or may be one of another kind.",
             timeout=self._timeout,
-            longest_call=self._longest_request,
+            longest_call=self._longest_call,
         )
         why = self._address.explain(call, asked)
         return kind_of(call.fault)(why.message, detail=why.detail, hint=why.hint)

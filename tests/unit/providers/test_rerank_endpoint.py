@@ -114,6 +114,16 @@ async def test_the_form_of_text_embeddings_inference_is_found_and_remembered(ser
     assert server.rerank_bodies[-1] == {"query": QUESTION, "texts": list(TEXTS), "truncate": True}
 
 
+async def test_all_requests_of_a_call_have_one_time_limit(server: Server) -> None:
+    """Otherwise the call could outlive its lease, and another worker would make it again."""
+    server.latency = 0.4
+    server.rerank = lambda body: shared_words(body) if len(body["documents"]) == 1 else Reply.error(413, "too many")
+    async with model_of(server, timeout=1.0, max_retries=0) as model:
+        with pytest.raises(EndpointUnavailable):
+            await complete(model)
+    assert server.rerank_calls < 7
+
+
 async def test_a_server_that_takes_now_this_form_and_now_that_one_is_given_up(server: Server) -> None:
     def refuses(body: Mapping[str, Any]) -> Reply:
         is_probe = "probe" in (*body.get("texts", ()), *body.get("documents", ()))
