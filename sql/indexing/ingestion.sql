@@ -128,9 +128,22 @@ create or replace function pgclarify_private.leased_documents(
     worker_id bigint, corpus_id bigint, document_ids text[], content_hashes bytea[]
 )
 returns setof text
-language sql stable security definer
+language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
+    -- A worker asks between two calls of the embedding model. A lease that expired during a long claim would let another worker
+    -- embed its documents again. Leases are extended rarely, because the worker asks every few seconds.
+    update pgclarify_private.pending_document
+    set leased_until = now() + interval '15 minutes'
+    where (pending_document.corpus_id, pending_document.document_id) in (
+        select pending.corpus_id, pending.document_id
+        from pgclarify_private.pending_document as pending
+        where pending.corpus_id = leased_documents.corpus_id
+            and pending.document_id = any(leased_documents.document_ids)
+            and pending.leased_by = leased_documents.worker_id
+            and pending.leased_until < now() + interval '10 minutes'
+        for update skip locked
+    );
     select document.id
     from unnest(leased_documents.document_ids, leased_documents.content_hashes) as given (id, content_hash)
     inner join pgclarify.document
@@ -144,7 +157,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.leased_documents(bigint, bigint, text[], bytea[]) is
-'Those of these documents that the worker still has leased, and that are unchanged. The others need not be embedded.';
+'Those of these documents that the worker still has leased, and that are unchanged. The others need not be embedded. A '
+'lease that ends in less than ten minutes is extended to a quarter of an hour.';
 grant execute on function pgclarify_private.leased_documents(bigint, bigint, text[], bytea[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.release_documents(

@@ -264,6 +264,21 @@ class TestIndexing:
         assert worker.store(documents) == 1
         assert status(connection) == (1, 1, 0, 1, 0)
 
+    def test_a_worker_that_still_embeds_keeps_its_documents(
+        self, connection: Connection, worker: HandWorker, hire: Hire
+    ) -> None:
+        scalar(connection, ADD, "1", "Cars are insured.")
+        (claimed,) = worker.claim(lease=-1)
+        given = {
+            "corpus_id": claimed["corpus_id"],
+            "document_ids": ["1"],
+            "content_hashes": [claimed["content_hash"]],
+        }
+        assert worker.send("leased_documents", worker_id=worker.worker_id, **given) == [{"document_id": "1"}]
+        other = hire()
+        assert other.claim() == []
+        assert other.send("leased_documents", worker_id=other.worker_id, **given) == []
+
     def test_a_lease_that_has_run_out_is_free(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
         scalar(connection, ADD, "1", "Cars.")
         slow = hire()
