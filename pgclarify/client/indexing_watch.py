@@ -47,7 +47,5 @@ class IndexingWatch:
         raise EmbeddingError(
             f"nothing of {corpus} is being indexed",
             detail=f"{error.removesuffix('.')}. {pending_passages} passages wait; their documents are stored.",
-            hint="Make the model available to a worker, or use another corpus."
-            if error.startswith("no embedding model ")
-            else "Remove the cause. Workers then index what waits.",
+            hint="Remove the cause, and workers index what waits. If there is no such model, use another corpus.",
         )

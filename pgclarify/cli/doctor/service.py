@@ -239,9 +239,7 @@ def _check_model(corpus: Row) -> Check:
         return problem(
             "corpora",
             f"{corpus['corpus']} cannot be indexed now: {corpus['error']}",
-            "Make the model available to a worker, or load the documents into another corpus."
-            if corpus["error"].startswith("no embedding model ")
-            else "Remove the cause. Workers then index what waits.",
+            "Remove the cause, and workers index what waits. If there is no such model, use another corpus.",
         )
     return problem(
         "corpora",
