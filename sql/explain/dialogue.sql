@@ -222,20 +222,24 @@ begin atomic
         3,
         null,
         format('%s. %s', listed.ordinal, pgclarify_private.shown(listed.answer)),
-        array['also ' || nullif(pgclarify_private.shown(array_to_string(listed.variants[2:], '; ')), '')]
+        -- A hidden citation of a lower rank may have any of the other spellings.
+        case
+            when withheld.first_rank is null
+                then array['also ' || nullif(pgclarify_private.shown(array_to_string(listed.variants[2:], '; ')), '')]
+        end
     from pgclarify.listed_answer as listed
+    cross join lateral (
+        select min(evidence.rank) as first_rank
+        from pgclarify.evidence
+        where evidence.run_id = listed.run_id
+            and evidence.ordinal = listed.ordinal
+            and evidence.candidate_rank = any(
+                (select pgclarify_private.withheld_ranks((told_of_dialogue.run).run_id, told_of_dialogue.roles))::integer[]
+            )
+    ) as withheld
     where listed.run_id = (told_of_dialogue.run).run_id
         -- An item whose first citation is hidden is hidden, too.
-        and not exists (
-            select
-            from pgclarify.evidence
-            where evidence.run_id = listed.run_id
-                and evidence.ordinal = listed.ordinal
-                and evidence.rank = 1
-                and evidence.candidate_rank = any(
-                    (select pgclarify_private.withheld_ranks((told_of_dialogue.run).run_id, told_of_dialogue.roles))::integer[]
-                )
-        )
+        and withheld.first_rank is distinct from 1
     union all
     select
         case when (told_of_dialogue.run).operation = 'list_answers' then '{listing}' else '{checking,questioning}' end::text[],

@@ -18,7 +18,8 @@ from pgclarify.listed_answer as listed
 inner join pgclarify.run on listed.run_id = run.run_id;
 
 comment on view pgclarify.answer_list is
-'Listed answers, also while a run is not over. Their citations are in view evidence_citation.';
+'Listed answers, also while a run is not over. Their citations are in view evidence_citation. An answer with several '
+'spellings is hidden if a citation of it is; function answers shows its first spelling.';
 comment on column pgclarify.answer_list.run_id is 'The run.';
 comment on column pgclarify.answer_list.corpus is 'The corpus''s name at the time of the question.';
 comment on column pgclarify.answer_list.question is 'The question.';
@@ -60,7 +61,8 @@ begin atomic
         listed.run_id,
         listed.ordinal,
         listed.answer,
-        listed.variants,
+        -- Which citation has which spelling is not recorded. The first citation has the first one.
+        case when cited.has_withheld then listed.variants[:1] else listed.variants end,
         coalesce(cited.document_ids, '{}'),
         coalesce(cited.citations, '[]')
     from pgclarify.listed_answer as listed
@@ -71,7 +73,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.rows(pgclarify.answer, bigint[], name) is
-'Listed answers of runs. It does not check who may see the runs; documents are those that the requester may read now.';
+'Listed answers of runs. It does not check who may see the runs; documents are those that the requester may read now. If a '
+'citation is withheld, the answer has only its first spelling.';
 
 create or replace function pgclarify_private.prepare_list_answers(
     caller pgclarify_private.caller, question text, corpus text default null, options jsonb default '{}'

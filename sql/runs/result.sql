@@ -99,7 +99,9 @@ comment on function pgclarify_private.quote_position(text, text, integer) is
 grant execute on function pgclarify_private.quote_position(text, text, integer) to pgclarify_reader;
 
 create or replace function pgclarify_private.cited(run_ids bigint[], roles name[])
-returns table (run_id bigint, ordinal integer, is_withheld boolean, document_ids text[], citations jsonb)
+returns table (
+    run_id bigint, ordinal integer, is_withheld boolean, has_withheld boolean, document_ids text[], citations jsonb
+)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -107,6 +109,7 @@ begin atomic
         shown.run_id,
         shown.ordinal,
         bool_or(shown.is_closed and shown.is_decisive),
+        bool_or(shown.is_closed),
         coalesce(
             array_agg(shown.document_id order by shown.rank) filter (where shown.is_first and not shown.is_closed), '{}'
         ),
@@ -204,9 +207,9 @@ end;
 comment on function pgclarify_private.cited(bigint[], name[]) is
 'Citations of interpretations, steps and listed entries of runs, a row for each of these, if roles may read them. '
 'is_withheld: whether the decisive citation is from a document that is closed to these roles. It is the medoid of an '
-'interpretation, any citation of a step, and the first citation of an entry. document_ids: distinct, best first. citations: '
-'objects with the columns of view interpretation_citation, investigation_citation or evidence_citation. Quotes of removed '
-'documents are kept.';
+'interpretation, any citation of a step, and the first citation of an entry. has_withheld: whether any citation is. '
+'document_ids: distinct, best first. citations: objects with the columns of view interpretation_citation, '
+'investigation_citation or evidence_citation. Quotes of removed documents are kept.';
 
 create or replace function pgclarify_private.rows(row_type pgclarify.clarification, run_ids bigint[], requester name)
 returns setof pgclarify.clarification

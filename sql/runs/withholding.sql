@@ -84,11 +84,13 @@ inner join pgclarify_private.withheld_candidate as withheld on step.run_id = wit
 -- The model saw all passages when it wrote this reason, which cites none.
 where step.kind = 'conclusion' and step.reason is not null
 union all
-select 'listed_answer' as kind, evidence.run_id, evidence.ordinal
-from pgclarify.evidence
+select 'listed_answer' as kind, listed.run_id, listed.ordinal
+from pgclarify.listed_answer as listed
+inner join pgclarify.evidence on listed.run_id = evidence.run_id and listed.ordinal = evidence.ordinal
 inner join pgclarify_private.withheld_candidate as withheld
     on evidence.run_id = withheld.run_id and evidence.candidate_rank = withheld.rank
-where evidence.rank = 1
+-- A policy cannot hide one spelling of several, and each may be from another citation.
+where evidence.rank = 1 or cardinality(listed.variants) > 1
 union all
 select 'detection' as kind, detection.run_id, detection.ordinal
 from pgclarify.detection
@@ -106,7 +108,7 @@ where
 comment on view pgclarify_private.withheld_entry is
 'Interpretations, steps, answers and detections of runs with words of such a document: that of the medoid of an '
 'interpretation, of any citation of a step or an earlier step, of any candidate if a conclusion has a reason, of the first '
-'citation of an answer, or of a reason of a detection.';
+'citation of an answer or of any if it has several spellings, or of a reason of a detection.';
 comment on column pgclarify_private.withheld_entry.kind is 'The table: interpretation, step, listed_answer or detection.';
 comment on column pgclarify_private.withheld_entry.run_id is 'The run.';
 comment on column pgclarify_private.withheld_entry.ordinal is 'Its ordinal there.';

@@ -186,6 +186,52 @@ class TestRows:
         house.owner.execute(sql.SQL("revoke {} from {}").format(sql.Identifier(house.team), sql.Identifier(name)))
         assert present(member) == set()
 
+    def test_a_spelling_that_a_closed_document_may_have_is_not_shown(self, house: House) -> None:
+        other = "John Smith sells insurance."
+        house.owner.execute("select pgclarify.add_document('hidden', 'other', %s)", [other])
+        house.worker.index_everything()
+        run_id = house.start("list_answers", house.corpus_id)
+        passages = dict(house.owner.execute("select document_id, id from pgclarify.passage").fetchall())
+        documents = [f"{ANIMAL} 1", "other"]
+        house.worker.send(
+            "record_candidates", run_id=run_id, attempt=1, ranks=[1, 2], document_ids=documents,
+            passage_ids=[passages[document] for document in documents], scores=[0.5, 0.4], origins=["dense", "dense"],
+            via_passage_ids=[None, None], batches=[1, 1], step_ordinals=[None, None],
+        )  # fmt: skip
+        citations = [
+            {"candidate_rank": 1, "quote": DOCUMENT[:5], "start_char": 0, "end_char": 5},
+            {"candidate_rank": 2, "quote": other[:10], "start_char": 0, "end_char": 10},
+        ]
+        house.record(
+            run_id,
+            "answer",
+            "answer",
+            {"ordinal": 1, "answer": "Smith", "variants": ["Smith", "John Smith"], "citations": citations},
+        )
+        house.worker.finish(run_id)
+
+        def shown() -> tuple[list[str], str, int, int]:
+            (variants,) = house.asker.execute("select variants from pgclarify.answers(%s)", [run_id]).fetchall()
+            lines = house.asker.execute("select pgclarify.explain(%s)", [run_id]).fetchall()
+            rows = [
+                scalar(house.asker, f"select count(*) from pgclarify.{name} where run_id = %s", run_id)  # noqa: S608
+                for name in ("listed_answer", "answer_list")
+            ]
+            return variants[0], "\n".join(line[0] for line in lines), rows[0], rows[1]
+
+        variants, told, *rows = shown()
+        assert variants == ["Smith", "John Smith"]
+        assert "John Smith" in told
+        assert rows == [1, 1]
+
+        house.owner.execute("select pgclarify.add_document('hidden', 'other', %s, readers => '{}')", [other])
+
+        variants, told, *rows = shown()
+        assert variants == ["Smith"]
+        assert "Smith" in told
+        assert "John" not in told
+        assert rows == [0, 0]
+
     def test_nobody_writes_them(self, house: House) -> None:
         house.converse(house.corpus_id)
         tables = PRESENT & {
