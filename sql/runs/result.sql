@@ -285,7 +285,13 @@ begin
                 using errcode = 'object_not_in_prerequisite_state',
                     hint = format(
                         'Wait for it with: select * from pgclarify.wait(array[%s]).', raise_unless_succeeded.run_outcome.run_id
-                    );
+                    ) || case
+                        -- Here wait may already return another status.
+                        when pgclarify_private.has_frozen_snapshot() then
+                            ' Then begin the transaction anew: it sees runs only as they were when it began, and a standby may '
+                            'be behind.'
+                        else ''
+                    end;
         when 'partial' then
             if v_stop_code = 'budget' then
                 raise warning 'run % is partial: %', raise_unless_succeeded.run_outcome.run_id, v_stop_reason

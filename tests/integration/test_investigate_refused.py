@@ -156,6 +156,20 @@ class TestRefusals:
             investigation(alice, submit(stranger))
         assert ("end it first" in (refused.value.diag.message_hint or "")) == is_told
 
+    @pytest.mark.wording
+    @pytest.mark.committed
+    @pytest.mark.parametrize(("level", "is_told"), [("read committed", False), ("repeatable read", True)])
+    def test_a_run_that_may_be_over_since_the_transaction_began(
+        self, worker: HandWorker, alice: Connection, level: str, is_told: bool
+    ) -> None:
+        run_id = submit(alice)
+        with alice.transaction(force_rollback=True), pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as refused:
+            alice.execute(f"set transaction isolation level {level}".encode())
+            investigation(alice, run_id)
+        hint = refused.value.diag.message_hint or ""
+        assert f"pgclarify.wait(array[{run_id}])" in hint
+        assert ("begin the transaction anew" in hint) == is_told
+
     def test_runs_without_an_answer(self, worker: HandWorker, alice: Connection) -> None:
         read = "select pgclarify.investigation(%s)"
         run_id = submit(alice)
