@@ -109,6 +109,10 @@ declare
     v_entered bigint[] := '{}';
 begin
     if cardinality(v_new) > 0 then
+        if (submit.run).corpus_id is not null then
+            -- enter_runs enters nothing for a corpus that was dropped since the run was prepared.
+            perform pgclarify_private.lock_corpus((submit.run).corpus_id);
+        end if;
         v_entered := pgclarify_private.enter_runs(
             v_requester, v_roles, (submit.run).operation, (submit.run).corpus_id, v_new,
             pgclarify_private.settings_of(submit.run), (submit.run).parent_run_id, null

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import psycopg
 import pytest
 
@@ -312,6 +314,29 @@ class TestDropping:
         found = "select document_id from pgclarify.search('cars', options => '{\"method\": \"lexical\"}')"
         assert scalar(connection, found) == "1"
         assert scalar(connection, "select count(*) from pgclarify_private.passage_embedding") == 1
+
+    @pytest.mark.committed
+    @pytest.mark.parametrize(
+        "call",
+        [
+            "select pgclarify.submit('cars', 'insurance')",
+            "select pgclarify.submit_many('{cars, vans}', 'insurance')",
+            'select pgclarify.start(\'search\', \'{"question": "cars", "corpus": "insurance"}\')',
+        ],
+    )
+    def test_what_is_asked_while_it_is_dropped_is_refused(
+        self, connection: Connection, connect: Connect, call: str
+    ) -> None:
+        scalar(connection, "select pgclarify.create_corpus('insurance')")
+        dropper, asker = connect(), connect()
+        with ThreadPoolExecutor() as pool:
+            with dropper.transaction():
+                scalar(dropper, "select pgclarify.drop_corpus('insurance')")
+                asked = pool.submit(state_of, asker, call)
+                with pytest.raises(TimeoutError):
+                    asked.result(0.5)
+            assert asked.result(60) == UNDEFINED_OBJECT
+        assert scalar(connection, "select count(*) from pgclarify.run") == 0
 
     @pytest.mark.committed
     def test_a_drop_that_is_not_committed_holds_up_nobody_else(
