@@ -95,6 +95,13 @@ begin
                 detail = format('It has %s.', length(add_ambiguity_rule.note)),
                 hint = 'Omit it if there is no note.';
     end if;
+    -- Two callers at once would add the pattern twice, perhaps with different kinds.
+    if v_corpus is null then
+        -- Only members of pgclarify_owner come here. This mode conflicts with itself, and not with rules of a corpus.
+        lock table pgclarify.ambiguity_rule in share update exclusive mode;
+    else
+        perform from pgclarify.corpus where corpus.name = v_corpus for no key update;
+    end if;
     update pgclarify.ambiguity_rule as known
     set kind = add_ambiguity_rule.kind, note = add_ambiguity_rule.note
     where

@@ -153,6 +153,24 @@ class TestWhoEditsThem:
         ]
 
 
+@pytest.mark.committed
+@pytest.mark.parametrize("corpus", [None, "ours"])
+def test_two_that_add_one_pattern_make_one_rule(
+    connection: Connection, connect: Connect, corpus: str | None
+) -> None:
+    connection.execute("select pgclarify.create_corpus('ours')")
+    first, second = connect(), connect()
+    with ThreadPoolExecutor() as pool:
+        with first.transaction():
+            assert scalar(first, ADD, "x", "lexical", corpus, None)
+            added = pool.submit(scalar, second, ADD, "x", "syntactic", corpus, None)
+            with pytest.raises(TimeoutError):
+                added.result(0.5)
+        assert added.result(60)
+
+    assert connection.execute("select pattern, kind from pgclarify.ambiguity_rule").fetchall() == [("x", "syntactic")]
+
+
 # Without a limit, these two would take hours.
 RUNAWAY = r"(.*)(.*)(.*)(.*)\1\2\3\4q$"
 HARD = "abcdefghijklmnopqrstuvwxyz0123456789" * 5 + "q"
