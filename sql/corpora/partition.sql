@@ -69,12 +69,19 @@ begin
     -- LOCK TABLE is not allowed in a stable function. This reads no row, and asks no node.
     execute format('select from %s where false', v_passage);
     return v_passage;
+exception
+    when undefined_table then
+        raise exception 'the corpus has been dropped by now'
+            using errcode = 'serialization_failure',
+                detail = 'A worker has dropped the passages that this transaction sees.',
+                hint = 'Begin a new transaction.';
 end
 $$;
 
 comment on function pgclarify_private.lock_passages(bigint) is
 'Wait until no other transaction moves the passages and vectors of a corpus, and keep them where they are until this one ends. '
-'Returns the name of the table of passages. Statements after this one see the passages, if the transaction is read committed.';
+'Returns the name of the table of passages. Statements after this one see the passages, if the transaction is read committed. '
+'Error 40001 if the corpus was dropped.';
 
 create or replace function pgclarify_private.passages_of(corpus_id bigint)
 returns text

@@ -152,6 +152,8 @@ class TestNeighbors:
 
         assert state_of(reader, "select pgclarify.neighbors('insurance', '0', %s)", [there]) == "40001"
         assert state_of(reader, "select count(*) from pgclarify.edge") == "40001"
+        search = "select pgclarify.search('cars', 'insurance', options => '{\"method\": \"lexical\"}')"
+        assert state_of(reader, search) == "40001"
 
     def test_a_corpus_of_other_readers(
         self, connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
