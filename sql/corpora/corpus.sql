@@ -238,7 +238,11 @@ begin
         from pg_ts_config
         where pg_ts_config.oid = (v_settings ->> 'search_config')::regconfig;
     exception
-        when no_data_found or undefined_object or invalid_schema_name or syntax_error or invalid_name then
+        -- The last two are for a name of three parts, and for a number that is no oid.
+        when
+            no_data_found or undefined_object or invalid_schema_name or syntax_error or invalid_name
+            or feature_not_supported or numeric_value_out_of_range
+        then
             raise exception 'text search configuration "%" does not exist', v_settings ->> 'search_config'
                 using errcode = 'undefined_object',
                     detail = 'Configurations outside pg_catalog are named with their schema.',

@@ -82,6 +82,8 @@ class TestCreating:
             ("'a', options => '{\"search_config\": \"a..b\"}'", UNDEFINED_OBJECT),
             ("'a', options => '{\"search_config\": \"\"}'", UNDEFINED_OBJECT),
             ("'a', options => '{\"search_config\": \"999999\"}'", UNDEFINED_OBJECT),
+            ("'a', options => '{\"search_config\": \"99999999999\"}'", UNDEFINED_OBJECT),
+            ("'a', options => '{\"search_config\": \"a.b.c\"}'", UNDEFINED_OBJECT),
             ("'a', options => '{\"reader\": \"no such role\"}'", UNDEFINED_OBJECT),
             ("'a', options => '{\"analyst\": \"no such role\"}'", UNDEFINED_OBJECT),
         ],
