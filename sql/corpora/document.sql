@@ -85,7 +85,7 @@ begin
                 hint = 'Leave empty documents out.';
     end if;
     if length(made_document.content) > 10000000 then
-        raise exception 'a document may have 10000000 characters'
+        raise exception 'a document may have at most 10,000,000 characters'
             using errcode = 'program_limit_exceeded',
                 detail = format('Document "%s" has %s.', made_document.document_id, length(made_document.content)),
                 hint = 'Split it, for example by chapters, and add each part under its own id.';
