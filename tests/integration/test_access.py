@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from pgclarify.install.roles import ROLES
 from tests.integration.by_hand import Connect, Connection, MakeRole, at_once, scalar, state_of
 
 pytestmark = pytest.mark.rolled_back
@@ -332,7 +333,7 @@ class TestRefusals:
             ("", "user"): UNDEFINED_OBJECT,
             (None, "user"): UNDEFINED_OBJECT,
             ("pg_monitor", "user"): INVALID_PARAMETER,
-            ("pgclarify_loopback", "user"): INVALID_PARAMETER,
+            **{(role, "user"): INVALID_PARAMETER for role in ROLES},
             ("postgres", "owner"): INVALID_PARAMETER,
             ("postgres", None): INVALID_PARAMETER,
         }
