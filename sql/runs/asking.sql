@@ -269,6 +269,17 @@ begin
                 if not v_continues then
                     raise;
                 end if;
+                if v_state = 'PC005' and cardinality(v_entered) > 0 then
+                    -- The loopback worked for entering the runs, and failed while this call waited for them.
+                    v_table := 'run';
+                    v_column := 'run_id';
+                    v_values := array_to_string(v_entered, ',');
+                    v_detail := format('%s. %s', pgclarify_private.list_runs(v_entered), v_detail);
+                    v_hint := format(
+                        'Wait in a new transaction with: select * from pgclarify.wait(array[%s]). ',
+                        array_to_string(v_entered[:100], ', ')
+                    ) || pgclarify_private.reading_hint((ask.run).operation, v_entered[1]);
+                end if;
                 -- Raise it again, because the context of the loopback does not help the caller.
                 raise exception
                     using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint, table = v_table,

@@ -355,6 +355,39 @@ def test_without_dblink_submit_wait_and_result_still_work(
     assert asker.execute(CLARIFY, ["a second connection again"]).fetchall()
 
 
+def test_a_loopback_that_is_lost_while_a_call_waits_names_the_run(
+    service: Service, superuser: Connection, asker: Connection, model: Server
+) -> None:
+    superuser.execute(
+        """
+        create or replace function pgclarify_private.loopback_unfinished(payload jsonb, signature bytea)
+        returns jsonb
+        language plpgsql stable security definer
+        as $$
+        begin
+            raise exception 'the loopback connection failed' using errcode = 'PC005', detail = 'It is refused.';
+        end
+        $$
+        """
+    )
+    try:
+        with pytest.raises(psycopg.Error) as caught, asker.transaction():
+            asker.execute("set transaction isolation level repeatable read")
+            asker.execute(CLARIFY, ["a connection that is lost"])
+    finally:
+        install(service.dsn)
+
+    told = caught.value.diag
+    assert caught.value.sqlstate == "PC005"
+    (run_id,) = asker.execute(
+        "select run_id from pgclarify.run_summary where question = 'a connection that is lost'"
+    ).fetchall()[0]
+    assert (told.table_name, told.column_name, told.datatype_name) == ("run", "run_id", str(run_id))
+    assert str(run_id) in (told.message_detail or "")
+    assert f"pgclarify.wait(array[{run_id}])" in (told.message_hint or "")
+    assert asker.execute("select status from pgclarify.wait(array[%s::bigint])", [run_id]).fetchone() == ("succeeded",)
+
+
 def test_calls_cut_off_at_any_moment_leave_nothing_behind(
     service: Service, superuser: Connection, model: Server
 ) -> None:
