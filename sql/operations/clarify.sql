@@ -279,6 +279,19 @@ begin
         raise exception 'the corpus of run % was dropped', v_run.run_id
             using errcode = 'object_not_in_prerequisite_state', hint = 'Its result can still be read with pgclarify.result.';
     end if;
+    -- An analyst sees runs on a corpus that it may not search, and a worker would refuse the new run.
+    if not exists (
+        select
+        from pgclarify_private.visible_corpora(
+            pgclarify_private.roles_of((prepare_consolidate.caller).name)
+        ) as visible
+        where visible.corpus_id = v_run.corpus_id
+    ) then
+        raise exception 'permission denied for corpus "%"', v_run.corpus_name
+            using errcode = 'insufficient_privilege',
+                detail = format('You may see run %s, but you may not search its corpus.', v_run.run_id),
+                hint = 'Have its owner give you access with pgclarify.grant_access.';
+    end if;
     return pgclarify_private.new_run(
         'consolidate',
         v_run.corpus_id,
@@ -313,8 +326,9 @@ end;
 
 comment on function pgclarify.consolidate(bigint, jsonb) is
 'Cluster the verdicts of a run again, without a model call; returns rows as clarify does, in a new run. run_id: a clarify '
-'run that you may see. options: consolidation (default; conservative, which shows the two thirds of the readings that have '
-'most support; hdbscan), embed (question_answer, question), singletons (keep, drop), timeout (60s); with hdbscan, '
-'min_cluster_size (fewest readings of a cluster, 2 to 1000; 2), min_samples (how many other readings must be near for a '
-'place to count as dense, 1 to 1000; 1), selection (eom: the clusters that persist longest; leaf: the smallest).';
+'run that you may see, of a corpus that you may search. options: consolidation (default; conservative, which shows the two '
+'thirds of the readings that have most support; hdbscan), embed (question_answer, question), singletons (keep, drop), timeout '
+'(60s); with hdbscan, min_cluster_size (fewest readings of a cluster, 2 to 1000; 2), min_samples (how many other readings '
+'must be near for a place to count as dense, 1 to 1000; 1), selection (eom: the clusters that persist longest; leaf: the '
+'smallest).';
 grant execute on function pgclarify.consolidate(bigint, jsonb) to pgclarify_user;

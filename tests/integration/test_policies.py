@@ -249,6 +249,18 @@ class TestRuns:
         assert scalar(alice, f"select pgclarify.cancel({run_id})")
         assert not scalar(alice, f"select pgclarify.cancel({run_id})")
 
+    def test_an_analyst_who_may_not_search_does_not_consolidate(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        analysts, team = make_role("pgclarify_user", name="analysts"), make_role("pgclarify_user", name="team")
+        create(connection, "insurance", analyst=analysts, reader=team)
+        connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.', 'Policy')")
+        run_id = self.answered(connection, hire, connect(team))
+        start = f"select pgclarify.start('consolidate', '{{\"run_id\": {run_id}}}')"
+
+        assert state_of(connect(analysts), start) == INSUFFICIENT_PRIVILEGE
+        assert state_of(connect(make_role(analysts, team)), start) is None
+
     def test_an_analyst_reads_documents_as_everyone_does(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
