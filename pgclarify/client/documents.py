@@ -69,13 +69,13 @@ def add_documents(session: Session, /, documents: Iterable[Document], *, corpus:
 
     Args:
         documents: Any number; they are read while they are sent.
-        corpus: As in clarify.
+        corpus: Its name; None means the client's. The server has no default here.
 
     Returns:
         How many are new or changed. Workers make them searchable (see wait_until_searchable).
 
     Raises:
-        InputError: If a document cannot be stored.
+        InputError: If a document cannot be stored, or no corpus is named.
         AlreadyExists: If a document of a file would replace a document from another source; then the batch is not
             stored.
         NotFound: If there is no such corpus.
@@ -106,12 +106,13 @@ def remove_document(session: Session, /, document_id: str, *, corpus: str | None
 
     Args:
         document_id: As it was added.
-        corpus: As in clarify.
+        corpus: Its name; None means the client's. The server has no default here.
 
     Returns:
         True if there was such a document.
 
     Raises:
+        InputError: If no corpus is named.
         NotFound: If there is no such corpus.
         PermissionDenied: If it belongs to another role.
     """
@@ -127,12 +128,13 @@ def erase_document(session: Session, /, document_id: str, *, corpus: str | None 
 
     Args:
         document_id: As it was added.
-        corpus: As in clarify.
+        corpus: Its name; None means the client's. The server has no default here.
 
     Returns:
         True if anything was erased.
 
     Raises:
+        InputError: If no corpus is named.
         NotFound: If there is no such corpus.
         PermissionDenied: If it belongs to another role.
         NotReady: If it is a row of an attached table, from which it would return.

@@ -127,8 +127,17 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(owned_corpus.caller));
-    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(v_roles, owned_corpus.corpus);
+    v_corpus pgclarify.corpus;
 begin
+    if owned_corpus.corpus is null then
+        -- find_corpus would choose one, and the caller might then remove something from it.
+        raise exception 'no corpus is named'
+            using errcode = 'invalid_parameter_value',
+                column = 'corpus',
+                detail = 'A function that changes or checks a corpus has no default.',
+                hint = 'Pass the name of a corpus that you own.';
+    end if;
+    v_corpus := pgclarify_private.find_corpus(v_roles, owned_corpus.corpus);
     if not (
         pgclarify_private.belongs_to(v_corpus.owner, v_corpus.owner_oid, v_roles) or 'pgclarify_owner'::name = any(v_roles)
     ) then
@@ -142,7 +151,7 @@ end
 $$;
 
 comment on function pgclarify_private.owned_corpus(pgclarify_private.caller, text) is
-'The corpus of that name, if the caller may change it; error 42501 otherwise.';
+'The corpus of that name, if the caller may change it; error 42501 otherwise, and 22023 for null.';
 
 create or replace function pgclarify_private.lock_corpus(corpus_id bigint)
 returns void

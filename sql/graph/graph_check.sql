@@ -35,7 +35,7 @@ end;
 
 comment on function pgclarify.build_graph(text) is
 'Have workers find the neighbors of every passage again, and return the number of passages. The present lists are used until '
-'they are replaced. corpus: the name of one that you own; null means pgclarify.corpus, or the only one.';
+'they are replaced. corpus: the name of one that you own.';
 grant execute on function pgclarify.build_graph(text) to pgclarify_user;
 
 create or replace function pgclarify_private.pending_links(embedding_space_id bigint)
@@ -290,7 +290,6 @@ begin atomic
 end;
 
 comment on function pgclarify.check_graph(text, integer) is
-'Check the neighborhood graph for errors, and compare some lists with an exact search. corpus: the name of one that you own; '
-'null means pgclarify.corpus, or the only one. sample: how many lists, 0 to 10,000; each is compared with every vector of the '
-'corpus.';
+'Check the neighborhood graph for errors, and compare some lists with an exact search. corpus: the name of one that you own. '
+'sample: how many lists, 0 to 10,000; each is compared with every vector of the corpus.';
 grant execute on function pgclarify.check_graph(text, integer) to pgclarify_user;

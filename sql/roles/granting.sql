@@ -6,7 +6,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(lock_access.caller, coalesce(lock_access.corpus, ''));
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(lock_access.caller, lock_access.corpus);
 begin
     if lock_access.access is null or lock_access.access not in ('reader', 'user', 'analyst') then
         raise exception 'there is no access "%"', pgclarify_private.shown(lock_access.access)

@@ -18,9 +18,10 @@ begin
                 detail = 'Parameter relation is null.',
                 hint = 'List what is attached: select corpus, relation, relation_oid from pgclarify.source_status.';
     end if;
-    select corpus.name into v_corpus from pgclarify.corpus where corpus.corpus_id = owned_source.corpus_id;
-    perform pgclarify_private.owned_corpus(owned_source.caller, v_corpus);
+    -- After the lock, the corpus is there.
     perform pgclarify_private.lock_corpus(owned_source.corpus_id);
+    select corpus.name into strict v_corpus from pgclarify.corpus where corpus.corpus_id = owned_source.corpus_id;
+    perform pgclarify_private.owned_corpus(owned_source.caller, v_corpus);
     select source.* into v_source
     from pgclarify_private.source
     where source.corpus_id = owned_source.corpus_id and source.relation = owned_source.relation::regclass

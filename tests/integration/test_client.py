@@ -217,8 +217,9 @@ def test_a_corpus_from_beginning_to_end(client: Client) -> None:
         (lambda client: client.result(2**40), NotFound, "42704"),
         (lambda client: list(client.verdicts(2**40)), NotFound, "42704"),
         (lambda client: client.wait([2**40]), NotFound, "42704"),
-        (lambda client: client.remove_document("101"), PermissionDenied, "42501"),
-        (lambda client: client.erase_document("101"), PermissionDenied, "42501"),
+        (lambda client: client.remove_document("101", corpus=CORPUS), PermissionDenied, "42501"),
+        (lambda client: client.erase_document("101", corpus=CORPUS), PermissionDenied, "42501"),
+        (lambda client: client.remove_document("101"), InputError, "22023"),
         (lambda client: client.create_corpus(CORPUS), AlreadyExists, "42710"),
     ],
 )

@@ -174,6 +174,29 @@ class TestCreating:
 
 
 class TestFinding:
+    @pytest.mark.parametrize(
+        "call",
+        [
+            "add_document(null, '1', 'Vans.')",
+            "remove_document(null, '1')",
+            "erase_document(null, '1')",
+            "set_embedding_model(null, 'another-model')",
+            "cancel_embedding_model(null)",
+            "attach_table(null, 'pg_class', 'oid', 'relname')",
+            "resync(null, 'pg_class')",
+            "detach_table(null, 'pg_class')",
+            "build_graph(null)",
+            "grant_access(null, 'postgres', 'user')",
+        ],
+    )
+    def test_what_changes_a_corpus_has_no_default(self, connection: Connection, call: str) -> None:
+        scalar(connection, "select pgclarify.create_corpus('insurance')")
+        scalar(connection, "select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
+        connection.execute("set pgclarify.corpus = 'insurance'")
+
+        assert state_of(connection, f"select pgclarify.{call}") == INVALID_PARAMETER
+        assert scalar(connection, "select content from pgclarify.document") == "Cars are insured."
+
     def test_the_only_one_need_not_be_named(self, connection: Connection) -> None:
         assert state_of(connection, "select pgclarify.submit('cars')") == INVALID_PARAMETER
         scalar(connection, "select pgclarify.create_corpus('insurance')")
