@@ -155,9 +155,7 @@ class TestWhoEditsThem:
 
 @pytest.mark.committed
 @pytest.mark.parametrize("corpus", [None, "ours"])
-def test_two_that_add_one_pattern_make_one_rule(
-    connection: Connection, connect: Connect, corpus: str | None
-) -> None:
+def test_two_that_add_one_pattern_make_one_rule(connection: Connection, connect: Connect, corpus: str | None) -> None:
     connection.execute("select pgclarify.create_corpus('ours')")
     first, second = connect(), connect()
     with ThreadPoolExecutor() as pool:

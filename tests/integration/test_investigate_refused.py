@@ -163,7 +163,10 @@ class TestRefusals:
         self, worker: HandWorker, alice: Connection, level: str, is_told: bool
     ) -> None:
         run_id = submit(alice)
-        with alice.transaction(force_rollback=True), pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as refused:
+        with (
+            alice.transaction(force_rollback=True),
+            pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as refused,
+        ):
             alice.execute(f"set transaction isolation level {level}".encode())
             investigation(alice, run_id)
         hint = refused.value.diag.message_hint or ""
