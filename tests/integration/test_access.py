@@ -327,7 +327,7 @@ class TestTheGroupOfAnotherCorpus:
 
 class TestRefusals:
     def test_roles_and_accesses_that_there_are_not(self, connection: Connection, corpus: str) -> None:
-        refused = {
+        refused: dict[tuple[str | None, str | None], str] = {
             ("no such role", "user"): UNDEFINED_OBJECT,
             ("public", "user"): UNDEFINED_OBJECT,
             ("", "user"): UNDEFINED_OBJECT,
