@@ -200,7 +200,8 @@ def _names_relation(word: str, before: str, following: list[str], calls: list[st
     if word == "into":
         return before in ("insert", "merge")
     if word == "update":
-        return before not in ("for", "key", "do") and following != ["set"]
+        # "share update exclusive" is a mode of a lock.
+        return before not in ("for", "key", "do", "share") and following != ["set"]
     if word == "using":
         return "delete" in statement or "merge" in statement
     if word in ("truncate", "lock"):

@@ -83,6 +83,7 @@ def test_what_a_new_one_may_do_wrong_is_found(connection: Connection, functions:
         ('select 1 from "A b".c, "d"', {'"A b".c', '"d"'}),
         ("merge into a using b on true when matched then delete", {"a", "b"}),
         ("begin lock table a in share mode; truncate b; end", {"a", "b"}),
+        ("begin lock table a in share update exclusive mode; end", {"a"}),
     ],
 )
 def test_relations_are_found_where_they_are_named(body: str, names: set[str]) -> None:
