@@ -227,6 +227,8 @@ declare
     v_ef_search integer := pgclarify_private.shard_ef_search((move_corpus.corpus).corpus_id, move_corpus.shards);
     v_passage_copy regclass;
     v_embedding_copy regclass;
+    -- Otherwise Citus renames and drops the tables here, and leaves their shards as they were.
+    v_propagation constant text := pgclarify_private.set_ddl_propagation('on');
 begin
     -- Searches read the old tables until both copies are complete.
     v_passage_copy := pgclarify_private.copy_table(v_passage, 'pgclarify.passage', null, move_corpus.shards, v_ef_search);
@@ -275,6 +277,7 @@ begin
             execute format('alter table %s drop constraint is_in_partition', v_embedding_copy);
         end if;
     end if;
+    perform pgclarify_private.set_ddl_propagation(v_propagation);
 end
 $$;
 

@@ -116,6 +116,7 @@ set lock_timeout = '500ms'
 as $$
 declare
     v_partition text;
+    v_propagation text;
 begin
     -- Each name is read once and looked up in a hash table: a thousand corpora have three thousand partitions.
     with named as materialized (
@@ -153,7 +154,9 @@ begin
     limit 1;
     if v_partition is not null then
         -- Another worker may have dropped it already.
+        v_propagation := pgclarify_private.set_ddl_propagation('on');
         execute format('drop table if exists %s', v_partition);
+        perform pgclarify_private.set_ddl_propagation(v_propagation);
     end if;
     return v_partition;
 end

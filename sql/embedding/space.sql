@@ -38,6 +38,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_corpus pgclarify.corpus;
+    v_propagation text;
 begin
     -- First the corpus, as everywhere. If it is being dropped, or its model is being changed, it is skipped without
     -- waiting.
@@ -62,6 +63,7 @@ begin
     if not found then
         return false;
     end if;
+    v_propagation := pgclarify_private.set_ddl_propagation('on');
     perform pgclarify_private.add_partition(
         'pgclarify_private.passage_embedding', 'embedding_space_id', open_space.embedding_space_id,
         case
@@ -79,6 +81,7 @@ begin
         pgclarify_private.partition_name('passage_embedding', open_space.embedding_space_id),
         open_space.dimensions
     );
+    perform pgclarify_private.set_ddl_propagation(v_propagation);
     if v_corpus.embedding_space_id is null then
         update pgclarify.corpus
         set embedding_space_id = open_space.embedding_space_id

@@ -1,5 +1,5 @@
--- Citus repeats DDL statements on its nodes, and connects to them as the role that runs the statement. Our roles cannot log in
--- there, and the nodes do not need objects that are created at run time.
+-- Citus repeats DDL statements on its nodes, and connects to them as the role that runs the statement. Most of our roles cannot
+-- log in there, and of all that is created at run time, the nodes need only the tables of distributed corpora.
 
 create or replace function pgclarify_private.set_ddl_propagation(setting text)
 returns text

@@ -72,6 +72,31 @@ def test_a_corpus_is_distributed_before_it_is_filled(connection: Connection, hir
     assert_same(connection, reader)
 
 
+def test_a_session_that_copies_no_ddl_to_the_nodes(connection: Connection, both: HandWorker, reader: str) -> None:
+    """A user may set this. Tables of a distributed corpus are made, renamed and dropped on the nodes all the same."""
+    setting = "citus.enable_ddl_propagation"
+    for session in (connection, both.connection):
+        session.execute(f"set {setting} = off".encode())
+
+    assert not distribute(connection, "there", undo=True)["is_distributed"]
+    assert scalar(connection, ON_NODES, TABLES) == 0
+    # LOCK TABLE of Citus sets it to on.
+    connection.execute(f"set {setting} = off".encode())
+    assert distribute(connection, "there", shards=2)["is_distributed"]
+    assert_same(connection, reader)
+    # A worker makes the table of vectors.
+    connection.execute("select pgclarify.create_corpus('empty')")
+    distribute(connection, "empty", shards=2)
+    connection.execute("select pgclarify.add_document('empty', 'd1', 'Boats.')")
+    both.index_everything()
+    assert [row[0] for row in found(connection, "empty", [], "hybrid", "boats", 1)] == ["d1"]
+    for corpus in ("empty", "there"):
+        connection.execute("select pgclarify.drop_corpus(%s)", [corpus])
+    both.sweep()
+    assert scalar(connection, ON_NODES, TABLES) == 0
+    assert {scalar(session, f"show {setting}") for session in (connection, both.connection)} == {"off"}
+
+
 def test_words_that_are_common_are_scored_on_the_shards(connection: Connection, hire: Hire) -> None:
     for corpus in ("here", "there"):
         connection.execute("select pgclarify.create_corpus(%s)", [corpus])
