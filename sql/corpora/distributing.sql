@@ -163,18 +163,12 @@ begin
                 hint = 'docs/citus.md says how to create a cluster.';
     end if;
     execute 'select count(*) from pg_catalog.pg_dist_node where isactive and shouldhaveshards and groupid <> 0' into v_nodes;
-    if v_nodes = 0 then
-        raise exception 'the cluster has no node for shards'
-            using errcode = 'object_not_in_prerequisite_state',
-                detail = 'The table pg_dist_node lists no other active node that takes shards.',
-                hint = 'Have a superuser run on the coordinator: select citus_add_node(''host'', 5432).';
-    end if;
     return v_nodes;
 end
 $$;
 
 comment on function pgclarify_private.check_cluster() is
-'The number of nodes that take shards; error 0A000 or 55000 if there are none.';
+'The number of nodes that take shards; error 0A000 without Citus.';
 
 create or replace function pgclarify_private.lock_tables(tables regclass[])
 returns void
@@ -311,6 +305,13 @@ declare
     v_passages bigint;
     v_bytes bigint;
 begin
+    -- A cluster that is given up takes no shards any more.
+    if v_nodes = 0 and not v_is_undone then
+        raise exception 'the cluster has no node for shards'
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'The table pg_dist_node lists no other active node that takes shards.',
+                hint = 'Have a superuser run on the coordinator: select citus_add_node(''host'', 5432).';
+    end if;
     if not (v_settings -> 'dry_run')::boolean then
         if pgclarify_private.has_frozen_snapshot() then
             raise exception 'a corpus cannot be distributed in this transaction'
@@ -342,7 +343,7 @@ begin
         execute 'select count(*) from pg_catalog.pg_dist_shard where logicalrelid = $1' into v_shards using v_passage;
     end if;
     v_ef_search := pgclarify_private.shard_ef_search(v_corpus.corpus_id, v_shards);
-    perform pgclarify_private.check_owner(case when v_is_undone then 0 else v_ef_search end);
+    perform pgclarify_private.check_owner(case when not v_is_undone then v_ef_search end);
     select counted.passages into v_passages
     from pgclarify_private.corpus_count as counted where counted.corpus_id = v_corpus.corpus_id;
     if v_is_distributed then

@@ -119,7 +119,14 @@ begin
     left join unnest(setting.setconfig) as option on true
     where pg_roles.rolname = 'pgclarify_owner'
     group by pg_roles.rolcanlogin;
-    if v_can_log_in and v_iterative_scan = 'strict_order' and coalesce(v_ef_search, 40) >= check_owner.ef_search then
+    if not v_can_log_in and check_owner.ef_search is null then
+        raise exception 'role "pgclarify_owner" may not log in on the nodes'
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'Citus connects to the nodes as this role.',
+                hint = 'Have a superuser run: alter role pgclarify_owner login. Let pg_hba.conf of the nodes admit it from the '
+                    'coordinator alone.';
+    elsif check_owner.ef_search is null
+        or v_can_log_in and v_iterative_scan = 'strict_order' and coalesce(v_ef_search, 40) >= check_owner.ef_search then
         return;
     end if;
     raise exception 'role "pgclarify_owner" cannot search on the nodes'
@@ -141,7 +148,7 @@ $$;
 
 comment on function pgclarify_private.check_owner(integer) is
 'Error 55000 if pgclarify_owner may not log in, or lacks the settings with which it searches on nodes. ef_search: the least '
-'hnsw.ef_search.';
+'hnsw.ef_search; null if it will not search, and needs only the login.';
 
 create or replace function pgclarify_private.unfit_corpora()
 returns table (corpus text, ef_search integer, node text, error text)

@@ -25,9 +25,33 @@ def test_the_owner_has_to_be_let_in_on_the_nodes(connection: Connection, both: H
     connection.execute("alter role pgclarify_owner nologin")
     try:
         assert state_of(connection, "select pgclarify.distribute('here')") == "55000"
+        assert state_of(connection, "select pgclarify.distribute('there', '{\"undo\": true}')") == "55000"
     finally:
         connection.execute("alter role pgclarify_owner login")
     assert distribute(connection, "here", shards=2)["is_distributed"]
+
+
+def test_a_corpus_comes_back_without_the_settings_of_searches(connection: Connection, both: HandWorker) -> None:
+    connection.execute("alter role pgclarify_owner reset hnsw.iterative_scan")
+    try:
+        assert state_of(connection, "select pgclarify.distribute('here')") == "55000"
+        assert not distribute(connection, "there", undo=True)["is_distributed"]
+    finally:
+        connection.execute("alter role pgclarify_owner set hnsw.iterative_scan = 'strict_order'")
+
+
+def test_a_corpus_comes_back_from_nodes_that_take_no_shards_any_more(connection: Connection, both: HandWorker) -> None:
+    takes_shards = (
+        "select citus_set_node_property(nodename, nodeport, 'shouldhaveshards', %s) from pg_dist_node where groupid > 0"
+    )
+    connection.execute(takes_shards, [False])
+    try:
+        for options in ("{}", '{"dry_run": true}'):
+            assert state_of(connection, "select pgclarify.distribute('here', %s)", [options]) == "55000"
+        assert distribute(connection, "there", undo=True, dry_run=True)["is_distributed"]
+        assert not distribute(connection, "there", undo=True)["is_distributed"]
+    finally:
+        connection.execute(takes_shards, [True])
 
 
 @contextmanager
