@@ -34,6 +34,8 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+    -- An older snapshot would show the tables that the corpus had before.
+    perform pgclarify_private.passages_of((refuse_distributed.corpus).corpus_id);
     if pgclarify_private.is_distributed((refuse_distributed.corpus).corpus_id) then
         raise exception '% is not there for a distributed corpus', refuse_distributed.feature
             using errcode = 'feature_not_supported',
@@ -48,7 +50,8 @@ end
 $$;
 
 comment on function pgclarify_private.refuse_distributed(pgclarify.corpus, text) is
-'Error 0A000 if a corpus is distributed. feature: what a distributed corpus does not support.';
+'Error 0A000 if a corpus is distributed, 40001 if it was moved after the snapshot of this statement. feature: what a '
+'distributed corpus does not support.';
 
 create or replace function pgclarify_private.spread_table(
     relation regclass, colocated_with regclass, shards integer, ef_search integer

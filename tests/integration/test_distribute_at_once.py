@@ -116,6 +116,27 @@ def test_a_call_that_has_waited_for_distribute_is_refused(connection: Connection
         assert waiting.result(60) == "0A000"
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "select pgclarify.build_graph('insurance')",
+        "select pgclarify.check_graph('insurance')",
+        "select pgclarify.set_embedding_model('insurance', 'another-model')",
+    ],
+)
+def test_a_transaction_that_does_not_see_a_move_is_refused(
+    connection: Connection, connect: Connect, worker: HandWorker, call: str
+) -> None:
+    """It would take a distributed corpus for one that is not."""
+    other = connect(connection.info.user)
+    with other.transaction():
+        other.execute("set transaction isolation level repeatable read")
+        other.execute("select from pgclarify.corpus")
+        connection.execute(MOVE.encode())
+        assert state_of(other, call) == "40001"
+    assert state_of(other, call) is None
+
+
 def test_a_question_waits_for_distribute(connection: Connection, connect: Connect, worker: HandWorker) -> None:
     ask = "select from pgclarify.search('number', options => %s)"
     asker, other = (connect(connection.info.user) for _ in range(2))
