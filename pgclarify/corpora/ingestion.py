@@ -170,7 +170,8 @@ class Ingestion:
         documents = [document for document, _ in cut]
         first = documents[0]
         try:
-            hashes = await self._hashes([document for document in documents if document.was_indexed])
+            # Also for new documents: if a node of a distributed corpus is down, this fails before anything is paid.
+            hashes = await self._store.passage_hashes(documents)
             with paid_by(Payer(embedding_space_id=first.embedding_space_id)):
                 indexed = await self._embed(cut, hashes, splitter, embedder)
             await self._keep(indexed)
@@ -206,9 +207,6 @@ class Ingestion:
                 cut.append((document, chunks))
                 size += len(chunks)
         return cut, ()
-
-    async def _hashes(self, documents: Sequence[PendingDocument]) -> Mapping[str, Sequence[bytes]]:
-        return await self._store.passage_hashes(documents) if documents else {}
 
     async def _embed(
         self,

@@ -32,7 +32,6 @@ class FakeDocumentStore:
         stored: Ids of each call of `store_documents` that succeeded.
         leased: Claimed documents that were neither stored, failed nor released.
         set_aside: By id, the number of passages of documents that are too long for one claim.
-        asked: Ids of each call of `passage_hashes`.
         delayed: By id of a space, why documents wait for its model.
     """
 
@@ -51,7 +50,6 @@ class FakeDocumentStore:
         self.stored: list[list[str]] = []
         self.leased: dict[str, PendingDocument] = {}
         self.set_aside: dict[str, int] = {}
-        self.asked: list[list[str]] = []
         self.delayed: dict[int, str] = {}
         self._embedding_model = embedding_model
         self._dimensions = dimensions
@@ -116,7 +114,6 @@ class FakeDocumentStore:
         """Return the hashes of the stored passages."""
         await asyncio.sleep(0)
         ids = [document.document_id for document in documents]
-        self.asked.append(ids)
         return {
             document_id: [key for key, _ in _passages(self.indexed[document_id])]
             for document_id in ids

@@ -241,7 +241,7 @@ class HandWorker:
 
     def hashes(self, documents: Sequence[Mapping[str, Any]]) -> dict[str, list[bytes]]:
         """Read which passages claimed documents have."""
-        ids = [document["document_id"] for document in documents if document["was_indexed"]]
+        ids = [document["document_id"] for document in documents]
         rows = self.send("passage_hashes", corpus_id=documents[0]["corpus_id"], document_ids=ids) if ids else []
         return {row["document_id"]: row["content_hashes"] for row in rows}
 

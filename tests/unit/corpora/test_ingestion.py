@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pgclarify.corpora.splitting import chunker_of
 from pgclarify.errors import DatabaseBusy, DatabaseError, EmbeddingError, ServerUnavailable
 from pgclarify.ingest.chunking import Chunker
-from pgclarify.model import Chunk, IndexedDocument
+from pgclarify.model import Chunk, IndexedDocument, PendingDocument
 from pgclarify.protocols import Embedder, TextsFailed
 from pgclarify.vocabulary import Document
 from tests.fakes import FakeDocumentStore, FakeEmbedder, FakeStore, scripts
@@ -239,6 +239,25 @@ async def test_what_is_embedded_is_kept_while_the_store_is_busy(times: int) -> N
     assert store.stored == [["policy", "drivers", "offices"]]
     assert store.failed == {}
     assert len(embedder.calls) == times
+
+
+async def test_nothing_is_embedded_while_passages_can_be_neither_read_nor_stored() -> None:
+    """As those of a distributed corpus while a node is down. A paid model would be paid at every attempt."""
+
+    class DownStore(FakeDocumentStore):
+        async def passage_hashes(self, documents: Sequence[PendingDocument]) -> dict[str, list[bytes]]:
+            raise DatabaseBusy("connection to the remote node failed", sqlstate="08006")
+
+        async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
+            raise DatabaseBusy("connection to the remote node failed", sqlstate="08006")
+
+    store, embedder = DownStore(SHORT), FakeEmbedder()
+    pipeline = ingestion(store, embedder)
+    for _ in range(3):
+        with pytest.raises(DatabaseBusy):
+            await pipeline.ingest_once()
+    assert embedder.calls == []
+    assert len(store.pending) == len(SHORT)
 
 
 async def test_what_could_not_be_stored_for_now_is_given_back() -> None:
