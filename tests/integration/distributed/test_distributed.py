@@ -300,6 +300,33 @@ def test_a_search_that_waits_while_a_corpus_comes_back(
     assert user.execute(SEARCH.encode(), stable).rowcount == 5
 
 
+@pytest.mark.parametrize("is_undone", [False, True])
+def test_a_call_is_cancelled_while_it_waits_for_a_lock(
+    connection: Connection, connect: Connect, both: HandWorker, reader: str, is_undone: bool
+) -> None:
+    """It waits after the copies were made, in a subtransaction. A cancel in one has stopped Citus with PANIC before."""
+    corpus = "there" if is_undone else "here"
+    user, owner = connect(connection.info.user), connect(connection.info.user)
+    waits = "select exists (select from pg_locks where pid = %s and not granted)"
+    with ThreadPoolExecutor() as pool, user.transaction():
+        if is_undone:
+            found(user, corpus, [], "hybrid", QUESTIONS[0])
+        else:
+            user.execute("select count(*) from pgclarify.passage")
+        moving = pool.submit(distribute, owner, corpus, shards=2, undo=is_undone)
+        while not scalar(connection, waits, owner.info.backend_pid):
+            assert not moving.done()
+        connection.execute("select pg_cancel_backend(%s::integer)", [owner.info.backend_pid])
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            moving.result(60)
+    # No session was lost, as it would be after a restart.
+    assert distribute(owner, corpus, dry_run=True)["is_distributed"] == is_undone
+    assert scalar(connection, "select count(*) from pg_class where relname ~ '^passage_.*_copy$'") == 0
+    assert_same(user, reader)
+    assert distribute(owner, corpus, shards=2, undo=is_undone)["is_distributed"] != is_undone
+    assert_same(user, reader)
+
+
 def described(connection: Connection, corpus: str) -> list[tuple[Any, ...]]:
     """The tables, columns, constraints and indexes of a corpus, without its ids."""
     ids = connection.execute("select corpus_id, embedding_space_id from pgclarify.corpus where name = %s", [corpus])
