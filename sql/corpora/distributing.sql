@@ -166,12 +166,18 @@ begin
                 hint = 'docs/citus.md says how to create a cluster.';
     end if;
     execute 'select count(*) from pg_catalog.pg_dist_node where isactive and shouldhaveshards and groupid <> 0' into v_nodes;
+    if v_nodes = 0 then
+        raise exception 'the cluster has no node for shards'
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'The table pg_dist_node lists no other active node that takes shards.',
+                hint = 'Have a superuser run on the coordinator: select citus_add_node(''host'', 5432).';
+    end if;
     return v_nodes;
 end
 $$;
 
 comment on function pgclarify_private.check_cluster() is
-'The number of nodes that take shards; error 0A000 without Citus.';
+'The number of nodes that take shards; error 0A000 or 55000 if there are none.';
 
 create or replace function pgclarify_private.lock_tables(tables regclass[])
 returns void
@@ -298,22 +304,20 @@ declare
             "dry_run": {"type": "boolean", "default": false}
         }'
     );
-    v_nodes integer := pgclarify_private.check_cluster();
+    v_nodes integer;
     v_passage regclass;
     v_embedding regclass;
     v_is_distributed boolean;
+    v_is_moved boolean;
     v_is_undone boolean := (v_settings -> 'undo')::boolean;
     v_shards integer := (v_settings -> 'shards')::integer;
     v_ef_search integer;
     v_passages bigint;
     v_bytes bigint;
 begin
-    -- A cluster that is given up takes no shards any more.
-    if v_nodes = 0 and not v_is_undone then
-        raise exception 'the cluster has no node for shards'
-            using errcode = 'object_not_in_prerequisite_state',
-                detail = 'The table pg_dist_node lists no other active node that takes shards.',
-                hint = 'Have a superuser run on the coordinator: select citus_add_node(''host'', 5432).';
+    -- The way back needs no node for shards, and after a restore it needs no Citus.
+    if not v_is_undone then
+        v_nodes := pgclarify_private.check_cluster();
     end if;
     if not (v_settings -> 'dry_run')::boolean then
         if pgclarify_private.has_frozen_snapshot() then
@@ -342,11 +346,17 @@ begin
                 detail = format('Corpus "%s" has a second set of vectors that is not complete yet.', v_corpus.name),
                 hint = 'Wait until corpus_status.next_embedding_model is null, or call pgclarify.cancel_embedding_model.';
     end if;
+    -- Tables that pg_dump read from the nodes are neither distributed nor partitions after a restore.
+    select case when v_is_undone then not pg_class.relispartition else not v_is_distributed end into v_is_moved
+    from pg_class
+    where pg_class.oid = v_passage;
     if v_is_distributed then
         execute 'select count(*) from pg_catalog.pg_dist_shard where logicalrelid = $1' into v_shards using v_passage;
     end if;
     v_ef_search := pgclarify_private.shard_ef_search(v_corpus.corpus_id, v_shards);
-    perform pgclarify_private.check_owner(case when not v_is_undone then v_ef_search end);
+    if v_is_distributed or not v_is_undone then
+        perform pgclarify_private.check_owner(case when not v_is_undone then v_ef_search end);
+    end if;
     select counted.passages into v_passages
     from pgclarify_private.corpus_count as counted where counted.corpus_id = v_corpus.corpus_id;
     if v_is_distributed then
@@ -355,7 +365,7 @@ begin
     else
         v_bytes := pg_total_relation_size(v_passage) + coalesce(pg_total_relation_size(v_embedding), 0);
     end if;
-    if v_is_distributed = v_is_undone and not (v_settings -> 'dry_run')::boolean then
+    if v_is_moved and not (v_settings -> 'dry_run')::boolean then
         -- Before the move, whose locks on the tables of all corpora stay until the transaction ends.
         if v_embedding is null then
             -- There is no graph.
@@ -418,6 +428,6 @@ comment on function pgclarify.distribute(text, jsonb) is
 'embedding model, and queries of table pgclarify.passage wait, for every corpus. corpus: name of one that you own. options: '
 'shards (8), undo '
 '(true: bring the corpus back), dry_run (true: change nothing). Returns an object: is_distributed, passages and bytes (what is '
-'moved, with its indexes), nodes, shards, ef_search (the least hnsw.ef_search of pgclarify_owner on the nodes). A corpus that '
-'is already distributed is not changed, and keeps its shards.';
+'moved, with its indexes), nodes (null with undo), shards, ef_search (the least hnsw.ef_search of pgclarify_owner on the '
+'nodes). A corpus that is already distributed is not changed, and keeps its shards.';
 grant execute on function pgclarify.distribute(text, jsonb) to pgclarify_user;

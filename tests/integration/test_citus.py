@@ -12,7 +12,8 @@ import pytest
 from pgclarify.cli.main import main
 from pgclarify.install.installer import install
 from tests.integration.attaching import ATTACH
-from tests.integration.by_hand import Connection, scalar, state_of
+from tests.integration.by_hand import Connection, Hire, scalar, state_of
+from tests.integration.distributed.corpora import distribute, found
 
 SETTING = "citus.enable_ddl_propagation"
 # Citus has the setting, and so has a session that sets it itself. The trigger notes the DDL that Citus would copy.
@@ -68,9 +69,21 @@ def test_only_a_cluster_distributes(
     assert caught.value.code == 1
 
 
-def test_a_table_that_is_only_detached_is_not_distributed(connection: Connection, alice: Connection) -> None:
-    corpus_id = scalar(connection, "select corpus_id from pgclarify.corpus")
-
-    connection.execute(f"alter table pgclarify.passage detach partition pgclarify_private.passage_{corpus_id}".encode())
-
+def test_tables_that_were_restored_without_citus_become_partitions_again(connection: Connection, hire: Hire) -> None:
+    """In a dump of a cluster, the tables of a distributed corpus have no parent."""
+    connection.execute("select pgclarify.create_corpus('kb')")
+    connection.execute("select pgclarify.add_document('kb', 'd1', 'Rental cars.')")
+    worker = hire()
+    worker.index_everything()
+    ((corpus_id, space_id),) = connection.execute("select corpus_id, embedding_space_id from pgclarify.corpus")
+    for parent, key in (("pgclarify.passage", corpus_id), ("pgclarify_private.passage_embedding", space_id)):
+        table = f"pgclarify_private.{parent.partition('.')[2]}_{key}"
+        connection.execute(f"alter table {parent} detach partition {table}".encode())
     assert not scalar(connection, "select pgclarify_private.is_distributed(%s)", corpus_id)
+
+    for _ in range(2):
+        assert not distribute(connection, "kb", undo=True)["is_distributed"]
+        assert scalar(connection, "select content from pgclarify.passage") == "Rental cars."
+        assert scalar(connection, "select count(*) from pgclarify_private.passage_embedding") == 1
+    worker.index_everything()
+    assert [row[0] for row in found(connection, "kb", [], "hybrid", "cars", 1)] == ["d1"]
