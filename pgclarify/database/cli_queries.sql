@@ -35,6 +35,10 @@ order by name;
 -- Budgets of roles that do not exist.
 select name, role_name from pgclarify.budget_status where not role_exists order by name;
 
+-- name: cli_notice_lost_client
+-- Until the transaction ends, end the statement of a client that was killed. By default the server would complete it.
+select set_config('client_connection_check_interval', '10s', true) as interval;
+
 -- name: cli_distribute
 -- Spread a corpus over the nodes of a cluster or bring it back, or say what that would move.
 select plan.is_distributed, plan.passages, plan.bytes, plan.nodes, plan.shards, plan.ef_search
