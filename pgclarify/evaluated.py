@@ -341,15 +341,16 @@ class CorpusDescription:
     Attributes:
         revision: How often the documents that the caller can find have changed.
         embedding_model: The embedding model that searches use.
-        unlinked: How many passages have no neighbors in the graph yet; 0 if the caller may not know. It changes while a
-            worker links them, so two descriptions that differ in it are equal.
+        unlinked: How many passages have no neighbors in the graph yet; 0 if the caller may not know, None for a
+            distributed corpus, which has no graph. It changes while a worker links them, so two descriptions that
+            differ in it are equal.
     """
 
     corpus_id: int
     name: str
     revision: int
     embedding_model: str
-    unlinked: int = field(default=0, compare=False)
+    unlinked: int | None = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

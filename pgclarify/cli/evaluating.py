@@ -292,21 +292,21 @@ async def _count_missing(bench: Bench, data_set: DataSet) -> int:
     return await bench.tables.count_missing_documents(bench.corpus.corpus_id, document_ids)
 
 
-def _agree(asked: _Asked, plans: Sequence[_Planned], *, missing: int, unlinked: int) -> bool:
+def _agree(asked: _Asked, plans: Sequence[_Planned], *, missing: int, unlinked: int | None) -> bool:
     """Show the cost, and ask; False for a dry run.
 
     Args:
         asked: What is evaluated.
         plans: The configurations.
         missing: How many documents of the data set are not in the corpus.
-        unlinked: How many passages are not linked yet, although a search will follow links.
+        unlinked: How many passages are not linked yet, although a search will follow links; None if they never are.
     """
     from pgclarify.cli import evaluation_rendering
 
     estimates = [one.estimate for one in plans]
     notices = terminal.notices()
     notices.print(evaluation_rendering.data_set(asked.data_set, missing, plans[0].plan.corpus_name))
-    if unlinked:
+    if unlinked != 0:
         notices.print(evaluation_rendering.not_linked(unlinked), soft_wrap=True)
     notices.print(evaluation_rendering.estimates(estimates))
     if asked.load and asked.corpus is not None:

@@ -116,16 +116,21 @@ def data_set(given: DataSet, missing: int, corpus: str) -> Text:
     return text
 
 
-def not_linked(unlinked: int) -> Text:
-    """Warn that searches which follow neighbors find less than they will.
+def not_linked(unlinked: int | None) -> Text:
+    """Warn that searches which follow neighbors find less than they will, or no neighbors at all.
 
     Args:
-        unlinked: How many passages have no neighbors yet.
+        unlinked: How many passages have no neighbors yet; None for a corpus without a graph.
     """
+    if unlinked is None:
+        return Text(
+            "The corpus is distributed, so it has no neighborhood graph: adaptive runs go by the ranking alone.",
+            style="yellow",
+        )
     have = "has" if unlinked == 1 else "have"
     return Text(
         f"{counted(unlinked, 'passage')} {have} no neighbors yet, so searches that follow neighbors find less than"
-        " later. A worker links them, except in a distributed corpus: pgclarify status shows how many are linked.",
+        " later. A worker links them: pgclarify status shows how many are linked.",
         style="yellow",
     )
 

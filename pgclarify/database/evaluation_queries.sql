@@ -7,10 +7,14 @@ select
     status.corpus as name,
     status.revision,
     coalesce(status.embedding_model, '') as embedding_model,
-    greatest(status.passages - status.linked, 0) as unlinked,
+    -- The passages of a distributed corpus are no partition.
+    case when kept.relispartition then greatest(status.passages - status.linked, 0) end as unlinked,
     nullif(current_setting('pgclarify.corpus', true), '') as named
 from pgclarify.corpus_status as status
 inner join pgclarify.corpus on status.corpus = corpus.name
+inner join pg_catalog.pg_namespace on pg_namespace.nspname = 'pgclarify_private'
+inner join pg_catalog.pg_class as kept
+    on pg_namespace.oid = kept.relnamespace and 'passage_' || corpus.corpus_id::text = kept.relname
 order by status.corpus;
 
 -- name: eval_count_missing_documents

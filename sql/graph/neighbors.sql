@@ -261,7 +261,8 @@ cross join lateral pgclarify_private.edges(caller, readable.corpus_id) as edge;
 comment on view pgclarify.edge is
 'The neighborhood graph of the corpora that you may search: one row for each edge whose both ends you may read. A passage has '
 'fewer than graph_degree edges if it is near some that you may not read, or waits to be linked; neighbors finds others '
-'instead. Name the corpus, because otherwise those of all corpora are read; for the neighbors of one passage call neighbors.';
+'instead. A distributed corpus has no edges. Name the corpus, because otherwise those of all corpora are read; for the '
+'neighbors of one passage call neighbors.';
 comment on column pgclarify.edge.corpus is 'Name of the corpus.';
 comment on column pgclarify.edge.document_id is 'The document of the passage.';
 comment on column pgclarify.edge.passage_id is 'The passage.';

@@ -201,6 +201,29 @@ def test_passages_without_neighbors_are_told_if_a_search_follows_neighbors(
     assert ("have no neighbors yet" in done.err) == is_told
 
 
+def test_a_corpus_without_a_graph_is_told_if_a_search_follows_neighbors(
+    run: Run, service: Service, tmp_path: Path
+) -> None:
+    """It is one whose passages are in no partition, as those of a distributed corpus."""
+    (tmp_path / "far.jsonl").write_text('{"question": "Is it far?"}')
+    with service.connect() as superuser:
+        ((table, bound),) = superuser.execute(
+            "select pg_class.oid::regclass::text, pg_get_expr(relpartbound, pg_class.oid) from pgclarify.corpus"
+            " inner join pg_class on pg_class.oid = ('pgclarify_private.passage_' || corpus_id)::regclass where name = %s",
+            [CORPUS],
+        )
+        superuser.execute(f"alter table pgclarify.passage detach partition {table}")
+        try:
+            told = [
+                run("eval", "run", "far.jsonl", "-c", CORPUS, "--set", f"retrieval={method}", "--dry-run").err
+                for method in ("adaptive", "fixed")
+            ]
+        finally:
+            superuser.execute(f"alter table pgclarify.passage attach partition {table} {bound}")
+    assert ["no neighborhood graph" in err for err in told] == [True, False]
+    assert not any("no neighbors yet" in err for err in told)
+
+
 def test_interrupted_it_says_how_to_go_on_and_goes_on(
     run: Run, service: Service, model: Server, tmp_path: Path
 ) -> None:
