@@ -780,7 +780,7 @@ comment on column pgclarify.completion.reserved_at is
 comment on table pgclarify.corpus is 'Documents that are searched together.';
 comment on column pgclarify.corpus.name is 'The name that callers use.';
 comment on column pgclarify.corpus.analyst is 'Role whose members see everyone''s runs on it; null means no role.';
-comment on table pgclarify.passage is 'A chunk of a document. One partition for each corpus; rows of a distributed one are not here.';
+comment on table pgclarify.passage is 'A chunk of a document. One partition for each corpus that is not distributed.';
 comment on column pgclarify.passage.id is 'Unique over all corpora, but never used alone to look up a passage.';
 comment on column pgclarify.passage.content_hash is 'SHA-256 of title, heading and content, which are embedded.';
 comment on column pgclarify.passage.readers is

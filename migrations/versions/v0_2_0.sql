@@ -136,7 +136,7 @@ create table pgclarify.passage (
 ) partition by list (corpus_id);
 create index passage_lexemes_idx on pgclarify.passage using gin (lexemes) with (gin_pending_list_limit = 256);
 create index passage_readers_idx on pgclarify.passage using gin (coalesce(readers, '{""}'::name[])) with (fastupdate = off);
-comment on table pgclarify.passage is 'A chunk of a document. One partition for each corpus; rows of a distributed one are not here.';
+comment on table pgclarify.passage is 'A chunk of a document. One partition for each corpus that is not distributed.';
 comment on column pgclarify.passage.corpus_id is 'The corpus.';
 comment on column pgclarify.passage.document_id is 'The document.';
 comment on column pgclarify.passage.id is 'Unique over all corpora, but never used alone to look up a passage.';

@@ -70,7 +70,7 @@ passage = Table(
         postgresql_with={"fastupdate": "off"},
     ),
     postgresql_partition_by="list (corpus_id)",
-    comment="A chunk of a document. One partition for each corpus; rows of a distributed one are not here.",
+    comment="A chunk of a document. One partition for each corpus that is not distributed.",
 )
 
 passage_embedding = Table(

@@ -209,7 +209,8 @@ def test_a_corpus_without_a_graph_is_told_if_a_search_follows_neighbors(
     with service.connect() as superuser:
         ((table, bound),) = superuser.execute(
             "select pg_class.oid::regclass::text, pg_get_expr(relpartbound, pg_class.oid) from pgclarify.corpus"
-            " inner join pg_class on pg_class.oid = ('pgclarify_private.passage_' || corpus_id)::regclass where name = %s",
+            " inner join pg_class on pg_class.oid = ('pgclarify_private.passage_' || corpus_id)::regclass"
+            " where name = %s",
             [CORPUS],
         )
         superuser.execute(f"alter table pgclarify.passage detach partition {table}")
