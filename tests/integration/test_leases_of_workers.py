@@ -183,7 +183,7 @@ def test_only_who_has_a_job_ends_it_or_puts_it_back(
     row = connection.execute("select id, worker_id, attempts from pgclarify_queue.procrastinate_jobs").fetchone()
     assert row is not None
     given = dict(zip(("job_id", "worker_id", "attempts"), row, strict=True))
-    given |= {"status": "failed", "delete_job": False} if statement == "end_own_job" else {"retry_at": None}
+    given |= {"status": "failed", "delete_job": False} if statement == "end_own_job" else {"pause_seconds": None}
     other = hire()
     take_job(connection, other)
     other.connection.execute("set search_path = pgclarify_queue")
