@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -33,6 +33,43 @@ _MADE: Final = "    return v_corpus_id;\nend"
 _MADE_DISTRIBUTED: Final = """
     perform pgclarify_private.move_corpus(corpus, 2) from pgclarify.corpus where corpus.corpus_id = v_corpus_id;
 """
+
+
+# Table passage has no row of a distributed corpus, and neither has passage_embedding. These functions have them all.
+_EVERY_ROW: Final = """
+    create function public.every_{table}() returns setof {schema}.{table}
+    language plpgsql stable
+    as $$
+    declare
+        v_id bigint;
+    begin
+        for v_id in select {key} from pgclarify.corpus where {key} is not null loop
+            return query execute format(
+                'select * from %s', pgclarify_private.partition_name('{table}', v_id)
+            );
+        end loop;
+    end
+    $$;
+"""
+_TABLES: Final = (
+    ("pgclarify", "passage", "corpus_id"),
+    ("pgclarify_private", "passage_embedding", "embedding_space_id"),
+)
+
+
+class Superuser(psycopg.Connection[Any]):
+    """A connection that finds the rows of all corpora where a statement reads passage or passage_embedding."""
+
+    def execute(self, query: Any, *arguments: Any, **options: Any) -> psycopg.Cursor[Any]:
+        """See psycopg."""
+        if isinstance(query, str | bytes):
+            text = query if isinstance(query, str) else query.decode()
+            for schema, table, _ in _TABLES:
+                # The alias of the statement follows, or else the name of the table.
+                text = re.sub(rf"\b(from|join) {schema}\.{table}\b", rf"\1 public.every_{table}() as {table}", text)
+                text = text.replace(f" as {table} as ", " as ")
+            query = text.encode()
+        return super().execute(query, *arguments, **options)
 
 
 @contextmanager
@@ -81,6 +118,8 @@ def template() -> Iterator[str]:
             ((definition,),) = coordinator.execute(create, ["private.create_corpus[(]"]).fetchall()
             assert definition.count(_MADE) == 1
             coordinator.execute(definition.replace(_MADE, _MADE_DISTRIBUTED + _MADE).encode())
+            for schema, table, key in _TABLES:
+                coordinator.execute(_EVERY_ROW.format(schema=schema, table=table, key=key).encode())
             name = coordinator.info.dbname
         for server in servers():
             with closing(psycopg.connect(server, autocommit=True)) as node:

@@ -303,8 +303,14 @@ def connect(request: pytest.FixtureRequest) -> Iterator[Callable[..., psycopg.Co
             yield act
         return
     database = request.getfixturevalue("database")
+    is_on_cluster = request.config.getoption("server") == "cluster"
     with ExitStack() as opened:
-        yield lambda user=None: opened.enter_context(closing(psycopg.connect(database, user=user, autocommit=True)))
+
+        def connect_to(user: str | None = None) -> psycopg.Connection[Any]:
+            kind = cluster.Superuser if is_on_cluster and user is None else psycopg.Connection
+            return opened.enter_context(closing(kind.connect(database, user=user, autocommit=True)))
+
+        yield connect_to
 
 
 def is_rolled_back(test: pytest.Item) -> bool:
