@@ -35,11 +35,12 @@ class IndexingWatch:
             error: Why they wait; None if there is no reason.
 
         Raises:
-            EmbeddingError: If there is an error, and nothing was indexed for a minute.
+            EmbeddingError: If there has been an error for a minute in which nothing was indexed.
         """
         now = self._clock()
-        # Another session may add documents meanwhile, so compare with the last state, not with the lowest.
-        if pending_passages < self._pending_passages:
+        # A worker that is only slow leaves no error. Another session may add documents meanwhile, so compare with the
+        # last state, not with the lowest.
+        if error is None or pending_passages < self._pending_passages:
             self._progressed_at = now
         self._pending_passages = pending_passages
         if error is None or now - self._progressed_at < _LONGEST_STANDSTILL:

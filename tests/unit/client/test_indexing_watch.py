@@ -8,12 +8,12 @@ from pgclarify.client.indexing_watch import IndexingWatch
 from pgclarify.errors import EmbeddingError
 
 
-def watch(*pending_passages: int, error: str | None) -> None:
-    """Look at a corpus every 20 seconds."""
+def watch(*pending_passages: int, error: str | None, after: int = 0) -> None:
+    """Look at a corpus every 20 seconds. after: how many looks before there is the error."""
     now = 0.0
     watched = IndexingWatch(lambda: now)
-    for passages in pending_passages:
-        watched.check("insurance", pending_passages=passages, error=error)
+    for look, passages in enumerate(pending_passages):
+        watched.check("insurance", pending_passages=passages, error=error if look >= after else None)
         now += 20
 
 
@@ -29,3 +29,7 @@ def test_an_error_counts_after_a_minute_in_which_nothing_was_indexed() -> None:
     with pytest.raises(EmbeddingError, match="nothing of insurance is being indexed") as caught:
         watch(9, 8, 8, 9, 9, error="its budget is spent.")
     assert caught.value.detail == "its budget is spent. 9 passages wait; their documents are stored."
+
+
+def test_a_slow_worker_does_not_make_a_new_error_count_at_once() -> None:
+    watch(9, 9, 9, 9, 9, 9, error="the embedding endpoint failed", after=5)
