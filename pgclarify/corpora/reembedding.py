@@ -19,7 +19,7 @@ from pgclarify.errors import (
     describe,
 )
 from pgclarify.model import PendingPassage
-from pgclarify.protocols import Embedder, Payer, SpaceStore, paid_by
+from pgclarify.protocols import Embedder, Payer, SpaceStore, TextsFailed, paid_by
 
 _logger = logging.getLogger(__name__)
 
@@ -106,7 +106,17 @@ class Reembedding:
         """
         try:
             texts = await asyncio.to_thread(_render, splitter, passages)
-            vectors = await embedder.encode(texts, are_passages=True)
+            try:
+                vectors = await embedder.encode(texts, are_passages=True)
+            except TextsFailed as refusal:
+                for place, reason in refusal.failed.items():
+                    await self._fail(passages[place], reason)
+                embedded = sorted(refusal.vectors)
+                if not embedded:
+                    return
+                passages = [passages[place] for place in embedded]
+                texts = [texts[place] for place in embedded]
+                vectors = np.stack([refusal.vectors[place] for place in embedded])
             are_cut_off = await asyncio.to_thread(_are_cut_off, embedder, texts)
             await self._store.store_vectors(passages, np.asarray(vectors, dtype=np.float32), are_cut_off)
         except EmbeddingUnavailable:

@@ -10,8 +10,15 @@ import pytest
 from numpy.typing import NDArray
 
 from pgclarify.corpora.reembedding import Reembedding
-from pgclarify.errors import DatabaseBusy, DatabaseError, EmbeddingUnavailable, ModelNotFound, ServerUnavailable
-from pgclarify.protocols import Embedder, SpaceStore
+from pgclarify.errors import (
+    DatabaseBusy,
+    DatabaseError,
+    EmbeddingError,
+    EmbeddingUnavailable,
+    ModelNotFound,
+    ServerUnavailable,
+)
+from pgclarify.protocols import Embedder, SpaceStore, TextsFailed
 from tests.fakes import FakeEmbedder, FakeSpaceStore
 
 CONTENTS = ["Cars are insured.", "Boats are not.", "Planes are, if they stay on the ground."]
@@ -94,6 +101,22 @@ async def test_a_passage_that_cannot_be_embedded_is_noted_alone() -> None:
     assert sorted(store.vectors) == [1, 2, 4]
     assert list(store.failed) == [3]
     assert "poison" not in store.failed[3], "all roles that see the corpus see why its model does not change"
+
+
+async def test_an_endpoint_is_paid_once_for_the_other_passages() -> None:
+    class Refusing(FakeEmbedder):
+        async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
+            vectors = await super().encode(texts, are_passages=are_passages)
+            poison = texts.index("poison")
+            others = {place: vector for place, vector in enumerate(vectors) if place != poison}
+            raise TextsFailed({poison: EmbeddingError("it was refused", detail="", hint="")}, others)
+
+    store, embedder = FakeSpaceStore([*CONTENTS[:2], "poison", CONTENTS[2]]), Refusing()
+    await reembedding(store, embedder).fill_once()
+    assert len(embedder.calls) == 1
+    assert list(store.failed) == [3]
+    expected = await FakeEmbedder().encode(CONTENTS)
+    assert all(np.array_equal(store.vectors[passage], expected[row]) for row, passage in enumerate([1, 2, 4]))
 
 
 async def test_a_vector_that_cannot_be_stored_is_noted_alone() -> None:
