@@ -56,6 +56,7 @@ class Documents:
             corpus_id=documents[0].corpus_id,
             document_ids=[document.document_id for document in documents],
             content_hashes=[document.content_hash for document in documents],
+            lease=LEASE,
         )
         return {row["document_id"] for row in rows}
 

@@ -48,6 +48,7 @@ class LongDocuments:
             corpus_id=document.document.corpus_id,
             document_ids=[document.document.document_id],
             content_hashes=[document.document.content_hash],
+            lease=LEASE,
         )
         return bool(rows)
 

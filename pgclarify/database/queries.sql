@@ -279,11 +279,11 @@ from
     );
 
 -- name: leased_documents
--- Which claimed documents are still leased by this worker and unchanged.
+-- Which claimed documents are still leased by this worker and unchanged; old leases begin again.
 select document_id
 from
     pgclarify_private.leased_documents(
-        %(worker_id)s, %(corpus_id)s, %(document_ids)s::text[], %(content_hashes)s::bytea[]
+        %(worker_id)s, %(corpus_id)s, %(document_ids)s::text[], %(content_hashes)s::bytea[], %(lease)s
     ) as document_id;
 
 -- name: release_documents

@@ -125,7 +125,7 @@ grant execute on function
     pgclarify_private.claim_documents(bigint, integer, bigint, interval, text[], bigint) to pgclarify_worker;
 
 create or replace function pgclarify_private.leased_documents(
-    worker_id bigint, corpus_id bigint, document_ids text[], content_hashes bytea[]
+    worker_id bigint, corpus_id bigint, document_ids text[], content_hashes bytea[], lease interval
 )
 returns setof text
 language sql volatile security definer
@@ -134,14 +134,14 @@ begin atomic
     -- A worker asks between two calls of the embedding model. A lease that expired during a long claim would let another worker
     -- embed its documents again. Leases are extended rarely, because the worker asks every few seconds.
     update pgclarify_private.pending_document
-    set leased_until = now() + interval '15 minutes'
+    set leased_until = now() + leased_documents.lease
     where (pending_document.corpus_id, pending_document.document_id) in (
         select pending.corpus_id, pending.document_id
         from pgclarify_private.pending_document as pending
         where pending.corpus_id = leased_documents.corpus_id
             and pending.document_id = any(leased_documents.document_ids)
             and pending.leased_by = leased_documents.worker_id
-            and pending.leased_until < now() + interval '10 minutes'
+            and pending.leased_until < now() + leased_documents.lease * 2 / 3
         for update skip locked
     );
     select document.id
@@ -156,10 +156,10 @@ begin atomic
         and pending.leased_by = leased_documents.worker_id;
 end;
 
-comment on function pgclarify_private.leased_documents(bigint, bigint, text[], bytea[]) is
-'Those of these documents that the worker still has leased, and that are unchanged. The others need not be embedded. A '
-'lease that ends in less than ten minutes is extended to a quarter of an hour.';
-grant execute on function pgclarify_private.leased_documents(bigint, bigint, text[], bytea[]) to pgclarify_worker;
+comment on function pgclarify_private.leased_documents(bigint, bigint, text[], bytea[], interval) is
+'Those of these documents that the worker still has leased, and that are unchanged. The others need not be embedded. Leases '
+'of which a third is over begin again.';
+grant execute on function pgclarify_private.leased_documents(bigint, bigint, text[], bytea[], interval) to pgclarify_worker;
 
 create or replace function pgclarify_private.release_documents(
     worker_id bigint, are_long boolean, corpus_id bigint, document_ids text[], content_hashes bytea[]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import psycopg
 import pytest
 
@@ -273,6 +275,7 @@ class TestIndexing:
             "corpus_id": claimed["corpus_id"],
             "document_ids": ["1"],
             "content_hashes": [claimed["content_hash"]],
+            "lease": timedelta(minutes=1),
         }
         assert worker.send("leased_documents", worker_id=worker.worker_id, **given) == [{"document_id": "1"}]
         other = hire()
