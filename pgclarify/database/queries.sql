@@ -190,7 +190,7 @@ discard all;
 
 -- name: end_session
 -- Terminate a session of this role, with its statement.
-select pg_catalog.pg_terminate_backend(%(process_id)s);
+select pg_catalog.pg_terminate_backend(%(process_id)s::integer);
 
 -- name: list_building_spaces
 -- Spaces that wait for a worker to load their model.
