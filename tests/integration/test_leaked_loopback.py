@@ -82,15 +82,15 @@ def runs(connection: Connection) -> list[Any]:
 def open_leak(connection: Connection, database: str, mallory: str) -> Iterator[Callable[[], Leak]]:
     """Leaves a named connection of role pgclarify_loopback in a session that then becomes Mallory's."""
     opened: list[Connection] = []
-    host = psycopg.conninfo.conninfo_to_dict(database)["host"]
+    address = psycopg.conninfo.conninfo_to_dict(database)
 
     def open_one() -> Leak:
         session = psycopg.connect(database, autocommit=True)
         opened.append(session)
         session.execute(
             "select pgclarify_dblink.dblink_connect_u('leak', format("
-            "'user=pgclarify_loopback dbname=%%s host=%%s', current_database(), %s::text))",
-            [host],
+            "'user=pgclarify_loopback dbname=%%s host=%%s port=%%s', current_database(), %s::text, %s::integer))",
+            [address["host"], address.get("port", 5432)],
         )
         session.execute(sql.SQL("grant usage on schema pgclarify_dblink to {}").format(sql.Identifier(mallory)))
         session.execute(sql.SQL("set session authorization {}").format(sql.Identifier(mallory)))
@@ -197,7 +197,7 @@ def test_none_leaks(connection: Connection, asked: list[Any], connect: Connect, 
         waiting = pool.submit(state_of, connection, clarify.replace("0.05s", "10min"))
         # Interrupted after its run is entered.
         until(lambda: len(runs(witness)) == 3 or waiting.done())
-        witness.execute("select pg_cancel_backend(%s)", [connection.info.backend_pid])
+        witness.execute("select pg_cancel_backend(%s::integer)", [connection.info.backend_pid])
         assert waiting.result() == CANCELED
     assert state_of(connection, "set transaction isolation level repeatable read; " + clarify) == TIMED_OUT
 

@@ -75,6 +75,6 @@ def test_malformed_notifications_leave_the_listener_alive(
 
 
 def test_a_listener_that_is_ended_listens_again(connection: Connection, listener: int) -> None:
-    assert scalar(connection, "select pg_terminate_backend(%s, 60000)", listener)
+    assert scalar(connection, "select pg_terminate_backend(%s::integer, 60000)", listener)
     until(lambda: scalar(connection, LISTENERS))
     assert wait(connection, submit_many(connection, 1)) == ["succeeded"]

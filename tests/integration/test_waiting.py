@@ -260,7 +260,7 @@ def is_cancelled(
         answer = pool.submit(caller.execute, CLARIFY.encode(), [question])
         has_begun = until(lambda: "begun" if model.in_flight > 0 else answer.done()) == "begun"
         if seconds is None:
-            superuser.execute("select pg_cancel_backend(%s)", [caller.info.backend_pid])
+            superuser.execute("select pg_cancel_backend(%s::integer)", [caller.info.backend_pid])
         error = answer.exception(60)
 
         assert isinstance(error, psycopg.errors.QueryCanceled)
@@ -296,7 +296,7 @@ def test_cancelling_wait_leaves_the_run_alone(
         waiting = pool.submit(asker.execute, b"select * from pgclarify.wait(array[%s::bigint])", [run_id])
         # No call shows that the caller waits, because the run was submitted before.
         until(lambda: scalar(superuser, WAIT_EVENT, asker.info.backend_pid) == "PgSleep" or waiting.done())
-        superuser.execute("select pg_cancel_backend(%s)", [asker.info.backend_pid])
+        superuser.execute("select pg_cancel_backend(%s::integer)", [asker.info.backend_pid])
         error = waiting.exception(60)
     assert isinstance(error, psycopg.errors.QueryCanceled)
 
@@ -430,7 +430,7 @@ def test_a_call_that_is_cut_off_while_its_run_is_committed_cancels_it(
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(caller.execute, CLARIFY.encode(), ["cut off"])
         until(lambda: scalar(connection, held) == 1 or answer.done())
-        connection.execute("select pg_cancel_backend(%s)", [caller.info.backend_pid])
+        connection.execute("select pg_cancel_backend(%s::integer)", [caller.info.backend_pid])
         # Wait until the session that cancels the run waits for the lock.
         until(lambda: scalar(connection, held) == 2 or answer.done())
         connection.execute("select pg_advisory_unlock(1)")

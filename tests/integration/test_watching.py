@@ -103,7 +103,7 @@ def asking(caller: Connection, connection: Connection, question: str) -> Iterato
         try:
             yield scalar(connection, watched, caller.info.backend_pid), call
         finally:
-            connection.execute("select pg_terminate_backend(%s)", [caller.info.backend_pid])
+            connection.execute("select pg_terminate_backend(%s::integer)", [caller.info.backend_pid])
 
 
 def test_the_run_of_a_call_goes_first_while_the_call_waits(
@@ -136,7 +136,7 @@ def test_a_call_whose_session_is_terminated_raises_its_run_no_longer(
 ) -> None:
     submitted, caller = submit(alice, "one"), connect(alice.info.user)
     with asking(caller, connection, "two") as (asked, call):
-        connection.execute("select pg_terminate_backend(%s, 60000)", [caller.info.backend_pid])
+        connection.execute("select pg_terminate_backend(%s::integer, 60000)", [caller.info.backend_pid])
         assert isinstance(call.exception(60), psycopg.OperationalError)
     assert waited_for(worker, submitted, asked) == []
     assert order(worker) == [submitted, asked]
@@ -147,7 +147,7 @@ def test_a_cancelled_call_leaves_no_note_that_it_waits(
 ) -> None:
     caller = connect(alice.info.user)
     with asking(caller, connection, "one") as (_, call):
-        connection.execute("select pg_cancel_backend(%s)", [caller.info.backend_pid])
+        connection.execute("select pg_cancel_backend(%s::integer)", [caller.info.backend_pid])
         assert isinstance(call.exception(60), psycopg.errors.QueryCanceled)
         assert scalar(connection, "select count(*) from pgclarify_private.watch_locks()") == 0
 
