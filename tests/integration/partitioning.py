@@ -11,15 +11,17 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 
 class Network:
-    """A proxy on 127.0.0.1 in front of a server's Unix socket.
+    """A proxy on 127.0.0.1 in front of a server.
 
     Args:
-        socket_path: The server's socket.
+        host: The server's host, or the folder of its Unix socket.
+        server_port: The server's port.
     """
 
-    def __init__(self, socket_path: str) -> None:
+    def __init__(self, host: str, server_port: int) -> None:
         self.port = 0
-        self._socket_path = socket_path
+        self._host = host
+        self._server_port = server_port
         self._loop = asyncio.new_event_loop()
         self._is_whole = asyncio.Event()
         self._is_whole.set()
@@ -62,7 +64,7 @@ class Network:
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writers = [writer]
         try:
-            theirs, ours = await asyncio.open_unix_connection(self._socket_path)
+            theirs, ours = await self._reach()
             writers.append(ours)
             await asyncio.gather(self._forward(reader, ours), self._forward(theirs, writer))
         finally:
@@ -70,6 +72,11 @@ class Network:
                 one.close()
                 with suppress(OSError):
                     await one.wait_closed()
+
+    async def _reach(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if self._host.startswith("/"):
+            return await asyncio.open_unix_connection(f"{self._host}/.s.PGSQL.{self._server_port}")
+        return await asyncio.open_connection(self._host, self._server_port)
 
     async def _forward(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
         with suppress(OSError):
@@ -86,7 +93,7 @@ class Network:
 def network(dsn: str) -> Iterator[tuple[Network, str]]:
     """Run a proxy in a thread. Yields the proxy, and the connection string of the database through it."""
     server = conninfo_to_dict(dsn)
-    way = Network(f"{server['host']}/.s.PGSQL.{server.get('port', 5432)}")
+    way = Network(str(server["host"]), int(server.get("port") or 5432))
     thread = threading.Thread(target=way.run)
     thread.start()
     try:

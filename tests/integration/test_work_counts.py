@@ -174,7 +174,7 @@ def test_taking_a_job_reads_no_other_however_many_there_are(corpus: Connection, 
         select 'runs', 'carry_out_run', 0, jsonb_build_object('run_id', number) from generate_series(1, 10000) as number
     """)
     for name, value in SESSION_SETTINGS.items():
-        corpus.execute("select set_config(%s, %s, true)", [name, value])
+        corpus.execute("select set_config(%s, %s, false)", [name, value])
     for with_statistics in (False, True):
         if with_statistics:
             corpus.execute("analyze pgclarify_queue.procrastinate_jobs")
