@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from fnmatch import fnmatchcase
 from typing import Any, Final
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -28,6 +30,23 @@ needed = pytest.mark.skipif(URL is None, reason="PGCLARIFY_TEST_CLUSTER_URL name
 EVERYWHERE, JOIN, PREPARE_OWNER, DISTRIBUTE = (block.code for block in blocks(CHECKOUT / "docs/citus.md", "sql"))
 
 
+# Names of tests, as patterns, and why `--server cluster` skips them.
+SKIPPED: Final[dict[str, str]] = {
+    pattern: group["why"]
+    for group in tomllib.loads((CHECKOUT / "tests/not_on_a_cluster.toml").read_text())["skipped"]
+    for pattern in group["tests"]
+}
+
+
+def skip_some(tests: Sequence[pytest.Item]) -> None:
+    """Mark the tests to skip with the reason."""
+    for test in tests:
+        name = test.nodeid.removeprefix("tests/integration/").partition("[")[0]
+        for pattern, why in SKIPPED.items():
+            if fnmatchcase(name, pattern):
+                test.add_marker(pytest.mark.skip(reason=why))
+
+
 # What distributes each corpus when it is made, for the tests of all that users do.
 _MADE: Final = "    return v_corpus_id;\nend"
 _MADE_DISTRIBUTED: Final = """
@@ -35,7 +54,7 @@ _MADE_DISTRIBUTED: Final = """
 """
 
 
-# Table passage has no row of a distributed corpus, and neither has passage_embedding. These functions have them all.
+# Returns the rows of all corpora: see Superuser.
 _EVERY_ROW: Final = """
     create function public.every_{table}() returns setof {schema}.{table}
     language plpgsql stable
@@ -58,7 +77,11 @@ _TABLES: Final = (
 
 
 class Superuser(psycopg.Connection[Any]):
-    """A connection that finds the rows of all corpora where a statement reads passage or passage_embedding."""
+    """A superuser's connection, whose statements read all rows of all corpora.
+
+    Tables passage and passage_embedding have no row of a distributed corpus. Where a statement reads them, a function
+    that returns the rows of all corpora takes their place.
+    """
 
     def execute(self, query: Any, *arguments: Any, **options: Any) -> psycopg.Cursor[Any]:
         """See psycopg."""

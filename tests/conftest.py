@@ -57,6 +57,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
     return FilesAndFolder(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip the tests of tests/not_on_a_cluster.toml, with the reason, on a cluster."""
+    if config.getoption("server") == "cluster":
+        cluster.skip_some(items)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def heard_interrupts() -> None:
     """SIGINT as a terminal sends it. Processes in the background often ignore it, and so do the processes that they
