@@ -79,6 +79,8 @@ def nodes(setting: Setting) -> Rows:
     shards = setting.nodes * setting.cores
     workers = plan.planned(setting).workers + 1
     on_node = shards // setting.nodes
+    # Citus opens at most 16 connections for a session (citus.max_adaptive_executor_pool_size).
+    opened = min(on_node, 16)
     return [
         ["memory of a node, for indexes", size(plan.index_bytes(setting) / setting.nodes)],
         [
@@ -90,7 +92,7 @@ def nodes(setting: Setting) -> Rows:
         ["hnsw.ef_search", str(plan.candidates(setting.passages / shards))],
         [
             "connections that a node takes",
-            f"{workers} workers: {6 * workers * on_node}, or {7 * workers * on_node} with attached tables",
+            f"{workers} workers: {6 * workers * opened}, or {7 * workers * opened} with attached tables",
         ],
     ]
 
