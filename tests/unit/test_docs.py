@@ -198,6 +198,8 @@ def check(words: list[str]) -> None:
             services = [place for place, word in enumerate(rest) if word in compose["services"]]
             assert services, words
             check_ours(rest[services[0] + 1 :])
+        case ["docker", "compose", "build" | "stop", *services]:
+            assert set(services) <= compose["services"].keys()
         case ["docker", "compose", "up", *rest]:
             scaled = {word.partition("=")[0] for word in rest if "=" in word}
             assert scaled <= compose["services"].keys()
