@@ -314,7 +314,7 @@ class RunTables(LedgerTables):
         """
         await fetch(self._runs.pool, "settle_run", run_id=self._run_id)
 
-    async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:
+    async def record_relaxation(self, run: Run, relaxed_question: str) -> None:
         """See RunStore."""
         await fetch(
             self._runs.pool,

@@ -65,7 +65,7 @@ class RunStore(Ledger, Protocol):
         Replies to later inputs are erased together with any of the documents, even when the run is gone.
         """
 
-    async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:
+    async def record_relaxation(self, run: Run, relaxed_question: str) -> None:
         """Keep the relaxed question.
 
         Raises:

@@ -140,7 +140,7 @@ class FakeStore(FakeLedger, FakeDocumentStore):
             raise RunLost(f"run {run.run_id} is no longer this worker's")
         return record
 
-    async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:
+    async def record_relaxation(self, run: Run, relaxed_question: str) -> None:
         """Store the relaxed question."""
         (await self.record(run)).relaxed_question = relaxed_question
 

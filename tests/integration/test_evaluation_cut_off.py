@@ -152,11 +152,6 @@ async def test_a_call_that_always_takes_too_long_costs_a_case_only_its_passage(
     assert rows(service, f"select status, error_code {asked}") == [("partial", "PC017")] * 2, "it was asked once more"
 
 
-def scalar_of(service: Service, statement: str) -> Any:
-    with closing(psycopg.connect(service.dsn, autocommit=True)) as connection:
-        return scalar(connection, statement)
-
-
 @pytest.fixture
 def loaded(database: str, run_worker: Callable[..., Worker], own_model: Server) -> tuple[str, Worker, Settings]:
     """A separate database, with a worker that the test may kill."""

@@ -34,5 +34,5 @@ async def relax(context: RunContext) -> str:
             case relaxed:
                 pass
         tally.note = relaxed
-    await context.store.record_relaxation(run, relaxed, result.completion_id)
+    await context.store.record_relaxation(run, relaxed)
     return relaxed
