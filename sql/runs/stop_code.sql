@@ -177,10 +177,13 @@ begin
             )
             select string_agg(left(passage.content, 1000), ' ')
             from near
-            inner join %s as passage on passage.document_id = near.document_id and passage.id = near.passage_id
+            inner join %s as passage
+                on passage.corpus_id = $2
+                and passage.document_id = near.document_id
+                and passage.id = near.passage_id
             $sql$,
             pgclarify_private.passages_of(v_run.corpus_id)
-        ) into v_near using v_run.run_id;
+        ) into v_near using v_run.run_id, v_run.corpus_id;
     end if;
     v_found := pgclarify_private.language_of(v_near);
     if pgclarify_private.is_extractive(v_run.model)
