@@ -120,6 +120,7 @@ def _check_name(role: str) -> None:
 def _deciding(database: connection.Database, *, dry_run: bool) -> Iterator[None]:
     """One transaction, all or nothing. Notices of the server are passed on after the commit."""
     from pgclarify.cli.rendering import printable
+    from pgclarify.install.citus import keep_on_coordinator
 
     remarks: list[str] = []
 
@@ -129,6 +130,8 @@ def _deciding(database: connection.Database, *, dry_run: bool) -> Iterator[None]
 
     database.add_notice_handler(remark)
     with database.transaction(force_rollback=dry_run):
+        with database.cursor() as cursor:
+            keep_on_coordinator(cursor)
         yield
     for text in remarks:
         terminal.notices().print(printable(text))

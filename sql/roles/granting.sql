@@ -239,8 +239,12 @@ as $$
 declare
     v_message text;
     v_detail text;
+    v_propagation text := current_setting('citus.enable_ddl_propagation', true);
 begin
+    -- On the nodes of a cluster, the caller may have no login, and who reads a corpus here needs no right there.
+    perform set_config('citus.enable_ddl_propagation', 'off', true) where v_propagation is not null;
     execute execute_as_granter.statement;
+    perform set_config('citus.enable_ddl_propagation', v_propagation, true) where v_propagation is not null;
 exception
     when insufficient_privilege then
         get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail;
