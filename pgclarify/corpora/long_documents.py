@@ -158,7 +158,8 @@ class LongIngestion:
     ) -> list[NDArray[np.float32] | None] | None:
         """Return the vectors of new chunks, None for the others; None as a whole if it was changed."""
         title = claimed.document.title
-        hashes = await self._store.passage_hashes(claimed) if claimed.document.was_indexed else ()
+        # Also for a new document: if a node of a distributed corpus is down, this fails before anything is paid.
+        hashes = await self._store.passage_hashes(claimed)
         new = new_chunks(title, chunks, hashes)
         rows: dict[int, NDArray[np.float32]] = {}
         size = texts_a_call(embedder, self._batch_size)

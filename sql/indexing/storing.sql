@@ -12,6 +12,12 @@ begin
     perform from pgclarify.corpus where corpus.corpus_id = passage_hashes.corpus_id for key share skip locked;
     -- It was or is being dropped, with its partition.
     if found then
+        if pgclarify_private.is_distributed(passage_hashes.corpus_id) then
+            -- Storing a document needs all shards. If a node is down, this fails before the embedding model is paid.
+            execute format(
+                'select 1 from %s limit 1', pgclarify_private.partition_name('passage', passage_hashes.corpus_id)
+            );
+        end if;
         return query execute format(
             $sql$
             select passage.document_id, array_agg(passage.content_hash)
@@ -26,7 +32,8 @@ end
 $$;
 
 comment on function pgclarify_private.passage_hashes(bigint, text[]) is
-'Hashes of the passages that documents have, each as often as it occurs; these need no new vector.';
+'Hashes of the passages that documents have, each as often as it occurs; these need no new vector. Fails if a node of a '
+'distributed corpus is down.';
 grant execute on function pgclarify_private.passage_hashes(bigint, text[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.match_passages(corpus_id bigint, batch_id uuid, document_ids text[])

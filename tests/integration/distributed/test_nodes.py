@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 
 from pgclarify.database.queries import queries
 from tests import cluster
@@ -251,3 +252,15 @@ def test_a_run_waits_for_a_node_that_is_down(database: str, connection: Connecti
         assert wait(connection, [run_id]) == ["succeeded"]
         assert running.process.is_alive()
     assert rows(run_id) == rows(before)[:5]
+
+
+def test_no_model_is_paid_while_a_node_is_down(connection: Connection, both: HandWorker) -> None:
+    """Not even if the only document of a claim is on the other node."""
+    for number in range(8):
+        scalar(connection, "select pgclarify.add_document('there', %s, 'Hail on a new car.')", f"new {number}")
+    with unreachable_node(connection):
+        for number in range(8):
+            (claimed,) = both.claim(max_documents=1)
+            assert claimed["document_id"] == f"new {number}"
+            with pytest.raises(psycopg.OperationalError):
+                both.send("passage_hashes", corpus_id=claimed["corpus_id"], document_ids=[claimed["document_id"]])
