@@ -36,7 +36,7 @@ def distribute(
         values = {"corpus": corpus, "shards": shards, "undo": undo}
         (plan,) = connection.fetch(database, "cli_distribute", **values, dry_run=True)
         moved = f"{plan['passages']:,} passages of {sanitize(corpus)}, {plan['bytes'] / 2**20:,.0f} MiB with indexes,"
-        if plan["is_distributed"] != undo:
+        if not plan["is_moved"]:
             text = f"{moved} are {'on this server' if undo else 'distributed'} already"
         else:
             there = f"over {plan['nodes']} nodes in {plan['shards']} shards"

@@ -41,7 +41,7 @@ select set_config('client_connection_check_interval', '10s', true) as interval;
 
 -- name: cli_distribute
 -- Spread a corpus over the nodes of a cluster or bring it back, or say what that would move.
-select plan.is_distributed, plan.passages, plan.bytes, plan.nodes, plan.shards, plan.ef_search
+select plan.is_distributed, plan.is_moved, plan.passages, plan.bytes, plan.nodes, plan.shards, plan.ef_search
 from
     jsonb_to_record(
         pgclarify.distribute(
@@ -51,7 +51,8 @@ from
             )
         )
     ) as plan (
-        is_distributed boolean, passages bigint, bytes bigint, nodes integer, shards integer, ef_search integer
+        is_distributed boolean, is_moved boolean, passages bigint, bytes bigint, nodes integer, shards integer,
+        ef_search integer
     );
 
 -- name: cli_check_load

@@ -378,7 +378,7 @@ begin
         v_is_distributed := not v_is_undone;
     end if;
     return jsonb_build_object(
-        'is_distributed', v_is_distributed, 'passages', coalesce(v_passages, 0), 'bytes', v_bytes, 'nodes', v_nodes,
+        'is_distributed', v_is_distributed, 'is_moved', v_is_moved, 'passages', coalesce(v_passages, 0), 'bytes', v_bytes, 'nodes', v_nodes,
         'shards', v_shards, 'ef_search', v_ef_search
     );
 end
@@ -426,8 +426,8 @@ comment on function pgclarify.distribute(text, jsonb) is
 'transaction. Until it ends, changes of the corpus and new questions wait; a call that waits for an answer fails with 55P03 '
 'after its timeout. A search that begins before its end may fail with 40001: repeat it. At its end, create_corpus, a new '
 'embedding model, and queries of table pgclarify.passage wait, for every corpus. corpus: name of one that you own. options: '
-'shards (8), undo '
-'(true: bring the corpus back), dry_run (true: change nothing). Returns an object: is_distributed, passages and bytes (what is '
-'moved, with its indexes), nodes (null with undo), shards, ef_search (the least hnsw.ef_search of pgclarify_owner on the '
-'nodes). A corpus that is already distributed is not changed, and keeps its shards.';
+'shards (8), undo (true: bring the corpus back), dry_run (true: change nothing). Returns an object: is_distributed, is_moved '
+'(false if it is there already), passages and bytes (what is moved, with its indexes), nodes (null with undo), shards, '
+'ef_search (the least hnsw.ef_search of pgclarify_owner on the nodes). A corpus that is already distributed is not changed, '
+'and keeps its shards.';
 grant execute on function pgclarify.distribute(text, jsonb) to pgclarify_user;

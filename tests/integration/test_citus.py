@@ -81,7 +81,9 @@ def test_tables_that_were_restored_without_citus_become_partitions_again(connect
         connection.execute(f"alter table {parent} detach partition {table}".encode())
     assert not scalar(connection, "select pgclarify_private.is_distributed(%s)", corpus_id)
 
-    for _ in range(2):
+    for is_moved in (True, False):
+        plan = distribute(connection, "kb", undo=True, dry_run=True)
+        assert (plan["is_distributed"], plan["is_moved"]) == (False, is_moved)
         assert not distribute(connection, "kb", undo=True)["is_distributed"]
         assert scalar(connection, "select content from pgclarify.passage") == "Rental cars."
         assert scalar(connection, "select count(*) from pgclarify_private.passage_embedding") == 1
