@@ -25,6 +25,7 @@ RUN_BY = [
     ("docs/clients.md", "python", "tests/clients/test_page.py::test_python_of_the_page_runs"),
     ("docs/clients.md", "java", "tests/clients/test_page.py::test_java_of_the_page_runs"),
     ("docs/operations.md", "ini", "tests/clients/bouncing.py::configuration"),
+    ("docs/monitoring.md", "yaml", "tests/unit/test_deploy.py::test_prometheus_takes_the_job_of_the_page"),
     ("docs/*dbt.md", "yaml", "tests/dbt/test_builds.py::test_the_project_of_the_pages_is_built"),
     ("docs/*dbt.md", "jinja", "tests/dbt/test_builds.py::test_the_project_of_the_pages_is_built"),
     ("*", "mermaid", "tests/unit/test_blocks.py::test_every_diagram_is_drawn"),

@@ -20,7 +20,7 @@ from pgclarify.embedded import Address
 from pgclarify.worker import metrics as metrics_module
 from pgclarify.worker.metrics_server import WatchedWorker
 from tests.compose import SERVICES
-from tests.pages import CHECKOUT, anchors, tables
+from tests.pages import CHECKOUT, anchors, blocks, tables
 from tests.unit.test_docs import VARIABLES
 
 ALERTS = CHECKOUT / "deploy" / "prometheus-alerts.yml"
@@ -95,11 +95,28 @@ def test_no_runbook_is_left_over() -> None:
     assert sections == {rule["alert"] for rule in RULES}
 
 
-@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool, of Debian's package prometheus, is not here")
-@pytest.mark.parametrize("arguments", [("check", "rules", ALERTS), ("test", "rules", CASES)], ids=["syntax", "cases"])
-def test_prometheus_takes_the_rules(arguments: tuple[str | Path, ...]) -> None:
+needs_promtool = pytest.mark.skipif(
+    shutil.which("promtool") is None, reason="promtool, of Debian's package prometheus, is not here"
+)
+
+
+def promtool(*arguments: str | Path) -> None:
     checked = subprocess.run(["promtool", *arguments], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@needs_promtool
+@pytest.mark.parametrize("arguments", [("check", "rules", ALERTS), ("test", "rules", CASES)], ids=["syntax", "cases"])
+def test_prometheus_takes_the_rules(arguments: tuple[str | Path, ...]) -> None:
+    promtool(*arguments)
+
+
+@needs_promtool
+def test_prometheus_takes_the_job_of_the_page(tmp_path: Path) -> None:
+    (job,) = blocks(PAGE, "yaml")
+    configuration = tmp_path / "prometheus.yml"
+    configuration.write_text(f"rule_files: [{ALERTS}]\n{job.code}")
+    promtool("check", "config", configuration)
 
 
 def test_a_series_that_appears_with_its_first_run_counts() -> None:
