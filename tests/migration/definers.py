@@ -23,10 +23,11 @@ from pgclarify.install.installer import install
 LIST = Path(__file__).with_name("definer_functions.txt")
 _HEAD = """\
 # Every SECURITY DEFINER function. Written by: python -m tests.migration.definers
-# as: the owner, whose rights it runs with. by: who may execute it besides. path: its search_path, where it is not
-# "pg_catalog, pg_temp". body: "bound" was parsed when it was made, so that its names are found. Of other bodies a test
-# checks that each relation is named with its schema, or found before pg_temp. executes: a statement built at run time,
-# cut off, with a checksum of the whole.
+# as: the owner, whose rights it runs with, if that is not pgclarify_owner. by: who may execute it besides. path: its
+# search_path, if that is not "pg_catalog, pg_temp". body: its language, if that is not plpgsql; "bound" was parsed when
+# it was made, so that its names are found. Of other bodies a test checks that each relation is named with its schema,
+# or found before pg_temp. executes: a statement built at run time, cut off, with a checksum of the whole.
+
 """
 _FUNCTIONS = """
     select
@@ -93,12 +94,14 @@ class Definer:
 
     def lines(self) -> Iterator[str]:
         """The entry in the list."""
-        yield self.signature
-        yield f"    as: {self.owner}"
-        yield f"    by: {', '.join(self.grantees) or '-'}"
-        if self.path != ("pg_catalog", "pg_temp"):
-            yield f"    path: {', '.join(self.path or ('none',))}"
-        yield f"    body: {'bound' if self.is_bound else self.language}"
+        body = "bound" if self.is_bound else self.language
+        told = [
+            ("as", self.owner, "pgclarify_owner"),
+            ("by", ", ".join(self.grantees), ""),
+            ("path", ", ".join(self.path or ("none",)), "pg_catalog, pg_temp"),
+            ("body", body, "plpgsql"),
+        ]
+        yield " ".join([self.signature, *(f"{name}: {value}" for name, value, usual in told if value != usual)])
         for statement in executed(self.body):
             checksum = hashlib.sha256(statement.encode()).hexdigest()[:8]
             yield f"    executes ({checksum}): {textwrap.shorten(statement, 160, placeholder=' …')}"
@@ -124,7 +127,7 @@ def definers(connection: psycopg.Connection[Any]) -> list[Definer]:
 
 def listed(functions: list[Definer]) -> str:
     """The text of the list."""
-    return _HEAD + "".join("\n" + "".join(f"{line}\n" for line in function.lines()) for function in functions)
+    return _HEAD + "".join(f"{line}\n" for function in functions for line in function.lines())
 
 
 def _tokens(body: str) -> list[str]:
