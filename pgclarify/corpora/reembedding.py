@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -104,21 +104,20 @@ class Reembedding:
             EmbeddingUnavailable: If the model's endpoint does not answer.
             DatabaseError: If the store fails for another reason than one passage.
         """
+        refused: Mapping[int, EmbeddingError] = {}
+        embedded = passages
         try:
             texts = await asyncio.to_thread(_render, splitter, passages)
             try:
-                vectors = await embedder.encode(texts, are_passages=True)
-            except TextsFailed as refusal:
-                for place, reason in refusal.failed.items():
-                    await self._fail(passages[place], reason)
-                embedded = sorted(refusal.vectors)
-                if not embedded:
-                    return
-                passages = [passages[place] for place in embedded]
-                texts = [texts[place] for place in embedded]
-                vectors = np.stack([refusal.vectors[place] for place in embedded])
-            are_cut_off = await asyncio.to_thread(_are_cut_off, embedder, texts)
-            await self._store.store_vectors(passages, np.asarray(vectors, dtype=np.float32), are_cut_off)
+                vectors = np.asarray(await embedder.encode(texts, are_passages=True), dtype=np.float32)
+            except TextsFailed as failure:
+                refused = failure.failed
+                places = sorted(failure.vectors)
+                embedded, texts = [passages[place] for place in places], [texts[place] for place in places]
+                vectors = np.asarray([failure.vectors[place] for place in places], dtype=np.float32)
+            if embedded:
+                are_cut_off = await asyncio.to_thread(_are_cut_off, embedder, texts)
+                await self._store.store_vectors(embedded, vectors, are_cut_off)
         except EmbeddingUnavailable:
             raise
         except (DatabaseError, EmbeddingError) as error:
@@ -127,8 +126,11 @@ class Reembedding:
             if len(passages) == 1:
                 await self._fail(passages[0], error)
                 return
-            for passage in passages:
+            for passage in embedded:
                 await self._fill([passage], splitter, embedder)
+        # After the others are stored, because they are paid for.
+        for place, reason in refused.items():
+            await self._fail(passages[place], reason)
 
     async def _refuse(self, passage: PendingPassage, error: PgclarifyError) -> None:
         await self._store.release_passages()

@@ -111,6 +111,13 @@ async def test_an_endpoint_is_paid_once_for_the_other_passages() -> None:
             others = {place: vector for place, vector in enumerate(vectors) if place != poison}
             raise TextsFailed({poison: EmbeddingError("it was refused", detail="", hint="")}, others)
 
+    class Busy(FakeSpaceStore):
+        async def fail_passage(self, *_: object) -> None:
+            assert sorted(self.vectors) == [1, 2, 4], "they are stored first"
+            raise DatabaseBusy("not now", sqlstate="55P03")
+
+    with pytest.raises(DatabaseBusy):
+        await reembedding(Busy([*CONTENTS[:2], "poison", CONTENTS[2]]), Refusing()).fill_once()
     store, embedder = FakeSpaceStore([*CONTENTS[:2], "poison", CONTENTS[2]]), Refusing()
     await reembedding(store, embedder).fill_once()
     assert len(embedder.calls) == 1
