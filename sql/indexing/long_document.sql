@@ -141,6 +141,7 @@ begin
     perform from pgclarify.corpus where corpus.corpus_id = unstaged_hashes.corpus_id for key share skip locked;
     -- It was or is being dropped, with its partition.
     if found then
+        perform pgclarify_private.reach_shards(unstaged_hashes.corpus_id);
         return query execute format(
             $sql$
             with known as materialized (
@@ -162,7 +163,7 @@ $$;
 
 comment on function pgclarify_private.unstaged_hashes(bigint, text, uuid) is
 'Hashes of the passages that a document has, each as often as it occurs, without those that a batch has staged to keep. A '
-'later part that has one of them needs no vector.';
+'later part that has one of them needs no vector. Fails if a node of a distributed corpus is down.';
 grant execute on function pgclarify_private.unstaged_hashes(bigint, text, uuid) to pgclarify_worker;
 
 create or replace function pgclarify_private.keep_part(

@@ -3,6 +3,22 @@
 -- Workers copy passages into it.
 grant insert on pgclarify_private.staged_passage to pgclarify_worker;
 
+create or replace function pgclarify_private.reach_shards(corpus_id bigint)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if pgclarify_private.is_distributed(reach_shards.corpus_id) then
+        execute format('select 1 from %s limit 1', pgclarify_private.partition_name('passage', reach_shards.corpus_id));
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.reach_shards(bigint) is
+'Read from all shards of a distributed corpus. Storing a document needs them all, so if a node is down, this fails before the '
+'embedding model is paid.';
+
 create or replace function pgclarify_private.passage_hashes(corpus_id bigint, document_ids text[])
 returns table (document_id text, content_hashes bytea[])
 language plpgsql volatile security definer
@@ -12,12 +28,7 @@ begin
     perform from pgclarify.corpus where corpus.corpus_id = passage_hashes.corpus_id for key share skip locked;
     -- It was or is being dropped, with its partition.
     if found then
-        if pgclarify_private.is_distributed(passage_hashes.corpus_id) then
-            -- Storing a document needs all shards. If a node is down, this fails before the embedding model is paid.
-            execute format(
-                'select 1 from %s limit 1', pgclarify_private.partition_name('passage', passage_hashes.corpus_id)
-            );
-        end if;
+        perform pgclarify_private.reach_shards(passage_hashes.corpus_id);
         return query execute format(
             $sql$
             select passage.document_id, array_agg(passage.content_hash)

@@ -16,7 +16,7 @@ import pytest
 from pgclarify.database.queries import queries
 from tests import cluster
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, state_of, vector_of
-from tests.integration.distributed.corpora import SEARCH, distribute, fill, found
+from tests.integration.distributed.corpora import ON_NODES, SEARCH, distribute, fill, found
 from tests.workers import CORPUS, load, until, wait, wait_until_searchable, worker
 
 pytestmark = cluster.needed
@@ -264,3 +264,24 @@ def test_no_model_is_paid_while_a_node_is_down(connection: Connection, both: Han
             assert claimed["document_id"] == f"new {number}"
             with pytest.raises(psycopg.OperationalError):
                 both.send("passage_hashes", corpus_id=claimed["corpus_id"], document_ids=[claimed["document_id"]])
+            with pytest.raises(psycopg.OperationalError):
+                scalar(
+                    connection,
+                    "select pgclarify_private.unstaged_hashes(%s, %s, gen_random_uuid())",
+                    claimed["corpus_id"],
+                    claimed["document_id"],
+                )
+
+
+def test_a_grant_stays_on_the_coordinator(connection: Connection, both: HandWorker, reader: str) -> None:
+    """The nodes need not let in who grants."""
+    connection.execute("select pgclarify.alter_corpus('there', jsonb_build_object('reader', current_user))")
+    before = scalar(connection, "show citus.enable_ddl_propagation")
+    statements = [
+        row[0] for row in connection.execute("select pgclarify.grant_access('there', %s, 'reader')", [reader])
+    ]
+    assert any(statement.startswith("create role") for statement in statements)
+    group = scalar(connection, "select reader from pgclarify.corpus where name = 'there'")
+    has_group = f"select count(*) from pg_roles where rolname = '{group}'"  # noqa: S608 - a name that was just made
+    assert scalar(connection, ON_NODES, has_group) == 0
+    assert scalar(connection, "show citus.enable_ddl_propagation") == before
