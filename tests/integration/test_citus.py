@@ -69,7 +69,13 @@ def test_only_a_cluster_distributes(
     assert caught.value.code == 1
 
 
-def test_tables_that_were_restored_without_citus_become_partitions_again(connection: Connection, hire: Hire) -> None:
+def test_tables_that_were_restored_without_citus_become_partitions_again(
+    connection: Connection,
+    database: str,
+    hire: Hire,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """In a dump of a cluster, the tables of a distributed corpus have no parent."""
     connection.execute("select pgclarify.create_corpus('kb')")
     connection.execute("select pgclarify.add_document('kb', 'd1', 'Rental cars.')")
@@ -80,11 +86,14 @@ def test_tables_that_were_restored_without_citus_become_partitions_again(connect
         table = f"pgclarify_private.{parent.partition('.')[2]}_{key}"
         connection.execute(f"alter table {parent} detach partition {table}".encode())
     assert not scalar(connection, "select pgclarify_private.is_distributed(%s)", corpus_id)
+    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", database)
 
     for is_moved in (True, False):
         plan = distribute(connection, "kb", undo=True, dry_run=True)
         assert (plan["is_distributed"], plan["is_moved"]) == (False, is_moved)
-        assert not distribute(connection, "kb", undo=True)["is_distributed"]
+        with pytest.raises(SystemExit, match="0"):
+            main(["distribute", "kb", "--undo", "--yes"])
+        assert f"are {'back on' if is_moved else 'on'} this server" in capsys.readouterr().out
         assert scalar(connection, "select content from pgclarify.passage") == "Rental cars."
         assert scalar(connection, "select count(*) from pgclarify_private.passage_embedding") == 1
     worker.index_everything()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,4 +17,8 @@ def test_the_test_exists(pattern: str) -> None:
     file, *names = pattern.split("::")
     text = (INTEGRATION / file).read_text()
     for name in names:
-        assert name == "*" or f"def {name}(" in text or f"class {name}" in text, name
+        if name != "*":
+            found = re.search(rf"^ *(class|(async )?def) {name}\b", text, re.M)
+            assert found, name
+            # The test is below its class.
+            text = text[found.end() :]
