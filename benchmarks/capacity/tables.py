@@ -79,7 +79,7 @@ def nodes(setting: Setting) -> Rows:
     shards = setting.nodes * setting.cores
     workers = plan.planned(setting).workers + 1
     on_node = shards // setting.nodes
-    # Citus opens at most 16 connections for a session (citus.max_adaptive_executor_pool_size).
+    # Citus opens at most so many to each node for one session (citus.max_adaptive_executor_pool_size).
     opened = min(on_node, 16)
     return [
         ["memory of a node, for indexes", size(plan.index_bytes(setting) / setting.nodes)],
