@@ -219,23 +219,6 @@ def make_role(admins: Sequence[psycopg.Connection[Any]]) -> Iterator[Callable[..
 
 
 @pytest.fixture
-def old_table_reader(admin: psycopg.Connection[Any]) -> Iterator[str]:
-    """The role that read all attached tables in version 0.1. The tests of a server use it one after the other."""
-    role = "pgclarify_table_reader"
-    admin.execute("select pg_advisory_lock(hashtext(%s))", [role])
-    with admin.transaction():
-        admin.execute(sql.SQL("create role {}").format(sql.Identifier(role)))
-        admin.execute(sql.SQL("grant {} to pgclarify_owner").format(sql.Identifier(role)))
-        # Otherwise an install in another database would drop the role. A right in this database prevents that.
-        admin.execute(sql.SQL("grant usage on schema public to {}").format(sql.Identifier(role)))
-    yield role
-    if admin.execute("select from pg_roles where rolname = %s", [role]).fetchone() is not None:
-        admin.execute(sql.SQL("drop owned by {}").format(sql.Identifier(role)))
-    admin.execute(sql.SQL("drop role if exists {}").format(sql.Identifier(role)))
-    admin.execute("select pg_advisory_unlock(hashtext(%s))", [role])
-
-
-@pytest.fixture
 def make_database(
     server: str, admins: Sequence[psycopg.Connection[Any]], template: str, make_role: Callable[..., str]
 ) -> Iterator[Callable[..., str]]:

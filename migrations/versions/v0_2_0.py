@@ -1,7 +1,5 @@
 """The baseline: the task queue, and all tables and row types of version 0.2.0.
 
-A database at revision 0016, of the version before, gets here with its data.
-
 Revision ID: v0_2_0
 Revises:
 """
@@ -23,9 +21,6 @@ QUEUE_VERSION = "3.10.0"
 
 
 def upgrade() -> None:
-    if op.get_bind().exec_driver_sql("select to_regclass('pgclarify.corpus')").scalar() is not None:
-        _execute(_read("from_0016.sql"))
-        return
     _execute(_read("v0_2_0.sql"))
     _create_queue()
 

@@ -9,8 +9,6 @@ from psycopg import sql
 
 from pgclarify.install.roles import grant_role
 
-# Until this version, one role read all tables.
-_OLD_READER = "pgclarify_table_reader"
 _ROLE_MAKER = "pgclarify_role_maker"
 # They name only objects of pg_catalog, because the role may not use our schema. table_reader_of has the same names.
 _FUNCTIONS = {
@@ -139,7 +137,7 @@ def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
 def admit_table_readers(cursor: psycopg.Cursor[Any]) -> None:
     """Grant table readers the attached tables on which the installer may grant.
 
-    Attached tables of older versions and of restored dumps need this. If the installer may not grant, the source fails,
+    Attached tables of restored dumps need this. If the installer may not grant, the source fails,
     and its error asks the owner of the table to call resync.
     """
     cursor.execute(
@@ -160,11 +158,6 @@ def admit_table_readers(cursor: psycopg.Cursor[Any]) -> None:
     )
     for (statement,) in cursor.fetchall():
         _try(cursor, statement)
-    cursor.execute("select from pg_roles where rolname = %s", (_OLD_READER,))
-    if cursor.fetchone() is not None:
-        # The role stays if it reads tables in another database.
-        _try(cursor, f"drop owned by {_OLD_READER}")
-        _try(cursor, f"drop role {_OLD_READER}")
 
 
 def _try(cursor: psycopg.Cursor[Any], statement: str) -> None:

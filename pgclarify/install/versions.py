@@ -16,8 +16,6 @@ from pgclarify.errors import SchemaMismatch
 from pgclarify.install.shipped import shipped, sql_hash
 from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 
-# The last revision before the baseline; only this one can be upgraded.
-BRIDGED = "0016"
 # The form that migrations/script.py.mako writes.
 _REVISION = re.compile(r"^(revision|down_revision) = (?:None|['\"](\w+)['\"])$", re.MULTILINE)
 
@@ -64,26 +62,16 @@ def compare(found: str | None) -> None:
             detail="There is no schema pgclarify, or you may not use it.",
             hint="Run: pgclarify init",
         )
-    if found in (*known, BRIDGED):
+    if found in known:
         raise SchemaMismatch(
             "the schema in the database is older than this version of pgclarify",
             detail=f"It is at revision {found}; this version works with {known[0]}.",
             hint="Run: pgclarify init",
         )
-    if found.startswith("00"):
-        raise SchemaMismatch(
-            "the schema in the database is too old for this version of pgclarify",
-            detail=f"It is at revision {found}; this version starts from {BRIDGED}, the last one of version 0.1.",
-            hint=(
-                f"Bring it to {BRIDGED} by pgclarify init of version 0.1, then run this one's."
-                if found < BRIDGED
-                else "It is of a version that was never released: load the documents into a new database."
-            ),
-        )
     raise SchemaMismatch(
-        "the schema in the database is newer than this version of pgclarify",
+        "the schema in the database is of a version that this pgclarify does not know",
         detail=f"It is at revision {found}; this version works with {known[0]}.",
-        hint="Run: pip install --upgrade pgclarify",
+        hint="Run: pip install --upgrade pgclarify. Version 0.1 cannot be upgraded: load its documents anew.",
     )
 
 

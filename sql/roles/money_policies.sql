@@ -42,5 +42,5 @@ comment on policy embedding_usage_is_visible on pgclarify_private.embedding_usag
 'The role that asked, or that owns the corpus, members of that role, and the analyst of the corpus.';
 grant select on pgclarify_private.embedding_usage to pgclarify_reader;
 
--- Only functions write budgets, for the reason in roles/policies.sql. In version 0.1, users did.
+-- Only functions write budgets, for the reason in roles/policies.sql.
 revoke insert, update, delete on pgclarify.budget from pgclarify_user;

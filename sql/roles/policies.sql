@@ -309,7 +309,7 @@ comment on policy eval_metric_of_visible_evaluation on pgclarify.eval_metric is 
 grant select on pgclarify.eval_metric to pgclarify_reader;
 
 -- A role that may delete or update rows may also lock the whole table, and so stop all runs that read it. So only functions
--- write these tables. In version 0.1, users did.
+-- write these tables.
 revoke insert, update, delete
 on pgclarify.ambiguity_rule, pgclarify.eval_run, pgclarify.eval_case, pgclarify.eval_metric
 from pgclarify_user;

@@ -37,13 +37,10 @@ returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- In older versions, pgclarify_table_reader read the tables of all owners.
-    select coalesce(
-        pg_get_userbyid(is_table_reader.role) ~ '^pgclarify_(reads_[0-9]+_[0-9a-f]{8}|table_reader)$', false
-    );
+    select coalesce(pg_get_userbyid(is_table_reader.role) ~ '^pgclarify_reads_[0-9]+_[0-9a-f]{8}$', false);
 end;
 
-comment on function pgclarify_private.is_table_reader(oid) is 'True if a role reads attached tables, or did so in the past.';
+comment on function pgclarify_private.is_table_reader(oid) is 'True if a role reads attached tables.';
 
 create or replace function pgclarify_private.table_reader_function(relation oid)
 returns name

@@ -91,7 +91,7 @@ def test_without_the_schema(doctor: Doctor, make_database: Callable[..., str]) -
 
 @pytest.mark.parametrize(
     ("revision", "command"),
-    [("0016", "pgclarify init"), ("0015", "init of version 0.1"), ("9999", "pip install --upgrade")],
+    [("0016", "load its documents anew"), ("9999", "pip install --upgrade")],
 )
 @pytest.mark.wording
 def test_a_schema_of_another_version(
