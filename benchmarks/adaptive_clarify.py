@@ -305,7 +305,7 @@ async def judge_here(dsn: str, questions: Sequence[Question]) -> list[Table]:
                     shown.append(table(f"{name}, {len(mine)} questions of {corpus}", mine, rows))
             with product.connect(dsn) as connection:
                 # Otherwise runs would reuse the results of the other verifier.
-                connection.execute("delete from pgclarify.run")
+                connection.execute("delete from pgclarify_private.run")
     finally:
         embedders.close()
     return shown

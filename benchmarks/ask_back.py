@@ -183,7 +183,7 @@ async def compare(dsn: str, asked: Mapping[str, Sequence[Question]], classifier:
                     shown.append(table(f"{name}: {len(mine)} questions of {kind}", mine, rows))
             with product.connect(dsn) as connection:
                 # Otherwise runs would reuse the results of the other provider.
-                connection.execute("delete from pgclarify.run")
+                connection.execute("delete from pgclarify_private.run")
     finally:
         embedders.close()
     return shown

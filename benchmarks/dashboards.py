@@ -119,7 +119,7 @@ _MAKE = (
     select 'host', number, '0', 'openai', 'model', '1' from generate_series(1, 20) as number
     """,
     """
-    insert into pgclarify.document (corpus_id, id, title, uri, content, content_hash, created_at, updated_at)
+    insert into pgclarify_private.document (corpus_id, id, title, uri, content, content_hash, created_at, updated_at)
     select
         1 + number % %(corpora)s, number::text, 'Document ' || number, 'https://example.com/' || number,
         (select string_agg(md5(number || ' ' || line), ' ' order by line) from generate_series(1, 60) as line),
@@ -133,7 +133,7 @@ _MAKE = (
     from generate_series(0, 99) as place
     """,
     """
-    insert into pgclarify.run (
+    insert into pgclarify_private.run (
         operation, corpus_id, corpus_name, question, question_vector, embedding_model, settings, requested_by,
         requested_by_oid, reuse_key, status, error, error_code, attempt, worker_id, corpus_revision, model,
         prompt_version, completions, reused_completions, prompt_tokens, completion_tokens, cost_usd, created_at,
@@ -181,7 +181,7 @@ _MAKE = (
     order by made.number
     """,
     """
-    insert into pgclarify.interpretation (run_id, ordinal, interpretation, answer, support, cohesion)
+    insert into pgclarify_private.interpretation (run_id, ordinal, interpretation, answer, support, cohesion)
     select
         run.run_id, ordinal,
         'What about ' || md5(run.run_id || ' ' || ordinal) || ' when it is the case of number ' || ordinal,
@@ -191,7 +191,7 @@ _MAKE = (
     order by run.run_id, ordinal
     """,
     """
-    insert into pgclarify.citation (
+    insert into pgclarify_private.citation (
         run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, is_medoid, quote,
         start_char, end_char
     )

@@ -40,7 +40,7 @@ SECOND: Final = "second requests of a round"
 
 _SEVERAL: Final = "answers=several"
 _KEPT: Final = """
-    select purpose, model, parameters, prompt_version, input_hash, sample, reply from pgclarify.completion
+    select purpose, model, parameters, prompt_version, input_hash, sample, reply from pgclarify_private.completion
     where purpose in ('listing', 'baseline_listing') and model = %(model)s and reply is not null
 """
 _SETTINGS: Final = "select settings from pgclarify.run where run_id = %(run_id)s"

@@ -2,13 +2,13 @@
 
 from alembic import context
 
-from pgclarify.schema import SCHEMA, metadata
+from pgclarify.schema import PRIVATE_SCHEMA, metadata
 
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
     version_table="schema_version",
-    version_table_schema=SCHEMA,
+    version_table_schema=PRIVATE_SCHEMA,
     transactional_ddl=True,
 )
 with context.begin_transaction():

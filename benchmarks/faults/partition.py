@@ -35,7 +35,7 @@ _WRITTEN = """
         ),
         (
             select md5(string_agg(concat_ws('|', completion_id, md5(reply), finished_at), ',' order by completion_id))
-            from pgclarify.completion where run_id = any(%s)
+            from pgclarify_private.completion where run_id = any(%s)
         )
 """
 

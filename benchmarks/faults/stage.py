@@ -36,7 +36,7 @@ _PATIENCE_SECONDS = 120.0
 _GONE = ("08", "57P")
 _STATES = "select run_id, status from pgclarify.run where run_id = any(%s)"
 _STORED = """
-    select left(reply, 64), extract(epoch from finished_at)::float8 from pgclarify.completion
+    select left(reply, 64), extract(epoch from finished_at)::float8 from pgclarify_private.completion
     where reply is not null and finished_at >= to_timestamp(%s)
 """
 

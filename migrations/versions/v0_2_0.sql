@@ -6,7 +6,7 @@ alter default privileges for role pgclarify_owner revoke execute on functions fr
 create sequence pgclarify_private.passage_id_seq;
 comment on sequence pgclarify_private.passage_id_seq is 'Ids of passages, unique over all corpora.';
 
-create table pgclarify.completion (
+create table pgclarify_private.completion (
     completion_id bigint generated always as identity,
     purpose text not null,
     model text not null,
@@ -41,44 +41,44 @@ create table pgclarify.completion (
     constraint completion_purpose_model_parameters_prompt_version_input_ha_key
         unique (purpose, model, parameters, prompt_version, input_hash, sample)
 );
-create index completion_reserved_idx on pgclarify.completion (reserved_at) where budget_ids is not null;
-create index completion_run_id_idx on pgclarify.completion (run_id);
-comment on table pgclarify.completion is
+create index completion_reserved_idx on pgclarify_private.completion (reserved_at) where budget_ids is not null;
+create index completion_run_id_idx on pgclarify_private.completion (run_id);
+comment on table pgclarify_private.completion is
     'The ledger: what one model replied to one rendered input. Every paid call goes through it, so nothing is paid for twice.';
-comment on column pgclarify.completion.completion_id is 'Key.';
-comment on column pgclarify.completion.purpose is
+comment on column pgclarify_private.completion.completion_id is 'Key.';
+comment on column pgclarify_private.completion.purpose is
     'What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, conclusion, rewriting, '
     'questions, reformulation or listing; in evaluations also baseline_proposal, baseline_verification, baseline_answers, '
     'baseline_disambiguation, judge_support, judge_match, judge_distinct or judge_relevance.';
-comment on column pgclarify.completion.model is 'Model of the call.';
-comment on column pgclarify.completion.parameters is 'Decoding parameters.';
-comment on column pgclarify.completion.prompt_version is 'Version of the prompt.';
-comment on column pgclarify.completion.input_hash is 'SHA-256 of the rendered input.';
-comment on column pgclarify.completion.sample is
+comment on column pgclarify_private.completion.model is 'Model of the call.';
+comment on column pgclarify_private.completion.parameters is 'Decoding parameters.';
+comment on column pgclarify_private.completion.prompt_version is 'Version of the prompt.';
+comment on column pgclarify_private.completion.input_hash is 'SHA-256 of the rendered input.';
+comment on column pgclarify_private.completion.sample is
     'Which reply to this input, from 0; plus a thousand times the option refresh of the run.';
-comment on column pgclarify.completion.run_id is 'The run that paid for it; null if that run is gone.';
-comment on column pgclarify.completion.reply is 'The model''s reply; null while there is none, or once erased.';
-comment on column pgclarify.completion.prompt_tokens is 'Tokens of the input; null if the endpoint did not say.';
-comment on column pgclarify.completion.completion_tokens is 'Tokens of the reply; null if the endpoint did not say.';
-comment on column pgclarify.completion.latency_ms is 'Milliseconds that the call took.';
-comment on column pgclarify.completion.leased_by is 'Worker that is making the call; null if none is.';
-comment on column pgclarify.completion.leased_until is 'When another worker may take over the call.';
-comment on column pgclarify.completion.created_at is 'When it was first claimed.';
-comment on column pgclarify.completion.finished_at is 'When the reply came; null while there is none.';
-comment on column pgclarify.completion.cost_usd is
+comment on column pgclarify_private.completion.run_id is 'The run that paid for it; null if that run is gone.';
+comment on column pgclarify_private.completion.reply is 'The model''s reply; null while there is none, or once erased.';
+comment on column pgclarify_private.completion.prompt_tokens is 'Tokens of the input; null if the endpoint did not say.';
+comment on column pgclarify_private.completion.completion_tokens is 'Tokens of the reply; null if the endpoint did not say.';
+comment on column pgclarify_private.completion.latency_ms is 'Milliseconds that the call took.';
+comment on column pgclarify_private.completion.leased_by is 'Worker that is making the call; null if none is.';
+comment on column pgclarify_private.completion.leased_until is 'When another worker may take over the call.';
+comment on column pgclarify_private.completion.created_at is 'When it was first claimed.';
+comment on column pgclarify_private.completion.finished_at is 'When the reply came; null while there is none.';
+comment on column pgclarify_private.completion.cost_usd is
     'What it cost, in US dollars; null while there is no reply, or if price or tokens are not known.';
-comment on column pgclarify.completion.budget_ids is
+comment on column pgclarify_private.completion.budget_ids is
     'Budgets in which the call is reserved while it is made; null if there are none, or it is not being made.';
-comment on column pgclarify.completion.reserved_usd is 'Most that it is expected to cost; null unless it is reserved.';
-comment on column pgclarify.completion.reserved_at is
+comment on column pgclarify_private.completion.reserved_usd is 'Most that it is expected to cost; null unless it is reserved.';
+comment on column pgclarify_private.completion.reserved_at is
     'When it was reserved, which determines the period; null unless it is reserved.';
-comment on column pgclarify.completion.erased_at is
+comment on column pgclarify_private.completion.erased_at is
     'When its text was erased with a document; null if it was not. Its input_hash is random since then, so that an equal '
     'input is asked again.';
-comment on column pgclarify.completion.cached_tokens is
+comment on column pgclarify_private.completion.cached_tokens is
     'How many of prompt_tokens the endpoint had in its cache; null if it did not say.';
 
-create table pgclarify.corpus (
+create table pgclarify_private.corpus (
     corpus_id bigint generated always as identity,
     name text not null,
     search_config text not null,
@@ -97,27 +97,27 @@ create table pgclarify.corpus (
     constraint corpus_graph_degree_is_small check (graph_degree between 1 and 1000),
     constraint corpus_name_key unique (name)
 );
-create index corpus_embedding_space_id_idx on pgclarify.corpus (embedding_space_id);
-comment on table pgclarify.corpus is 'Documents that are searched together.';
-comment on column pgclarify.corpus.corpus_id is 'Key; also names the partition pgclarify_private.passage_<corpus_id>.';
-comment on column pgclarify.corpus.name is 'The name that callers use.';
-comment on column pgclarify.corpus.search_config is
+create index corpus_embedding_space_id_idx on pgclarify_private.corpus (embedding_space_id);
+comment on table pgclarify_private.corpus is 'Documents that are searched together.';
+comment on column pgclarify_private.corpus.corpus_id is 'Key; also names the partition pgclarify_private.passage_<corpus_id>.';
+comment on column pgclarify_private.corpus.name is 'The name that callers use.';
+comment on column pgclarify_private.corpus.search_config is
     'Text search configuration of its language, such as english; schema-qualified unless in pg_catalog.';
-comment on column pgclarify.corpus.graph_degree is 'Neighbors that the neighborhood graph keeps for a passage.';
-comment on column pgclarify.corpus.revision is
+comment on column pgclarify_private.corpus.graph_degree is 'Neighbors that the neighborhood graph keeps for a passage.';
+comment on column pgclarify_private.corpus.revision is
     'How often its searchable content changed, without documents that have their own readers, and without changes that are '
     'still in corpus_tally.';
-comment on column pgclarify.corpus.owner is 'Role whose members may change and drop it.';
-comment on column pgclarify.corpus.reader is 'Role whose members may search it; null means every pgclarify_user.';
-comment on column pgclarify.corpus.analyst is 'Role whose members see everyone''s runs on it; null means no role.';
-comment on column pgclarify.corpus.embedding_space_id is
+comment on column pgclarify_private.corpus.owner is 'Role whose members may change and drop it.';
+comment on column pgclarify_private.corpus.reader is 'Role whose members may search it; null means every pgclarify_user.';
+comment on column pgclarify_private.corpus.analyst is 'Role whose members see everyone''s runs on it; null means no role.';
+comment on column pgclarify_private.corpus.embedding_space_id is
     'The space that searches use; null until a worker has opened the first one.';
-comment on column pgclarify.corpus.created_at is 'When it was created.';
-comment on column pgclarify.corpus.graph_similarity is
+comment on column pgclarify_private.corpus.created_at is 'When it was created.';
+comment on column pgclarify_private.corpus.graph_similarity is
     'What makes passages neighbors: dense (cosine similarity of their vectors) or lexical (words they share).';
-comment on column pgclarify.corpus.owner_oid is 'Oid of the owner, so that another role of that name is not the owner.';
+comment on column pgclarify_private.corpus.owner_oid is 'Oid of the owner, so that another role of that name is not the owner.';
 
-create table pgclarify.passage (
+create table pgclarify_private.passage (
     corpus_id bigint not null,
     document_id text not null,
     id bigint default nextval('pgclarify_private.passage_id_seq') not null,
@@ -134,22 +134,22 @@ create table pgclarify.passage (
     constraint passage_ordinal_counts_from_one check (ordinal >= 1),
     constraint passage_offsets_are_ordered check (0 <= start_char and start_char < end_char)
 ) partition by list (corpus_id);
-create index passage_lexemes_idx on pgclarify.passage using gin (lexemes) with (gin_pending_list_limit = 256);
-create index passage_readers_idx on pgclarify.passage using gin (coalesce(readers, '{""}'::name[])) with (fastupdate = off);
-comment on table pgclarify.passage is 'A chunk of a document. One partition for each corpus that is not distributed.';
-comment on column pgclarify.passage.corpus_id is 'The corpus.';
-comment on column pgclarify.passage.document_id is 'The document.';
-comment on column pgclarify.passage.id is 'Unique over all corpora, but never used alone to look up a passage.';
-comment on column pgclarify.passage.ordinal is 'Position in the document, from 1.';
-comment on column pgclarify.passage.heading is 'Headings above it, outermost first, joined by " > "; null if none.';
-comment on column pgclarify.passage.content is 'The text, exactly as in the document between the two offsets.';
-comment on column pgclarify.passage.start_char is 'Offset of its first character in the document, from 0.';
-comment on column pgclarify.passage.end_char is 'Offset after its last character.';
-comment on column pgclarify.passage.content_hash is 'SHA-256 of title, heading and content, which are embedded.';
-comment on column pgclarify.passage.readers is
+create index passage_lexemes_idx on pgclarify_private.passage using gin (lexemes) with (gin_pending_list_limit = 256);
+create index passage_readers_idx on pgclarify_private.passage using gin (coalesce(readers, '{""}'::name[])) with (fastupdate = off);
+comment on table pgclarify_private.passage is 'A chunk of a document. One partition for each corpus that is not distributed.';
+comment on column pgclarify_private.passage.corpus_id is 'The corpus.';
+comment on column pgclarify_private.passage.document_id is 'The document.';
+comment on column pgclarify_private.passage.id is 'Unique over all corpora, but never used alone to look up a passage.';
+comment on column pgclarify_private.passage.ordinal is 'Position in the document, from 1.';
+comment on column pgclarify_private.passage.heading is 'Headings above it, outermost first, joined by " > "; null if none.';
+comment on column pgclarify_private.passage.content is 'The text, exactly as in the document between the two offsets.';
+comment on column pgclarify_private.passage.start_char is 'Offset of its first character in the document, from 0.';
+comment on column pgclarify_private.passage.end_char is 'Offset after its last character.';
+comment on column pgclarify_private.passage.content_hash is 'SHA-256 of title, heading and content, which are embedded.';
+comment on column pgclarify_private.passage.readers is
     'Readers of the document. While its current content is not indexed, only those that could also read the earlier content.';
-comment on column pgclarify.passage.lexemes is 'Title, heading and content in the corpus''s language, with positions.';
-comment on column pgclarify.passage.lexeme_count is 'Number of its lexemes, with repetitions: the passage''s length in BM25.';
+comment on column pgclarify_private.passage.lexemes is 'Title, heading and content in the corpus''s language, with positions.';
+comment on column pgclarify_private.passage.lexeme_count is 'Number of its lexemes, with repetitions: the passage''s length in BM25.';
 
 create table pgclarify_private.passage_embedding (
     embedding_space_id bigint not null,
@@ -316,7 +316,7 @@ comment on column pgclarify_private.applied_sql.shipped_hash is
     'SHA-256 of the installed files. A worker of another version refuses to start.';
 comment on column pgclarify_private.applied_sql.state_hash is 'SHA-256 of the files as applied and of the catalogs afterwards.';
 
-create table pgclarify.model_price (
+create table pgclarify_private.model_price (
     model text not null,
     input_usd numeric not null,
     output_usd numeric not null,
@@ -328,13 +328,13 @@ create table pgclarify.model_price (
     constraint model_price_output_usd_is_a_price check (output_usd >= 0 and output_usd < 'infinity'),
     constraint model_price_cached_input_usd_is_no_higher check (cached_input_usd between 0 and input_usd)
 );
-comment on table pgclarify.model_price is
+comment on table pgclarify_private.model_price is
     'Prices of models. You may insert, update and delete rows: a call costs what its row says when the reply arrives.';
-comment on column pgclarify.model_price.model is 'The model''s name, as workers use it.';
-comment on column pgclarify.model_price.input_usd is 'US dollars for a million tokens of input.';
-comment on column pgclarify.model_price.output_usd is 'US dollars for a million tokens of output.';
-comment on column pgclarify.model_price.created_at is 'When the row was inserted.';
-comment on column pgclarify.model_price.cached_input_usd is
+comment on column pgclarify_private.model_price.model is 'The model''s name, as workers use it.';
+comment on column pgclarify_private.model_price.input_usd is 'US dollars for a million tokens of input.';
+comment on column pgclarify_private.model_price.output_usd is 'US dollars for a million tokens of output.';
+comment on column pgclarify_private.model_price.created_at is 'When the row was inserted.';
+comment on column pgclarify_private.model_price.cached_input_usd is
     'US dollars for a million tokens of input that the endpoint has cached; null if they cost input_usd.';
 
 create table pgclarify_private.budget_counter (
@@ -459,7 +459,7 @@ comment on column pgclarify_private.worker.is_serving is
     'True if it takes runs and documents; false for a process that only leases replies of the ledger, as an evaluation does.';
 comment on column pgclarify_private.worker.lease is 'How long after seen_at it counts as alive.';
 
-create table pgclarify.ambiguity_rule (
+create table pgclarify_private.ambiguity_rule (
     ambiguity_rule_id bigint generated always as identity,
     pattern text not null,
     kind text not null,
@@ -471,22 +471,22 @@ create table pgclarify.ambiguity_rule (
     constraint ambiguity_rule_kind_is_known check (kind in ('pragmatic', 'syntactic', 'lexical')),
     constraint ambiguity_rule_note_is_short check (length(note) between 1 and 500),
     constraint ambiguity_rule_corpus_fk
-        foreign key (corpus) references pgclarify.corpus (name) on delete cascade on update cascade
+        foreign key (corpus) references pgclarify_private.corpus (name) on delete cascade on update cascade
 );
-create index ambiguity_rule_corpus_idx on pgclarify.ambiguity_rule (corpus);
-comment on table pgclarify.ambiguity_rule is
+create index ambiguity_rule_corpus_idx on pgclarify_private.ambiguity_rule (corpus);
+comment on table pgclarify_private.ambiguity_rule is
     'A question that matches a rule is ambiguous; add_ambiguity_rule and remove_ambiguity_rule write it.';
-comment on column pgclarify.ambiguity_rule.ambiguity_rule_id is 'Key.';
-comment on column pgclarify.ambiguity_rule.pattern is
+comment on column pgclarify_private.ambiguity_rule.ambiguity_rule_id is 'Key.';
+comment on column pgclarify_private.ambiguity_rule.pattern is
     'Regular expression of 1 to 500 characters, found anywhere in a question (advanced syntax, as for operator ~*: letters '
     'match in any case; \m and \M are the begin and end of a word).';
-comment on column pgclarify.ambiguity_rule.kind is
+comment on column pgclarify_private.ambiguity_rule.kind is
     'pragmatic (what it refers to is missing), syntactic (it is vague) or lexical (a name or word with several meanings).';
-comment on column pgclarify.ambiguity_rule.corpus is
+comment on column pgclarify_private.ambiguity_rule.corpus is
     'Corpus whose questions it applies to; null for all questions, also those without a corpus.';
-comment on column pgclarify.ambiguity_rule.note is
+comment on column pgclarify_private.ambiguity_rule.note is
     'Why such a question is ambiguous, shown to the user among the reasons; null for no note.';
-comment on column pgclarify.ambiguity_rule.created_at is 'When it was made.';
+comment on column pgclarify_private.ambiguity_rule.created_at is 'When it was made.';
 
 create table pgclarify_private.trained_classifier (
     trained_classifier_id bigint generated always as identity,
@@ -530,7 +530,7 @@ create table pgclarify_private.trained_classifier (
         and array_position(weights, null) is null and not weights && array['NaN', 'Infinity', '-Infinity']::real[]
     ),
     constraint trained_classifier_corpus_id_fk
-        foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+        foreign key (corpus_id) references pgclarify_private.corpus (corpus_id) on delete cascade
 );
 create unique index trained_classifier_is_used_idx on pgclarify_private.trained_classifier (corpus_id) where is_used;
 comment on table pgclarify_private.trained_classifier is
@@ -567,7 +567,7 @@ create table pgclarify_private.completion_document (
     document_id text not null,
     constraint completion_document_pk primary key (completion_id, corpus_id, document_id),
     constraint completion_document_completion_id_fk
-        foreign key (completion_id) references pgclarify.completion (completion_id) on delete cascade
+        foreign key (completion_id) references pgclarify_private.completion (completion_id) on delete cascade
 );
 create index completion_document_corpus_id_document_id_idx on pgclarify_private.completion_document (corpus_id, document_id);
 comment on table pgclarify_private.completion_document is
@@ -576,7 +576,7 @@ comment on column pgclarify_private.completion_document.completion_id is 'The ro
 comment on column pgclarify_private.completion_document.corpus_id is 'The corpus, which may have been dropped.';
 comment on column pgclarify_private.completion_document.document_id is 'The document, which may have been removed.';
 
-create table pgclarify.conversation (
+create table pgclarify_private.conversation (
     conversation_id bigint generated always as identity,
     question text not null,
     corpus_id bigint,
@@ -588,25 +588,25 @@ create table pgclarify.conversation (
     constraint conversation_pk primary key (conversation_id),
     constraint conversation_history_is_an_array check (jsonb_typeof(history) = 'array'),
     constraint conversation_of_a_corpus_has_its_name check (corpus_name is not null or corpus_id is null),
-    constraint conversation_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete set null
+    constraint conversation_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id) on delete set null
 );
-create index conversation_corpus_id_idx on pgclarify.conversation (corpus_id);
-create index conversation_requested_by_oid_conversation_id_idx on pgclarify.conversation (requested_by_oid, conversation_id);
-comment on table pgclarify.conversation is
+create index conversation_corpus_id_idx on pgclarify_private.conversation (corpus_id);
+create index conversation_requested_by_oid_conversation_id_idx on pgclarify_private.conversation (requested_by_oid, conversation_id);
+comment on table pgclarify_private.conversation is
     'A question with clarifying questions about it. It begins with the first choose or reply, and has up to three turns.';
-comment on column pgclarify.conversation.conversation_id is 'Key.';
-comment on column pgclarify.conversation.question is 'The original question.';
-comment on column pgclarify.conversation.corpus_id is
+comment on column pgclarify_private.conversation.conversation_id is 'Key.';
+comment on column pgclarify_private.conversation.question is 'The original question.';
+comment on column pgclarify_private.conversation.corpus_id is
     'The corpus; null once it was dropped, or if there was none (then corpus_name is null, too).';
-comment on column pgclarify.conversation.corpus_name is
+comment on column pgclarify_private.conversation.corpus_name is
     'The corpus''s name at the time of the question; null without a corpus.';
-comment on column pgclarify.conversation.history is 'Turns before the question, oldest first.';
-comment on column pgclarify.conversation.requested_by is 'Role that asked; its members may continue.';
-comment on column pgclarify.conversation.created_at is 'When it began.';
-comment on column pgclarify.conversation.requested_by_oid is
+comment on column pgclarify_private.conversation.history is 'Turns before the question, oldest first.';
+comment on column pgclarify_private.conversation.requested_by is 'Role that asked; its members may continue.';
+comment on column pgclarify_private.conversation.created_at is 'When it began.';
+comment on column pgclarify_private.conversation.requested_by_oid is
     'Oid of that role, so that another role of that name does not count.';
 
-create table pgclarify.embedding_space (
+create table pgclarify_private.embedding_space (
     embedding_space_id bigint generated always as identity,
     corpus_id bigint not null,
     model text not null,
@@ -635,44 +635,44 @@ create table pgclarify.embedding_space (
         check ((linking_document_id is null) = (linking_passage_id is null) and (linking_document_id is null) =
         (linking_passages is null)),
     constraint embedding_space_linking_worker_walks check (linking_worker_id is null or linking_document_id is not null),
-    constraint embedding_space_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+    constraint embedding_space_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id) on delete cascade
 );
-create index embedding_space_building_idx on pgclarify.embedding_space (embedding_space_id) where state = 'building';
-create index embedding_space_corpus_id_idx on pgclarify.embedding_space (corpus_id);
-create index embedding_space_queued_idx on pgclarify.embedding_space (embedding_space_id) where queued_at is not null;
-create index embedding_space_retired_idx on pgclarify.embedding_space (embedding_space_id) where state = 'retired';
-create unique index embedding_space_corpus_id_state_key on pgclarify.embedding_space (corpus_id, state) where state <> 'retired';
-comment on table pgclarify.embedding_space is 'A corpus with one embedding model.';
-comment on column pgclarify.embedding_space.embedding_space_id is
+create index embedding_space_building_idx on pgclarify_private.embedding_space (embedding_space_id) where state = 'building';
+create index embedding_space_corpus_id_idx on pgclarify_private.embedding_space (corpus_id);
+create index embedding_space_queued_idx on pgclarify_private.embedding_space (embedding_space_id) where queued_at is not null;
+create index embedding_space_retired_idx on pgclarify_private.embedding_space (embedding_space_id) where state = 'retired';
+create unique index embedding_space_corpus_id_state_key on pgclarify_private.embedding_space (corpus_id, state) where state <> 'retired';
+comment on table pgclarify_private.embedding_space is 'A corpus with one embedding model.';
+comment on column pgclarify_private.embedding_space.embedding_space_id is
     'Key; also names the partition pgclarify_private.passage_embedding_<embedding_space_id>.';
-comment on column pgclarify.embedding_space.corpus_id is 'The corpus.';
-comment on column pgclarify.embedding_space.model is 'Name of the embedding model.';
-comment on column pgclarify.embedding_space.dimensions is 'Length of its vectors; null until a worker has loaded the model.';
-comment on column pgclarify.embedding_space.state is 'building (being filled), active (searched) or retired (replaced).';
-comment on column pgclarify.embedding_space.error is
+comment on column pgclarify_private.embedding_space.corpus_id is 'The corpus.';
+comment on column pgclarify_private.embedding_space.model is 'Name of the embedding model.';
+comment on column pgclarify_private.embedding_space.dimensions is 'Length of its vectors; null until a worker has loaded the model.';
+comment on column pgclarify_private.embedding_space.state is 'building (being filled), active (searched) or retired (replaced).';
+comment on column pgclarify_private.embedding_space.error is
     'Why no worker could open or fill it, or why documents wait for its model; null if nothing failed.';
-comment on column pgclarify.embedding_space.created_at is 'When it was created.';
-comment on column pgclarify.embedding_space.linking_document_id is
+comment on column pgclarify_private.embedding_space.created_at is 'When it was created.';
+comment on column pgclarify_private.embedding_space.linking_document_id is
     'While a worker links all passages by key: the document of the last linked passage; null if none does.';
-comment on column pgclarify.embedding_space.linking_passage_id is
+comment on column pgclarify_private.embedding_space.linking_passage_id is
     'The last linked passage; null if no worker links all passages.';
-comment on column pgclarify.embedding_space.linking_passages is
+comment on column pgclarify_private.embedding_space.linking_passages is
     'About how many passages it still has to link; null if no worker links all passages.';
-comment on column pgclarify.embedding_space.linking_worker_id is
+comment on column pgclarify_private.embedding_space.linking_worker_id is
     'Worker that builds all lists in memory. While it is alive no other worker links the space; null if none does.';
-comment on column pgclarify.embedding_space.queued_document_id is
+comment on column pgclarify_private.embedding_space.queued_document_id is
     'Progress of filling: passages up to this one, by document_id and id, were put into pending_passage. Empty if none was '
     'yet; null until filling begins, and for the first space of a corpus.';
-comment on column pgclarify.embedding_space.queued_passage_id is 'The passage, together with queued_document_id.';
-comment on column pgclarify.embedding_space.queued_passages is 'How many passages were put there.';
-comment on column pgclarify.embedding_space.queued_at is
+comment on column pgclarify_private.embedding_space.queued_passage_id is 'The passage, together with queued_document_id.';
+comment on column pgclarify_private.embedding_space.queued_passages is 'How many passages were put there.';
+comment on column pgclarify_private.embedding_space.queued_at is
     'When all passages had been queued; null before, and once nothing is left to do after the switch.';
-comment on column pgclarify.embedding_space.ingestion_held_until is
+comment on column pgclarify_private.embedding_space.ingestion_held_until is
     'Until then, documents of the corpus are not claimed, so that the space can be completed; null if they are.';
-comment on column pgclarify.embedding_space.paused_until is
+comment on column pgclarify_private.embedding_space.paused_until is
     'Until then, workers start nothing new on the corpus, so that filling can begin or searches can switch to the space; '
     'null if they do.';
-comment on column pgclarify.embedding_space.retired_at is
+comment on column pgclarify_private.embedding_space.retired_at is
     'When it was replaced or given up; null if it was not. A worker drops it a minute later.';
 
 create table pgclarify_private.corpus_tally (
@@ -692,7 +692,7 @@ create table pgclarify_private.corpus_tally (
     graph_revision bigint default 0 not null,
     pending_passages bigint default 0 not null,
     constraint corpus_tally_pk primary key (corpus_tally_id),
-    constraint corpus_tally_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+    constraint corpus_tally_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id) on delete cascade
 );
 create index corpus_tally_corpus_id_idx on pgclarify_private.corpus_tally (corpus_id);
 comment on table pgclarify_private.corpus_tally is
@@ -729,7 +729,7 @@ create table pgclarify_private.reader_revision (
     graph_revision bigint default 0 not null,
     is_merged boolean default false not null,
     constraint reader_revision_pk primary key (reader_revision_id),
-    constraint reader_revision_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+    constraint reader_revision_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id) on delete cascade
 );
 create index reader_revision_corpus_id_reader_idx on pgclarify_private.reader_revision (corpus_id, reader);
 create index reader_revision_added_idx on pgclarify_private.reader_revision (corpus_id, reader) where not is_merged;
@@ -759,7 +759,7 @@ create table pgclarify_private.pending_document (
     constraint pending_document_lease_has_a_holder check ((leased_by is null) = (leased_until is null)),
     constraint pending_document_has_passages check (passages >= 1),
     constraint pending_document_staged_is_long check (is_long or batch_id is null),
-    constraint pending_document_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id)
+    constraint pending_document_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
 create index pending_document_corpus_id_is_long_added_at_idx on pgclarify_private.pending_document (corpus_id, is_long,
     added_at);
@@ -782,7 +782,7 @@ comment on column pgclarify_private.pending_document.staged_passages is 'How man
 comment on column pgclarify_private.pending_document.staged_chars is
     'Where its next part starts; its length once all are staged.';
 
-create table pgclarify.eval_run (
+create table pgclarify_private.eval_run (
     eval_run_id bigint generated always as identity,
     name text not null,
     data_set text not null,
@@ -813,43 +813,43 @@ create table pgclarify.eval_run (
         'list_at_once', 'rewrite_ambiguous', 'always_rewrite', 'few_shot', 'logistic_regression', 'human')),
     constraint eval_run_settings_is_an_object check (jsonb_typeof(settings) = 'object'),
     constraint eval_run_planned_cases_are_positive check (planned_cases >= 1),
-    constraint eval_run_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete set null
+    constraint eval_run_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id) on delete set null
 );
-create index eval_run_corpus_id_idx on pgclarify.eval_run (corpus_id);
-create index eval_run_name_idx on pgclarify.eval_run (name, eval_run_id);
-create index eval_run_unfinished_idx on pgclarify.eval_run (data_set_hash) where finished_at is null;
-comment on table pgclarify.eval_run is
+create index eval_run_corpus_id_idx on pgclarify_private.eval_run (corpus_id);
+create index eval_run_name_idx on pgclarify_private.eval_run (name, eval_run_id);
+create index eval_run_unfinished_idx on pgclarify_private.eval_run (data_set_hash) where finished_at is null;
+comment on table pgclarify_private.eval_run is
     'An evaluation: one method with one configuration over one data set. Written by pgclarify eval run; remove_evaluation '
     'removes one, with its cases and metrics.';
-comment on column pgclarify.eval_run.eval_run_id is 'Key.';
-comment on column pgclarify.eval_run.name is 'Its name. Several may have the same name; then the latest is meant.';
-comment on column pgclarify.eval_run.data_set is 'Name of the data set''s file.';
-comment on column pgclarify.eval_run.data_set_hash is
+comment on column pgclarify_private.eval_run.eval_run_id is 'Key.';
+comment on column pgclarify_private.eval_run.name is 'Its name. Several may have the same name; then the latest is meant.';
+comment on column pgclarify_private.eval_run.data_set is 'Name of the data set''s file.';
+comment on column pgclarify_private.eval_run.data_set_hash is
     'SHA-256 of the cases, in order. Evaluations of the same cases can be compared.';
-comment on column pgclarify.eval_run.corpus_id is 'The corpus; null once it was dropped.';
-comment on column pgclarify.eval_run.corpus_name is 'The corpus''s name when the evaluation began.';
-comment on column pgclarify.eval_run.corpus_revision is 'Revision of the corpus when the evaluation began.';
-comment on column pgclarify.eval_run.method is
+comment on column pgclarify_private.eval_run.corpus_id is 'The corpus; null once it was dropped.';
+comment on column pgclarify_private.eval_run.corpus_name is 'The corpus''s name when the evaluation began.';
+comment on column pgclarify_private.eval_run.corpus_revision is 'Revision of the corpus when the evaluation began.';
+comment on column pgclarify_private.eval_run.method is
     'clarify, list_answers, investigate, search, detect_ambiguity, rewrite, clarifying_questions, simulated_user, a baseline '
     '(dtv, dtv_unverified, rac, one_pass, self_ask, list_at_once, rewrite_ambiguous, always_rewrite, few_shot, '
     'logistic_regression), or human (the readings of the data set itself).';
-comment on column pgclarify.eval_run.settings is 'All its parameters, as given.';
-comment on column pgclarify.eval_run.provider is 'Provider that judged passages or answered: openai or extractive.';
-comment on column pgclarify.eval_run.model is 'Model of the call.';
-comment on column pgclarify.eval_run.prompt_version is 'Version of its prompts.';
-comment on column pgclarify.eval_run.embedding_model is 'Embedding model of the corpus when it began.';
-comment on column pgclarify.eval_run.judge is
+comment on column pgclarify_private.eval_run.settings is 'All its parameters, as given.';
+comment on column pgclarify_private.eval_run.provider is 'Provider that judged passages or answered: openai or extractive.';
+comment on column pgclarify_private.eval_run.model is 'Model of the call.';
+comment on column pgclarify_private.eval_run.prompt_version is 'Version of its prompts.';
+comment on column pgclarify_private.eval_run.embedding_model is 'Embedding model of the corpus when it began.';
+comment on column pgclarify_private.eval_run.judge is
     'Judge of the method''s output: lexical (no model), the name of a model, or lexical+ and this name.';
-comment on column pgclarify.eval_run.judge_version is 'Version of the judge''s rules or prompts.';
-comment on column pgclarify.eval_run.version is 'Version of pgclarify.';
-comment on column pgclarify.eval_run.requested_by is 'Role that evaluated.';
-comment on column pgclarify.eval_run.planned_cases is 'How many cases it has when it is finished.';
-comment on column pgclarify.eval_run.created_at is 'When it began.';
-comment on column pgclarify.eval_run.finished_at is
+comment on column pgclarify_private.eval_run.judge_version is 'Version of the judge''s rules or prompts.';
+comment on column pgclarify_private.eval_run.version is 'Version of pgclarify.';
+comment on column pgclarify_private.eval_run.requested_by is 'Role that evaluated.';
+comment on column pgclarify_private.eval_run.planned_cases is 'How many cases it has when it is finished.';
+comment on column pgclarify_private.eval_run.created_at is 'When it began.';
+comment on column pgclarify_private.eval_run.finished_at is
     'When its last case was judged; null while it is running, or if it was interrupted: the same command resumes it.';
-comment on column pgclarify.eval_run.requested_by_oid is 'Oid of that role, so that another role of that name does not count.';
+comment on column pgclarify_private.eval_run.requested_by_oid is 'Oid of that role, so that another role of that name does not count.';
 
-create table pgclarify.budget (
+create table pgclarify_private.budget (
     budget_id bigint generated always as identity,
     name text not null,
     role_name name,
@@ -866,25 +866,25 @@ create table pgclarify.budget (
     constraint budget_max_cost_usd_is_an_amount check (max_cost_usd >= 0 and max_cost_usd < 'infinity'),
     constraint budget_max_calls_are_not_negative check (max_calls >= 0),
     constraint budget_has_a_limit check (num_nonnulls(max_cost_usd, max_calls) >= 1),
-    constraint budget_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+    constraint budget_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id) on delete cascade
 );
-comment on table pgclarify.budget is
+comment on table pgclarify_private.budget is
     'Limits of spending on model calls. set_budget and remove_budget write it; budget_status shows what is left.';
-comment on column pgclarify.budget.budget_id is 'Key.';
-comment on column pgclarify.budget.name is
+comment on column pgclarify_private.budget.budget_id is 'Key.';
+comment on column pgclarify_private.budget.name is
     'Its name in the runs that it stops: 1 to 100 characters, unique among the budgets of its corpus, or among those of all '
     'corpora.';
-comment on column pgclarify.budget.role_name is
+comment on column pgclarify_private.budget.role_name is
     'The budget applies to runs of this role and its members; null for everyone''s.';
-comment on column pgclarify.budget.corpus_id is
+comment on column pgclarify_private.budget.corpus_id is
     'The budget applies to runs on this corpus; null for runs on all corpora, and without one.';
-comment on column pgclarify.budget.period is
+comment on column pgclarify_private.budget.period is
     'Period of its limits: a day or month in UTC, or all time since its creation (total).';
-comment on column pgclarify.budget.max_cost_usd is 'US dollars; null for no limit.';
-comment on column pgclarify.budget.max_calls is 'Calls; null for no limit.';
-comment on column pgclarify.budget.binds_owner is
+comment on column pgclarify_private.budget.max_cost_usd is 'US dollars; null for no limit.';
+comment on column pgclarify_private.budget.max_calls is 'Calls; null for no limit.';
+comment on column pgclarify_private.budget.binds_owner is
     'True if the owner of the corpus may not change or delete it, because a member of pgclarify_owner created it.';
-comment on column pgclarify.budget.created_at is 'When it was created. Earlier spending does not count.';
+comment on column pgclarify_private.budget.created_at is 'When it was created. Earlier spending does not count.';
 
 create table pgclarify_private.question_group (
         question_group_id bigint default ((('x'::text || "right"(replace((gen_random_uuid())::text, '-'::text, ''::text),
@@ -897,7 +897,7 @@ create table pgclarify_private.question_group (
     created_at timestamptz default now() not null,
     constraint question_group_pk primary key (question_group_id),
     constraint question_group_leader_is_of_a_model check ((leader is null) = (embedding_model is null)),
-    constraint question_group_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+    constraint question_group_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id) on delete cascade
 );
 create index question_group_corpus_id_idx on pgclarify_private.question_group (corpus_id);
 comment on table pgclarify_private.question_group is
@@ -923,7 +923,7 @@ create table pgclarify_private.question_wording (
     question_group_id bigint not null,
     constraint question_wording_pk primary key (corpus_id, wording_hash),
     constraint question_wording_hash_is_sha256 check (length(wording_hash) = 32),
-    constraint question_wording_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+    constraint question_wording_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id) on delete cascade
 );
 create index question_wording_question_group_id_idx on pgclarify_private.question_wording (question_group_id);
 comment on table pgclarify_private.question_wording is
@@ -944,7 +944,7 @@ create table pgclarify_private.citation_tally (
     constraint citation_tally_pk primary key (corpus_id, document_id, requested_by, requested_by_oid),
     constraint citation_tally_citations_are_positive check (citations >= 1),
     constraint citation_tally_runs_are_positive check (runs >= 1),
-    constraint citation_tally_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+    constraint citation_tally_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id) on delete cascade
 );
 comment on table pgclarify_private.citation_tally is
     'How often a document was cited, for each role. Counted when a run gets its group; deleted runs still count.';
@@ -957,7 +957,7 @@ comment on column pgclarify_private.citation_tally.runs is 'Runs with such citat
 comment on column pgclarify_private.citation_tally.last_cited_at is 'When the last of them ended.';
 comment on column pgclarify_private.citation_tally.requested_by_oid is 'Oid of that role.';
 
-create table pgclarify.run (
+create table pgclarify_private.run (
     run_id bigint generated always as identity,
     operation text not null,
     corpus_id bigint,
@@ -1033,103 +1033,103 @@ create table pgclarify.run (
     constraint run_error_code_is_of_a_failure check (error_code is null or status in ('partial', 'failed')),
     constraint run_error_code_is_a_sqlstate check (error_code ~ '^[0-9A-Z]{5}$'),
     constraint run_running_has_a_worker check (status <> 'running' or worker_id is not null),
-    constraint run_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete set null,
-    constraint run_parent_run_id_fk foreign key (parent_run_id) references pgclarify.run (run_id) on delete set null
+    constraint run_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id) on delete set null,
+    constraint run_parent_run_id_fk foreign key (parent_run_id) references pgclarify_private.run (run_id) on delete set null
 );
-create index run_call_id_idx on pgclarify.run (call_id) where status in ('queued', 'running');
-create index run_corpus_id_idx on pgclarify.run (corpus_id);
-create index run_created_at_idx on pgclarify.run (created_at);
-create index run_parent_run_id_idx on pgclarify.run (parent_run_id) where parent_run_id is not null;
-create index run_question_group_id_idx on pgclarify.run (question_group_id, run_id) include (operation, corpus_id,
+create index run_call_id_idx on pgclarify_private.run (call_id) where status in ('queued', 'running');
+create index run_corpus_id_idx on pgclarify_private.run (corpus_id);
+create index run_created_at_idx on pgclarify_private.run (created_at);
+create index run_parent_run_id_idx on pgclarify_private.run (parent_run_id) where parent_run_id is not null;
+create index run_question_group_id_idx on pgclarify_private.run (question_group_id, run_id) include (operation, corpus_id,
     corpus_name, requested_by, status, interpretations, served, is_counted, created_at, last_served_at, corpus_revision,
     requested_by_oid, stop_code) where question_group_id is not null;
-create index run_question_idx on pgclarify.run using hash (question);
-create index run_requested_by_oid_run_id_idx on pgclarify.run (requested_by_oid, run_id);
-create index run_reuse_key_idx on pgclarify.run (reuse_key, run_id) where status = 'succeeded';
-create index run_unfinished_idx on pgclarify.run (status, created_at) where status in ('queued', 'running');
-create index run_ungrouped_idx on pgclarify.run (run_id) where question_group_id is null and corpus_id is not null and
+create index run_question_idx on pgclarify_private.run using hash (question);
+create index run_requested_by_oid_run_id_idx on pgclarify_private.run (requested_by_oid, run_id);
+create index run_reuse_key_idx on pgclarify_private.run (reuse_key, run_id) where status = 'succeeded';
+create index run_unfinished_idx on pgclarify_private.run (status, created_at) where status in ('queued', 'running');
+create index run_ungrouped_idx on pgclarify_private.run (run_id) where question_group_id is null and corpus_id is not null and
     finished_at is not null and operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers');
-create index run_unpriced_idx on pgclarify.run (model, finished_at) include (run_id, completions, prompt_tokens) where
+create index run_unpriced_idx on pgclarify_private.run (model, finished_at) include (run_id, completions, prompt_tokens) where
     cost_usd is null and finished_at is not null;
-create index run_usage_idx on pgclarify.run (((created_at at time zone 'UTC')::date)) include (created_at, corpus_id,
+create index run_usage_idx on pgclarify_private.run (((created_at at time zone 'UTC')::date)) include (created_at, corpus_id,
     corpus_name, requested_by, operation, model, finished_at, completions, reused_completions, prompt_tokens,
     completion_tokens, cost_usd, requested_by_oid, cached_tokens);
-comment on table pgclarify.run is 'A run of an operation.';
-comment on column pgclarify.run.run_id is 'Key.';
-comment on column pgclarify.run.operation is
+comment on table pgclarify_private.run is 'A run of an operation.';
+comment on column pgclarify_private.run.run_id is 'Key.';
+comment on column pgclarify_private.run.operation is
     'clarify, consolidate, search, investigate, detect_ambiguity, detect_ambiguity_many, rewrite, clarifying_questions, '
     'reply, list_answers or estimate.';
-comment on column pgclarify.run.corpus_id is
+comment on column pgclarify_private.run.corpus_id is
     'The corpus; null once it was dropped, or if there was none (then corpus_name is null, too).';
-comment on column pgclarify.run.corpus_name is 'The corpus''s name at the time of the question; null without a corpus.';
-comment on column pgclarify.run.question is
+comment on column pgclarify_private.run.corpus_name is 'The corpus''s name at the time of the question; null without a corpus.';
+comment on column pgclarify_private.run.question is
     'The original question; for detect_ambiguity_many and estimate, a JSON array of questions.';
-comment on column pgclarify.run.relaxed_question is
+comment on column pgclarify_private.run.relaxed_question is
     'The relaxed question, used for retrieval; null before relaxation, or if it was not relaxed.';
-comment on column pgclarify.run.question_vector is 'Embedding of the question used for retrieval; null before it is computed.';
-comment on column pgclarify.run.history is 'Turns before the question, oldest first.';
-comment on column pgclarify.run.settings is 'All parameters, with defaults filled in.';
-comment on column pgclarify.run.parent_run_id is
+comment on column pgclarify_private.run.question_vector is 'Embedding of the question used for retrieval; null before it is computed.';
+comment on column pgclarify_private.run.history is 'Turns before the question, oldest first.';
+comment on column pgclarify_private.run.settings is 'All parameters, with defaults filled in.';
+comment on column pgclarify_private.run.parent_run_id is
     'The run whose verdicts this one consolidates again, or whose question it replies to; else null.';
-comment on column pgclarify.run.call_id is
+comment on column pgclarify_private.run.call_id is
     'The waiting call that started it. If the call ends early, the run is cancelled. Null if it was submitted.';
-comment on column pgclarify.run.requested_by is 'Role that asked.';
-comment on column pgclarify.run.reuse_key is
+comment on column pgclarify_private.run.requested_by is 'Role that asked.';
+comment on column pgclarify_private.run.reuse_key is
     'SHA-256 of operation, corpus, question, settings, the requesting role, and the roles whose rights it had when the run '
     'was last started. Runs with equal keys may be reused for each other.';
-comment on column pgclarify.run.status is
+comment on column pgclarify_private.run.status is
     'queued, running, succeeded, partial (valid, but some passages could not be judged, or a budget ended it), failed or '
     'cancelled.';
-comment on column pgclarify.run.error is 'Why it failed; null unless it did.';
-comment on column pgclarify.run.attempt is 'How often a worker has started it. Writes of earlier attempts are refused.';
-comment on column pgclarify.run.worker_id is 'Worker that last started it.';
-comment on column pgclarify.run.corpus_revision is
+comment on column pgclarify_private.run.error is 'Why it failed; null unless it did.';
+comment on column pgclarify_private.run.attempt is 'How often a worker has started it. Writes of earlier attempts are refused.';
+comment on column pgclarify_private.run.worker_id is 'Worker that last started it.';
+comment on column pgclarify_private.run.corpus_revision is
     'Revision of the corpus, as the requesting role sees it, when the run was last started.';
-comment on column pgclarify.run.model is 'Model that judged.';
-comment on column pgclarify.run.prompt_version is 'Version of the prompts.';
-comment on column pgclarify.run.completions is 'Calls it paid for; null until it has ended.';
-comment on column pgclarify.run.reused_completions is 'Replies it took from the ledger; null until it has ended.';
-comment on column pgclarify.run.prompt_tokens is 'Input tokens it paid for.';
-comment on column pgclarify.run.completion_tokens is 'Output tokens it paid for.';
-comment on column pgclarify.run.cost_usd is
+comment on column pgclarify_private.run.model is 'Model that judged.';
+comment on column pgclarify_private.run.prompt_version is 'Version of the prompts.';
+comment on column pgclarify_private.run.completions is 'Calls it paid for; null until it has ended.';
+comment on column pgclarify_private.run.reused_completions is 'Replies it took from the ledger; null until it has ended.';
+comment on column pgclarify_private.run.prompt_tokens is 'Input tokens it paid for.';
+comment on column pgclarify_private.run.completion_tokens is 'Output tokens it paid for.';
+comment on column pgclarify_private.run.cost_usd is
     'What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before its end.';
-comment on column pgclarify.run.created_at is 'When it was asked.';
-comment on column pgclarify.run.started_at is 'When a worker last started it.';
-comment on column pgclarify.run.finished_at is 'When it ended; null before.';
-comment on column pgclarify.run.stop_reason is 'Why it stopped early; null if it did not.';
-comment on column pgclarify.run.graph_revision is
+comment on column pgclarify_private.run.created_at is 'When it was asked.';
+comment on column pgclarify_private.run.started_at is 'When a worker last started it.';
+comment on column pgclarify_private.run.finished_at is 'When it ended; null before.';
+comment on column pgclarify_private.run.stop_reason is 'Why it stopped early; null if it did not.';
+comment on column pgclarify_private.run.graph_revision is
     'Graph revision that the requesting role saw when the run was last started. A run that explores is only reused while '
     'this has not changed.';
-comment on column pgclarify.run.route is
+comment on column pgclarify_private.run.route is
     'For ask_back auto: answered (the question was clear, and one pass answered it) or clarified. Null for others, and '
     'before the decision.';
-comment on column pgclarify.run.saved_completions is 'Calls that the route saved; null without a route.';
-comment on column pgclarify.run.embedding_model is
+comment on column pgclarify_private.run.saved_completions is 'Calls that the route saved; null without a route.';
+comment on column pgclarify_private.run.embedding_model is
     'The model of question_vector; null without a vector, and in runs of earlier versions.';
-comment on column pgclarify.run.interpretations is
+comment on column pgclarify_private.run.interpretations is
     'Number of readings found; null unless it is a run of clarify or consolidate that succeeded or is partial.';
-comment on column pgclarify.run.candidates is 'Number of passages retrieved; null before its end.';
-comment on column pgclarify.run.verdicts is 'Number of passages judged; null before its end.';
-comment on column pgclarify.run.served is 'How often it was reused to answer an equal question; counted within seconds.';
-comment on column pgclarify.run.last_served_at is 'When it was last reused; null if it never was.';
-comment on column pgclarify.run.question_group_id is
+comment on column pgclarify_private.run.candidates is 'Number of passages retrieved; null before its end.';
+comment on column pgclarify_private.run.verdicts is 'Number of passages judged; null before its end.';
+comment on column pgclarify_private.run.served is 'How often it was reused to answer an equal question; counted within seconds.';
+comment on column pgclarify_private.run.last_served_at is 'When it was last reused; null if it never was.';
+comment on column pgclarify_private.run.question_group_id is
     'Runs on questions of the same meaning, on the same corpus, have the same group; null until a worker has assigned it, '
     'after the run''s end.';
-comment on column pgclarify.run.is_counted is
+comment on column pgclarify_private.run.is_counted is
     'False if it does not count as a question: it belongs to an evaluation, or to a session with pgclarify.count_questions '
     'off.';
-comment on column pgclarify.run.requested_by_oid is 'Oid of that role, so that another role of that name does not count.';
-comment on column pgclarify.run.crashes is
+comment on column pgclarify_private.run.requested_by_oid is 'Oid of that role, so that another role of that name does not count.';
+comment on column pgclarify_private.run.crashes is
     'How many workers in a row were lost while executing it, since it last stored a reply. From 2 on it is executed alone, '
     'and at 10 it fails.';
-comment on column pgclarify.run.stop_code is
+comment on column pgclarify_private.run.stop_code is
     'Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has failed or is not '
     'over.';
-comment on column pgclarify.run.error_code is
+comment on column pgclarify_private.run.error_code is
     'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else null.';
-comment on column pgclarify.run.budget_id is
+comment on column pgclarify_private.run.budget_id is
     'The first budget that refused a call, which may have been removed; null if none did.';
-comment on column pgclarify.run.cached_tokens is 'How many of prompt_tokens the endpoint had in its cache.';
+comment on column pgclarify_private.run.cached_tokens is 'How many of prompt_tokens the endpoint had in its cache.';
 
 create table pgclarify_private.source (
     source_id bigint generated always as identity,
@@ -1161,7 +1161,7 @@ create table pgclarify_private.source (
     constraint source_load_phase_is_known check (load_phase in ('rows', 'documents')),
     constraint source_failed_has_an_error check (state <> 'failed' or error is not null),
     constraint source_corpus_id_relation_key unique (corpus_id, relation),
-    constraint source_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id)
+    constraint source_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id)
 );
 comment on table pgclarify_private.source is 'A user''s table that is attached to a corpus; its rows are documents.';
 comment on column pgclarify_private.source.source_id is 'Key; also names the function pgclarify_private.capture_<source_id>.';
@@ -1197,7 +1197,7 @@ comment on column pgclarify_private.source.created_at is 'When it was attached.'
 comment on column pgclarify_private.source.attached_by_oid is
     'Oid of that role, so that another role of that name does not count.';
 
-create table pgclarify.detection (
+create table pgclarify_private.detection (
     run_id bigint not null,
     ordinal integer not null,
     question text not null,
@@ -1212,47 +1212,47 @@ create table pgclarify.detection (
     constraint detection_kind_is_known check (kind in ('pragmatic', 'syntactic', 'lexical')),
     constraint detection_reasons_are_an_array check (jsonb_typeof(reasons) = 'array'),
     constraint detection_ambiguous_has_a_kind check (is_ambiguous = (kind is not null)),
-    constraint detection_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+    constraint detection_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
-create index detection_document_ids_idx on pgclarify.detection using gin (jsonb_path_query_array(reasons,
+create index detection_document_ids_idx on pgclarify_private.detection using gin (jsonb_path_query_array(reasons,
     '$[*].document_ids[*]'));
-create index detection_unattributed_idx on pgclarify.detection (run_id) where reasons @? '$[*] ? (@.source == "corpus" &&
+create index detection_unattributed_idx on pgclarify_private.detection (run_id) where reasons @? '$[*] ? (@.source == "corpus" &&
     !exists(@.document_ids))';
-comment on table pgclarify.detection is 'Whether a question was found to be ambiguous, and why.';
-comment on column pgclarify.detection.run_id is 'The run.';
-comment on column pgclarify.detection.ordinal is 'Place of the question in the run, from 1.';
-comment on column pgclarify.detection.question is 'The question.';
-comment on column pgclarify.detection.is_ambiguous is
+comment on table pgclarify_private.detection is 'Whether a question was found to be ambiguous, and why.';
+comment on column pgclarify_private.detection.run_id is 'The run.';
+comment on column pgclarify_private.detection.ordinal is 'Place of the question in the run, from 1.';
+comment on column pgclarify_private.detection.question is 'The question.';
+comment on column pgclarify_private.detection.is_ambiguous is
     'True if the probability reaches the threshold of the run, or a rule says so.';
-comment on column pgclarify.detection.probability is
+comment on column pgclarify_private.detection.probability is
     'Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
-comment on column pgclarify.detection.kind is
+comment on column pgclarify_private.detection.kind is
     'pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or lexical (a '
     'name or word with several meanings); null unless ambiguous.';
-comment on column pgclarify.detection.reasons is
+comment on column pgclarify_private.detection.reasons is
     'The reasons: array of objects with source (classifier, feature, rule or corpus), name and text, and for a corpus '
     'document_ids.';
-comment on column pgclarify.detection.classifier_version is 'Version of the classifier.';
+comment on column pgclarify_private.detection.classifier_version is 'Version of the classifier.';
 
-create table pgclarify.rewriting (
+create table pgclarify_private.rewriting (
     run_id bigint not null,
     rewritten text not null,
     was_ambiguous boolean,
     reason text,
     constraint rewriting_pk primary key (run_id),
-    constraint rewriting_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+    constraint rewriting_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
-comment on table pgclarify.rewriting is 'The result of rewrite or reply: a question that stands alone.';
-comment on column pgclarify.rewriting.run_id is 'The run.';
-comment on column pgclarify.rewriting.rewritten is
+comment on table pgclarify_private.rewriting is 'The result of rewrite or reply: a question that stands alone.';
+comment on column pgclarify_private.rewriting.run_id is 'The run.';
+comment on column pgclarify_private.rewriting.rewritten is
     'The rewritten question; exactly the original one if it was clear or could not be rewritten.';
-comment on column pgclarify.rewriting.was_ambiguous is
+comment on column pgclarify_private.rewriting.was_ambiguous is
     'True if it was ambiguous even with its history; null for replies. False if it was clear. A question that was clear only '
     'with its history has a reason.';
-comment on column pgclarify.rewriting.reason is
+comment on column pgclarify_private.rewriting.reason is
     'Why it was rewritten in this way, or not at all; null if there is nothing to say.';
 
-create table pgclarify.evidence (
+create table pgclarify_private.evidence (
     run_id bigint not null,
     ordinal integer not null,
     rank integer not null,
@@ -1267,24 +1267,24 @@ create table pgclarify.evidence (
     constraint evidence_pk primary key (run_id, ordinal, rank),
     constraint evidence_ordinal_counts_from_one check (ordinal >= 1),
     constraint evidence_rank_counts_from_one check (rank >= 1),
-    constraint evidence_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+    constraint evidence_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
-comment on table pgclarify.evidence is
+comment on table pgclarify_private.evidence is
     'A passage that proves an item of a run''s list (clarifying questions, answers). Quote and ids stay when the document is '
     'removed.';
-comment on column pgclarify.evidence.run_id is 'The run.';
-comment on column pgclarify.evidence.ordinal is 'The item that it proves: place in the run''s list, from 1.';
-comment on column pgclarify.evidence.rank is 'Place among its citations, from 1.';
-comment on column pgclarify.evidence.candidate_rank is 'The candidate''s rank in the run.';
-comment on column pgclarify.evidence.corpus_id is 'The corpus.';
-comment on column pgclarify.evidence.document_id is 'The document.';
-comment on column pgclarify.evidence.passage_id is 'The passage.';
-comment on column pgclarify.evidence.heading is 'Headings above the passage when it was cited; null if none.';
-comment on column pgclarify.evidence.quote is 'The words that prove it, verbatim.';
-comment on column pgclarify.evidence.start_char is 'Offset of the quote in the document, from 0.';
-comment on column pgclarify.evidence.end_char is 'Offset of the end of the quote.';
+comment on column pgclarify_private.evidence.run_id is 'The run.';
+comment on column pgclarify_private.evidence.ordinal is 'The item that it proves: place in the run''s list, from 1.';
+comment on column pgclarify_private.evidence.rank is 'Place among its citations, from 1.';
+comment on column pgclarify_private.evidence.candidate_rank is 'The candidate''s rank in the run.';
+comment on column pgclarify_private.evidence.corpus_id is 'The corpus.';
+comment on column pgclarify_private.evidence.document_id is 'The document.';
+comment on column pgclarify_private.evidence.passage_id is 'The passage.';
+comment on column pgclarify_private.evidence.heading is 'Headings above the passage when it was cited; null if none.';
+comment on column pgclarify_private.evidence.quote is 'The words that prove it, verbatim.';
+comment on column pgclarify_private.evidence.start_char is 'Offset of the quote in the document, from 0.';
+comment on column pgclarify_private.evidence.end_char is 'Offset of the end of the quote.';
 
-create table pgclarify.clarifying_question (
+create table pgclarify_private.clarifying_question (
     run_id bigint not null,
     ordinal integer not null,
     ambiguity_type text,
@@ -1296,24 +1296,24 @@ create table pgclarify.clarifying_question (
     constraint clarifying_question_ordinal_counts_from_one check (ordinal >= 1),
     constraint clarifying_question_ambiguity_type_is_known check (ambiguity_type in ('semantic', 'generalize', 'specify')),
     constraint clarifying_question_says_something check (num_nonnulls(clarifying_question, reformulation) >= 1),
-    constraint clarifying_question_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+    constraint clarifying_question_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
-comment on table pgclarify.clarifying_question is
+comment on table pgclarify_private.clarifying_question is
     'A result of clarifying_questions: a question to answer, or a reformulation to choose.';
-comment on column pgclarify.clarifying_question.run_id is 'The run.';
-comment on column pgclarify.clarifying_question.ordinal is 'Place in the list, from 1.';
-comment on column pgclarify.clarifying_question.ambiguity_type is
+comment on column pgclarify_private.clarifying_question.run_id is 'The run.';
+comment on column pgclarify_private.clarifying_question.ordinal is 'Place in the list, from 1.';
+comment on column pgclarify_private.clarifying_question.ambiguity_type is
     'semantic (it can mean several things), generalize (something broader may be meant) or specify (something narrower may '
     'be meant); null for schemes without types.';
-comment on column pgclarify.clarifying_question.reasoning is 'The model''s reasoning; null for schemes without reasoning.';
-comment on column pgclarify.clarifying_question.clarifying_question is
+comment on column pgclarify_private.clarifying_question.reasoning is 'The model''s reasoning; null for schemes without reasoning.';
+comment on column pgclarify_private.clarifying_question.clarifying_question is
     'A question to the user; null if there are reformulations to choose from.';
-comment on column pgclarify.clarifying_question.reformulation is
+comment on column pgclarify_private.clarifying_question.reformulation is
     'What a user who means this would ask; null if the model gave none.';
-comment on column pgclarify.clarifying_question.is_answerable is
+comment on column pgclarify_private.clarifying_question.is_answerable is
     'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be checked.';
 
-create table pgclarify.turn (
+create table pgclarify_private.turn (
     conversation_id bigint not null,
     ordinal integer not null,
     run_id bigint,
@@ -1327,22 +1327,22 @@ create table pgclarify.turn (
     constraint turn_form_is_known check (form in ('respond', 'select')),
     constraint turn_question_is_not_blank check (question ~ '\S'),
     constraint turn_conversation_id_fk
-        foreign key (conversation_id) references pgclarify.conversation (conversation_id) on delete cascade,
-    constraint turn_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete set null
+        foreign key (conversation_id) references pgclarify_private.conversation (conversation_id) on delete cascade,
+    constraint turn_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete set null
 );
-create index turn_run_id_idx on pgclarify.turn (run_id);
-comment on table pgclarify.turn is
+create index turn_run_id_idx on pgclarify_private.turn (run_id);
+comment on table pgclarify_private.turn is
     'One turn of a conversation: the clarifying questions, the reply, and the question afterwards.';
-comment on column pgclarify.turn.conversation_id is 'The conversation.';
-comment on column pgclarify.turn.ordinal is 'Place in the conversation, from 1 to 3.';
-comment on column pgclarify.turn.run_id is 'The run of clarifying_questions; null once it was deleted.';
-comment on column pgclarify.turn.form is 'respond (the reply is in the user''s words) or select (a reformulation was chosen).';
-comment on column pgclarify.turn.asked is 'The clarifying questions, or the reformulations to choose from, one line each.';
-comment on column pgclarify.turn.reply is 'The reply, or the reformulation that was chosen.';
-comment on column pgclarify.turn.question is 'The question after this turn, reformulated.';
-comment on column pgclarify.turn.created_at is 'When the user replied.';
+comment on column pgclarify_private.turn.conversation_id is 'The conversation.';
+comment on column pgclarify_private.turn.ordinal is 'Place in the conversation, from 1 to 3.';
+comment on column pgclarify_private.turn.run_id is 'The run of clarifying_questions; null once it was deleted.';
+comment on column pgclarify_private.turn.form is 'respond (the reply is in the user''s words) or select (a reformulation was chosen).';
+comment on column pgclarify_private.turn.asked is 'The clarifying questions, or the reformulations to choose from, one line each.';
+comment on column pgclarify_private.turn.reply is 'The reply, or the reformulation that was chosen.';
+comment on column pgclarify_private.turn.question is 'The question after this turn, reformulated.';
+comment on column pgclarify_private.turn.created_at is 'When the user replied.';
 
-create table pgclarify.document (
+create table pgclarify_private.document (
     corpus_id bigint not null,
     id text not null,
     content text not null,
@@ -1361,35 +1361,35 @@ create table pgclarify.document (
     constraint document_id_is_short check (length(id) between 1 and 1000 and octet_length(id) <= 2600),
     constraint document_metadata_is_an_object check (jsonb_typeof(metadata) = 'object'),
     constraint document_origin_is_short check (octet_length(origin) <= 2600),
-    constraint document_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id),
+    constraint document_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id),
     constraint document_source_id_fk foreign key (source_id) references pgclarify_private.source (source_id)
 );
-create index document_corpus_id_origin_idx on pgclarify.document (corpus_id, origin) where origin <> '';
-create index document_failed_idx on pgclarify.document (corpus_id, id) where error is not null;
-create index document_source_id_id_idx on pgclarify.document (source_id, id) where source_id is not null;
-comment on table pgclarify.document is 'A document that can be cited.';
-comment on column pgclarify.document.corpus_id is 'The corpus.';
-comment on column pgclarify.document.id is
+create index document_corpus_id_origin_idx on pgclarify_private.document (corpus_id, origin) where origin <> '';
+create index document_failed_idx on pgclarify_private.document (corpus_id, id) where error is not null;
+create index document_source_id_id_idx on pgclarify_private.document (source_id, id) where source_id is not null;
+comment on table pgclarify_private.document is 'A document that can be cited.';
+comment on column pgclarify_private.document.corpus_id is 'The corpus.';
+comment on column pgclarify_private.document.id is
     'The user''s own id, as text: citations can be joined directly; cast bigint ids with document_ids::bigint[].';
-comment on column pgclarify.document.content is 'Plain text or Markdown. Offsets of passages and citations refer to it.';
-comment on column pgclarify.document.title is 'Null if it has none.';
-comment on column pgclarify.document.uri is 'Address of the original, for people; null if there is none.';
-comment on column pgclarify.document.metadata is 'Any JSON object.';
-comment on column pgclarify.document.readers is
+comment on column pgclarify_private.document.content is 'Plain text or Markdown. Offsets of passages and citations refer to it.';
+comment on column pgclarify_private.document.title is 'Null if it has none.';
+comment on column pgclarify_private.document.uri is 'Address of the original, for people; null if there is none.';
+comment on column pgclarify_private.document.metadata is 'Any JSON object.';
+comment on column pgclarify_private.document.readers is
     'Roles that may read it; null means every reader of the corpus. A name without a role grants access to no one.';
-comment on column pgclarify.document.content_hash is 'SHA-256 of title and content, which searches use.';
-comment on column pgclarify.document.error is 'Why it cannot be indexed; null if nothing is wrong.';
-comment on column pgclarify.document.created_at is 'When it was first added.';
-comment on column pgclarify.document.updated_at is 'When it last changed.';
-comment on column pgclarify.document.indexed_at is 'When its content last became searchable; null if it never was.';
-comment on column pgclarify.document.source_id is
+comment on column pgclarify_private.document.content_hash is 'SHA-256 of title and content, which searches use.';
+comment on column pgclarify_private.document.error is 'Why it cannot be indexed; null if nothing is wrong.';
+comment on column pgclarify_private.document.created_at is 'When it was first added.';
+comment on column pgclarify_private.document.updated_at is 'When it last changed.';
+comment on column pgclarify_private.document.indexed_at is 'When its content last became searchable; null if it never was.';
+comment on column pgclarify_private.document.source_id is
     'The attached table of which it is a row; null if it was added in another way.';
-comment on column pgclarify.document.origin is
+comment on column pgclarify_private.document.origin is
     'The file that it was loaded from: machine:/path/file, or name/path/file if its source has a name; followed by #id if '
     'the file has several documents. Empty if a statement or a client added it. Null if it is a row of an attached table, or '
     'was added before this column existed.';
 
-create table pgclarify.estimate (
+create table pgclarify_private.estimate (
     run_id bigint not null,
     questions bigint not null,
     distinct_questions bigint not null,
@@ -1412,26 +1412,26 @@ create table pgclarify.estimate (
     constraint estimate_prompt_tokens_are_not_negative check (prompt_tokens >= 0),
     constraint estimate_completion_tokens_are_not_negative check (completion_tokens >= 0),
     constraint estimate_cost_usd_is_not_negative check (cost_usd >= 0),
-    constraint estimate_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+    constraint estimate_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
-comment on table pgclarify.estimate is 'The result of a run of estimate: what questions would cost.';
-comment on column pgclarify.estimate.run_id is 'The run.';
-comment on column pgclarify.estimate.questions is 'How many questions were given.';
-comment on column pgclarify.estimate.distinct_questions is 'How many of them are different.';
-comment on column pgclarify.estimate.answered is 'How many of these an earlier run has answered, so that they need no call.';
-comment on column pgclarify.estimate.sampled is
+comment on table pgclarify_private.estimate is 'The result of a run of estimate: what questions would cost.';
+comment on column pgclarify_private.estimate.run_id is 'The run.';
+comment on column pgclarify_private.estimate.questions is 'How many questions were given.';
+comment on column pgclarify_private.estimate.distinct_questions is 'How many of them are different.';
+comment on column pgclarify_private.estimate.answered is 'How many of these an earlier run has answered, so that they need no call.';
+comment on column pgclarify_private.estimate.sampled is
     'How many of the others were examined. If not all were, the figures are scaled up from these.';
-comment on column pgclarify.estimate.calls is
+comment on column pgclarify_private.estimate.calls is
     'About how many calls of the language model would be made and paid for; equal calls count once.';
-comment on column pgclarify.estimate.calls_at_most is
+comment on column pgclarify_private.estimate.calls_at_most is
     'At most so many calls, except for calls that are repeated because their reply was invalid.';
-comment on column pgclarify.estimate.reused_calls is 'About how many further calls are needed whose replies are in the ledger.';
-comment on column pgclarify.estimate.prompt_tokens is 'About how many input tokens the calls have.';
-comment on column pgclarify.estimate.completion_tokens is 'About how many output tokens they have.';
-comment on column pgclarify.estimate.cost_usd is
+comment on column pgclarify_private.estimate.reused_calls is 'About how many further calls are needed whose replies are in the ledger.';
+comment on column pgclarify_private.estimate.prompt_tokens is 'About how many input tokens the calls have.';
+comment on column pgclarify_private.estimate.completion_tokens is 'About how many output tokens they have.';
+comment on column pgclarify_private.estimate.cost_usd is
     'About what the calls cost in US dollars, by the model''s price at the time of the estimate; null if it had none.';
 
-create table pgclarify.eval_case (
+create table pgclarify_private.eval_case (
     eval_run_id bigint not null,
     ordinal integer not null,
     case_id text not null,
@@ -1460,36 +1460,36 @@ create table pgclarify.eval_case (
     constraint eval_case_model_seconds_are_not_negative check (model_seconds >= 0),
     constraint eval_case_seconds_are_not_negative check (seconds >= 0),
     constraint eval_case_failed_has_an_error check ((status = 'failed') = (error is not null)),
-    constraint eval_case_eval_run_id_fk foreign key (eval_run_id) references pgclarify.eval_run (eval_run_id) on delete cascade,
-    constraint eval_case_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete set null
+    constraint eval_case_eval_run_id_fk foreign key (eval_run_id) references pgclarify_private.eval_run (eval_run_id) on delete cascade,
+    constraint eval_case_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete set null
 );
-create index eval_case_document_ids_idx on pgclarify.eval_case using gin (jsonb_path_query_array(output, '$.**.document_id'));
-create index eval_case_run_id_idx on pgclarify.eval_case (run_id) where run_id is not null;
-comment on table pgclarify.eval_case is 'One question of an evaluation, with the method''s output.';
-comment on column pgclarify.eval_case.eval_run_id is 'The evaluation.';
-comment on column pgclarify.eval_case.ordinal is 'Place among the evaluated cases, from 1.';
-comment on column pgclarify.eval_case.case_id is 'Its id in the data set.';
-comment on column pgclarify.eval_case.question is 'The question.';
-comment on column pgclarify.eval_case.gold is
+create index eval_case_document_ids_idx on pgclarify_private.eval_case using gin (jsonb_path_query_array(output, '$.**.document_id'));
+create index eval_case_run_id_idx on pgclarify_private.eval_case (run_id) where run_id is not null;
+comment on table pgclarify_private.eval_case is 'One question of an evaluation, with the method''s output.';
+comment on column pgclarify_private.eval_case.eval_run_id is 'The evaluation.';
+comment on column pgclarify_private.eval_case.ordinal is 'Place among the evaluated cases, from 1.';
+comment on column pgclarify_private.eval_case.case_id is 'Its id in the data set.';
+comment on column pgclarify_private.eval_case.question is 'The question.';
+comment on column pgclarify_private.eval_case.gold is
     'What is known about it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, '
     'is_ambiguous, rewrites, clarifying_questions, intent, strata (each NAME=VALUE).';
-comment on column pgclarify.eval_case.output is
+comment on column pgclarify_private.eval_case.output is
     'The method''s output: interpretations (interpretation, answer, support, is_grounded, citations with document_id, '
     'passage_id, title and quote), retrieved (document_id, passage_id), probability, questions (rewritten, asked back, or '
     'after each turn), notes.';
-comment on column pgclarify.eval_case.run_id is 'The run that answered; null for baselines, or once it was deleted.';
-comment on column pgclarify.eval_case.status is
+comment on column pgclarify_private.eval_case.run_id is 'The run that answered; null for baselines, or once it was deleted.';
+comment on column pgclarify_private.eval_case.status is
     'succeeded, partial (some passages could not be judged) or failed, which counts as an empty output.';
-comment on column pgclarify.eval_case.error is 'Why it failed; null unless it did.';
-comment on column pgclarify.eval_case.calls is
+comment on column pgclarify_private.eval_case.error is 'Why it failed; null unless it did.';
+comment on column pgclarify_private.eval_case.calls is
     'Replies of the model that it used, paid for now or before, without those of the judge.';
-comment on column pgclarify.eval_case.reused_calls is 'How many of them came from the ledger.';
-comment on column pgclarify.eval_case.prompt_tokens is 'Input tokens of all these replies.';
-comment on column pgclarify.eval_case.completion_tokens is 'Output tokens of all these replies.';
-comment on column pgclarify.eval_case.model_seconds is 'Seconds that all these calls took when they were made, added up.';
-comment on column pgclarify.eval_case.seconds is
+comment on column pgclarify_private.eval_case.reused_calls is 'How many of them came from the ledger.';
+comment on column pgclarify_private.eval_case.prompt_tokens is 'Input tokens of all these replies.';
+comment on column pgclarify_private.eval_case.completion_tokens is 'Output tokens of all these replies.';
+comment on column pgclarify_private.eval_case.model_seconds is 'Seconds that all these calls took when they were made, added up.';
+comment on column pgclarify_private.eval_case.seconds is
     'Seconds from the question to the last answer, this time: almost 0 if everything was paid for before.';
-comment on column pgclarify.eval_case.created_at is 'When it was judged.';
+comment on column pgclarify_private.eval_case.created_at is 'When it was judged.';
 
 create table pgclarify_private.pending_link (
     embedding_space_id bigint not null,
@@ -1498,7 +1498,7 @@ create table pgclarify_private.pending_link (
     added_at timestamptz default now() not null,
     constraint pending_link_pk primary key (embedding_space_id, document_id, passage_id),
     constraint pending_link_embedding_space_id_fk
-        foreign key (embedding_space_id) references pgclarify.embedding_space (embedding_space_id) on delete cascade
+        foreign key (embedding_space_id) references pgclarify_private.embedding_space (embedding_space_id) on delete cascade
 );
 create index pending_link_embedding_space_id_added_at_idx on pgclarify_private.pending_link (embedding_space_id, added_at);
 comment on table pgclarify_private.pending_link is
@@ -1514,7 +1514,7 @@ create table pgclarify_private.pending_unlink (
     added_at timestamptz default now() not null,
     constraint pending_unlink_pk primary key (embedding_space_id, passage_id),
     constraint pending_unlink_embedding_space_id_fk
-        foreign key (embedding_space_id) references pgclarify.embedding_space (embedding_space_id) on delete cascade
+        foreign key (embedding_space_id) references pgclarify_private.embedding_space (embedding_space_id) on delete cascade
 );
 create index pending_unlink_embedding_space_id_added_at_idx on pgclarify_private.pending_unlink (embedding_space_id, added_at);
 comment on table pgclarify_private.pending_unlink is
@@ -1534,7 +1534,7 @@ create table pgclarify_private.pending_passage (
     constraint pending_passage_pk primary key (embedding_space_id, document_id, passage_id),
     constraint pending_passage_lease_has_a_holder check ((leased_by is null) = (leased_until is null)),
     constraint pending_passage_embedding_space_id_fk
-        foreign key (embedding_space_id) references pgclarify.embedding_space (embedding_space_id) on delete cascade
+        foreign key (embedding_space_id) references pgclarify_private.embedding_space (embedding_space_id) on delete cascade
 );
 create index pending_passage_leased_by_idx on pgclarify_private.pending_passage (leased_by) where leased_by is not null;
 create index pending_passage_failed_idx on pgclarify_private.pending_passage (embedding_space_id) where attempts >= 3;
@@ -1556,7 +1556,7 @@ create table pgclarify_private.pending_cut (
     document_id text not null,
     constraint pending_cut_pk primary key (embedding_space_id, document_id),
     constraint pending_cut_embedding_space_id_fk
-        foreign key (embedding_space_id) references pgclarify.embedding_space (embedding_space_id) on delete cascade
+        foreign key (embedding_space_id) references pgclarify_private.embedding_space (embedding_space_id) on delete cascade
 );
 comment on table pgclarify_private.pending_cut is
     'A document with a passage that is too long for the space''s model. Once the space is active, the document is indexed '
@@ -1564,7 +1564,7 @@ comment on table pgclarify_private.pending_cut is
 comment on column pgclarify_private.pending_cut.embedding_space_id is 'The space.';
 comment on column pgclarify_private.pending_cut.document_id is 'The document.';
 
-create table pgclarify.listed_answer (
+create table pgclarify_private.listed_answer (
     run_id bigint not null,
     ordinal integer not null,
     answer text not null,
@@ -1574,17 +1574,17 @@ create table pgclarify.listed_answer (
     constraint listed_answer_ordinal_counts_from_one check (ordinal >= 1),
     constraint listed_answer_answer_is_not_blank check (answer ~ '\S'),
     constraint listed_answer_variants_have_the_answer check (variants[1] = answer),
-    constraint listed_answer_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+    constraint listed_answer_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
-comment on table pgclarify.listed_answer is
+comment on table pgclarify_private.listed_answer is
     'One answer of a list, found with knowledge of those before it. Written when it is found.';
-comment on column pgclarify.listed_answer.run_id is 'The run.';
-comment on column pgclarify.listed_answer.ordinal is 'Place in the order in which answers were found, from 1.';
-comment on column pgclarify.listed_answer.answer is 'The answer, in its first spelling.';
-comment on column pgclarify.listed_answer.variants is 'All spellings that were found, the first one first.';
-comment on column pgclarify.listed_answer.created_at is 'When it was found.';
+comment on column pgclarify_private.listed_answer.run_id is 'The run.';
+comment on column pgclarify_private.listed_answer.ordinal is 'Place in the order in which answers were found, from 1.';
+comment on column pgclarify_private.listed_answer.answer is 'The answer, in its first spelling.';
+comment on column pgclarify_private.listed_answer.variants is 'All spellings that were found, the first one first.';
+comment on column pgclarify_private.listed_answer.created_at is 'When it was found.';
 
-create table pgclarify.candidate (
+create table pgclarify_private.candidate (
     run_id bigint not null,
     rank integer not null,
     corpus_id bigint not null,
@@ -1601,27 +1601,27 @@ create table pgclarify.candidate (
     constraint candidate_batch_counts_from_one check (batch >= 1),
     constraint candidate_step_ordinal_counts_from_one check (step_ordinal >= 1),
     constraint candidate_origin_is_known check (origin in ('dense', 'lexical', 'neighbor')),
-    constraint candidate_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+    constraint candidate_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
-create index candidate_corpus_id_document_id_idx on pgclarify.candidate (corpus_id, document_id);
-comment on table pgclarify.candidate is 'A passage retrieved for a run.';
-comment on column pgclarify.candidate.run_id is 'The run.';
-comment on column pgclarify.candidate.rank is
+create index candidate_corpus_id_document_id_idx on pgclarify_private.candidate (corpus_id, document_id);
+comment on table pgclarify_private.candidate is 'A passage retrieved for a run.';
+comment on column pgclarify_private.candidate.run_id is 'The run.';
+comment on column pgclarify_private.candidate.rank is
     'From 1: its place in the ranking or, in guided exploration, in the order in which passages were chosen.';
-comment on column pgclarify.candidate.corpus_id is 'The corpus.';
-comment on column pgclarify.candidate.document_id is 'The document.';
-comment on column pgclarify.candidate.passage_id is 'The passage, which may have changed or been removed.';
-comment on column pgclarify.candidate.heading is 'Headings above the passage when it was retrieved; null if none.';
-comment on column pgclarify.candidate.score is
+comment on column pgclarify_private.candidate.corpus_id is 'The corpus.';
+comment on column pgclarify_private.candidate.document_id is 'The document.';
+comment on column pgclarify_private.candidate.passage_id is 'The passage, which may have changed or been removed.';
+comment on column pgclarify_private.candidate.heading is 'Headings above the passage when it was retrieved; null if none.';
+comment on column pgclarify_private.candidate.score is
     'dense: cosine similarity; lexical: BM25; hybrid: reciprocal rank fusion; a neighbor: its similarity to the passage that '
     'led to it; with a reranker: its score. Higher is better.';
-comment on column pgclarify.candidate.origin is 'How it was found: dense, lexical or neighbor.';
-comment on column pgclarify.candidate.via_passage_id is 'The passage that led to it; null unless a neighbor.';
-comment on column pgclarify.candidate.batch is 'The batch in which it was chosen, from 1; 1 without exploration.';
-comment on column pgclarify.candidate.step_ordinal is
+comment on column pgclarify_private.candidate.origin is 'How it was found: dense, lexical or neighbor.';
+comment on column pgclarify_private.candidate.via_passage_id is 'The passage that led to it; null unless a neighbor.';
+comment on column pgclarify_private.candidate.batch is 'The batch in which it was chosen, from 1; 1 without exploration.';
+comment on column pgclarify_private.candidate.step_ordinal is
     'The step of the investigation that retrieved it; null for other operations.';
 
-create table pgclarify.interpretation (
+create table pgclarify_private.interpretation (
     run_id bigint not null,
     ordinal integer not null,
     interpretation text not null,
@@ -1631,18 +1631,18 @@ create table pgclarify.interpretation (
     constraint interpretation_pk primary key (run_id, ordinal),
     constraint interpretation_ordinal_counts_from_one check (ordinal >= 1),
     constraint interpretation_is_supported check (support >= 1),
-    constraint interpretation_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+    constraint interpretation_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
-comment on table pgclarify.interpretation is 'A reading after consolidation.';
-comment on column pgclarify.interpretation.run_id is 'The run.';
-comment on column pgclarify.interpretation.ordinal is 'Place by falling support, from 1.';
-comment on column pgclarify.interpretation.interpretation is 'The reading: a question that stands alone.';
-comment on column pgclarify.interpretation.answer is 'Its answer.';
-comment on column pgclarify.interpretation.support is 'How many documents support it.';
-comment on column pgclarify.interpretation.cohesion is
+comment on table pgclarify_private.interpretation is 'A reading after consolidation.';
+comment on column pgclarify_private.interpretation.run_id is 'The run.';
+comment on column pgclarify_private.interpretation.ordinal is 'Place by falling support, from 1.';
+comment on column pgclarify_private.interpretation.interpretation is 'The reading: a question that stands alone.';
+comment on column pgclarify_private.interpretation.answer is 'Its answer.';
+comment on column pgclarify_private.interpretation.support is 'How many documents support it.';
+comment on column pgclarify_private.interpretation.cohesion is
     'Mean cosine similarity of the readings in its cluster to their medoid; 1 for a single one.';
 
-create table pgclarify.stage (
+create table pgclarify_private.stage (
     run_id bigint not null,
     ordinal integer not null,
     name text not null,
@@ -1676,31 +1676,31 @@ create table pgclarify.stage (
     constraint stage_reused_prompt_tokens_are_not_negative check (reused_prompt_tokens >= 0),
     constraint stage_reused_completion_tokens_are_not_negative check (reused_completion_tokens >= 0),
     constraint stage_model_ms_is_not_negative check (model_ms >= 0),
-    constraint stage_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+    constraint stage_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
-comment on table pgclarify.stage is 'The stages of a run. Written at its end; see explain.';
-comment on column pgclarify.stage.run_id is 'The run.';
-comment on column pgclarify.stage.ordinal is 'Place in the order of beginning, from 1.';
-comment on column pgclarify.stage.name is
+comment on table pgclarify_private.stage is 'The stages of a run. Written at its end; see explain.';
+comment on column pgclarify_private.stage.run_id is 'The run.';
+comment on column pgclarify_private.stage.ordinal is 'Place in the order of beginning, from 1.';
+comment on column pgclarify_private.stage.name is
     'detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation, decomposition, sampling, '
     'answering, reasoning, rewriting, questioning, checking or listing.';
-comment on column pgclarify.stage.batch is 'The batch of passages, from 1; null without batches.';
-comment on column pgclarify.stage.step_ordinal is 'The step of an investigation; null for other operations.';
-comment on column pgclarify.stage.started_at is 'When it began.';
-comment on column pgclarify.stage.duration_ms is 'Milliseconds that it took. Stages may overlap.';
-comment on column pgclarify.stage.rows is
+comment on column pgclarify_private.stage.batch is 'The batch of passages, from 1; null without batches.';
+comment on column pgclarify_private.stage.step_ordinal is 'The step of an investigation; null for other operations.';
+comment on column pgclarify_private.stage.started_at is 'When it began.';
+comment on column pgclarify_private.stage.duration_ms is 'Milliseconds that it took. Stages may overlap.';
+comment on column pgclarify_private.stage.rows is
     'Number of results: passages, verdicts, interpretations, answers; null if nothing is counted.';
-comment on column pgclarify.stage.calls is 'Calls that it paid for.';
-comment on column pgclarify.stage.reused_calls is 'Replies that it took from the ledger.';
-comment on column pgclarify.stage.prompt_tokens is 'Input tokens that it paid for.';
-comment on column pgclarify.stage.completion_tokens is 'Output tokens that it paid for.';
-comment on column pgclarify.stage.note is 'A note; null if there is none.';
-comment on column pgclarify.stage.reused_prompt_tokens is 'Input tokens of the replies that it took from the ledger.';
-comment on column pgclarify.stage.reused_completion_tokens is 'Output tokens of the replies that it took from the ledger.';
-comment on column pgclarify.stage.model_ms is
+comment on column pgclarify_private.stage.calls is 'Calls that it paid for.';
+comment on column pgclarify_private.stage.reused_calls is 'Replies that it took from the ledger.';
+comment on column pgclarify_private.stage.prompt_tokens is 'Input tokens that it paid for.';
+comment on column pgclarify_private.stage.completion_tokens is 'Output tokens that it paid for.';
+comment on column pgclarify_private.stage.note is 'A note; null if there is none.';
+comment on column pgclarify_private.stage.reused_prompt_tokens is 'Input tokens of the replies that it took from the ledger.';
+comment on column pgclarify_private.stage.reused_completion_tokens is 'Output tokens of the replies that it took from the ledger.';
+comment on column pgclarify_private.stage.model_ms is
     'Milliseconds that its calls took, with those whose replies are from the ledger, added up.';
 
-create table pgclarify.step (
+create table pgclarify_private.step (
     run_id bigint not null,
     ordinal integer not null,
     kind text not null,
@@ -1725,31 +1725,31 @@ create table pgclarify.step (
     constraint step_abstention_code_is_known
         check (abstention_code in ('not_answered', 'no_passage', 'unproven', 'limit', 'budget', 'failed_calls')),
     constraint step_abstention_has_no_evidence check (abstention_code is null or outcome = 'not_in_corpus'),
-    constraint step_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+    constraint step_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
-create unique index step_conclusion_key on pgclarify.step (run_id) where kind = 'conclusion';
-comment on table pgclarify.step is 'A question of an investigation, and its answer. Written while the run is not over.';
-comment on column pgclarify.step.run_id is 'The run.';
-comment on column pgclarify.step.ordinal is 'Place in the chain, from 1; the conclusion is the last one.';
-comment on column pgclarify.step.kind is
+create unique index step_conclusion_key on pgclarify_private.step (run_id) where kind = 'conclusion';
+comment on table pgclarify_private.step is 'A question of an investigation, and its answer. Written while the run is not over.';
+comment on column pgclarify_private.step.run_id is 'The run.';
+comment on column pgclarify_private.step.ordinal is 'Place in the chain, from 1; the conclusion is the last one.';
+comment on column pgclarify_private.step.kind is
     'direct (the question itself, without a follow-up), follow_up (a question that it depends on) or conclusion (the answer '
     'to the whole question).';
-comment on column pgclarify.step.question is 'The question.';
-comment on column pgclarify.step.answer is 'Its answer; null unless answered.';
-comment on column pgclarify.step.outcome is
+comment on column pgclarify_private.step.question is 'The question.';
+comment on column pgclarify_private.step.answer is 'Its answer; null unless answered.';
+comment on column pgclarify_private.step.outcome is
     'answered, not_in_corpus (there is no evidence), repeated (it was asked before), contradicted (steps contradict each '
     'other, and the evidence does not decide), cut_off (the limit on calls was reached) or failed (the model could not be '
     'reached or understood).';
-comment on column pgclarify.step.confidence is 'Confidence in the answer, above 0 and up to 1; null unless answered.';
-comment on column pgclarify.step.reason is
+comment on column pgclarify_private.step.confidence is 'Confidence in the answer, above 0 and up to 1; null unless answered.';
+comment on column pgclarify_private.step.reason is
     'Why there is no answer, or a remark on the answer; null if there is nothing to say.';
-comment on column pgclarify.step.semantic_sets is
+comment on column pgclarify_private.step.semantic_sets is
     'How many groups of equal meaning the sampled answers form; null if no answers were sampled.';
-comment on column pgclarify.step.created_at is 'When it was decided.';
-comment on column pgclarify.step.abstention_code is
+comment on column pgclarify_private.step.created_at is 'When it was decided.';
+comment on column pgclarify_private.step.abstention_code is
     'Why there is no evidence, as a code; null unless that is the outcome, and for older steps.';
 
-create table pgclarify.eval_metric (
+create table pgclarify_private.eval_metric (
     eval_run_id bigint not null,
     metric text not null,
     ordinal integer,
@@ -1765,27 +1765,27 @@ create table pgclarify.eval_metric (
     constraint eval_metric_stratum_is_of_several check (stratum is null or ordinal is null),
     constraint eval_metric_key unique nulls not distinct (eval_run_id, metric, ordinal, stratum),
     constraint eval_metric_case_fk
-        foreign key (eval_run_id, ordinal) references pgclarify.eval_case (eval_run_id, ordinal) on delete cascade,
+        foreign key (eval_run_id, ordinal) references pgclarify_private.eval_case (eval_run_id, ordinal) on delete cascade,
     constraint eval_metric_eval_run_id_fk
-        foreign key (eval_run_id) references pgclarify.eval_run (eval_run_id) on delete cascade
+        foreign key (eval_run_id) references pgclarify_private.eval_run (eval_run_id) on delete cascade
 );
-create index eval_metric_case_idx on pgclarify.eval_metric (eval_run_id, ordinal);
-comment on table pgclarify.eval_metric is
+create index eval_metric_case_idx on pgclarify_private.eval_metric (eval_run_id, ordinal);
+comment on table pgclarify_private.eval_metric is
     'The metrics of a case, of all cases together, or of those of a stratum. docs/methods/evaluation.md explains each metric.';
-comment on column pgclarify.eval_metric.eval_run_id is 'The evaluation.';
-comment on column pgclarify.eval_metric.metric is 'Its name, such as grounded_precision or recall@10.';
-comment on column pgclarify.eval_metric.ordinal is 'The case; null for several cases together.';
-comment on column pgclarify.eval_metric.value is 'Its value.';
-comment on column pgclarify.eval_metric.low is
+comment on column pgclarify_private.eval_metric.eval_run_id is 'The evaluation.';
+comment on column pgclarify_private.eval_metric.metric is 'Its name, such as grounded_precision or recall@10.';
+comment on column pgclarify_private.eval_metric.ordinal is 'The case; null for several cases together.';
+comment on column pgclarify_private.eval_metric.value is 'Its value.';
+comment on column pgclarify_private.eval_metric.low is
     'Lower end of the bootstrap 95 % interval; null for a case, or without an interval, as for a stratum of fewer than five '
     'cases.';
-comment on column pgclarify.eval_metric.high is 'Upper end of that interval; null if there is none.';
-comment on column pgclarify.eval_metric.cases is 'The number of cases; null for a single case.';
-comment on column pgclarify.eval_metric.stratum is
+comment on column pgclarify_private.eval_metric.high is 'Upper end of that interval; null if there is none.';
+comment on column pgclarify_private.eval_metric.cases is 'The number of cases; null for a single case.';
+comment on column pgclarify_private.eval_metric.stratum is
     'The stratum whose cases are taken together, NAME=VALUE, such as answers=several, kind=polysemy or hops=3; null for a '
     'case, and for all cases together.';
 
-create table pgclarify.verdict (
+create table pgclarify_private.verdict (
     run_id bigint not null,
     rank integer not null,
     outcome text not null,
@@ -1818,29 +1818,29 @@ create table pgclarify.verdict (
     constraint verdict_failed_has_a_code check ((outcome = 'failed') = (error_code is not null)),
     constraint verdict_error_code_is_known
         check (error_code in ('PC007', 'PC008', 'PC010', 'PC011', 'PC012', 'PC013', 'PC014', 'PC015', 'PC017', 'XX000')),
-    constraint verdict_candidate_fk foreign key (run_id, rank) references pgclarify.candidate (run_id, rank) on delete cascade
+    constraint verdict_candidate_fk foreign key (run_id, rank) references pgclarify_private.candidate (run_id, rank) on delete cascade
 );
-comment on table pgclarify.verdict is 'The verdict on a candidate.';
-comment on column pgclarify.verdict.run_id is 'The run.';
-comment on column pgclarify.verdict.rank is 'The candidate''s rank.';
-comment on column pgclarify.verdict.outcome is
+comment on table pgclarify_private.verdict is 'The verdict on a candidate.';
+comment on column pgclarify_private.verdict.run_id is 'The run.';
+comment on column pgclarify_private.verdict.rank is 'The candidate''s rank.';
+comment on column pgclarify_private.verdict.outcome is
     'grounded (the passage answers a reading), abstained (it does not), failed (it could not be judged) or erased (the '
     'verdict was erased with its document).';
-comment on column pgclarify.verdict.interpretation is 'The reading; null unless grounded.';
-comment on column pgclarify.verdict.answer is 'Its answer; null unless grounded.';
-comment on column pgclarify.verdict.quote is 'The words of the passage that prove it, verbatim; null unless grounded.';
-comment on column pgclarify.verdict.start_char is 'Offset of the quote in the document, from 0.';
-comment on column pgclarify.verdict.end_char is 'Offset of the end of the quote.';
-comment on column pgclarify.verdict.vector is 'f(interpretation; answer), unit length; null unless grounded.';
-comment on column pgclarify.verdict.completion_id is 'Ledger row that it was read from; null if there was no reply.';
-comment on column pgclarify.verdict.is_reused is 'True if that row had been paid for before.';
-comment on column pgclarify.verdict.reason is 'Why it abstained; null unless it did.';
-comment on column pgclarify.verdict.error is 'What went wrong; null unless failed.';
-comment on column pgclarify.verdict.created_at is 'When it was decided.';
-comment on column pgclarify.verdict.abstention_code is 'Why it abstained, as a code; null unless it did.';
-comment on column pgclarify.verdict.error_code is 'What went wrong, as a SQLSTATE; null unless failed.';
+comment on column pgclarify_private.verdict.interpretation is 'The reading; null unless grounded.';
+comment on column pgclarify_private.verdict.answer is 'Its answer; null unless grounded.';
+comment on column pgclarify_private.verdict.quote is 'The words of the passage that prove it, verbatim; null unless grounded.';
+comment on column pgclarify_private.verdict.start_char is 'Offset of the quote in the document, from 0.';
+comment on column pgclarify_private.verdict.end_char is 'Offset of the end of the quote.';
+comment on column pgclarify_private.verdict.vector is 'f(interpretation; answer), unit length; null unless grounded.';
+comment on column pgclarify_private.verdict.completion_id is 'Ledger row that it was read from; null if there was no reply.';
+comment on column pgclarify_private.verdict.is_reused is 'True if that row had been paid for before.';
+comment on column pgclarify_private.verdict.reason is 'Why it abstained; null unless it did.';
+comment on column pgclarify_private.verdict.error is 'What went wrong; null unless failed.';
+comment on column pgclarify_private.verdict.created_at is 'When it was decided.';
+comment on column pgclarify_private.verdict.abstention_code is 'Why it abstained, as a code; null unless it did.';
+comment on column pgclarify_private.verdict.error_code is 'What went wrong, as a SQLSTATE; null unless failed.';
 
-create table pgclarify.citation (
+create table pgclarify_private.citation (
     run_id bigint not null,
     ordinal integer not null,
     rank integer not null,
@@ -1856,25 +1856,25 @@ create table pgclarify.citation (
     constraint citation_pk primary key (run_id, ordinal, rank),
     constraint citation_rank_counts_from_one check (rank >= 1),
     constraint citation_interpretation_fk
-        foreign key (run_id, ordinal) references pgclarify.interpretation (run_id, ordinal) on delete cascade
+        foreign key (run_id, ordinal) references pgclarify_private.interpretation (run_id, ordinal) on delete cascade
 );
-create index citation_corpus_id_document_id_idx on pgclarify.citation (corpus_id, document_id);
-comment on table pgclarify.citation is
+create index citation_corpus_id_document_id_idx on pgclarify_private.citation (corpus_id, document_id);
+comment on table pgclarify_private.citation is
     'A passage that supports an interpretation. Quote and ids stay when the document is removed.';
-comment on column pgclarify.citation.run_id is 'The run.';
-comment on column pgclarify.citation.ordinal is 'The interpretation''s ordinal.';
-comment on column pgclarify.citation.rank is 'Place among its citations, from 1; the first one is the medoid.';
-comment on column pgclarify.citation.candidate_rank is 'The candidate''s rank in the run.';
-comment on column pgclarify.citation.corpus_id is 'The corpus.';
-comment on column pgclarify.citation.document_id is 'The document.';
-comment on column pgclarify.citation.passage_id is 'The passage.';
-comment on column pgclarify.citation.heading is 'Headings above the passage when it was cited; null if none.';
-comment on column pgclarify.citation.is_medoid is 'True for the medoid of the cluster.';
-comment on column pgclarify.citation.quote is 'The words that prove the answer, verbatim.';
-comment on column pgclarify.citation.start_char is 'Offset of the quote in the document, from 0.';
-comment on column pgclarify.citation.end_char is 'Offset of the end of the quote.';
+comment on column pgclarify_private.citation.run_id is 'The run.';
+comment on column pgclarify_private.citation.ordinal is 'The interpretation''s ordinal.';
+comment on column pgclarify_private.citation.rank is 'Place among its citations, from 1; the first one is the medoid.';
+comment on column pgclarify_private.citation.candidate_rank is 'The candidate''s rank in the run.';
+comment on column pgclarify_private.citation.corpus_id is 'The corpus.';
+comment on column pgclarify_private.citation.document_id is 'The document.';
+comment on column pgclarify_private.citation.passage_id is 'The passage.';
+comment on column pgclarify_private.citation.heading is 'Headings above the passage when it was cited; null if none.';
+comment on column pgclarify_private.citation.is_medoid is 'True for the medoid of the cluster.';
+comment on column pgclarify_private.citation.quote is 'The words that prove the answer, verbatim.';
+comment on column pgclarify_private.citation.start_char is 'Offset of the quote in the document, from 0.';
+comment on column pgclarify_private.citation.end_char is 'Offset of the end of the quote.';
 
-create table pgclarify.step_citation (
+create table pgclarify_private.step_citation (
     run_id bigint not null,
     step_ordinal integer not null,
     rank integer not null,
@@ -1889,24 +1889,24 @@ create table pgclarify.step_citation (
     constraint step_citation_pk primary key (run_id, step_ordinal, rank),
     constraint step_citation_rank_counts_from_one check (rank >= 1),
     constraint step_citation_step_fk
-        foreign key (run_id, step_ordinal) references pgclarify.step (run_id, ordinal) on delete cascade
+        foreign key (run_id, step_ordinal) references pgclarify_private.step (run_id, ordinal) on delete cascade
 );
-comment on table pgclarify.step_citation is
+comment on table pgclarify_private.step_citation is
     'A passage that proves the answer of a step. Quote and ids stay when the document is removed.';
-comment on column pgclarify.step_citation.run_id is 'The run.';
-comment on column pgclarify.step_citation.step_ordinal is 'The step.';
-comment on column pgclarify.step_citation.rank is 'Place among its citations, from 1.';
-comment on column pgclarify.step_citation.candidate_rank is
+comment on column pgclarify_private.step_citation.run_id is 'The run.';
+comment on column pgclarify_private.step_citation.step_ordinal is 'The step.';
+comment on column pgclarify_private.step_citation.rank is 'Place among its citations, from 1.';
+comment on column pgclarify_private.step_citation.candidate_rank is
     'The candidate''s rank in the run; a conclusion cites candidates of other steps.';
-comment on column pgclarify.step_citation.corpus_id is 'The corpus.';
-comment on column pgclarify.step_citation.document_id is 'The document.';
-comment on column pgclarify.step_citation.passage_id is 'The passage.';
-comment on column pgclarify.step_citation.heading is 'Headings above the passage when it was cited; null if none.';
-comment on column pgclarify.step_citation.quote is 'The words that prove the answer, verbatim.';
-comment on column pgclarify.step_citation.start_char is 'Offset of the quote in the document, from 0.';
-comment on column pgclarify.step_citation.end_char is 'Offset of the end of the quote.';
-alter table pgclarify.corpus add constraint corpus_embedding_space_id_fk foreign key (embedding_space_id) references
-    pgclarify.embedding_space (embedding_space_id) on delete set null;
+comment on column pgclarify_private.step_citation.corpus_id is 'The corpus.';
+comment on column pgclarify_private.step_citation.document_id is 'The document.';
+comment on column pgclarify_private.step_citation.passage_id is 'The passage.';
+comment on column pgclarify_private.step_citation.heading is 'Headings above the passage when it was cited; null if none.';
+comment on column pgclarify_private.step_citation.quote is 'The words that prove the answer, verbatim.';
+comment on column pgclarify_private.step_citation.start_char is 'Offset of the quote in the document, from 0.';
+comment on column pgclarify_private.step_citation.end_char is 'Offset of the end of the quote.';
+alter table pgclarify_private.corpus add constraint corpus_embedding_space_id_fk foreign key (embedding_space_id) references
+    pgclarify_private.embedding_space (embedding_space_id) on delete set null;
 
 create type pgclarify.clarification as (
     run_id bigint,
@@ -2222,4 +2222,4 @@ comment on column pgclarify.estimation.cost_usd is
     'About what the calls cost in US dollars; null if table model_price has no price of the model.';
 comment on column pgclarify.estimation.model is 'The model that would be called; null if no run was needed.';
 
-insert into pgclarify.model_price (model, input_usd, output_usd) values ('extractive', 0, 0);
+insert into pgclarify_private.model_price (model, input_usd, output_usd) values ('extractive', 0, 0);

@@ -11,8 +11,8 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 
 from pgclarify.install.shipped import shipped
-from pgclarify.install.versions import BRIDGED, compare, known_revisions
-from pgclarify.schema_names import SCHEMA
+from pgclarify.install.versions import compare, known_revisions
+from pgclarify.schema_names import PRIVATE_SCHEMA
 
 # Alembic uses one global for the process, and threads may install into several databases.
 _alembic_lock = threading.Lock()
@@ -24,30 +24,24 @@ def current_revision(connection: sqlalchemy.Connection) -> str | None:
     Raises:
         SchemaMismatch: If it cannot be upgraded to the revision of this version.
     """
-    if connection.exec_driver_sql("select to_regclass('pgclarify.schema_version')").scalar() is None:
+    if connection.exec_driver_sql("select to_regclass('pgclarify_private.schema_version')").scalar() is None:
         return None
     context = MigrationContext.configure(
-        connection, opts={"version_table": "schema_version", "version_table_schema": SCHEMA}
+        connection, opts={"version_table": "schema_version", "version_table_schema": PRIVATE_SCHEMA}
     )
     current = context.get_current_revision()
-    if current is not None and current not in (*known_revisions(), BRIDGED):
+    if current is not None and current not in known_revisions():
         compare(current)
     return current
 
 
 def upgrade(connection: sqlalchemy.Connection) -> None:
     """Upgrade the tables to the newest revision, with their data, in the transaction."""
-    if current_revision(connection) == BRIDGED:
-        # The baseline detects the tables, and upgrades from them.
-        run_alembic(lambda config, revision: command.stamp(config, revision, purge=True), connection, "base")
     run_alembic(command.upgrade, connection, "head")
 
 
 def remove(connection: sqlalchemy.Connection) -> None:
     """Drop the tables, with their data, in the transaction."""
-    if current_revision(connection) == BRIDGED:
-        # The baseline drops everything in the schemas.
-        run_alembic(lambda config, revision: command.stamp(config, revision, purge=True), connection, "head")
     run_alembic(command.downgrade, connection, "base")
 
 

@@ -14,6 +14,8 @@ from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 CAPTURE_SCHEMA = "pgclarify_capture"
 ROLES = {
     "pgclarify_owner": "nologin",
+    # Owns what people read. It may read our tables, and their policies apply to it.
+    "pgclarify_views": "nologin",
     # Triggers on users' tables run as this role, so it must have no other rights.
     "pgclarify_capture": "nologin",
     # Creates the roles that read attached tables, one for each owner.
@@ -45,8 +47,9 @@ def create_roles(cursor: psycopg.Cursor[Any]) -> frozenset[str]:
         made.add(role)
     # Roles that may ask may also read. The installer acts as the owner, and grants what the owner has.
     grant_role(cursor, "pgclarify_reader", "pgclarify_user", ("usage",))
-    # The owner gives it functions, and replaces them.
-    grant_role(cursor, "pgclarify_capture", "pgclarify_owner", ("usage", "set"))
+    # The owner gives them functions and views, and replaces those.
+    for role in ("pgclarify_capture", "pgclarify_views"):
+        grant_role(cursor, role, "pgclarify_owner", ("usage", "set"))
     cursor.execute("select current_user")
     ((installer,),) = cursor.fetchall()
     grant_role(cursor, "pgclarify_owner", installer, ("usage", "set"))
@@ -130,7 +133,7 @@ def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
                 hint=f"Rename it: alter schema {schema} rename to …; then run pgclarify init again.",
             )
         cursor.execute(sql.SQL("comment on schema {} is {}").format(sql.Identifier(schema), comment))
-    for role in ("pgclarify_reader", "pgclarify_user", "pgclarify_worker", "pgclarify_loopback"):
+    for role in ("pgclarify_reader", "pgclarify_user", "pgclarify_views", "pgclarify_worker", "pgclarify_loopback"):
         for schema in (SCHEMA, PRIVATE_SCHEMA):
             cursor.execute("select has_schema_privilege(%s::name, %s, 'usage')", (role, schema))
             # Even a grant without effect conflicts with simultaneous grants on the schema.
@@ -138,5 +141,9 @@ def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
                 cursor.execute(
                     sql.SQL("grant usage on schema {} to {}").format(sql.Identifier(schema), sql.Identifier(role))
                 )
-    # The owner of a function must be able to create one in some schema.
+    # Only a role that may create objects in a schema can be given one there.
     cursor.execute("grant usage, create on schema pgclarify_capture to pgclarify_capture")
+    for schema in (SCHEMA, PRIVATE_SCHEMA):
+        cursor.execute("select has_schema_privilege('pgclarify_views', %s, 'create')", (schema,))
+        if cursor.fetchone() != (True,):
+            cursor.execute(sql.SQL("grant create on schema {} to pgclarify_views").format(sql.Identifier(schema)))

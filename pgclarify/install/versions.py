@@ -14,7 +14,7 @@ from psycopg.rows import tuple_row
 
 from pgclarify.errors import SchemaMismatch
 from pgclarify.install.shipped import shipped, sql_hash
-from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
+from pgclarify.schema_names import PRIVATE_SCHEMA
 
 # The form that migrations/script.py.mako writes.
 _REVISION = re.compile(r"^(revision|down_revision) = (?:None|['\"](\w+)['\"])$", re.MULTILINE)
@@ -28,7 +28,7 @@ def check_schema(connection: psycopg.Connection[Any]) -> None:
     """
     # Independent of the row factory of the connection.
     cursor = connection.cursor(row_factory=tuple_row)
-    compare(_read(cursor, SCHEMA, "schema_version", "version_num"))
+    compare(_read(cursor, PRIVATE_SCHEMA, "schema_version", "version_num"))
     if _read(cursor, PRIVATE_SCHEMA, "applied_sql", "shipped_hash") != sql_hash():
         raise SchemaMismatch(
             "the functions in the database are those of another version of pgclarify",

@@ -5,7 +5,7 @@ policies and the queue are created elsewhere.
 """
 
 from pgclarify.schema.ambiguity import ambiguity_rule, detection, rewriting, trained_classifier
-from pgclarify.schema.base import PRIVATE_SCHEMA, SCHEMA, Name, metadata
+from pgclarify.schema.base import PRIVATE_SCHEMA, Name, metadata
 from pgclarify.schema.completion import completion, completion_document
 from pgclarify.schema.conversation import clarifying_question, conversation, evidence, turn
 from pgclarify.schema.corpus import corpus, corpus_tally, document, embedding_space, reader_revision
@@ -29,7 +29,6 @@ from pgclarify.schema.worker import worker
 
 __all__ = [
     "PRIVATE_SCHEMA",
-    "SCHEMA",
     "Name",
     "ambiguity_rule",
     "applied_sql",

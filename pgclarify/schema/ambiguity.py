@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
-from pgclarify.schema.base import PRIVATE_SCHEMA, Name, Timestamp, metadata
+from pgclarify.schema.base import Name, Timestamp, metadata
 
 ambiguity_rule = Table(
     "ambiguity_rule",
@@ -44,7 +44,9 @@ ambiguity_rule = Table(
     Column(
         "corpus",
         Text,
-        ForeignKey("pgclarify.corpus.name", name="ambiguity_rule_corpus_fk", onupdate="CASCADE", ondelete="CASCADE"),
+        ForeignKey(
+            "pgclarify_private.corpus.name", name="ambiguity_rule_corpus_fk", onupdate="CASCADE", ondelete="CASCADE"
+        ),
         comment="Corpus whose questions it applies to; null for all questions, also those without a corpus.",
     ),
     Column(
@@ -67,7 +69,7 @@ detection = Table(
     Column(
         "run_id",
         BigInteger,
-        ForeignKey("pgclarify.run.run_id", name="detection_run_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.run.run_id", name="detection_run_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The run.",
     ),
@@ -130,7 +132,7 @@ rewriting = Table(
     Column(
         "run_id",
         BigInteger,
-        ForeignKey("pgclarify.run.run_id", name="rewriting_run_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.run.run_id", name="rewriting_run_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The run.",
     ),
@@ -164,7 +166,7 @@ trained_classifier = Table(
     Column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify.corpus.corpus_id", name="trained_classifier_corpus_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.corpus.corpus_id", name="trained_classifier_corpus_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The corpus.",
     ),
@@ -253,7 +255,6 @@ trained_classifier = Table(
         name="trained_classifier_weights_are_finite",
     ),
     Index("trained_classifier_is_used_idx", "corpus_id", unique=True, postgresql_where=text("is_used")),
-    schema=PRIVATE_SCHEMA,
     comment=(
         "A version of the classifier of ambiguity that was trained on labelled questions of a corpus; view "
         "ambiguity_classifier shows it."

@@ -7,9 +7,8 @@ from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.types import UserDefinedType
 
 from pgclarify.schema_names import PRIVATE_SCHEMA as PRIVATE_SCHEMA
-from pgclarify.schema_names import SCHEMA as SCHEMA
 
-metadata = MetaData(schema=SCHEMA)
+metadata = MetaData(schema=PRIVATE_SCHEMA)
 
 Timestamp = TIMESTAMP(timezone=True)
 

@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REAL
 
-from pgclarify.schema.base import PRIVATE_SCHEMA, Timestamp, metadata
+from pgclarify.schema.base import Timestamp, metadata
 
 completion = Table(
     "completion",
@@ -122,7 +122,9 @@ completion_document = Table(
         "completion_id",
         BigInteger,
         ForeignKey(
-            "pgclarify.completion.completion_id", name="completion_document_completion_id_fk", ondelete="CASCADE"
+            "pgclarify_private.completion.completion_id",
+            name="completion_document_completion_id_fk",
+            ondelete="CASCADE",
         ),
         nullable=False,
         comment="The row of the ledger.",
@@ -132,5 +134,4 @@ completion_document = Table(
     PrimaryKeyConstraint("completion_id", "corpus_id", "document_id", name="completion_document_pk"),
     Index("completion_document_corpus_id_document_id_idx", "corpus_id", "document_id"),
     comment="The documents in the input of a reply; erase_document uses it to find replies.",
-    schema=PRIVATE_SCHEMA,
 )

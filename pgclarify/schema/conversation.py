@@ -24,7 +24,7 @@ evidence = Table(
     Column(
         "run_id",
         BigInteger,
-        ForeignKey("pgclarify.run.run_id", name="evidence_run_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.run.run_id", name="evidence_run_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The run.",
     ),
@@ -53,7 +53,7 @@ clarifying_question = Table(
     Column(
         "run_id",
         BigInteger,
-        ForeignKey("pgclarify.run.run_id", name="clarifying_question_run_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.run.run_id", name="clarifying_question_run_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The run.",
     ),
@@ -102,7 +102,7 @@ conversation = Table(
     Column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify.corpus.corpus_id", name="conversation_corpus_id_fk", ondelete="SET NULL"),
+        ForeignKey("pgclarify_private.corpus.corpus_id", name="conversation_corpus_id_fk", ondelete="SET NULL"),
         comment="The corpus; null once it was dropped, or if there was none (then corpus_name is null, too).",
     ),
     Column("corpus_name", Text, comment="The corpus's name at the time of the question; null without a corpus."),
@@ -139,7 +139,9 @@ turn = Table(
     Column(
         "conversation_id",
         BigInteger,
-        ForeignKey("pgclarify.conversation.conversation_id", name="turn_conversation_id_fk", ondelete="CASCADE"),
+        ForeignKey(
+            "pgclarify_private.conversation.conversation_id", name="turn_conversation_id_fk", ondelete="CASCADE"
+        ),
         nullable=False,
         comment="The conversation.",
     ),
@@ -147,7 +149,7 @@ turn = Table(
     Column(
         "run_id",
         BigInteger,
-        ForeignKey("pgclarify.run.run_id", name="turn_run_id_fk", ondelete="SET NULL"),
+        ForeignKey("pgclarify_private.run.run_id", name="turn_run_id_fk", ondelete="SET NULL"),
         comment="The run of clarifying_questions; null once it was deleted.",
     ),
     Column(

@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, OID
 
-from pgclarify.schema.base import PRIVATE_SCHEMA, Name, Timestamp, metadata
+from pgclarify.schema.base import Name, Timestamp, metadata
 
 corpus = Table(
     "corpus",
@@ -60,7 +60,7 @@ corpus = Table(
         "embedding_space_id",
         BigInteger,
         ForeignKey(
-            "pgclarify.embedding_space.embedding_space_id",
+            "pgclarify_private.embedding_space.embedding_space_id",
             name="corpus_embedding_space_id_fk",
             ondelete="SET NULL",
             use_alter=True,
@@ -105,7 +105,7 @@ embedding_space = Table(
     Column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify.corpus.corpus_id", name="embedding_space_corpus_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.corpus.corpus_id", name="embedding_space_corpus_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The corpus.",
     ),
@@ -224,7 +224,7 @@ corpus_tally = Table(
     Column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify.corpus.corpus_id", name="corpus_tally_corpus_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.corpus.corpus_id", name="corpus_tally_corpus_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The corpus.",
     ),
@@ -324,7 +324,6 @@ corpus_tally = Table(
         "Counts of a corpus as increments; their sum is the count. Writers only insert rows, so that they do not "
         "wait for each other; workers merge the rows of a corpus into one."
     ),
-    schema=PRIVATE_SCHEMA,
 )
 
 reader_revision = Table(
@@ -334,7 +333,7 @@ reader_revision = Table(
     Column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify.corpus.corpus_id", name="reader_revision_corpus_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.corpus.corpus_id", name="reader_revision_corpus_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The corpus.",
     ),
@@ -368,7 +367,6 @@ reader_revision = Table(
         "Writers only insert rows; workers merge the rows of a reader into one. Changes of documents without readers "
         "are in corpus_tally."
     ),
-    schema=PRIVATE_SCHEMA,
 )
 
 document = Table(
@@ -377,7 +375,7 @@ document = Table(
     Column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify.corpus.corpus_id", name="document_corpus_id_fk"),
+        ForeignKey("pgclarify_private.corpus.corpus_id", name="document_corpus_id_fk"),
         nullable=False,
         comment="The corpus.",
     ),

@@ -10,7 +10,7 @@ estimate = Table(
     Column(
         "run_id",
         BigInteger,
-        ForeignKey("pgclarify.run.run_id", name="estimate_run_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.run.run_id", name="estimate_run_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The run.",
     ),

@@ -34,7 +34,7 @@ eval_run = Table(
     Column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify.corpus.corpus_id", name="eval_run_corpus_id_fk", ondelete="SET NULL"),
+        ForeignKey("pgclarify_private.corpus.corpus_id", name="eval_run_corpus_id_fk", ondelete="SET NULL"),
         comment="The corpus; null once it was dropped.",
     ),
     Column("corpus_name", Text, nullable=False, comment="The corpus's name when the evaluation began."),
@@ -109,7 +109,7 @@ eval_case = Table(
     Column(
         "eval_run_id",
         BigInteger,
-        ForeignKey("pgclarify.eval_run.eval_run_id", name="eval_case_eval_run_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.eval_run.eval_run_id", name="eval_case_eval_run_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The evaluation.",
     ),
@@ -138,7 +138,7 @@ eval_case = Table(
     Column(
         "run_id",
         BigInteger,
-        ForeignKey("pgclarify.run.run_id", name="eval_case_run_id_fk", ondelete="SET NULL"),
+        ForeignKey("pgclarify_private.run.run_id", name="eval_case_run_id_fk", ondelete="SET NULL"),
         comment="The run that answered; null for baselines, or once it was deleted.",
     ),
     Column(
@@ -199,7 +199,7 @@ eval_metric = Table(
     Column(
         "eval_run_id",
         BigInteger,
-        ForeignKey("pgclarify.eval_run.eval_run_id", name="eval_metric_eval_run_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.eval_run.eval_run_id", name="eval_metric_eval_run_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The evaluation.",
     ),
@@ -234,7 +234,7 @@ eval_metric = Table(
     ),
     ForeignKeyConstraint(
         ["eval_run_id", "ordinal"],
-        ["pgclarify.eval_case.eval_run_id", "pgclarify.eval_case.ordinal"],
+        ["pgclarify_private.eval_case.eval_run_id", "pgclarify_private.eval_case.ordinal"],
         name="eval_metric_case_fk",
         ondelete="CASCADE",
     ),

@@ -14,12 +14,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, REAL
 
-from pgclarify.schema.base import PRIVATE_SCHEMA, Timestamp, metadata
+from pgclarify.schema.base import Timestamp, metadata
 
 
 def _space(table: str) -> ForeignKey:
     return ForeignKey(
-        "pgclarify.embedding_space.embedding_space_id", name=f"{table}_embedding_space_id_fk", ondelete="CASCADE"
+        "pgclarify_private.embedding_space.embedding_space_id",
+        name=f"{table}_embedding_space_id_fk",
+        ondelete="CASCADE",
     )
 
 
@@ -57,7 +59,6 @@ neighborhood = Table(
         "A passage's nearest passages in a space, nearest first. One partition for each space; view edge has one row "
         "for each edge."
     ),
-    schema=PRIVATE_SCHEMA,
 )
 
 pending_link = Table(
@@ -70,7 +71,6 @@ pending_link = Table(
     PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="pending_link_pk"),
     Index("pending_link_embedding_space_id_added_at_idx", "embedding_space_id", "added_at"),
     comment="A passage whose neighbors must be found, or found again. Workers take rows with SKIP LOCKED.",
-    schema=PRIVATE_SCHEMA,
 )
 
 pending_unlink = Table(
@@ -82,7 +82,6 @@ pending_unlink = Table(
     PrimaryKeyConstraint("embedding_space_id", "passage_id", name="pending_unlink_pk"),
     Index("pending_unlink_embedding_space_id_added_at_idx", "embedding_space_id", "added_at"),
     comment="A passage that was removed, or has a new vector, while neighborhoods may still contain it.",
-    schema=PRIVATE_SCHEMA,
 )
 
 pending_passage = Table(
@@ -122,7 +121,6 @@ pending_passage = Table(
         "A passage without a vector in a space that is being built beside the active one. Workers lease rows with "
         "SKIP LOCKED. Passages of a large corpus are put here a thousand at a time."
     ),
-    schema=PRIVATE_SCHEMA,
 )
 
 pending_cut = Table(
@@ -135,5 +133,4 @@ pending_cut = Table(
         "A document with a passage that is too long for the space's model. Once the space is active, the document is "
         "indexed again, and cut into shorter passages."
     ),
-    schema=PRIVATE_SCHEMA,
 )

@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Column, Identity, Index, PrimaryKeyConstraint, Table, text
 from sqlalchemy.dialects.postgresql import OID
 
-from pgclarify.schema.base import PRIVATE_SCHEMA, Name, Timestamp, metadata
+from pgclarify.schema.base import Name, Timestamp, metadata
 
 named_role = Table(
     "named_role",
@@ -20,5 +20,4 @@ named_role = Table(
         "that name has no access until pgclarify init --adopt-roles. A name may have two rows, from two concurrent "
         "transactions: with a unique key, one would wait for the other."
     ),
-    schema=PRIVATE_SCHEMA,
 )

@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import BYTEA, UUID
 
-from pgclarify.schema.base import PRIVATE_SCHEMA, QUEUE, Timestamp, metadata
+from pgclarify.schema.base import QUEUE, Timestamp, metadata
 
 pending_document = Table(
     "pending_document",
@@ -24,7 +24,7 @@ pending_document = Table(
     Column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify.corpus.corpus_id", name="pending_document_corpus_id_fk"),
+        ForeignKey("pgclarify_private.corpus.corpus_id", name="pending_document_corpus_id_fk"),
         nullable=False,
         comment="The corpus.",
     ),
@@ -68,7 +68,6 @@ pending_document = Table(
     Index("pending_document_leased_by_idx", "leased_by", postgresql_where=text("leased_by is not null")),
     postgresql_with=QUEUE,
     comment="A document whose current content is not searchable yet. Workers lease rows with SKIP LOCKED.",
-    schema=PRIVATE_SCHEMA,
 )
 
 staged_passage = Table(
@@ -95,7 +94,6 @@ staged_passage = Table(
         "Staging table: a worker copies passages here, and one statement then moves them into place; those of a long "
         "document arrive in parts. Unlogged, because a crash only loses work."
     ),
-    schema=PRIVATE_SCHEMA,
 )
 
 term_change = Table(
@@ -118,5 +116,4 @@ term_change = Table(
         "Changes of term by users' transactions; workers apply them. So a user who removes a document locks no row "
         "of term until the commit."
     ),
-    schema=PRIVATE_SCHEMA,
 )

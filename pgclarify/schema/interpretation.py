@@ -23,7 +23,7 @@ interpretation = Table(
     Column(
         "run_id",
         BigInteger,
-        ForeignKey("pgclarify.run.run_id", name="interpretation_run_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.run.run_id", name="interpretation_run_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The run.",
     ),
@@ -61,7 +61,7 @@ citation = Table(
     CheckConstraint("rank >= 1", name="citation_rank_counts_from_one"),
     ForeignKeyConstraint(
         ["run_id", "ordinal"],
-        ["pgclarify.interpretation.run_id", "pgclarify.interpretation.ordinal"],
+        ["pgclarify_private.interpretation.run_id", "pgclarify_private.interpretation.ordinal"],
         name="citation_interpretation_fk",
         ondelete="CASCADE",
     ),

@@ -3,7 +3,7 @@
 from sqlalchemy import Boolean, CheckConstraint, Column, Integer, PrimaryKeyConstraint, Table, Text, text
 from sqlalchemy.dialects.postgresql import BYTEA
 
-from pgclarify.schema.base import PRIVATE_SCHEMA, metadata
+from pgclarify.schema.base import metadata
 
 caller_key = Table(
     "caller_key",
@@ -18,7 +18,6 @@ caller_key = Table(
     CheckConstraint("length(inner_pad) = 64", name="caller_key_inner_pad_is_one_block"),
     CheckConstraint("length(outer_pad) = 64", name="caller_key_outer_pad_is_one_block"),
     comment=("The key that signs callers' names (HMAC-SHA-256, RFC 2104), as its two padded blocks. One row."),
-    schema=PRIVATE_SCHEMA,
 )
 
 loopback = Table(
@@ -39,7 +38,6 @@ loopback = Table(
     CheckConstraint("is_only", name="loopback_has_one_row"),
     CheckConstraint("port between 1 and 65535", name="loopback_port_is_a_port"),
     comment="How a waiting call opens a second connection to this database. One row, written by pgclarify init.",
-    schema=PRIVATE_SCHEMA,
 )
 
 applied_sql = Table(
@@ -66,5 +64,4 @@ applied_sql = Table(
         "Which functions, views and policies are installed. If they are complete, an install does not change them. "
         "One row."
     ),
-    schema=PRIVATE_SCHEMA,
 )

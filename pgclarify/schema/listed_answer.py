@@ -11,7 +11,7 @@ listed_answer = Table(
     Column(
         "run_id",
         BigInteger,
-        ForeignKey("pgclarify.run.run_id", name="listed_answer_run_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.run.run_id", name="listed_answer_run_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The run.",
     ),

@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import OID
 
-from pgclarify.schema.base import PRIVATE_SCHEMA, Name, Timestamp, metadata
+from pgclarify.schema.base import Name, Timestamp, metadata
 
 model_price = Table(
     "model_price",
@@ -63,7 +63,7 @@ budget = Table(
     Column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify.corpus.corpus_id", name="budget_corpus_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.corpus.corpus_id", name="budget_corpus_id_fk", ondelete="CASCADE"),
         comment="The budget applies to runs on this corpus; null for runs on all corpora, and without one.",
     ),
     Column(
@@ -125,7 +125,6 @@ budget_counter = Table(
     CheckConstraint("cost_usd >= 0 and cost_usd < 'infinity'", name="budget_counter_cost_usd_is_an_amount"),
     CheckConstraint("calls >= 0", name="budget_counter_calls_are_not_negative"),
     comment="What was spent of a budget in a period.",
-    schema=PRIVATE_SCHEMA,
 )
 
 embedding_usage = Table(
@@ -174,5 +173,4 @@ embedding_usage = Table(
     CheckConstraint("unpriced_tokens between 0 and tokens", name="embedding_usage_unpriced_tokens_are_among_tokens"),
     CheckConstraint("cost_usd >= 0 and cost_usd < 'infinity'", name="embedding_usage_cost_usd_is_an_amount"),
     comment="Usage of embedding endpoints, with a row for each day, corpus, role and model.",
-    schema=PRIVATE_SCHEMA,
 )

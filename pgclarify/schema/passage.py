@@ -15,9 +15,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, TSVECTOR
 
-from pgclarify.schema.base import PRIVATE_SCHEMA, Name, metadata
+from pgclarify.schema.base import Name, metadata
 
-passage_id_seq = Sequence("passage_id_seq", schema=PRIVATE_SCHEMA, metadata=metadata)
+passage_id_seq = Sequence("passage_id_seq", metadata=metadata)
 
 passage = Table(
     "passage",
@@ -86,7 +86,6 @@ passage_embedding = Table(
         "A passage's vector in a space. One partition for each space, with an HNSW index over "
         "vector::halfvec(dimensions)."
     ),
-    schema=PRIVATE_SCHEMA,
 )
 
 term = Table(
@@ -113,5 +112,4 @@ term = Table(
         "In how many passages of a corpus a lexeme occurs. BM25 needs it, and PostgreSQL's own ranking does not have "
         "it."
     ),
-    schema=PRIVATE_SCHEMA,
 )

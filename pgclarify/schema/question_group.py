@@ -14,7 +14,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, OID
 
-from pgclarify.schema.base import PRIVATE_SCHEMA, Name, Timestamp, metadata
+from pgclarify.schema.base import Name, Timestamp, metadata
 
 question_group = Table(
     "question_group",
@@ -32,7 +32,7 @@ question_group = Table(
     Column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify.corpus.corpus_id", name="question_group_corpus_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.corpus.corpus_id", name="question_group_corpus_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The corpus that was asked.",
     ),
@@ -68,7 +68,6 @@ question_group = Table(
         "Questions of a corpus with the same meaning. Workers put finished runs into groups. For each length of "
         "vectors there is an HNSW index, created with the first vector."
     ),
-    schema=PRIVATE_SCHEMA,
 )
 
 question_wording = Table(
@@ -77,7 +76,7 @@ question_wording = Table(
     Column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify.corpus.corpus_id", name="question_wording_corpus_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.corpus.corpus_id", name="question_wording_corpus_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The corpus that was asked.",
     ),
@@ -92,7 +91,6 @@ question_wording = Table(
     CheckConstraint("length(wording_hash) = 32", name="question_wording_hash_is_sha256"),
     Index("question_wording_question_group_id_idx", "question_group_id"),
     comment="Wordings of grouped questions, so that equal wordings need not be compared by meaning.",
-    schema=PRIVATE_SCHEMA,
 )
 
 served_answer = Table(
@@ -105,7 +103,6 @@ served_answer = Table(
         "no caller waits for another."
     ),
     prefixes=["unlogged"],
-    schema=PRIVATE_SCHEMA,
 )
 
 citation_tally = Table(
@@ -114,7 +111,7 @@ citation_tally = Table(
     Column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify.corpus.corpus_id", name="citation_tally_corpus_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.corpus.corpus_id", name="citation_tally_corpus_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The corpus.",
     ),
@@ -135,5 +132,4 @@ citation_tally = Table(
     comment=(
         "How often a document was cited, for each role. Counted when a run gets its group; deleted runs still count."
     ),
-    schema=PRIVATE_SCHEMA,
 )

@@ -37,7 +37,7 @@ run = Table(
     Column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify.corpus.corpus_id", name="run_corpus_id_fk", ondelete="SET NULL"),
+        ForeignKey("pgclarify_private.corpus.corpus_id", name="run_corpus_id_fk", ondelete="SET NULL"),
         comment="The corpus; null once it was dropped, or if there was none (then corpus_name is null, too).",
     ),
     Column("corpus_name", Text, comment="The corpus's name at the time of the question; null without a corpus."),
@@ -68,7 +68,7 @@ run = Table(
     Column(
         "parent_run_id",
         BigInteger,
-        ForeignKey("pgclarify.run.run_id", name="run_parent_run_id_fk", ondelete="SET NULL"),
+        ForeignKey("pgclarify_private.run.run_id", name="run_parent_run_id_fk", ondelete="SET NULL"),
         comment=("The run whose verdicts this one consolidates again, or whose question it replies to; else null."),
     ),
     Column(

@@ -14,7 +14,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, OID, REGCLASS
 
-from pgclarify.schema.base import PRIVATE_SCHEMA, QUEUE, Name, Timestamp, metadata
+from pgclarify.schema.base import QUEUE, Name, Timestamp, metadata
 
 source = Table(
     "source",
@@ -29,7 +29,7 @@ source = Table(
     Column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify.corpus.corpus_id", name="source_corpus_id_fk"),
+        ForeignKey("pgclarify_private.corpus.corpus_id", name="source_corpus_id_fk"),
         nullable=False,
         comment="The corpus.",
     ),
@@ -135,7 +135,6 @@ source = Table(
     CheckConstraint("state <> 'failed' or error is not null", name="source_failed_has_an_error"),
     UniqueConstraint("corpus_id", "relation", name="source_corpus_id_relation_key"),
     comment="A user's table that is attached to a corpus; its rows are documents.",
-    schema=PRIVATE_SCHEMA,
 )
 
 change = Table(
@@ -165,5 +164,4 @@ change = Table(
     PrimaryKeyConstraint("source_id", "change_id", name="change_pk"),
     postgresql_with=QUEUE,
     comment="Pending changes of an attached table. Triggers only insert rows; workers process them.",
-    schema=PRIVATE_SCHEMA,
 )

@@ -23,7 +23,7 @@ step = Table(
     Column(
         "run_id",
         BigInteger,
-        ForeignKey("pgclarify.run.run_id", name="step_run_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.run.run_id", name="step_run_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The run.",
     ),
@@ -108,7 +108,7 @@ step_citation = Table(
     CheckConstraint("rank >= 1", name="step_citation_rank_counts_from_one"),
     ForeignKeyConstraint(
         ["run_id", "step_ordinal"],
-        ["pgclarify.step.run_id", "pgclarify.step.ordinal"],
+        ["pgclarify_private.step.run_id", "pgclarify_private.step.ordinal"],
         name="step_citation_step_fk",
         ondelete="CASCADE",
     ),

@@ -25,7 +25,7 @@ candidate = Table(
     Column(
         "run_id",
         BigInteger,
-        ForeignKey("pgclarify.run.run_id", name="candidate_run_id_fk", ondelete="CASCADE"),
+        ForeignKey("pgclarify_private.run.run_id", name="candidate_run_id_fk", ondelete="CASCADE"),
         nullable=False,
         comment="The run.",
     ),
@@ -119,7 +119,7 @@ verdict = Table(
     ),
     ForeignKeyConstraint(
         ["run_id", "rank"],
-        ["pgclarify.candidate.run_id", "pgclarify.candidate.rank"],
+        ["pgclarify_private.candidate.run_id", "pgclarify_private.candidate.rank"],
         name="verdict_candidate_fk",
         ondelete="CASCADE",
     ),

@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from pgclarify.schema.base import PRIVATE_SCHEMA, Timestamp, metadata
+from pgclarify.schema.base import Timestamp, metadata
 
 worker = Table(
     "worker",
@@ -74,5 +74,4 @@ worker = Table(
         "A worker process. It is alive while its session holds the advisory lock (1885823084, worker_id), and its "
         "last heartbeat, seen_at, is not older than its lease."
     ),
-    schema=PRIVATE_SCHEMA,
 )

@@ -1,11 +1,11 @@
 -- Corpora: creating, finding and dropping them.
 
 create or replace function pgclarify_private.visible_corpora(roles name[])
-returns setof pgclarify.corpus
+returns setof pgclarify_private.corpus
 language sql stable parallel safe
 begin atomic
     select corpus.*
-    from pgclarify.corpus
+    from pgclarify_private.corpus
     where
         corpus.reader is null
         or corpus.reader = any(visible_corpora.roles)
@@ -16,7 +16,7 @@ comment on function pgclarify_private.visible_corpora(name[]) is
 'Corpora that a holder of these roles may search: those without a reader, with a reader among these roles, or their own. Only '
 'functions of the owner call it, so that the planner can inline it and look up one corpus among thousands.';
 
-create or replace function pgclarify_private.has_search_config(corpus pgclarify.corpus)
+create or replace function pgclarify_private.has_search_config(corpus pgclarify_private.corpus)
 returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -27,7 +27,7 @@ begin atomic
     where pg_ts_config.oid::regconfig::text = (has_search_config.corpus).search_config;
 end;
 
-comment on function pgclarify_private.has_search_config(pgclarify.corpus) is
+comment on function pgclarify_private.has_search_config(pgclarify_private.corpus) is
 'True if the text search configuration of a corpus exists: it may have been dropped or renamed.';
 
 create or replace function pgclarify_private.bigrams(word text)
@@ -58,13 +58,13 @@ comment on function pgclarify_private.likeness(text, text) is
 'How alike two names are, 0 to 1: the Dice coefficient of their pairs of letters. Case does not count.';
 
 create or replace function pgclarify_private.find_corpus(roles name[], corpus text)
-returns pgclarify.corpus
+returns pgclarify_private.corpus
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_name text := coalesce(find_corpus.corpus, nullif(current_setting('pgclarify.corpus', true), ''));
-    v_corpus pgclarify.corpus;
+    v_corpus pgclarify_private.corpus;
     v_names text[];
     v_near text;
 begin
@@ -108,7 +108,7 @@ begin
                 end,
                 hint = case
                     when v_names is null then 'Make one with pgclarify.create_corpus(''name'').'
-                    else 'Pass corpus => ''name'', or SET pgclarify.corpus = ''name''.'
+                    else 'Pass corpus => ''name'', or SET pgclarify_private.corpus = ''name''.'
                 end;
     end if;
     select visible.* into strict v_corpus from pgclarify_private.visible_corpora(find_corpus.roles) as visible;
@@ -117,17 +117,17 @@ end
 $$;
 
 comment on function pgclarify_private.find_corpus(name[], text) is
-'The corpus of that name that these roles may search; without a name that of pgclarify.corpus, or the only one. A corpus that '
+'The corpus of that name that these roles may search; without a name that of pgclarify_private.corpus, or the only one. A corpus that '
 'may not be searched is treated as missing.';
 
 create or replace function pgclarify_private.owned_corpus(caller pgclarify_private.caller, corpus text)
-returns pgclarify.corpus
+returns pgclarify_private.corpus
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(owned_corpus.caller));
-    v_corpus pgclarify.corpus;
+    v_corpus pgclarify_private.corpus;
 begin
     if owned_corpus.corpus is null then
         -- find_corpus would choose one, and the caller might then remove something from it.
@@ -159,7 +159,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = lock_corpus.corpus_id for key share;
+    perform from pgclarify_private.corpus where corpus.corpus_id = lock_corpus.corpus_id for key share;
     if not found then
         raise exception 'the corpus no longer exists'
             using errcode = 'undefined_object',
@@ -267,7 +267,7 @@ begin
     perform pgclarify_private.check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
     perform pgclarify_private.check_groups(array[v_settings ->> 'reader', v_settings ->> 'analyst'], null);
     begin
-        insert into pgclarify.corpus (
+        insert into pgclarify_private.corpus (
             name, search_config, graph_degree, graph_similarity, owner, owner_oid, reader, analyst
         )
         values (
@@ -283,8 +283,8 @@ begin
                     hint = 'Choose another name, or drop that one with pgclarify.drop_corpus.';
         end if;
         perform pgclarify_private.note_roles(array[v_settings ->> 'reader', v_settings ->> 'analyst']::name[]);
-        insert into pgclarify.embedding_space (corpus_id, model) values (v_corpus_id, create_corpus.embedding_model);
-        perform pgclarify_private.add_partition('pgclarify.passage', 'corpus_id', v_corpus_id);
+        insert into pgclarify_private.embedding_space (corpus_id, model) values (v_corpus_id, create_corpus.embedding_model);
+        perform pgclarify_private.add_partition('pgclarify_private.passage', 'corpus_id', v_corpus_id);
     exception
         when lock_not_available then
             raise exception 'another transaction is creating a corpus'
@@ -326,27 +326,27 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(drop_corpus.caller, coalesce(drop_corpus.name, ''));
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(drop_corpus.caller, coalesce(drop_corpus.name, ''));
 begin
     -- First the row, because a transaction that writes to the corpus has a key share lock on it.
-    perform from pgclarify.corpus where corpus_id = v_corpus.corpus_id for update;
+    perform from pgclarify_private.corpus where corpus_id = v_corpus.corpus_id for update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     -- Then its runs, in the order of ids. Its partitions are not dropped here: that would lock their parent, and so
     -- block everyone until the end of the transaction. Their rows are invisible, and a worker drops them.
-    perform from pgclarify.run where corpus_id = v_corpus.corpus_id order by run_id for no key update;
-    update pgclarify.run set corpus_id = null where corpus_id = v_corpus.corpus_id;
+    perform from pgclarify_private.run where corpus_id = v_corpus.corpus_id order by run_id for no key update;
+    update pgclarify_private.run set corpus_id = null where corpus_id = v_corpus.corpus_id;
     delete from pgclarify_private.staged_passage
     where batch_id in (
         select pending.batch_id from pgclarify_private.pending_document as pending where pending.corpus_id = v_corpus.corpus_id
     );
     delete from pgclarify_private.pending_document where corpus_id = v_corpus.corpus_id;
-    delete from pgclarify.document where corpus_id = v_corpus.corpus_id;
+    delete from pgclarify_private.document where corpus_id = v_corpus.corpus_id;
     -- A worker also drops the functions of attached tables' triggers, and the triggers with them.
     delete from pgclarify_private.source where corpus_id = v_corpus.corpus_id;
     -- In the order of apply_term_changes.
     delete from pgclarify_private.term_change where corpus_id = v_corpus.corpus_id;
     delete from pgclarify_private.term where corpus_id = v_corpus.corpus_id;
-    delete from pgclarify.corpus where corpus_id = v_corpus.corpus_id;
+    delete from pgclarify_private.corpus where corpus_id = v_corpus.corpus_id;
     return v_corpus.corpus_id;
 end
 $$;

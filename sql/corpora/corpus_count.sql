@@ -16,7 +16,7 @@ select
     coalesce(sum(corpus_tally.restricted_lexemes), 0)::bigint as restricted_lexemes,
     coalesce(sum(corpus_tally.graph_revision), 0)::bigint as graph_revision,
     coalesce(sum(corpus_tally.pending_passages), 0)::bigint as pending_passages
-from pgclarify.corpus
+from pgclarify_private.corpus
 left join pgclarify_private.corpus_tally on corpus.corpus_id = corpus_tally.corpus_id
 group by corpus.corpus_id;
 
@@ -90,7 +90,7 @@ begin
     -- First the corpora, as everywhere. A corpus is skipped if another worker folds it, or if it is being dropped.
     with locked as materialized (
         select corpus.corpus_id
-        from pgclarify.corpus
+        from pgclarify_private.corpus
         where corpus.corpus_id in (
             select many.corpus_id from pgclarify_private.corpus_tally as many group by many.corpus_id having count(*) > 1
         )
@@ -114,7 +114,7 @@ begin
         from folded
         group by folded.corpus_id
     )
-    update pgclarify.corpus
+    update pgclarify_private.corpus
     set revision = corpus.revision + moved.revision
     from (
         select folded.corpus_id, sum(folded.revision) as revision from folded group by folded.corpus_id
@@ -124,7 +124,7 @@ begin
     -- Only readers with new rows: a corpus may have very many others.
     with locked as materialized (
         select corpus.corpus_id
-        from pgclarify.corpus
+        from pgclarify_private.corpus
         where corpus.corpus_id in (
             select added.corpus_id from pgclarify_private.reader_revision as added where not added.is_merged
         )
@@ -226,7 +226,7 @@ begin atomic
     ) as hidden
     left join lateral (
         select embedding_space.model, embedding_space.error, embedding_space.state = 'active' as is_active
-        from pgclarify.embedding_space
+        from pgclarify_private.embedding_space
         where embedding_space.corpus_id = visible.corpus_id and embedding_space.state <> 'retired'
         order by embedding_space.state = 'active' desc, embedding_space.embedding_space_id desc
         limit 1
@@ -246,7 +246,7 @@ begin atomic
                 ),
                 0
             ) as embedded
-        from pgclarify.embedding_space
+        from pgclarify_private.embedding_space
         where embedding_space.corpus_id = visible.corpus_id
             and embedding_space.state = 'building'
             and visible.embedding_space_id is not null
@@ -292,7 +292,7 @@ end;
 comment on function pgclarify_private.corpus_statuses(pgclarify_private.caller) is 'Rows of view corpus_status for a caller.';
 grant execute on function pgclarify_private.corpus_statuses(pgclarify_private.caller) to pgclarify_reader;
 
-create or replace view pgclarify.corpus_status with (security_invoker) as
+create or replace view pgclarify.corpus_status as
 select
     status.corpus,
     status.documents,

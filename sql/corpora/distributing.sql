@@ -28,7 +28,7 @@ $$;
 comment on function pgclarify_private.is_distributed(bigint) is
 'Whether the passages and vectors of a corpus are spread over the nodes of a cluster.';
 
-create or replace function pgclarify_private.refuse_distributed(corpus pgclarify.corpus, feature text)
+create or replace function pgclarify_private.refuse_distributed(corpus pgclarify_private.corpus, feature text)
 returns void
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -49,7 +49,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.refuse_distributed(pgclarify.corpus, text) is
+comment on function pgclarify_private.refuse_distributed(pgclarify_private.corpus, text) is
 'Error 0A000 if a corpus is distributed, 40001 if it was moved after the snapshot of this statement. feature: what a '
 'distributed corpus does not support.';
 
@@ -217,7 +217,7 @@ comment on function pgclarify_private.lock_tables(regclass[]) is
 'Lock tables, without their partitions, against all other sessions until the transaction ends; error 55P03 if they are in use '
 'for a minute and a half. Waiting sessions go on between two attempts.';
 
-create or replace function pgclarify_private.move_corpus(corpus pgclarify.corpus, shards integer)
+create or replace function pgclarify_private.move_corpus(corpus pgclarify_private.corpus, shards integer)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -234,7 +234,7 @@ declare
     v_propagation constant text := pgclarify_private.set_ddl_propagation('on');
 begin
     -- Searches read the old tables until both copies are complete.
-    v_passage_copy := pgclarify_private.copy_table(v_passage, 'pgclarify.passage', null, move_corpus.shards, v_ef_search);
+    v_passage_copy := pgclarify_private.copy_table(v_passage, 'pgclarify_private.passage', null, move_corpus.shards, v_ef_search);
     if v_embedding is not null then
         v_embedding_copy := pgclarify_private.copy_table(
             v_embedding, 'pgclarify_private.passage_embedding',
@@ -258,7 +258,7 @@ begin
         case
             when move_corpus.shards is null then array[v_passage, v_embedding]
             -- Searches lock only the partitions.
-            else array[v_passage, v_embedding] || '{pgclarify.passage,pgclarify_private.passage_embedding}'::regclass[]
+            else array[v_passage, v_embedding] || '{pgclarify_private.passage,pgclarify_private.passage_embedding}'::regclass[]
         end
     );
     execute format('drop table %s', concat_ws(', ', v_passage, v_embedding));
@@ -268,7 +268,7 @@ begin
     end if;
     if move_corpus.shards is null then
         execute format(
-            'alter table pgclarify.passage attach partition %s for values in (%s)',
+            'alter table pgclarify_private.passage attach partition %s for values in (%s)',
             v_passage_copy, (move_corpus.corpus).corpus_id
         );
         execute format('alter table %s drop constraint is_in_partition', v_passage_copy);
@@ -284,7 +284,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.move_corpus(pgclarify.corpus, integer) is
+comment on function pgclarify_private.move_corpus(pgclarify_private.corpus, integer) is
 'Copy the passages and vectors of a corpus to so many shards, or to partitions of this server if shards is null, and put the '
 'copies in the place of its tables. Called with the corpus locked.';
 
@@ -295,7 +295,7 @@ set search_path = pg_catalog, pg_temp
 set lock_timeout = '10s'
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(distribute.caller, distribute.corpus);
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(distribute.caller, distribute.corpus);
     v_settings jsonb := pgclarify_private.check_options(
         distribute.options,
         '{
@@ -328,15 +328,15 @@ begin
         end if;
         -- A transaction that writes to the corpus holds a key share lock on this row. This waits for such transactions, and new
         -- ones wait for this.
-        perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
+        perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
         perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
-        select again.* into v_corpus from pgclarify.corpus as again where again.corpus_id = v_corpus.corpus_id;
+        select again.* into v_corpus from pgclarify_private.corpus as again where again.corpus_id = v_corpus.corpus_id;
     end if;
     v_is_distributed := pgclarify_private.is_distributed(v_corpus.corpus_id);
     v_passage := pgclarify_private.partition_name('passage', v_corpus.corpus_id);
     v_embedding := to_regclass(pgclarify_private.partition_name('passage_embedding', v_corpus.embedding_space_id));
     if not v_is_distributed and not v_is_undone and exists (
-        select from pgclarify.embedding_space as space
+        select from pgclarify_private.embedding_space as space
         where space.corpus_id = v_corpus.corpus_id
             and space.state = 'building'
             and v_corpus.embedding_space_id is not null
@@ -387,7 +387,7 @@ $$;
 comment on function pgclarify_private.distribute(pgclarify_private.caller, text, jsonb) is 'See distribute.';
 grant execute on function pgclarify_private.distribute(pgclarify_private.caller, text, jsonb) to pgclarify_user;
 
-create or replace function pgclarify_private.drop_graph(corpus pgclarify.corpus)
+create or replace function pgclarify_private.drop_graph(corpus pgclarify_private.corpus)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -398,7 +398,7 @@ declare
 begin
     delete from pgclarify_private.pending_link where embedding_space_id = v_space_id;
     delete from pgclarify_private.pending_unlink where embedding_space_id = v_space_id;
-    update pgclarify.embedding_space
+    update pgclarify_private.embedding_space
     set linking_document_id = null, linking_passage_id = null, linking_passages = null, linking_worker_id = null
     where embedding_space.embedding_space_id = v_space_id;
     execute format(
@@ -410,7 +410,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.drop_graph(pgclarify.corpus) is
+comment on function pgclarify_private.drop_graph(pgclarify_private.corpus) is
 'Delete the neighborhood graph of a corpus, and the queue of passages for it. Called with the corpus locked.';
 
 create or replace function pgclarify.distribute(corpus text, options jsonb default '{}')
@@ -425,7 +425,7 @@ comment on function pgclarify.distribute(text, jsonb) is
 'Experimental. Distribute the passages and vectors of a corpus over the nodes of a Citus cluster, or bring them back, in this '
 'transaction. Until it ends, changes of the corpus and new questions wait; a call that waits for an answer fails with 55P03 '
 'after its timeout. A search that begins before its end may fail with 40001: repeat it. At its end, create_corpus, a new '
-'embedding model, and queries of table pgclarify.passage wait, for every corpus. corpus: name of one that you own. options: '
+'embedding model, and queries of table pgclarify_private.passage wait, for every corpus. corpus: name of one that you own. options: '
 'shards (8), undo (true: bring the corpus back), dry_run (true: change nothing). Returns an object: is_distributed, is_moved '
 '(false if it is there already), passages and bytes (what is moved, with its indexes), nodes (null with undo), shards, '
 'ef_search (the least hnsw.ef_search of pgclarify_owner on the nodes). A corpus that is already distributed is not changed, '

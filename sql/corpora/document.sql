@@ -47,7 +47,7 @@ begin
         using errcode = 'object_not_in_prerequisite_state',
             detail = (
                 select format('The table is %s.', source.relation_name)
-                from pgclarify.document
+                from pgclarify_private.document
                 inner join pgclarify_private.source on document.source_id = source.source_id
                 where document.corpus_id = refuse_by_hand.corpus_id and document.id = refuse_by_hand.document_id
             ),
@@ -61,12 +61,12 @@ comment on function pgclarify_private.refuse_by_hand(bigint, text) is
 create or replace function pgclarify_private.made_document(
     document_id text, content text, title text, uri text, metadata jsonb, readers name[], origin text
 )
-returns pgclarify.document
+returns pgclarify_private.document
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_document pgclarify.document;
+    v_document pgclarify_private.document;
 begin
     if not pgclarify_private.is_document_id(made_document.document_id) then
         raise exception 'a document needs an id of 1 to 1000 characters, in at most 2600 bytes'
@@ -127,8 +127,8 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(add_document.caller, add_document.corpus);
-    v_document pgclarify.document := pgclarify_private.made_document(
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(add_document.caller, add_document.corpus);
+    v_document pgclarify_private.document := pgclarify_private.made_document(
         add_document.document_id, add_document.content, add_document.title, add_document.uri,
         add_document.metadata, add_document.readers, null
     );
@@ -190,13 +190,13 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(remove_document.caller, remove_document.corpus);
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(remove_document.caller, remove_document.corpus);
     v_merged record;
 begin
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, '{}', array[remove_document.document_id]);
     if v_merged.removed = 0 and exists (
-        select from pgclarify.document
+        select from pgclarify_private.document
         where document.corpus_id = v_corpus.corpus_id
             and document.id = remove_document.document_id
             and document.source_id is not null

@@ -19,7 +19,7 @@ begin atomic
 
     known as (
         select document.id, document.origin
-        from pgclarify.document
+        from pgclarify_private.document
         where
             document.corpus_id = located.corpus_id
             and document.origin <> ''
@@ -39,7 +39,7 @@ begin atomic
 
     present as (
         select document.id, document.origin, document.source_id
-        from pgclarify.document
+        from pgclarify_private.document
         where
             document.corpus_id = located.corpus_id
             and document.id = any(located.document_ids || array(select placed.document_id from placed))
@@ -77,7 +77,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(check_load.caller, check_load.corpus);
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(check_load.caller, check_load.corpus);
 begin
     return query
     select *
@@ -136,15 +136,15 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(load_documents.caller, load_documents.corpus);
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(load_documents.caller, load_documents.corpus);
     v_ids text[];
     v_taken text[];
-    v_documents pgclarify.document[];
+    v_documents pgclarify_private.document[];
     v_merged record;
 begin
     if cardinality(array_remove(load_documents.origins, null)) > 0 then
         -- One load at a time: two loads that find the same new file under different names would both add it.
-        perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
+        perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     end if;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     select
@@ -164,7 +164,7 @@ begin
         perform pgclarify_private.refuse_origins(v_corpus.name, v_taken);
     end if;
     -- The file had another name before.
-    update pgclarify.document
+    update pgclarify_private.document
     set origin = given.origin
     from unnest(v_ids, load_documents.origins, load_documents.known_as) as given (id, origin, known_as)
     where document.corpus_id = v_corpus.corpus_id
@@ -225,14 +225,14 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(loaded_from.caller, loaded_from.corpus);
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(loaded_from.caller, loaded_from.corpus);
     v_prefix text collate "C" := loaded_from.origin_prefix;
     -- The prefix ends with / or #, so the next character after that is the end of the range.
     v_end text collate "C" := left(v_prefix, -1) || chr(ascii(right(v_prefix, 1)) + 1);
 begin
     return query
     select document.id, document.origin
-    from pgclarify.document
+    from pgclarify_private.document
     where document.corpus_id = v_corpus.corpus_id
         and document.origin <> ''
         and document.origin >= v_prefix
@@ -256,14 +256,14 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(remove_loaded.caller, remove_loaded.corpus);
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(remove_loaded.caller, remove_loaded.corpus);
     v_ids text[];
 begin
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     -- Another source may have taken over a document meanwhile.
     with locked as (
         select document.id
-        from pgclarify.document
+        from pgclarify_private.document
         where document.corpus_id = v_corpus.corpus_id
             and document.id = any(remove_loaded.document_ids)
             and document.origin <> ''

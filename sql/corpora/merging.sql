@@ -30,7 +30,7 @@ comment on function pgclarify_private.may_replace(bigint, text, text) is
 create or replace function pgclarify_private.put_documents(
     corpus_id bigint,
     source_id bigint,
-    documents pgclarify.document[],
+    documents pgclarify_private.document[],
     out added bigint,
     out changed bigint,
     out refused text[],
@@ -43,7 +43,7 @@ set search_path = pg_catalog, pg_temp
 set enable_nestloop = off
 as $$
 declare
-    v_left pgclarify.document[] := put_documents.documents;
+    v_left pgclarify_private.document[] := put_documents.documents;
     v_ids text[];
     v_kept text[];
     v_changed text[];
@@ -78,7 +78,7 @@ begin
         -- New documents. In the order of ids, here and below, because two transactions that write the same ones would
         -- deadlock otherwise.
         with inserted as (
-            insert into pgclarify.document
+            insert into pgclarify_private.document
             (corpus_id, id, content, title, uri, metadata, readers, content_hash, error, source_id, origin)
             select
                 put_documents.corpus_id, given.id, given.content, given.title, given.uri, given.metadata,
@@ -118,7 +118,7 @@ begin
             select
                 document.id, document.content_hash, document.error, document.uri, document.metadata, document.readers,
                 document.source_id
-            from pgclarify.document
+            from pgclarify_private.document
             where document.corpus_id = put_documents.corpus_id
                 and document.id = any(v_ids)
                 and (
@@ -165,7 +165,7 @@ begin
         from compared;
 
         if cardinality(v_changed) > 0 then
-            update pgclarify.document
+            update pgclarify_private.document
             set
                 content = given.content,
                 title = given.title,
@@ -208,7 +208,7 @@ begin
             v_tally.revision := greatest(v_tally.revision, v_reread_tally.revision);
         end if;
         -- A new origin is not a change of the document.
-        update pgclarify.document
+        update pgclarify_private.document
         set origin = given.origin
         from unnest(v_left) as given
         where document.corpus_id = put_documents.corpus_id
@@ -231,7 +231,7 @@ begin
         into refused, v_left
         from unnest(v_left) as given
         left join unnest(v_kept) as kept (id) on given.id = kept.id
-        left join pgclarify.document as others
+        left join pgclarify_private.document as others
             on others.corpus_id = put_documents.corpus_id
             and others.id = any(v_ids)
             and others.id = given.id
@@ -246,7 +246,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.put_documents(bigint, bigint, pgclarify.document[]) is
+comment on function pgclarify_private.put_documents(bigint, bigint, pgclarify_private.document[]) is
 'The part of merge_documents that adds and changes. unindexable: documents that can no longer be indexed, whose passages must '
 'be removed. tally: pending, pending_passages, failed, restricted_documents, restricted_passages and restricted_lexemes; and '
 'revision 1 if passages got or lost readers of their own.';
@@ -254,7 +254,7 @@ comment on function pgclarify_private.put_documents(bigint, bigint, pgclarify.do
 create or replace function pgclarify_private.merge_documents(
     corpus_id bigint,
     source_id bigint,
-    documents pgclarify.document[],
+    documents pgclarify_private.document[],
     gone text[],
     out added bigint,
     out changed bigint,
@@ -289,7 +289,7 @@ begin
     if cardinality(merge_documents.gone) > 0 then
         with locked as (
             select document.id, document.error, document.readers
-            from pgclarify.document
+            from pgclarify_private.document
             where document.corpus_id = merge_documents.corpus_id
                 and document.id = any(merge_documents.gone)
                 and (
@@ -306,7 +306,7 @@ begin
             v_tally.restricted_documents - count(locked.readers)
         into v_kept, v_tally.failed, v_tally.restricted_documents
         from locked;
-        delete from pgclarify.document
+        delete from pgclarify_private.document
         where document.corpus_id = merge_documents.corpus_id and document.id = any(v_kept);
         select v_tally.pending - dequeued.documents, v_tally.pending_passages - dequeued.passages
         into v_tally.pending, v_tally.pending_passages
@@ -338,7 +338,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.merge_documents(bigint, bigint, pgclarify.document[], text[]) is
+comment on function pgclarify_private.merge_documents(bigint, bigint, pgclarify_private.document[], text[]) is
 'Change documents of a corpus to the given ones, and remove those in the list of removals; returns how many were added, '
 'changed and removed, and ids that belong to other sources and were not changed. Called with the corpus locked. source_id: '
 'the attached table of the rows; null for direct changes. documents: without created_at and the like, each id once; with an '

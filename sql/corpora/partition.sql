@@ -122,12 +122,12 @@ begin
     with named as materialized (
         select
             pg_inherits.inhrelid as partition,
-            pg_inherits.inhparent = 'pgclarify.passage'::regclass as is_of_corpus,
+            pg_inherits.inhparent = 'pgclarify_private.passage'::regclass as is_of_corpus,
             substring(partition.relname from '[0-9]+$')::bigint as key
         from pg_inherits
         inner join pg_class as partition on partition.oid = pg_inherits.inhrelid
         where pg_inherits.inhparent in (
-            'pgclarify.passage'::regclass,
+            'pgclarify_private.passage'::regclass,
             'pgclarify_private.passage_embedding'::regclass,
             'pgclarify_private.neighborhood'::regclass
         )
@@ -146,8 +146,8 @@ begin
     select named.partition::regclass::text into v_partition
     from named
     where case
-        when named.is_of_corpus then named.key not in (select corpus.corpus_id from pgclarify.corpus)
-        else named.key not in (select space.embedding_space_id from pgclarify.embedding_space as space)
+        when named.is_of_corpus then named.key not in (select corpus.corpus_id from pgclarify_private.corpus)
+        else named.key not in (select space.embedding_space_id from pgclarify_private.embedding_space as space)
     end
     -- One that cannot be dropped now, for example because its shards are on a node that is down, must not block the others.
     order by random()

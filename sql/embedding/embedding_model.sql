@@ -52,7 +52,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     -- Workers drop its rows and partitions, because there may be many, and workers may be using them.
-    update pgclarify.embedding_space as space
+    update pgclarify_private.embedding_space as space
     set
         state = 'retired',
         retired_at = clock_timestamp(),
@@ -73,17 +73,17 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(set_embedding_model.caller, set_embedding_model.corpus);
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(set_embedding_model.caller, set_embedding_model.corpus);
     v_space_id bigint;
 begin
     perform pgclarify_private.check_embedding_model(set_embedding_model.model);
     -- Two changes of the model wait for each other; adding documents is not blocked.
-    perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
+    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     -- After the lock, because distribute may have held it until now.
     perform pgclarify_private.refuse_distributed(v_corpus, 'another embedding model');
     if exists (
-        select from pgclarify.embedding_space as space
+        select from pgclarify_private.embedding_space as space
         where space.corpus_id = v_corpus.corpus_id
             and space.state = 'active'
             and space.model = set_embedding_model.model
@@ -92,7 +92,7 @@ begin
         return null;
     end if;
     -- Calling it again retries passages that could not be embedded.
-    update pgclarify.embedding_space as space
+    update pgclarify_private.embedding_space as space
     set error = null
     where space.corpus_id = v_corpus.corpus_id
         and space.state = 'building'
@@ -105,7 +105,7 @@ begin
         return v_space_id;
     end if;
     perform pgclarify_private.give_up_space(v_corpus.corpus_id);
-    insert into pgclarify.embedding_space (corpus_id, model)
+    insert into pgclarify_private.embedding_space (corpus_id, model)
     values (v_corpus.corpus_id, set_embedding_model.model)
     returning embedding_space_id into v_space_id;
     return v_space_id;
@@ -138,13 +138,13 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(cancel_embedding_model.caller, cancel_embedding_model.corpus);
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(cancel_embedding_model.caller, cancel_embedding_model.corpus);
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
+    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     -- The first space of a corpus is not given up, because there would be none.
     return exists (
-        select from pgclarify.embedding_space as space
+        select from pgclarify_private.embedding_space as space
         where space.corpus_id = v_corpus.corpus_id and space.state = 'active'
     )
     and pgclarify_private.give_up_space(v_corpus.corpus_id);

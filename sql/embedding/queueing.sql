@@ -8,7 +8,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     insert into pgclarify_private.pending_passage (embedding_space_id, document_id, passage_id)
     select space.embedding_space_id, stored.document_id, stored.passage_id
-    from pgclarify.embedding_space as space
+    from pgclarify_private.embedding_space as space
     cross join unnest(queue_passages.document_ids, queue_passages.passage_ids) as stored (document_id, passage_id)
     where space.corpus_id = queue_passages.corpus_id and space.state = 'building' and space.dimensions is not null
     order by space.embedding_space_id, stored.document_id, stored.passage_id
@@ -42,14 +42,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_size constant integer := 1000;
-    v_space pgclarify.embedding_space;
+    v_space pgclarify_private.embedding_space;
     v_seen integer;
     v_last_document_id text;
     v_last_passage_id bigint;
 begin
     -- One worker at a time moves the cursor; others try again later.
     select space.* into v_space
-    from pgclarify.embedding_space as space
+    from pgclarify_private.embedding_space as space
     where space.embedding_space_id = queue_more.embedding_space_id
         and space.state = 'building'
         and space.queued_document_id is not null
@@ -91,7 +91,7 @@ begin
     using
         queue_more.corpus_id, v_space.queued_document_id, v_space.queued_passage_id, v_size,
         queue_more.embedding_space_id;
-    update pgclarify.embedding_space as space
+    update pgclarify_private.embedding_space as space
     set
         queued_document_id = coalesce(v_last_document_id, space.queued_document_id),
         queued_passage_id = coalesce(v_last_passage_id, space.queued_passage_id),
@@ -137,7 +137,7 @@ $$;
 comment on function pgclarify_private.forget_gone(bigint, bigint, text[], bigint[]) is
 'Remove passages that no longer exist from pending_passage. Called with the corpus and the rows locked.';
 
-create or replace function pgclarify_private.has_work(space pgclarify.embedding_space, living bigint[])
+create or replace function pgclarify_private.has_work(space pgclarify_private.embedding_space, living bigint[])
 returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -161,7 +161,7 @@ begin atomic
         and not pgclarify_private.is_refused((has_work.space).embedding_space_id);
 end;
 
-comment on function pgclarify_private.has_work(pgclarify.embedding_space, bigint[]) is
+comment on function pgclarify_private.has_work(pgclarify_private.embedding_space, bigint[]) is
 'Whether a space that is being built has passages to lease or to queue. living: keys of the live workers.';
 
 create or replace function pgclarify_private.forget_failed()
@@ -170,14 +170,14 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_space pgclarify.embedding_space;
+    v_space pgclarify_private.embedding_space;
     v_document_ids text[];
     v_passage_ids bigint[];
 begin
     -- Only a few spaces, because this is called whenever a worker is idle; at random, so that each has its turn.
     for v_space in
         select space.*
-        from pgclarify.embedding_space as space
+        from pgclarify_private.embedding_space as space
         where space.state = 'building'
             and exists (
                 select
@@ -187,7 +187,7 @@ begin
         order by random()
         limit 10
     loop
-        perform from pgclarify.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
+        perform from pgclarify_private.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
         continue when not found;
         select array_agg(failed.document_id), array_agg(failed.passage_id) into v_document_ids, v_passage_ids
         from (

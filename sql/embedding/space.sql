@@ -23,7 +23,7 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select embedding_space.embedding_space_id, embedding_space.model
-    from pgclarify.embedding_space
+    from pgclarify_private.embedding_space
     where embedding_space.state = 'building' and embedding_space.dimensions is null
     order by embedding_space.embedding_space_id;
 end;
@@ -37,22 +37,22 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus;
+    v_corpus pgclarify_private.corpus;
     v_propagation text;
 begin
     -- First the corpus, as everywhere. If it is being dropped, or its model is being changed, it is skipped without
     -- waiting.
     select corpus.* into v_corpus
-    from pgclarify.corpus
+    from pgclarify_private.corpus
     where corpus.corpus_id = (
-        select space.corpus_id from pgclarify.embedding_space as space
+        select space.corpus_id from pgclarify_private.embedding_space as space
         where space.embedding_space_id = open_space.embedding_space_id
     )
     for no key update skip locked;
     if not found then
         return false;
     end if;
-    update pgclarify.embedding_space as space
+    update pgclarify_private.embedding_space as space
     set
         dimensions = open_space.dimensions,
         state = case when v_corpus.embedding_space_id is null then 'active' else 'building' end,
@@ -83,7 +83,7 @@ begin
     );
     perform pgclarify_private.set_ddl_propagation(v_propagation);
     if v_corpus.embedding_space_id is null then
-        update pgclarify.corpus
+        update pgclarify_private.corpus
         set embedding_space_id = open_space.embedding_space_id
         where corpus.corpus_id = v_corpus.corpus_id;
     end if;
@@ -101,11 +101,11 @@ returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    update pgclarify.embedding_space
+    update pgclarify_private.embedding_space
     set error = refuse_space.error
     where embedding_space.embedding_space_id in (
         select space.embedding_space_id
-        from pgclarify.embedding_space as space
+        from pgclarify_private.embedding_space as space
         where
             space.embedding_space_id = refuse_space.embedding_space_id
             and space.state = 'building'
@@ -125,7 +125,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select exists(
         select
-        from pgclarify.embedding_space as space
+        from pgclarify_private.embedding_space as space
         where space.corpus_id = is_paused.corpus_id
             and space.state = 'building'
             and space.paused_until > now()
@@ -150,7 +150,7 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select space.embedding_space_id
-    from pgclarify.embedding_space as space
+    from pgclarify_private.embedding_space as space
     where space.state = 'building'
         and space.dimensions is not null
         and (
@@ -163,7 +163,7 @@ begin atomic
         )
     union all
     select space.embedding_space_id
-    from pgclarify.embedding_space as space
+    from pgclarify_private.embedding_space as space
     -- A transaction that read the active space just before the switch still searches the old one. A minute is longer
     -- than that takes.
     where space.state = 'retired'
@@ -171,7 +171,7 @@ begin atomic
         and not pgclarify_private.is_paused(space.corpus_id)
     union all
     select space.embedding_space_id
-    from pgclarify.embedding_space as space
+    from pgclarify_private.embedding_space as space
     where space.state = 'active' and space.queued_at is not null and not pgclarify_private.is_paused(space.corpus_id);
 end;
 
@@ -185,13 +185,13 @@ returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    update pgclarify.embedding_space as space
+    update pgclarify_private.embedding_space as space
     -- Longer than a worker needs to store its current claims. Then there is no new pause for a while, because a long
     -- transaction of a user, which no pause ends, would stop the workers.
     set paused_until = now() + interval '10 seconds'
     where space.embedding_space_id in (
         select due.embedding_space_id
-        from pgclarify.embedding_space as due
+        from pgclarify_private.embedding_space as due
         where due.embedding_space_id = ask_for_a_pause.embedding_space_id
             and due.state = 'building'
             and coalesce(due.paused_until < now() - interval '1 minute', true)
@@ -212,12 +212,12 @@ as $$
 begin
     -- A transaction that stores passages locks the corpus. When there is none, all existing passages are visible, and
     -- later transactions see the space and queue their passages. So none is missed.
-    perform from pgclarify.corpus where corpus.corpus_id = begin_filling.corpus_id for update skip locked;
+    perform from pgclarify_private.corpus where corpus.corpus_id = begin_filling.corpus_id for update skip locked;
     if not found then
         perform pgclarify_private.ask_for_a_pause(begin_filling.embedding_space_id);
         return false;
     end if;
-    update pgclarify.embedding_space as space
+    update pgclarify_private.embedding_space as space
     set queued_document_id = '', queued_passage_id = 0, paused_until = null
     where space.embedding_space_id = begin_filling.embedding_space_id
         and space.state = 'building'
@@ -237,7 +237,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     -- Then no transaction is storing or removing passages, or building the graph.
-    perform from pgclarify.corpus where corpus.corpus_id = switch_space.corpus_id for update skip locked;
+    perform from pgclarify_private.corpus where corpus.corpus_id = switch_space.corpus_id for update skip locked;
     if not found then
         perform pgclarify_private.ask_for_a_pause(switch_space.embedding_space_id);
         return false;
@@ -247,7 +247,7 @@ begin
             where pending.embedding_space_id = switch_space.embedding_space_id
         )
         or not exists (
-            select from pgclarify.embedding_space as space
+            select from pgclarify_private.embedding_space as space
             where space.embedding_space_id = switch_space.embedding_space_id
                 and space.state = 'building'
                 and space.queued_at is not null
@@ -255,13 +255,13 @@ begin
     then
         return false;
     end if;
-    update pgclarify.embedding_space as space
+    update pgclarify_private.embedding_space as space
     set state = 'retired', retired_at = clock_timestamp()
     where space.corpus_id = switch_space.corpus_id and space.state = 'active';
-    update pgclarify.embedding_space as space
+    update pgclarify_private.embedding_space as space
     set state = 'active', error = null, ingestion_held_until = null, paused_until = null
     where space.embedding_space_id = switch_space.embedding_space_id;
-    update pgclarify.corpus
+    update pgclarify_private.corpus
     set embedding_space_id = switch_space.embedding_space_id
     where corpus.corpus_id = switch_space.corpus_id;
     -- Workers can no longer store what they are embedding with the old model, or have embedded of long documents. These
@@ -293,7 +293,7 @@ declare
     v_queued integer;
     v_passages bigint;
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = cut_anew.corpus_id for key share skip locked;
+    perform from pgclarify_private.corpus where corpus.corpus_id = cut_anew.corpus_id for key share skip locked;
     if not found then
         return false;
     end if;
@@ -302,7 +302,7 @@ begin
             cut.document_id, document.error is null as is_indexable,
             pgclarify_private.expected_passages(document.content) as passages
         from pgclarify_private.pending_cut as cut
-        inner join pgclarify.document on document.corpus_id = cut_anew.corpus_id and document.id = cut.document_id
+        inner join pgclarify_private.document on document.corpus_id = cut_anew.corpus_id and document.id = cut.document_id
         where cut.embedding_space_id = cut_anew.embedding_space_id
         order by cut.document_id
         limit 1000
@@ -337,9 +337,9 @@ begin
     delete from pgclarify_private.pending_cut as cut
     where cut.embedding_space_id = cut_anew.embedding_space_id
         and not exists (
-            select from pgclarify.document where document.corpus_id = cut_anew.corpus_id and document.id = cut.document_id
+            select from pgclarify_private.document where document.corpus_id = cut_anew.corpus_id and document.id = cut.document_id
         );
-    update pgclarify.embedding_space as space
+    update pgclarify_private.embedding_space as space
     set queued_at = null, queued_document_id = null, queued_passage_id = null, queued_passages = 0
     where space.embedding_space_id = cut_anew.embedding_space_id
         and space.queued_at is not null
@@ -364,12 +364,12 @@ declare
     v_deleted bigint;
     v_left bigint := 0;
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = drop_space.corpus_id for key share skip locked;
+    perform from pgclarify_private.corpus where corpus.corpus_id = drop_space.corpus_id for key share skip locked;
     if not found then
         return false;
     end if;
     -- Transactions that remove passages from it lock it.
-    perform from pgclarify.embedding_space as space
+    perform from pgclarify_private.embedding_space as space
     where space.embedding_space_id = drop_space.embedding_space_id and space.state = 'retired'
     for update skip locked;
     if not found then
@@ -386,7 +386,7 @@ begin
         v_left := v_left + v_deleted;
     end loop;
     if v_left = 0 then
-        delete from pgclarify.embedding_space as space
+        delete from pgclarify_private.embedding_space as space
         where space.embedding_space_id = drop_space.embedding_space_id;
     end if;
     return true;
@@ -403,10 +403,10 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_space pgclarify.embedding_space;
+    v_space pgclarify_private.embedding_space;
 begin
     select space.* into v_space
-    from pgclarify.embedding_space as space
+    from pgclarify_private.embedding_space as space
     where space.embedding_space_id = advance_space.embedding_space_id;
     return case
         when v_space.state = 'retired' then pgclarify_private.drop_space(v_space.embedding_space_id, v_space.corpus_id)

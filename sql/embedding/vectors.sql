@@ -18,14 +18,14 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_space pgclarify.embedding_space;
+    v_space pgclarify_private.embedding_space;
     v_living bigint[];
     v_delayed_space_ids bigint[];
     v_document_ids text[];
     v_passage_ids bigint[];
 begin
     if not exists (
-        select from pgclarify.embedding_space as space
+        select from pgclarify_private.embedding_space as space
         where space.state = 'building' and space.queued_document_id is not null
     ) then
         return;
@@ -34,7 +34,7 @@ begin
     v_living := array(select living.worker_id from pgclarify_private.living_workers() as living);
     for v_space in
         select space.*
-        from pgclarify.embedding_space as space
+        from pgclarify_private.embedding_space as space
         where space.state = 'building'
             and space.queued_document_id is not null
             and space.model <> all(claim_passages.skipped_models)
@@ -45,7 +45,7 @@ begin
         order by space.embedding_space_id <= claim_passages.after_space_id, space.embedding_space_id
         limit 100
     loop
-        perform from pgclarify.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
+        perform from pgclarify_private.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
         -- It is being dropped, or switched to.
         continue when not found;
         -- A few rounds, so that the call is short if most passages have a vector; the next call continues.
@@ -89,7 +89,7 @@ begin
                     on passage.corpus_id = $6
                     and passage.document_id = leased.document_id
                     and passage.id = leased.passage_id
-                inner join pgclarify.document on document.corpus_id = $6 and document.id = leased.document_id
+                inner join pgclarify_private.document on document.corpus_id = $6 and document.id = leased.document_id
                 order by passage.document_id, passage.id
                 $sql$,
                 pgclarify_private.partition_name('passage', v_space.corpus_id)
@@ -117,13 +117,13 @@ returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    update pgclarify.embedding_space as space
+    update pgclarify_private.embedding_space as space
     -- A minute is longer than the last 500 take (about the claims of two workers), even on a slow machine. If it was
     -- not enough, there is another cause: then documents are not delayed again for ten minutes.
     set ingestion_held_until = now() + interval '1 minute'
     where space.embedding_space_id in (
         select nearly.embedding_space_id
-        from pgclarify.embedding_space as nearly
+        from pgclarify_private.embedding_space as nearly
         where nearly.embedding_space_id = delay_ingestion.embedding_space_id
             and nearly.queued_at is not null
             and nearly.error is null
@@ -183,21 +183,21 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_space pgclarify.embedding_space;
+    v_space pgclarify_private.embedding_space;
     v_stored integer;
 begin
     select space.* into v_space
-    from pgclarify.embedding_space as space
+    from pgclarify_private.embedding_space as space
     where space.embedding_space_id = store_vectors.embedding_space_id and space.state = 'building';
     if not found then
         return 0;
     end if;
-    perform from pgclarify.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
+    perform from pgclarify_private.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
     if not found then
         return 0;
     end if;
     -- So that its partition is not dropped.
-    perform from pgclarify.embedding_space as space
+    perform from pgclarify_private.embedding_space as space
     where space.embedding_space_id = v_space.embedding_space_id and space.state = 'building'
     for key share skip locked;
     if not found then
@@ -215,7 +215,7 @@ begin
                 and pending.leased_by = $2
             -- A transaction that is changing or removing the passage locks its document, and has priority. It is not
             -- waited for.
-            inner join pgclarify.document on document.corpus_id = $8 and document.id = given.document_id
+            inner join pgclarify_private.document on document.corpus_id = $8 and document.id = given.document_id
             inner join %1$s as passage
                 on passage.corpus_id = $8
                 and passage.document_id = given.document_id
@@ -254,11 +254,11 @@ begin
         store_vectors.content_hashes, store_vectors.are_cut_off, store_vectors.vectors, v_space.corpus_id;
     if v_stored > 0 and v_space.error is not null then
         -- The worker's problem has ended, except for passages that no worker can embed.
-        update pgclarify.embedding_space as space
+        update pgclarify_private.embedding_space as space
         set error = null
         where space.embedding_space_id in (
             select filling.embedding_space_id
-            from pgclarify.embedding_space as filling
+            from pgclarify_private.embedding_space as filling
             where filling.embedding_space_id = v_space.embedding_space_id
                 and not exists (
                     select from pgclarify_private.pending_passage as pending
@@ -307,9 +307,9 @@ as $$
 declare
     v_attempts integer;
 begin
-    perform from pgclarify.corpus
+    perform from pgclarify_private.corpus
     where corpus.corpus_id = (
-        select space.corpus_id from pgclarify.embedding_space as space
+        select space.corpus_id from pgclarify_private.embedding_space as space
         where space.embedding_space_id = fail_passage.embedding_space_id
     )
     for key share skip locked;
@@ -317,7 +317,7 @@ begin
         return;
     end if;
     -- If a transaction locks the space or the passage, the passage stays leased, and is tried again later.
-    perform from pgclarify.embedding_space as space
+    perform from pgclarify_private.embedding_space as space
     where space.embedding_space_id = fail_passage.embedding_space_id
     for no key update skip locked;
     if not found then
@@ -344,7 +344,7 @@ begin
     returning pending.attempts into v_attempts;
     if v_attempts >= 3 then
         -- Only the worker's log says which passage it is: some roles may see this error, but not the document.
-        update pgclarify.embedding_space as space
+        update pgclarify_private.embedding_space as space
         set error = 'passages cannot be embedded: ' || fail_passage.error
         where space.embedding_space_id = fail_passage.embedding_space_id and space.state = 'building';
     end if;
@@ -362,11 +362,11 @@ returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    update pgclarify.embedding_space as space
+    update pgclarify_private.embedding_space as space
     set error = refuse_filling.error
     where space.embedding_space_id in (
         select filling.embedding_space_id
-        from pgclarify.embedding_space as filling
+        from pgclarify_private.embedding_space as filling
         where filling.embedding_space_id = refuse_filling.embedding_space_id
             and filling.state = 'building'
             and filling.dimensions is not null

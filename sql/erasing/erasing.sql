@@ -101,7 +101,7 @@ begin atomic
         -- touched.
         and not exists (
             select
-            from pgclarify.corpus as other
+            from pgclarify_private.corpus as other
             inner join pgclarify_private.pending_document as pending
                 on pending.corpus_id = other.corpus_id and pending.document_id = erase_staged.document_id
             where other.corpus_id <> erase_staged.corpus_id
@@ -117,7 +117,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(erase_document.caller, erase_document.corpus);
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(erase_document.caller, erase_document.corpus);
     v_document_id constant text := erase_document.document_id;
     v_lexemes text[];
     v_source_id bigint;
@@ -128,12 +128,12 @@ declare
 begin
     -- No run may start before this is committed, because it would read the erased text. First the row, as in
     -- drop_corpus.
-    perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
+    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     v_lexemes := pgclarify_private.lexemes_of(v_corpus.corpus_id, v_document_id);
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, '{}', array[v_document_id]);
     select document.source_id into v_source_id
-    from pgclarify.document
+    from pgclarify_private.document
     where document.corpus_id = v_corpus.corpus_id and document.id = v_document_id;
     if found then
         perform pgclarify_private.refuse_to_erase(v_source_id, v_document_id);
@@ -143,7 +143,7 @@ begin
     v_running := pgclarify_private.lock_running(v_corpus.corpus_id);
     v_run_ids := array(
         select distinct candidate.run_id
-        from pgclarify.candidate
+        from pgclarify_private.candidate
         where candidate.corpus_id = v_corpus.corpus_id and candidate.document_id = v_document_id
     );
     v_has_erased := v_merged.removed > 0;
@@ -156,7 +156,7 @@ begin
     perform pgclarify_private.erase_remarks(v_run_ids);
     -- Their attempts may have read the document without a trace yet. Their writes are refused from now on. They start
     -- again, and pay again only for what is erased.
-    update pgclarify.run set status = 'queued' where run.run_id = any(v_running);
+    update pgclarify_private.run set status = 'queued' where run.run_id = any(v_running);
     return v_has_erased;
 end
 $$;

@@ -14,7 +14,7 @@ declare
 begin
     with locked as (
         select run.run_id
-        from pgclarify.run
+        from pgclarify_private.run
         where run.status = 'running' and run.corpus_id = lock_running.corpus_id
         order by run.run_id
         for update
@@ -47,7 +47,7 @@ begin
         from unnest(erase_replies.run_ids) as asked (run_id)
         cross join lateral (
             select completion.completion_id, completion.purpose
-            from pgclarify.completion
+            from pgclarify_private.completion
             where completion.run_id = asked.run_id
             -- Not by the purpose, which also has an index: that would read the whole ledger.
             offset 0
@@ -56,7 +56,7 @@ begin
     ),
     locked as (
         select completion.completion_id
-        from pgclarify.completion
+        from pgclarify_private.completion
         inner join found on completion.completion_id = found.completion_id
         where completion.erased_at is null
         -- In the order of claims, because the two would deadlock otherwise.
@@ -65,7 +65,7 @@ begin
             completion.sample
         for update of completion
     )
-    update pgclarify.completion
+    update pgclarify_private.completion
     set
         reply = null,
         erased_at = now(),
@@ -90,24 +90,24 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 begin
-    update pgclarify.candidate
+    update pgclarify_private.candidate
     set heading = null
     where candidate.corpus_id = erase_verdicts.corpus_id
         and candidate.document_id = erase_verdicts.document_id
         and candidate.heading is not null;
-    update pgclarify.verdict
+    update pgclarify_private.verdict
     set
         outcome = 'erased', interpretation = null, answer = null, quote = null, start_char = null, end_char = null,
         vector = null, reason = null, error = null, abstention_code = null, error_code = null
     from (
         select candidate.run_id, candidate.rank
-        from pgclarify.candidate
+        from pgclarify_private.candidate
         where candidate.corpus_id = erase_verdicts.corpus_id and candidate.document_id = erase_verdicts.document_id
         union
         -- One reply was read from all passages together.
         select answered.run_id, judged.rank
-        from pgclarify.run as answered
-        inner join pgclarify.verdict as judged on judged.run_id = answered.run_id
+        from pgclarify_private.run as answered
+        inner join pgclarify_private.verdict as judged on judged.run_id = answered.run_id
         where answered.run_id = any(erase_verdicts.run_ids) and answered.route = 'answered'
     ) as tainted
     where verdict.run_id = tainted.run_id and verdict.rank = tainted.rank and verdict.outcome <> 'erased';
@@ -131,16 +131,16 @@ declare
     v_ordinals integer[];
 begin
     with gone as (
-        delete from pgclarify.citation
+        delete from pgclarify_private.citation
         using (
             select cited.run_id, cited.ordinal, cited.rank
-            from pgclarify.citation as cited
+            from pgclarify_private.citation as cited
             where cited.corpus_id = erase_interpretations.corpus_id
                 and cited.document_id = erase_interpretations.document_id
             union
             select answered.run_id, cited.ordinal, cited.rank
-            from pgclarify.run as answered
-            inner join pgclarify.citation as cited on cited.run_id = answered.run_id
+            from pgclarify_private.run as answered
+            inner join pgclarify_private.citation as cited on cited.run_id = answered.run_id
             where answered.run_id = any(erase_interpretations.run_ids) and answered.route = 'answered'
         ) as tainted
         where citation.run_id = tainted.run_id
@@ -154,39 +154,39 @@ begin
     select coalesce(array_agg(touched.run_id), '{}'), coalesce(array_agg(touched.ordinal), '{}')
     into v_run_ids, v_ordinals
     from touched;
-    delete from pgclarify.interpretation
+    delete from pgclarify_private.interpretation
     using unnest(v_run_ids, v_ordinals) as touched (run_id, ordinal)
     where interpretation.run_id = touched.run_id
         and interpretation.ordinal = touched.ordinal
         and not exists (
-            select from pgclarify.citation
+            select from pgclarify_private.citation
             where citation.run_id = touched.run_id and citation.ordinal = touched.ordinal
         );
-    update pgclarify.run
-    set interpretations = (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id)
+    update pgclarify_private.run
+    set interpretations = (select count(*) from pgclarify_private.interpretation where interpretation.run_id = run.run_id)
     where run.run_id = any(v_run_ids) and run.interpretations is not null;
     -- The best remaining citation represents the reading, in its own words; usually it was the medoid already.
-    update pgclarify.interpretation
+    update pgclarify_private.interpretation
     set interpretation = speaking.interpretation, answer = speaking.answer, support = counted.support
     from unnest(v_run_ids, v_ordinals) as touched (run_id, ordinal)
     cross join lateral (
         select count(distinct citation.document_id) as support, min(citation.rank) as rank
-        from pgclarify.citation
+        from pgclarify_private.citation
         where citation.run_id = touched.run_id and citation.ordinal = touched.ordinal
     ) as counted
-    inner join pgclarify.citation as first
+    inner join pgclarify_private.citation as first
         on first.run_id = touched.run_id and first.ordinal = touched.ordinal and first.rank = counted.rank
-    inner join pgclarify.verdict as speaking
+    inner join pgclarify_private.verdict as speaking
         on speaking.run_id = first.run_id and speaking.rank = first.candidate_rank
     where interpretation.run_id = touched.run_id and interpretation.ordinal = touched.ordinal;
-    update pgclarify.citation
+    update pgclarify_private.citation
     set is_medoid = true
     from unnest(v_run_ids, v_ordinals) as touched (run_id, ordinal)
     where citation.run_id = touched.run_id
         and citation.ordinal = touched.ordinal
         and not citation.is_medoid
         and not exists (
-            select from pgclarify.citation as better
+            select from pgclarify_private.citation as better
             where better.run_id = touched.run_id and better.ordinal = touched.ordinal and better.rank < citation.rank
         );
     return cardinality(v_run_ids) > 0;
@@ -209,20 +209,20 @@ declare
     v_has_erased boolean;
 begin
     -- A step reads all its passages together, and each later step reads the earlier answers.
-    delete from pgclarify.step
+    delete from pgclarify_private.step
     using (
         select candidate.run_id, min(coalesce(candidate.step_ordinal, 1)) as ordinal
-        from pgclarify.candidate
+        from pgclarify_private.candidate
         where candidate.corpus_id = erase_lists.corpus_id and candidate.document_id = erase_lists.document_id
         group by candidate.run_id
     ) as first
     where step.run_id = first.run_id and step.ordinal >= first.ordinal;
     v_has_erased := found;
     -- So does each round of a list.
-    delete from pgclarify.listed_answer where listed_answer.run_id = any(erase_lists.run_ids);
+    delete from pgclarify_private.listed_answer where listed_answer.run_id = any(erase_lists.run_ids);
     v_has_erased := v_has_erased or found;
-    delete from pgclarify.evidence
-    using pgclarify.run
+    delete from pgclarify_private.evidence
+    using pgclarify_private.run
     where run.run_id = any(erase_lists.run_ids)
         and evidence.run_id = run.run_id
         and (
@@ -250,17 +250,17 @@ declare
 begin
     with quoting as (
         select detection.run_id, detection.ordinal
-        from pgclarify.detection
+        from pgclarify_private.detection
         where jsonb_path_query_array(detection.reasons, '$[*].document_ids[*]')
             @> jsonb_build_array(erase_reasons.document_id)
         union
         -- An earlier version did not record which documents it quotes.
         select detection.run_id, detection.ordinal
-        from pgclarify.detection
+        from pgclarify_private.detection
         where detection.reasons @? '$[*] ? (@.source == "corpus" && !exists(@.document_ids))'
     ),
     erased as (
-        update pgclarify.detection
+        update pgclarify_private.detection
         set reasons = coalesce(
             (
                 select jsonb_agg(reason.value order by reason.ordinal)
@@ -270,7 +270,7 @@ begin
             '[]'
         )
         from quoting
-        inner join pgclarify.run on run.run_id = quoting.run_id
+        inner join pgclarify_private.run on run.run_id = quoting.run_id
         where run.corpus_id = erase_reasons.corpus_id
             and detection.run_id = quoting.run_id
             and detection.ordinal = quoting.ordinal
@@ -294,8 +294,8 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 begin
-    update pgclarify.stage set note = null where stage.run_id = any(erase_remarks.run_ids) and stage.note is not null;
-    update pgclarify.run
+    update pgclarify_private.stage set note = null where stage.run_id = any(erase_remarks.run_ids) and stage.note is not null;
+    update pgclarify_private.run
     set
         -- Both may quote a reply.
         error = case when run.error is not null then 'what it said was erased with a document' end,
@@ -316,19 +316,19 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 begin
-    update pgclarify.eval_case
+    update pgclarify_private.eval_case
     set
         -- Retrieved passages are only ids.
         output = eval_case.output || '{"interpretations": [], "questions": [], "notes": {}}',
         error = case when eval_case.error is not null then 'what it said was erased with a document' end
     from (
         select of_run.eval_run_id, of_run.ordinal
-        from pgclarify.eval_case as of_run
+        from pgclarify_private.eval_case as of_run
         where of_run.run_id = any(erase_cases.run_ids)
         union
         select naming.eval_run_id, naming.ordinal
-        from pgclarify.eval_case as naming
-        inner join pgclarify.eval_run on eval_run.eval_run_id = naming.eval_run_id
+        from pgclarify_private.eval_case as naming
+        inner join pgclarify_private.eval_run on eval_run.eval_run_id = naming.eval_run_id
         where jsonb_path_query_array(naming.output, '$.**.document_id')
             @> jsonb_build_array(erase_cases.document_id)
             and eval_run.corpus_id = erase_cases.corpus_id

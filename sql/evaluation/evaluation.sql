@@ -10,14 +10,14 @@ declare
     v_looked_at constant bigint := 50000;
     v_last bigint;
 begin
-    select max(completion.completion_id) into v_last from pgclarify.completion;
+    select max(completion.completion_id) into v_last from pgclarify_private.completion;
     return query
     select
         latest.purpose, round(avg(latest.prompt_tokens))::double precision,
         round(avg(latest.completion_tokens))::double precision, count(*)
     from (
         select completion.purpose, completion.prompt_tokens, completion.completion_tokens
-        from pgclarify.completion
+        from pgclarify_private.completion
         where completion.completion_id > v_last - v_looked_at
             and completion.model = tokens_by_purpose.model
             and completion.prompt_tokens is not null
@@ -56,12 +56,12 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.visible_run(verdict_tokens.caller, verdict_tokens.run_id);
+    v_run pgclarify_private.run := pgclarify_private.visible_run(verdict_tokens.caller, verdict_tokens.run_id);
 begin
     return query
     select verdict.rank, coalesce(completion.prompt_tokens, 0), coalesce(completion.completion_tokens, 0)
-    from pgclarify.verdict
-    left join pgclarify.completion on verdict.completion_id = completion.completion_id
+    from pgclarify_private.verdict
+    left join pgclarify_private.completion on verdict.completion_id = completion.completion_id
     where verdict.run_id = v_run.run_id;
 end
 $$;

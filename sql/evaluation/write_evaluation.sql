@@ -10,7 +10,7 @@ declare
     v_eval_run_id bigint;
 begin
     select eval_run.eval_run_id into v_eval_run_id
-    from pgclarify.eval_run
+    from pgclarify_private.eval_run
     where eval_run.eval_run_id = own_evaluation.eval_run_id
         and pgclarify_private.belongs_to(eval_run.requested_by, eval_run.requested_by_oid, v_roles)
     for key share;
@@ -35,13 +35,13 @@ as $$
 declare
     v_requester name := pgclarify_private.verify_caller(begin_evaluation.caller);
     v_roles name[] := pgclarify_private.roles_of(v_requester);
-    v_plan pgclarify.eval_run := jsonb_populate_record(null::pgclarify.eval_run, begin_evaluation.plan);
+    v_plan pgclarify_private.eval_run := jsonb_populate_record(null::pgclarify_private.eval_run, begin_evaluation.plan);
     v_eval_run_id bigint;
 begin
     -- Otherwise the analyst of a corpus would see rows of roles without access to it.
     if v_plan.corpus_id is not null and not exists (
         select
-        from pgclarify.corpus
+        from pgclarify_private.corpus
         where
             corpus.corpus_id = v_plan.corpus_id
             and (
@@ -56,7 +56,7 @@ begin
                 detail = 'It does not exist, or you may not see it.',
                 hint = 'List the corpora that you can search with: select corpus from pgclarify.corpus_status.';
     end if;
-    insert into pgclarify.eval_run (
+    insert into pgclarify_private.eval_run (
         name, data_set, data_set_hash, planned_cases, corpus_id, corpus_name, corpus_revision, embedding_model, method,
         settings, provider, model, prompt_version, judge, judge_version, version, requested_by,
         requested_by_oid
@@ -84,9 +84,9 @@ as $$
 declare
     v_eval_run_id bigint := pgclarify_private.own_evaluation(resume_evaluation.caller, resume_evaluation.eval_run_id);
 begin
-    update pgclarify.eval_run set name = resume_evaluation.name where eval_run.eval_run_id = v_eval_run_id;
+    update pgclarify_private.eval_run set name = resume_evaluation.name where eval_run.eval_run_id = v_eval_run_id;
     return array(
-        select eval_case.ordinal from pgclarify.eval_case where eval_case.eval_run_id = v_eval_run_id
+        select eval_case.ordinal from pgclarify_private.eval_case where eval_case.eval_run_id = v_eval_run_id
     );
 end
 $$;
@@ -112,8 +112,8 @@ begin
         given.object ->> 'run_id' is not null
         and not exists (
             select
-            from pgclarify.run
-            left join pgclarify.corpus on corpus.corpus_id = run.corpus_id
+            from pgclarify_private.run
+            left join pgclarify_private.corpus on corpus.corpus_id = run.corpus_id
             where
                 run.run_id = (given.object ->> 'run_id')::bigint
                 and (
@@ -129,7 +129,7 @@ begin
                 hint = 'Omit run_id if the output is not from a run.';
     end if;
     with entered as (
-        insert into pgclarify.eval_case (
+        insert into pgclarify_private.eval_case (
             eval_run_id, ordinal, case_id, question, gold, output, run_id, status, error, calls, reused_calls,
             prompt_tokens, completion_tokens, model_seconds, seconds
         )
@@ -137,11 +137,11 @@ begin
             v_eval_run_id, given.ordinal, given.case_id, given.question, given.gold, given.output, given.run_id,
             given.status, given.error, given.calls, given.reused_calls, given.prompt_tokens, given.completion_tokens,
             given.model_seconds, given.seconds
-        from jsonb_populate_recordset(null::pgclarify.eval_case, record_eval_cases.cases) as given
+        from jsonb_populate_recordset(null::pgclarify_private.eval_case, record_eval_cases.cases) as given
         on conflict on constraint eval_case_pk do nothing
         returning eval_case.ordinal
     )
-    insert into pgclarify.eval_metric (eval_run_id, ordinal, metric, value)
+    insert into pgclarify_private.eval_metric (eval_run_id, ordinal, metric, value)
     select v_eval_run_id, entered.ordinal, measured.key, measured.value::double precision
     from jsonb_array_elements(record_eval_cases.cases) as given (object)
     inner join entered on (given.object ->> 'ordinal')::integer = entered.ordinal
@@ -164,22 +164,22 @@ as $$
 declare
     v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(finish_evaluation.caller));
 begin
-    update pgclarify.eval_run
+    update pgclarify_private.eval_run
     set finished_at = clock_timestamp()
     where
         eval_run.eval_run_id = finish_evaluation.eval_run_id
         and pgclarify_private.belongs_to(eval_run.requested_by, eval_run.requested_by_oid, v_roles)
         and eval_run.finished_at is null
         and eval_run.planned_cases = (
-            select count(*) from pgclarify.eval_case where eval_case.eval_run_id = finish_evaluation.eval_run_id
+            select count(*) from pgclarify_private.eval_case where eval_case.eval_run_id = finish_evaluation.eval_run_id
         );
     if not found then
         return false;
     end if;
-    insert into pgclarify.eval_metric (eval_run_id, metric, value, low, high, cases, stratum)
+    insert into pgclarify_private.eval_metric (eval_run_id, metric, value, low, high, cases, stratum)
     select
         finish_evaluation.eval_run_id, given.metric, given.value, given.low, given.high, given.cases, given.stratum
-    from jsonb_populate_recordset(null::pgclarify.eval_metric, finish_evaluation.metrics) as given;
+    from jsonb_populate_recordset(null::pgclarify_private.eval_metric, finish_evaluation.metrics) as given;
     return true;
 end
 $$;
@@ -197,7 +197,7 @@ as $$
 declare
     v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(remove_evaluation.caller));
 begin
-    delete from pgclarify.eval_run
+    delete from pgclarify_private.eval_run
     where eval_run.eval_run_id = remove_evaluation.eval_run_id
         and pgclarify_private.belongs_to(eval_run.requested_by, eval_run.requested_by_oid, v_roles);
     return found;

@@ -1,6 +1,6 @@
 -- explain: the lines on ambiguity, rewritten questions, clarifying questions and listed answers, below their stages.
 
-create or replace function pgclarify_private.told_detections(run pgclarify.run, roles name[], detail text)
+create or replace function pgclarify_private.told_detections(run pgclarify_private.run, roles name[], detail text)
 returns table (
     stages text[], batch integer, place integer[], depth integer, label text, body text, figures text[]
 )
@@ -20,7 +20,7 @@ begin atomic
             else 'Clear'
         end,
         array_remove(array['probability=' || to_char(detection.probability, 'FM0.00')], null)
-    from pgclarify.detection
+    from pgclarify_private.detection
     where
         detection.run_id = (told_detections.run).run_id
         and (told_detections.run).operation <> 'detect_ambiguity_many'
@@ -37,7 +37,7 @@ begin atomic
             pgclarify_private.shown(coalesce(reason.value ->> 'source', 'unknown'))
         ),
         null
-    from pgclarify.detection
+    from pgclarify_private.detection
     cross join lateral jsonb_array_elements(
         pgclarify_private.readable_reasons(
             detection.reasons, (told_detections.run).corpus_id, told_detections.roles
@@ -69,7 +69,7 @@ begin atomic
             ''
         ),
         null
-    from pgclarify.detection
+    from pgclarify_private.detection
     where
         detection.run_id = (told_detections.run).run_id
         and (told_detections.run).operation = 'detect_ambiguity_many'
@@ -86,7 +86,7 @@ begin atomic
             pgclarify_private.shown(detection.question)
         ),
         null
-    from pgclarify.detection
+    from pgclarify_private.detection
     where
         detection.run_id = (told_detections.run).run_id
         and (told_detections.run).operation = 'detect_ambiguity_many'
@@ -94,7 +94,7 @@ begin atomic
         and told_detections.detail = 'passages';
 end;
 
-comment on function pgclarify_private.told_detections(pgclarify.run, name[], text) is
+comment on function pgclarify_private.told_detections(pgclarify_private.run, name[], text) is
 'The ambiguous questions of a run, as lines for told_of_dialogue.';
 
 create or replace function pgclarify_private.told_evidence(run_id bigint, roles name[])
@@ -113,8 +113,8 @@ begin atomic
             ),
             pgclarify_private.shown(evidence.quote)
         )
-    from pgclarify.evidence
-    left join pgclarify.document
+    from pgclarify_private.evidence
+    left join pgclarify_private.document
         on evidence.corpus_id = document.corpus_id
         and evidence.document_id = document.id
         and (document.readers is null or document.readers && told_evidence.roles)
@@ -130,7 +130,7 @@ end;
 comment on function pgclarify_private.told_evidence(bigint, name[]) is
 'The citations of the items that a run lists, one row each. roles: decide which titles of documents are shown.';
 
-create or replace function pgclarify_private.told_of_dialogue(run pgclarify.run, roles name[], detail text)
+create or replace function pgclarify_private.told_of_dialogue(run pgclarify_private.run, roles name[], detail text)
 returns table (
     stages text[], batch integer, place integer[], depth integer, label text, body text, figures text[]
 )
@@ -140,7 +140,7 @@ begin atomic
     -- The number of answers after each round of a listing; a round without one added none.
     with round as (
         select stage.batch, sum(stage.rows) over (order by stage.ordinal) as answers
-        from pgclarify.stage
+        from pgclarify_private.stage
         where stage.run_id = (told_of_dialogue.run).run_id and stage.name = 'listing'
     )
     select told.stages, told.batch, told.place, told.depth, told.label, told.body, told.figures
@@ -159,7 +159,7 @@ begin atomic
             else pgclarify_private.shown(rewriting.rewritten, 200)
         end,
         null
-    from pgclarify.rewriting
+    from pgclarify_private.rewriting
     -- Compared with the question that is shown. A reply rewrote another question.
     cross join lateral (
         select coalesce(rewriting.rewritten = (told_of_dialogue.run).question, false) as is_unchanged
@@ -167,7 +167,7 @@ begin atomic
     where rewriting.run_id = (told_of_dialogue.run).run_id
     union all
     select '{rewriting}', null, array[2], 3, 'Reason', pgclarify_private.shown(rewriting.reason, 200), null
-    from pgclarify.rewriting
+    from pgclarify_private.rewriting
     where rewriting.run_id = (told_of_dialogue.run).run_id and rewriting.reason is not null
     union all
     select
@@ -193,13 +193,13 @@ begin atomic
                 when not asked.is_answerable then 'no document answers it'
             end
         ]
-    from pgclarify.clarifying_question as asked
+    from pgclarify_private.clarifying_question as asked
     where asked.run_id = (told_of_dialogue.run).run_id
     union all
     select
         '{checking,questioning}', null, array[asked.ordinal, 2], 5,
         'Reformulation', pgclarify_private.shown(asked.reformulation, 200), null
-    from pgclarify.clarifying_question as asked
+    from pgclarify_private.clarifying_question as asked
     where
         asked.run_id = (told_of_dialogue.run).run_id
         and asked.clarifying_question is not null
@@ -209,7 +209,7 @@ begin atomic
     select
         '{checking,questioning}', null, array[asked.ordinal, 3], 5,
         'Reasoning', pgclarify_private.shown(asked.reasoning, 200), null
-    from pgclarify.clarifying_question as asked
+    from pgclarify_private.clarifying_question as asked
     where
         asked.run_id = (told_of_dialogue.run).run_id
         and asked.reasoning is not null
@@ -227,10 +227,10 @@ begin atomic
             when withheld.first_rank is null
                 then array['also ' || nullif(pgclarify_private.shown(array_to_string(listed.variants[2:], '; ')), '')]
         end
-    from pgclarify.listed_answer as listed
+    from pgclarify_private.listed_answer as listed
     cross join lateral (
         select min(evidence.rank) as first_rank
-        from pgclarify.evidence
+        from pgclarify_private.evidence
         where evidence.run_id = listed.run_id
             and evidence.ordinal = listed.ordinal
             and evidence.candidate_rank = any(
@@ -253,6 +253,6 @@ begin atomic
     where told_of_dialogue.detail = 'passages';
 end;
 
-comment on function pgclarify_private.told_of_dialogue(pgclarify.run, name[], text) is
+comment on function pgclarify_private.told_of_dialogue(pgclarify_private.run, name[], text) is
 'What a run found ambiguous, rewrote, asks back or lists, one line in each row, with the stages below which it may be placed, '
 'the best one first, the batch of that stage if it is known, and its place there. depth: levels below that stage.';

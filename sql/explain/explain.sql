@@ -1,6 +1,6 @@
 -- explain: why a run stopped and what it cost; and all of its lines together. Only this file formats them.
 
-create or replace function pgclarify_private.explain_repeat(run pgclarify.run)
+create or replace function pgclarify_private.explain_repeat(run pgclarify_private.run)
 returns text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -66,10 +66,10 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.explain_repeat(pgclarify.run) is
+comment on function pgclarify_private.explain_repeat(pgclarify_private.run) is
 'What an equal question of the same role would pay now; null if the run is not over, or if such runs are never reused.';
 
-create or replace function pgclarify_private.explain_end(run pgclarify.run)
+create or replace function pgclarify_private.explain_end(run pgclarify_private.run)
 returns table (depth integer, kind text, label text, body text, figures text[])
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -102,8 +102,8 @@ begin
             count(verdict.outcome) filter (where not pgclarify_private.is_over_budget(verdict.error_code)) as verdicts,
             count(*) filter (where pgclarify_private.is_over_budget(verdict.error_code)) as refused,
             count(*) filter (where verdict.outcome = 'grounded') as grounded
-        from pgclarify.candidate
-        left join pgclarify.verdict on verdict.run_id = candidate.run_id and verdict.rank = candidate.rank
+        from pgclarify_private.candidate
+        left join pgclarify_private.verdict on verdict.run_id = candidate.run_id and verdict.rank = candidate.rank
         where candidate.run_id = v_run.run_id
         group by candidate.origin
     ) as found
@@ -120,7 +120,7 @@ begin
                 else coalesce(verdict.reason, verdict.error)
             end as reason,
             count(*) as passages
-        from pgclarify.verdict
+        from pgclarify_private.verdict
         where
             verdict.run_id = v_run.run_id
             and verdict.outcome <> 'grounded'
@@ -157,7 +157,7 @@ begin
             completion.purpose, count(*) as calls, min(completion.completion_id) as first,
             percentile_cont(0.5) within group (order by completion.latency_ms) as median_ms,
             max(completion.latency_ms) as slowest_ms
-        from pgclarify.completion
+        from pgclarify_private.completion
         where completion.run_id = v_run.run_id and completion.finished_at is not null
         group by completion.purpose
     ) as paid
@@ -177,7 +177,7 @@ begin
             'cost=$' || trim_scale(v_run.cost_usd)
         ),
         null::text[]
-    from pgclarify.completion
+    from pgclarify_private.completion
     where completion.run_id = v_run.run_id and completion.finished_at is not null;
     if v_repeat is not null then
         return query select 1, 'summary', 'Asked again', v_repeat, null::text[];
@@ -185,7 +185,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.explain_end(pgclarify.run) is
+comment on function pgclarify_private.explain_end(pgclarify_private.run) is
 'The last lines of explain: why it stopped, and what it cost.';
 
 create or replace function pgclarify_private.explain(caller pgclarify_private.caller, run_id bigint, options jsonb)
@@ -198,7 +198,7 @@ declare
     v_options jsonb := pgclarify_private.check_options(
         explain.options, '{"detail": {"choices": ["passages", "batches", "stages"], "default": "passages"}}'
     );
-    v_run pgclarify.run := pgclarify_private.visible_run(explain.caller, explain.run_id);
+    v_run pgclarify_private.run := pgclarify_private.visible_run(explain.caller, explain.run_id);
     v_total_ms double precision := 1000 * extract(
         epoch from coalesce(v_run.finished_at, clock_timestamp()) - v_run.started_at
     );

@@ -1,6 +1,6 @@
 -- explain: its first lines: the question, the corpus, the route and the state.
 
-create or replace function pgclarify_private.unusual_settings(run pgclarify.run)
+create or replace function pgclarify_private.unusual_settings(run pgclarify_private.run)
 returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -40,10 +40,10 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.unusual_settings(pgclarify.run) is
+comment on function pgclarify_private.unusual_settings(pgclarify_private.run) is
 'Settings of a run that differ from those of a call without options; null if there are none.';
 
-create or replace function pgclarify_private.told_route(run pgclarify.run)
+create or replace function pgclarify_private.told_route(run pgclarify_private.run)
 returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -66,13 +66,13 @@ begin atomic
             else ''
         end
     from (select) as always
-    left join pgclarify.detection on detection.run_id = (told_route.run).run_id and detection.ordinal = 1;
+    left join pgclarify_private.detection on detection.run_id = (told_route.run).run_id and detection.ordinal = 1;
 end;
 
-comment on function pgclarify_private.told_route(pgclarify.run) is
+comment on function pgclarify_private.told_route(pgclarify_private.run) is
 'The route of a run with ask_back, why it was chosen, and what it saved; null before the decision.';
 
-create or replace function pgclarify_private.explain_head(run pgclarify.run, total_ms double precision)
+create or replace function pgclarify_private.explain_head(run pgclarify_private.run, total_ms double precision)
 returns table (depth integer, kind text, label text, body text, figures text[])
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -103,29 +103,29 @@ begin
             || case when v_is_over then '' else ' so far' end,
             case
                 when v_run.operation in ('clarify', 'consolidate') and v_run.status in ('succeeded', 'partial') then (
-                    select 'readings=' || count(*) from pgclarify.interpretation
+                    select 'readings=' || count(*) from pgclarify_private.interpretation
                     where interpretation.run_id = v_run.run_id
                 )
                 when v_run.operation = 'search' and v_run.status = 'succeeded' then (
-                    select 'passages=' || count(*) from pgclarify.candidate where candidate.run_id = v_run.run_id
+                    select 'passages=' || count(*) from pgclarify_private.candidate where candidate.run_id = v_run.run_id
                 )
                 when v_run.operation = 'investigate' then (
-                    select 'steps=' || count(*) from pgclarify.step where step.run_id = v_run.run_id
+                    select 'steps=' || count(*) from pgclarify_private.step where step.run_id = v_run.run_id
                 )
                 when v_run.operation = 'detect_ambiguity_many' and v_run.status in ('succeeded', 'partial') then (
                     select 'ambiguous=' || count(*) filter (where detection.is_ambiguous)
-                    from pgclarify.detection where detection.run_id = v_run.run_id
+                    from pgclarify_private.detection where detection.run_id = v_run.run_id
                 )
                 when v_run.operation = 'clarifying_questions' and v_run.status in ('succeeded', 'partial') then (
-                    select 'questions=' || count(*) from pgclarify.clarifying_question
+                    select 'questions=' || count(*) from pgclarify_private.clarifying_question
                     where clarifying_question.run_id = v_run.run_id
                 )
                 when v_run.operation = 'estimate' then (
-                    select 'estimated calls=' || estimate.calls from pgclarify.estimate
+                    select 'estimated calls=' || estimate.calls from pgclarify_private.estimate
                     where estimate.run_id = v_run.run_id
                 )
                 when v_run.operation = 'list_answers' then (
-                    select 'answers=' || count(*) from pgclarify.listed_answer
+                    select 'answers=' || count(*) from pgclarify_private.listed_answer
                     where listed_answer.run_id = v_run.run_id
                 )
             end
@@ -188,7 +188,7 @@ begin
         return query select 1, 'error', 'Error', pgclarify_private.shown(v_run.error, 400), null::text[];
     end if;
     v_remark := case
-        when exists (select from pgclarify.stage where stage.run_id = v_run.run_id) then null
+        when exists (select from pgclarify_private.stage where stage.run_id = v_run.run_id) then null
         when v_run.status = 'queued' and v_run.attempt = 0 then
             case
                 when exists (select from pgclarify_private.serving_workers()) 
@@ -207,5 +207,5 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.explain_head(pgclarify.run, double precision) is
+comment on function pgclarify_private.explain_head(pgclarify_private.run, double precision) is
 'The first lines of explain: the question, the corpus, the state. total_ms: its time, so far if it is not over.';

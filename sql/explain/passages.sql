@@ -28,11 +28,11 @@ begin atomic
             verdict.interpretation, verdict.answer, verdict.reason, verdict.is_reused,
             case when not verdict.is_reused then completion.latency_ms end as paid_ms,
             completion.prompt_tokens, completion.completion_tokens
-        from pgclarify.candidate
-        left join pgclarify.verdict on verdict.run_id = candidate.run_id and verdict.rank = candidate.rank
+        from pgclarify_private.candidate
+        left join pgclarify_private.verdict on verdict.run_id = candidate.run_id and verdict.rank = candidate.rank
         cross join lateral (select pgclarify_private.is_over_budget(verdict.error_code) as is_over_budget) as refused
-        left join pgclarify.completion on completion.completion_id = verdict.completion_id
-        left join pgclarify.document
+        left join pgclarify_private.completion on completion.completion_id = verdict.completion_id
+        left join pgclarify_private.document
             on document.corpus_id = candidate.corpus_id
             and document.id = candidate.document_id
             and (document.readers is null or document.readers && explained_passages.roles)
@@ -109,10 +109,10 @@ begin atomic
             'cohesion=' || to_char(interpretation.cohesion, 'FM0.00'),
             'from ' || pgclarify_private.shown(cited.ranks, 60)
         ]
-    from pgclarify.interpretation
+    from pgclarify_private.interpretation
     inner join (
         select citation.ordinal, string_agg('#' || citation.candidate_rank, ' ' order by citation.rank) as ranks
-        from pgclarify.citation
+        from pgclarify_private.citation
         where citation.run_id = told_readings.run_id and citation.candidate_rank <> all(told_readings.withheld)
         group by citation.ordinal
         having bool_or(citation.is_medoid)

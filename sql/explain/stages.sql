@@ -29,7 +29,7 @@ begin
             stage.*,
             -- Only by the worker's clock, because the server's may differ.
             (1000 * extract(epoch from stage.started_at - min(stage.started_at) over ()))::double precision as start_ms
-        from pgclarify.stage
+        from pgclarify_private.stage
         where stage.run_id = stages_of.run_id
     ) as timed
     order by timed.ordinal;
@@ -58,8 +58,8 @@ begin
             count(*) as calls,
             sum(completion.prompt_tokens) as prompt_tokens,
             sum(completion.completion_tokens) as completion_tokens
-        from pgclarify.completion
-        inner join pgclarify.run on run.run_id = completion.run_id
+        from pgclarify_private.completion
+        inner join pgclarify_private.run on run.run_id = completion.run_id
         where completion.run_id = stages_of.run_id and completion.finished_at is not null
             -- Other operations store their verdicts.
             and (completion.purpose <> 'verdict' or run.operation = 'clarifying_questions')
@@ -75,25 +75,25 @@ begin
             ) as reused_calls,
             sum(completion.prompt_tokens) filter (where not verdict.is_reused) as prompt_tokens,
             sum(completion.completion_tokens) filter (where not verdict.is_reused) as completion_tokens
-        from pgclarify.verdict
-        inner join pgclarify.candidate on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
-        inner join pgclarify.run on run.run_id = verdict.run_id
-        left join pgclarify.completion on completion.completion_id = verdict.completion_id
+        from pgclarify_private.verdict
+        inner join pgclarify_private.candidate on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
+        inner join pgclarify_private.run on run.run_id = verdict.run_id
+        left join pgclarify_private.completion on completion.completion_id = verdict.completion_id
         where verdict.run_id = stages_of.run_id and run.operation <> 'consolidate'
         group by candidate.step_ordinal, candidate.batch
     ),
     kept as (
         select 'detection' as name, count(*) as rows
-        from pgclarify.detection
+        from pgclarify_private.detection
         where detection.run_id = stages_of.run_id
         union all
-        select 'rewriting', count(*) from pgclarify.rewriting where rewriting.run_id = stages_of.run_id
+        select 'rewriting', count(*) from pgclarify_private.rewriting where rewriting.run_id = stages_of.run_id
         union all
         select 'questioning', count(*)
-        from pgclarify.clarifying_question
+        from pgclarify_private.clarifying_question
         where clarifying_question.run_id = stages_of.run_id
         union all
-        select 'listing', count(*) from pgclarify.listed_answer where listed_answer.run_id = stages_of.run_id
+        select 'listing', count(*) from pgclarify_private.listed_answer where listed_answer.run_id = stages_of.run_id
     ),
     there as (
         select
@@ -103,8 +103,8 @@ begin
         full join (select kept.* from kept where kept.rows > 0) as kept on kept.name = asked.name
         union all
         select 'retrieval', null, candidate.step_ordinal, count(*), 0, 0, 0, 0
-        from pgclarify.candidate
-        inner join pgclarify.run on run.run_id = candidate.run_id
+        from pgclarify_private.candidate
+        inner join pgclarify_private.run on run.run_id = candidate.run_id
         where candidate.run_id = stages_of.run_id and run.operation <> 'consolidate'
         group by candidate.step_ordinal
         union all
@@ -114,7 +114,7 @@ begin
         from judged
         union all
         select 'consolidation', null, null, count(*), 0, 0, 0, 0
-        from pgclarify.interpretation
+        from pgclarify_private.interpretation
         where interpretation.run_id = stages_of.run_id
         having count(*) > 0
     )
@@ -132,7 +132,7 @@ begin
         there.calls, there.reused_calls, there.prompt_tokens::bigint, there.completion_tokens::bigint,
         case when there.name = 'relaxation' then run.relaxed_question end
     from there
-    inner join pgclarify.run on run.run_id = stages_of.run_id
+    inner join pgclarify_private.run on run.run_id = stages_of.run_id
     order by 1;
 end
 $$;

@@ -1,7 +1,7 @@
 -- explain: the tree of steps, batches and stages, and the lines below each.
 
 create or replace function pgclarify_private.explain_tree(
-    run pgclarify.run, total_ms double precision, roles name[], detail text
+    run pgclarify_private.run, total_ms double precision, roles name[], detail text
 )
 returns table (depth integer, kind text, label text, body text, figures text[])
 language plpgsql stable security definer
@@ -97,11 +97,11 @@ begin
             staged.reused_calls, staged.prompt_tokens, staged.completion_tokens
         from (
             select step.*
-            from pgclarify.step
+            from pgclarify_private.step
             where step.run_id = (explain_tree.run).run_id
                 and not exists (
                     select
-                    from pgclarify.step_citation as citation
+                    from pgclarify_private.step_citation as citation
                     where citation.run_id = step.run_id
                         -- A step's question and reason may repeat the answer of an earlier step.
                         and citation.step_ordinal <= step.ordinal
@@ -168,7 +168,7 @@ begin
                 pgclarify_private.shown(citation.quote)
             ),
             null
-        from pgclarify.step_citation as citation
+        from pgclarify_private.step_citation as citation
         inner join step on step.ordinal = citation.step_ordinal
         left join (select candidate.rank, candidate.title from candidate) as titled
             on titled.rank = citation.candidate_rank
@@ -263,6 +263,6 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.explain_tree(pgclarify.run, double precision, name[], text) is
+comment on function pgclarify_private.explain_tree(pgclarify_private.run, double precision, name[], text) is
 'The stages of a run as lines, with batches, passages and interpretations below them. total_ms: its time; null if it is not '
 'over. roles: decide which titles of documents are shown. detail: stages, batches or passages.';

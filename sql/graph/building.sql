@@ -28,16 +28,16 @@ declare
     -- A row and a similarity: where they are found, where they are sorted, and where they are sent.
     v_bytes_a_neighbor constant integer := 24;
     v_space_id bigint;
-    v_corpus pgclarify.corpus;
-    v_space pgclarify.embedding_space;
+    v_corpus pgclarify_private.corpus;
+    v_space pgclarify_private.embedding_space;
     v_counted record;
 begin
     -- The worker asks again, so it is done with its previous claim.
-    update pgclarify.embedding_space as space
+    update pgclarify_private.embedding_space as space
     set linking_worker_id = null
     where space.embedding_space_id in (
         select held.embedding_space_id
-        from pgclarify.embedding_space as held
+        from pgclarify_private.embedding_space as held
         where held.linking_worker_id = claim_graph.worker_id
         for no key update skip locked
     );
@@ -47,13 +47,13 @@ begin
         where linkable.embedding_space_id <> all(claim_graph.skipped_space_ids)
     loop
         select corpus.* into v_corpus
-        from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for key share skip locked;
+        from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for key share skip locked;
         continue when not found or v_corpus.graph_similarity <> 'dense';
         select counted.embedded, counted.linked into v_counted
         from pgclarify_private.corpus_count as counted where counted.corpus_id = v_corpus.corpus_id;
         continue when v_counted.embedded not between claim_graph.min_passages and claim_graph.max_passages;
         select space.* into v_space
-        from pgclarify.embedding_space as space
+        from pgclarify_private.embedding_space as space
         where space.embedding_space_id = v_space_id
             and space.state = 'active'
             and v_counted.embedded * (4 * space.dimensions + v_bytes_a_neighbor * v_corpus.graph_degree)
@@ -71,7 +71,7 @@ begin
         end if;
         -- A walk that is nearly done is finished instead.
         continue when coalesce(v_space.linking_passages, 0) < claim_graph.min_passages;
-        update pgclarify.embedding_space as space
+        update pgclarify_private.embedding_space as space
         set linking_worker_id = claim_graph.worker_id
         where space.embedding_space_id = v_space_id;
         embedding_space_id := v_space_id;
@@ -148,12 +148,12 @@ as $$
 declare
     v_given constant integer := cardinality(store_graph.passage_ids);
     v_width constant integer := cardinality(store_graph.neighbor_ids) / greatest(v_given, 1);
-    v_space pgclarify.embedding_space;
-    v_corpus pgclarify.corpus;
+    v_space pgclarify_private.embedding_space;
+    v_corpus pgclarify_private.corpus;
     v_lists pgclarify_private.neighborhood[];
 begin
     select space.* into v_space
-    from pgclarify.embedding_space as space
+    from pgclarify_private.embedding_space as space
     where space.embedding_space_id = store_graph.embedding_space_id
         and space.state = 'active'
         and space.linking_worker_id = store_graph.worker_id;
@@ -165,12 +165,12 @@ begin
     end if;
     -- First the corpus, as everywhere.
     select corpus.* into v_corpus
-    from pgclarify.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
+    from pgclarify_private.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
     if not found then
         return null;
     end if;
     select space.* into v_space
-    from pgclarify.embedding_space as space
+    from pgclarify_private.embedding_space as space
     where space.embedding_space_id = store_graph.embedding_space_id
         and space.state = 'active'
         and space.linking_worker_id = store_graph.worker_id
@@ -208,7 +208,7 @@ begin
         where pending.embedding_space_id = store_graph.embedding_space_id
     );
     perform pgclarify_private.write_links(v_space, v_corpus.graph_degree, v_lists, true);
-    update pgclarify.embedding_space as space
+    update pgclarify_private.embedding_space as space
     set
         linking_document_id = case when not store_graph.is_last then store_graph.document_ids[v_given] end,
         linking_passage_id = case when not store_graph.is_last then store_graph.passage_ids[v_given] end,

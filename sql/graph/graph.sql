@@ -42,7 +42,7 @@ returns bigint
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    update pgclarify.embedding_space
+    update pgclarify_private.embedding_space
     set
         linking_document_id = '', linking_passage_id = 0, linking_passages = greatest(counted.embedded, 0),
         -- Lists that it is building may be older than this request.
@@ -231,11 +231,11 @@ begin atomic
         union
         select unlink.embedding_space_id from unlink
         union
-        select space.embedding_space_id from pgclarify.embedding_space as space where space.linking_document_id is not null
+        select space.embedding_space_id from pgclarify_private.embedding_space as space where space.linking_document_id is not null
     )
     select space.embedding_space_id, space.corpus_id
     from waiting
-    inner join pgclarify.embedding_space as space on space.embedding_space_id = waiting.embedding_space_id
+    inner join pgclarify_private.embedding_space as space on space.embedding_space_id = waiting.embedding_space_id
     where space.state = 'active'
         and not pgclarify_private.is_paused(space.corpus_id)
         -- Linking its passages would fail in every round, and the worker would not reach the spaces behind it.

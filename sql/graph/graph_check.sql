@@ -6,7 +6,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(build_graph.caller, build_graph.corpus);
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(build_graph.caller, build_graph.corpus);
 begin
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     -- After the lock, because distribute may have held it until now.
@@ -14,7 +14,7 @@ begin
     return coalesce(
         (
             select pgclarify_private.queue_all_links(searched.embedding_space_id)
-            from pgclarify.corpus as searched
+            from pgclarify_private.corpus as searched
             where searched.corpus_id = v_corpus.corpus_id
         ),
         0
@@ -53,7 +53,7 @@ begin atomic
             select count(*) from pgclarify_private.pending_unlink as pending
             where pending.embedding_space_id = space.embedding_space_id
         )
-    from pgclarify.embedding_space as space
+    from pgclarify_private.embedding_space as space
     where space.embedding_space_id = pending_links.embedding_space_id;
 end;
 
@@ -77,20 +77,20 @@ comment on function pgclarify_private.graph_pending(pgclarify_private.caller, te
 grant execute on function pgclarify_private.graph_pending(pgclarify_private.caller, text) to pgclarify_user;
 
 create or replace function pgclarify_private.graph_recall(
-    corpus pgclarify.corpus, sample integer, out sampled integer, out recall double precision
+    corpus pgclarify_private.corpus, sample integer, out sampled integer, out recall double precision
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-    v_space pgclarify.embedding_space;
+    v_space pgclarify_private.embedding_space;
     v_embedding text := pgclarify_private.partition_name('passage_embedding', (graph_recall.corpus).embedding_space_id);
     v_distance text;
     v_exact text;
 begin
     select space.* into strict v_space
-    from pgclarify.embedding_space as space
+    from pgclarify_private.embedding_space as space
     where space.embedding_space_id = (graph_recall.corpus).embedding_space_id;
     if (graph_recall.corpus).graph_similarity = 'dense' then
         v_distance := format(
@@ -169,7 +169,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.graph_recall(pgclarify.corpus, integer) is
+comment on function pgclarify_private.graph_recall(pgclarify_private.corpus, integer) is
 'Compare the lists of randomly chosen passages with an exact search: the share of true neighbors that they contain.';
 
 create or replace function pgclarify_private.check_graph(caller pgclarify_private.caller, corpus text, sample integer)
@@ -178,7 +178,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(check_graph.caller, check_graph.corpus);
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(check_graph.caller, check_graph.corpus);
     v_check pgclarify.graph_check;
 begin
     perform pgclarify_private.refuse_distributed(v_corpus, 'the neighborhood graph');

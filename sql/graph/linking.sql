@@ -2,9 +2,9 @@
 -- neighbors, so that transactions that delete passages wait only for the writing.
 
 create or replace function pgclarify_private.begin_walk(
-    space pgclarify.embedding_space, share double precision, least_waiting bigint
+    space pgclarify_private.embedding_space, share double precision, least_waiting bigint
 )
-returns pgclarify.embedding_space
+returns pgclarify_private.embedding_space
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -14,7 +14,7 @@ declare
     v_listed bigint;
     v_needed bigint;
     v_free bigint;
-    v_space pgclarify.embedding_space := begin_walk.space;
+    v_space pgclarify_private.embedding_space := begin_walk.space;
 begin
     select counted.linked + coalesce(v_space.linking_passages, 0) into v_listed
     from pgclarify_private.corpus_count as counted where counted.corpus_id = v_space.corpus_id;
@@ -68,19 +68,19 @@ begin
         for update skip locked
     );
     perform pgclarify_private.queue_all_links(v_space_id);
-    select again.* into v_space from pgclarify.embedding_space as again where again.embedding_space_id = v_space_id;
+    select again.* into v_space from pgclarify_private.embedding_space as again where again.embedding_space_id = v_space_id;
     return v_space;
 end
 $$;
 
-comment on function pgclarify_private.begin_walk(pgclarify.embedding_space, double precision, bigint) is
+comment on function pgclarify_private.begin_walk(pgclarify_private.embedding_space, double precision, bigint) is
 'Have all passages of a space linked by a walk, instead of entering new ones into the lists of others one by one, if so many '
 'of them wait: this share of the passages that are linked, or will be by the current walk, which then starts again. Returns '
 'the space. Called with the space locked. Passages that are being removed do not count. least_waiting: at least so many must '
 'wait, or as many as are linked.';
 
 create or replace function pgclarify_private.next_waiting(
-    space pgclarify.embedding_space,
+    space pgclarify_private.embedding_space,
     max_passages integer,
     out document_ids text[],
     out passage_ids bigint[],
@@ -120,12 +120,12 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.next_waiting(pgclarify.embedding_space, integer) is
+comment on function pgclarify_private.next_waiting(pgclarify_private.embedding_space, integer) is
 'The passages of a space that have waited longest to be linked and that no transaction is removing; those that already have a '
 'list come first. settled: how many removed passages were taken out of the queue. Called with the space locked.';
 
 create or replace function pgclarify_private.next_walked(
-    space pgclarify.embedding_space,
+    space pgclarify_private.embedding_space,
     max_passages integer,
     out document_ids text[],
     out passage_ids bigint[],
@@ -173,7 +173,7 @@ begin
     using
         v_space_id, (next_walked.space).linking_document_id, (next_walked.space).linking_passage_id,
         next_walked.max_passages;
-    update pgclarify.embedding_space as walked
+    update pgclarify_private.embedding_space as walked
     set
         linking_document_id = case when v_seen = next_walked.max_passages then v_last_document_id end,
         linking_passage_id = case when v_seen = next_walked.max_passages then v_last_passage_id end,
@@ -185,11 +185,11 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.next_walked(pgclarify.embedding_space, integer) is
+comment on function pgclarify_private.next_walked(pgclarify_private.embedding_space, integer) is
 'The next passages of a space in its walk. settled: how many of them are left to the queue. Called with the space locked.';
 
 create or replace function pgclarify_private.link_batch(
-    space pgclarify.embedding_space, corpus pgclarify.corpus, is_walk boolean, max_passages integer
+    space pgclarify_private.embedding_space, corpus pgclarify_private.corpus, is_walk boolean, max_passages integer
 )
 returns integer
 language plpgsql volatile security definer
@@ -294,7 +294,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.link_batch(pgclarify.embedding_space, pgclarify.corpus, boolean, integer) is
+comment on function pgclarify_private.link_batch(pgclarify_private.embedding_space, pgclarify_private.corpus, boolean, integer) is
 'Find and write the neighbors of up to max_passages of a space; returns how many passages are done.';
 
 create or replace function pgclarify_private.link_passages(max_passages integer)
@@ -311,8 +311,8 @@ set parallel_tuple_cost = 0
 as $$
 declare
     v_space_id bigint;
-    v_corpus pgclarify.corpus;
-    v_space pgclarify.embedding_space;
+    v_corpus pgclarify_private.corpus;
+    v_space pgclarify_private.embedding_space;
     v_done integer;
 begin
     for v_space_id, v_corpus.corpus_id in
@@ -320,11 +320,11 @@ begin
     loop
         -- First the corpus, as everywhere. If it is being dropped, it is skipped.
         select corpus.* into v_corpus
-        from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for key share skip locked;
+        from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for key share skip locked;
         continue when not found;
         -- One worker for each space: what one unlinks, another must not link at the same time.
         select space.* into v_space
-        from pgclarify.embedding_space as space
+        from pgclarify_private.embedding_space as space
         where space.embedding_space_id = v_space_id
             and space.state = 'active'
             -- Not a space whose lists a worker builds in memory (graph/building.sql).
@@ -336,7 +336,7 @@ begin
         continue when not found;
         if v_space.linking_worker_id is not null then
             -- It counts as dead. If it is still alive, it must not write lists that ignore these changes.
-            update pgclarify.embedding_space as space set linking_worker_id = null where space.embedding_space_id = v_space_id;
+            update pgclarify_private.embedding_space as space set linking_worker_id = null where space.embedding_space_id = v_space_id;
         end if;
         -- About sixteen lists contain a passage, and each is written: the transaction is as long as one that links.
         v_done := pgclarify_private.unlink_batch(v_space_id, v_corpus.corpus_id, greatest(link_passages.max_passages / 4, 1));

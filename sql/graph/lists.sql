@@ -40,7 +40,7 @@ comment on function pgclarify_private.queue_links_again(bigint, text[], bigint[]
 'delete them.';
 
 create or replace function pgclarify_private.write_links(
-    space pgclarify.embedding_space,
+    space pgclarify_private.embedding_space,
     degree integer,
     lists pgclarify_private.neighborhood[],
     is_walk boolean,
@@ -174,7 +174,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.write_links(pgclarify.embedding_space, integer,
+comment on function pgclarify_private.write_links(pgclarify_private.embedding_space, integer,
 pgclarify_private.neighborhood[], boolean) is
 'Write the first degree of the neighbors that were found, and return the passages whose lists were written. Passages that are '
 'being deleted stay in the queue, or are added to it. Called with the space locked.';

@@ -13,7 +13,7 @@ declare
     v_dimensions integer;
 begin
     select space.dimensions into v_dimensions
-    from pgclarify.embedding_space as space
+    from pgclarify_private.embedding_space as space
     where space.embedding_space_id = nearest.embedding_space_id;
     return query execute format(
         $sql$
@@ -90,7 +90,7 @@ declare
     v_near record;
 begin
     select space.corpus_id into v_corpus_id
-    from pgclarify.embedding_space as space
+    from pgclarify_private.embedding_space as space
     where space.embedding_space_id = nearest_by_words.embedding_space_id;
     select counted.* into v_count from pgclarify_private.corpus_count as counted where counted.corpus_id = v_corpus_id;
     v_passage := pgclarify_private.partition_name('passage', v_corpus_id);

@@ -22,7 +22,7 @@ comment on function pgclarify_private.raise_graph_is_gone(bigint, text) is
 'Error 40001 if workers have dropped tables of a corpus since the transaction began.';
 
 create or replace function pgclarify_private.nearest_visible(
-    corpus pgclarify.corpus, roles name[], document_id text, passage_id bigint, depth integer
+    corpus pgclarify_private.corpus, roles name[], document_id text, passage_id bigint, depth integer
 )
 returns setof pgclarify.neighbor
 language plpgsql stable security definer
@@ -64,7 +64,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.nearest_visible(pgclarify.corpus, name[], text, bigint, integer) is
+comment on function pgclarify_private.nearest_visible(pgclarify_private.corpus, name[], text, bigint, integer) is
 'The depth nearest passages of a passage that these roles may read, found now: its list if there were no other passages.';
 
 create or replace function pgclarify_private.neighbors(
@@ -77,7 +77,7 @@ rows 10
 as $$
 declare
     v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(neighbors.caller));
-    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(v_roles, neighbors.corpus);
+    v_corpus pgclarify_private.corpus := pgclarify_private.find_corpus(v_roles, neighbors.corpus);
     v_most integer := least(neighbors.k, v_corpus.graph_degree);
     v_is_readable boolean;
     v_seen pgclarify.neighbor[];
@@ -171,7 +171,7 @@ begin atomic
 end;
 
 comment on function pgclarify.neighbors(text, text, bigint, integer) is
-'The passages nearest to a passage, nearest first, of those that you may read. corpus: its name; null means pgclarify.corpus, '
+'The passages nearest to a passage, nearest first, of those that you may read. corpus: its name; null means pgclarify_private.corpus, '
 'or the only one. document_id, passage_id: the passage; error 42704 if you may not read it. k: how many, 1 to 1000; a corpus '
 'keeps graph_degree of them (16, see create_corpus), and passages that you may not read do not count.';
 grant execute on function pgclarify.neighbors(text, text, bigint, integer) to pgclarify_reader;
@@ -245,7 +245,7 @@ comment on function pgclarify_private.edges(pgclarify_private.caller, bigint) is
 'Rows of view edge of one corpus for a caller.';
 grant execute on function pgclarify_private.edges(pgclarify_private.caller, bigint) to pgclarify_reader;
 
-create or replace view pgclarify.edge with (security_invoker) as
+create or replace view pgclarify.edge as
 select
     readable.corpus,
     edge.document_id,

@@ -23,9 +23,9 @@ as $$
 begin
     return query
     select corpus.corpus_id
-    from pgclarify.corpus
+    from pgclarify_private.corpus
     -- A space that is not open yet has to wait.
-    inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
+    inner join pgclarify_private.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
     where space.model <> all(waiting_corpora.skipped_models)
         and space.embedding_space_id <> all(waiting_corpora.delayed_space_ids)
         and exists (
@@ -44,7 +44,7 @@ begin
         and pgclarify_private.has_search_config(corpus)
         -- The space of another model is nearly complete, and has priority (delay_ingestion).
         and not exists (
-            select from pgclarify.embedding_space as next
+            select from pgclarify_private.embedding_space as next
             where next.corpus_id = corpus.corpus_id
                 and next.state = 'building'
                 and next.ingestion_held_until > now()
@@ -82,16 +82,16 @@ begin
     delete from pgclarify_private.staged_passage as staged where staged.batch_id = any(v_batch_ids);
     -- If nothing waits any longer, the reason is out of date. It would be shown again with the next document.
     if documents > 0 and exists (
-        select from pgclarify.embedding_space as space
+        select from pgclarify_private.embedding_space as space
         where space.corpus_id = dequeue_documents.corpus_id and space.state = 'active' and space.error is not null
     ) and not exists (
         select from pgclarify_private.pending_document as pending where pending.corpus_id = dequeue_documents.corpus_id
     ) then
-        update pgclarify.embedding_space
+        update pgclarify_private.embedding_space
         set error = null
         where embedding_space.embedding_space_id in (
             select space.embedding_space_id
-            from pgclarify.embedding_space as space
+            from pgclarify_private.embedding_space as space
             where space.corpus_id = dequeue_documents.corpus_id and space.state = 'active'
             for no key update skip locked
         );
@@ -157,7 +157,7 @@ begin
     with restarted as (
         update pgclarify_private.pending_document as pending
         set passages = pgclarify_private.expected_passages(document.content)
-        from pgclarify.document
+        from pgclarify_private.document
         where pending.corpus_id = restart_long_documents.corpus_id
             and pending.document_id = any(v_ids)
             and document.corpus_id = restart_long_documents.corpus_id

@@ -49,7 +49,7 @@ begin
             false, claim_documents.skipped_models, claim_documents.after_corpus_id, v_living, v_delayed_space_ids
         ) as waiting
     loop
-        perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
+        perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
         -- It is being dropped.
         continue when not found;
         -- If the planner knew the id, it would expect one row of a corpus that is not in the statistics yet, and read the whole
@@ -58,7 +58,7 @@ begin
         with locked as materialized (
             select pending.document_id, pending.added_at
             from pgclarify_private.pending_document as pending
-            inner join pgclarify.document
+            inner join pgclarify_private.document
                 on document.corpus_id = (select v_corpus_id) and document.id = pending.document_id
             where pending.corpus_id = (select v_corpus_id)
                 and not pending.is_long
@@ -75,7 +75,7 @@ begin
             -- whole text, of many documents that are then not leased.
             select locked.document_id, locked.added_at, octet_length(document.content) as bytes
             from locked
-            inner join pgclarify.document
+            inner join pgclarify_private.document
                 on document.corpus_id = (select v_corpus_id) and document.id = locked.document_id
         ),
         measured as materialized (
@@ -100,9 +100,9 @@ begin
                 document.id, document.title, document.content, document.content_hash,
                 document.indexed_at is not null as was_indexed, space.embedding_space_id, space.model, space.dimensions
             from leased
-            inner join pgclarify.document on document.corpus_id = (select v_corpus_id) and document.id = leased.document_id
-            inner join pgclarify.corpus on corpus.corpus_id = v_corpus_id
-            inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
+            inner join pgclarify_private.document on document.corpus_id = (select v_corpus_id) and document.id = leased.document_id
+            inner join pgclarify_private.corpus on corpus.corpus_id = v_corpus_id
+            inner join pgclarify_private.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
         )
         select
             v_corpus_id, taken.id, taken.title, taken.content, taken.content_hash, taken.was_indexed,
@@ -146,7 +146,7 @@ begin atomic
     );
     select document.id
     from unnest(leased_documents.document_ids, leased_documents.content_hashes) as given (id, content_hash)
-    inner join pgclarify.document
+    inner join pgclarify_private.document
         on document.corpus_id = leased_documents.corpus_id
         and document.id = given.id
         and document.content_hash = given.content_hash
@@ -184,7 +184,7 @@ begin
                     select document.id
                     from unnest(release_documents.document_ids, release_documents.content_hashes)
                         as given (id, content_hash)
-                    inner join pgclarify.document
+                    inner join pgclarify_private.document
                         on document.corpus_id = release_documents.corpus_id
                         and document.id = given.id
                         and document.content_hash = given.content_hash
@@ -217,12 +217,12 @@ declare
     v_dequeued record;
 begin
     -- First the corpus, as everywhere. If it was or is being dropped, so is the document.
-    perform from pgclarify.corpus where corpus.corpus_id = fail_document.corpus_id for key share skip locked;
+    perform from pgclarify_private.corpus where corpus.corpus_id = fail_document.corpus_id for key share skip locked;
     if not found then
         return;
     end if;
     select document.error is not null into v_had_failed
-    from pgclarify.document
+    from pgclarify_private.document
     where document.corpus_id = fail_document.corpus_id
         and document.id = fail_document.document_id
         and document.content_hash = fail_document.content_hash
@@ -239,7 +239,7 @@ begin
         return;
     end if;
     v_dequeued := pgclarify_private.dequeue_documents(fail_document.corpus_id, array[fail_document.document_id]);
-    update pgclarify.document
+    update pgclarify_private.document
     set error = fail_document.error
     where document.corpus_id = fail_document.corpus_id and document.id = fail_document.document_id;
     insert into pgclarify_private.corpus_tally (corpus_id, pending, pending_passages, failed)
@@ -257,11 +257,11 @@ returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    update pgclarify.embedding_space
+    update pgclarify_private.embedding_space
     set error = delay_documents.error
     where embedding_space.embedding_space_id in (
         select space.embedding_space_id
-        from pgclarify.embedding_space as space
+        from pgclarify_private.embedding_space as space
         where space.embedding_space_id = delay_documents.embedding_space_id
             and space.state = 'active'
             and space.error is distinct from delay_documents.error

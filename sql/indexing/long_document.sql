@@ -10,7 +10,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = set_aside_documents.corpus_id for key share skip locked;
+    perform from pgclarify_private.corpus where corpus.corpus_id = set_aside_documents.corpus_id for key share skip locked;
     if not found then
         return;
     end if;
@@ -81,13 +81,13 @@ begin
             true, claim_long_document.skipped_models, claim_long_document.after_corpus_id, v_living, v_delayed_space_ids
         ) as waiting
     loop
-        perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
+        perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
         -- It is being dropped.
         continue when not found;
         -- Finish the oldest document before the next one starts: only as many are partly staged as there are workers.
         select pending.* into v_pending
         from pgclarify_private.pending_document as pending
-        inner join pgclarify.document on document.corpus_id = v_corpus_id and document.id = pending.document_id
+        inner join pgclarify_private.document on document.corpus_id = v_corpus_id and document.id = pending.document_id
         where pending.corpus_id = v_corpus_id
             and pending.is_long
             and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
@@ -119,9 +119,9 @@ begin
             document.indexed_at is not null, space.embedding_space_id, space.model, space.dimensions, leased.batch_id,
             leased.staged_passages, leased.staged_chars
         from leased
-        inner join pgclarify.document on document.corpus_id = v_corpus_id and document.id = leased.document_id
-        inner join pgclarify.corpus on corpus.corpus_id = v_corpus_id
-        inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id;
+        inner join pgclarify_private.document on document.corpus_id = v_corpus_id and document.id = leased.document_id
+        inner join pgclarify_private.corpus on corpus.corpus_id = v_corpus_id
+        inner join pgclarify_private.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id;
         return;
     end loop;
 end
@@ -138,7 +138,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = unstaged_hashes.corpus_id for key share skip locked;
+    perform from pgclarify_private.corpus where corpus.corpus_id = unstaged_hashes.corpus_id for key share skip locked;
     -- It was or is being dropped, with its partition.
     if found then
         perform pgclarify_private.reach_shards(unstaged_hashes.corpus_id);
@@ -184,12 +184,12 @@ as $$
 declare
     v_passages integer;
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = keep_part.corpus_id for key share skip locked;
+    perform from pgclarify_private.corpus where corpus.corpus_id = keep_part.corpus_id for key share skip locked;
     if not found then
         return false;
     end if;
     -- A transaction that changed or removed the document since it was leased has priority, and is not waited for.
-    perform from pgclarify.document
+    perform from pgclarify_private.document
     where document.corpus_id = keep_part.corpus_id
         and document.id = keep_part.document_id
         and document.content_hash = keep_part.content_hash

@@ -16,8 +16,8 @@ begin
     end if;
     for v_space_id, v_is_active in
         select space.embedding_space_id, space.embedding_space_id is not distinct from corpus.embedding_space_id
-        from pgclarify.embedding_space as space
-        inner join pgclarify.corpus on corpus.corpus_id = space.corpus_id
+        from pgclarify_private.embedding_space as space
+        inner join pgclarify_private.corpus on corpus.corpus_id = space.corpus_id
         where space.corpus_id = forget_vectors.corpus_id and space.dimensions is not null
         order by space.embedding_space_id
         -- So that its partitions are not dropped.
@@ -151,7 +151,7 @@ begin
                         where pending.corpus_id = $1 and pending.document_id = any($2) and pending.document_id = document.id
                     )
                 ) as is_waiting
-            from pgclarify.document
+            from pgclarify_private.document
             where document.corpus_id = $1 and document.id = any($2)
         ),
         old as materialized (

@@ -25,7 +25,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = passage_hashes.corpus_id for key share skip locked;
+    perform from pgclarify_private.corpus where corpus.corpus_id = passage_hashes.corpus_id for key share skip locked;
     -- It was or is being dropped, with its partition.
     if found then
         perform pgclarify_private.reach_shards(passage_hashes.corpus_id);
@@ -132,7 +132,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus;
+    v_corpus pgclarify_private.corpus;
     v_passages text := pgclarify_private.partition_name('passage', store_documents.corpus_id);
     v_stored text[];
     v_known text[];
@@ -157,7 +157,7 @@ declare
     v_cleared record;
 begin
     select corpus.* into v_corpus
-    from pgclarify.corpus where corpus.corpus_id = store_documents.corpus_id for key share skip locked;
+    from pgclarify_private.corpus where corpus.corpus_id = store_documents.corpus_id for key share skip locked;
     if not found then
         -- It was or is being dropped.
         delete from pgclarify_private.staged_passage as staged where staged.batch_id = store_documents.batch_id;
@@ -167,7 +167,7 @@ begin
     with locked as (
         select document.id
         from unnest(store_documents.document_ids, store_documents.content_hashes) as given (id, content_hash)
-        inner join pgclarify.document
+        inner join pgclarify_private.document
             on document.corpus_id = store_documents.corpus_id
             and document.id = given.id
             and document.content_hash = given.content_hash
@@ -241,7 +241,7 @@ begin
                     present.id is not null as is_present,
                     coalesce(present.is_same, false) as is_same
                 from pgclarify_private.staged_passage as staged
-                inner join pgclarify.document on document.corpus_id = $1 and document.id = staged.document_id
+                inner join pgclarify_private.document on document.corpus_id = $1 and document.id = staged.document_id
                 left join present on present.document_id = staged.document_id and present.ordinal = staged.ordinal
                 -- If the planner expects one document in a corpus, it reads the batch again for each one that it finds. The last
                 -- condition leaves only those of the batch.
@@ -386,7 +386,7 @@ begin
             perform pgclarify_private.queue_links(v_corpus.embedding_space_id, v_embedded_documents, v_embedded_ids);
         end if;
         perform pgclarify_private.queue_passages(store_documents.corpus_id, v_embedded_documents, v_embedded_ids);
-        update pgclarify.document
+        update pgclarify_private.document
         set indexed_at = now()
         where document.corpus_id = store_documents.corpus_id and document.id = any(v_stored);
         v_cleared := pgclarify_private.dequeue_documents(store_documents.corpus_id, v_stored);
@@ -403,11 +403,11 @@ begin
     end if;
     if cardinality(v_stored) > 0 then
         -- The embedding model works again, if it did not.
-        update pgclarify.embedding_space as space
+        update pgclarify_private.embedding_space as space
         set error = null
         where space.embedding_space_id in (
             select waited_for.embedding_space_id
-            from pgclarify.embedding_space as waited_for
+            from pgclarify_private.embedding_space as waited_for
             where waited_for.embedding_space_id = store_documents.embedding_space_id and waited_for.error is not null
             for no key update skip locked
         );
@@ -420,7 +420,7 @@ begin
         and pending_document.document_id in (
             select pending.document_id
             from unnest(store_documents.document_ids, store_documents.content_hashes) as given (id, content_hash)
-            inner join pgclarify.document
+            inner join pgclarify_private.document
                 on document.corpus_id = store_documents.corpus_id
                 and document.id = given.id
                 and document.content_hash = given.content_hash

@@ -92,7 +92,7 @@ begin
     loop
         exit when v_applied >= v_most;
         -- First the corpus, as everywhere. If it is being dropped, so are these.
-        perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
+        perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
         continue when not found;
         with taken as (
             delete from pgclarify_private.term_change

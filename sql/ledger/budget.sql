@@ -23,7 +23,7 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select coalesce(array_agg(budget.budget_id order by budget.budget_id), '{}')
-    from pgclarify.budget
+    from pgclarify_private.budget
     where
         (budget.corpus_id is null or budget.corpus_id = budgets_of.corpus_id)
         and (
@@ -53,7 +53,7 @@ as $$
 declare
     v_holders text;
 begin
-    lock table pgclarify.budget, pgclarify.model_price in access share mode;
+    lock table pgclarify_private.budget, pgclarify_private.model_price in access share mode;
     lock table pgclarify_private.budget_counter in row exclusive mode;
 exception
     when lock_not_available then
@@ -75,8 +75,8 @@ exception
                     select pg_database.oid from pg_database where pg_database.datname = current_database()
                 )
                 and pg_locks.relation in (
-                    'pgclarify.budget'::regclass,
-                    'pgclarify.model_price'::regclass,
+                    'pgclarify_private.budget'::regclass,
+                    'pgclarify_private.model_price'::regclass,
                     'pgclarify_private.budget_counter'::regclass
                 )
                 and pg_locks.mode in ('AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock')
@@ -110,11 +110,11 @@ begin atomic
         select
             budget.budget_id,
             pgclarify_private.period_start(budget.period, budget.created_at, reserved.at) as period_start
-        from pgclarify.budget
+        from pgclarify_private.budget
         where budget.budget_id = any(reserved.budget_ids)
     )
     select present.budget_id, count(*), sum(completion.reserved_usd)
-    from pgclarify.completion
+    from pgclarify_private.completion
     inner join present
         on present.budget_id = any(completion.budget_ids) and present.period_start <= completion.reserved_at
     where
@@ -143,7 +143,7 @@ begin
         select
             budget.budget_id,
             pgclarify_private.period_start(budget.period, budget.created_at, lock_budget_counters.at) as period_start
-        from pgclarify.budget
+        from pgclarify_private.budget
         where budget.budget_id = any(lock_budget_counters.budget_ids)
         order by budget.budget_id
     loop
@@ -164,7 +164,7 @@ begin
         where (counter.budget_id, counter.period_start) in (
             select orphan.budget_id, orphan.period_start
             from pgclarify_private.budget_counter as orphan
-            where not exists (select from pgclarify.budget where budget.budget_id = orphan.budget_id)
+            where not exists (select from pgclarify_private.budget where budget.budget_id = orphan.budget_id)
             for update skip locked
         );
     end if;
@@ -189,7 +189,7 @@ begin atomic
                     'model "%s" has no price, which budget "%s" goes by',
                     pgclarify_private.shown(refusal.model), pgclarify_private.shown(budget.name)
                 ),
-                'detail', 'Insert one into pgclarify.model_price, in US dollars for a million tokens.'
+                'detail', 'Insert one into pgclarify_private.model_price, in US dollars for a million tokens.'
             )
             when budget.max_cost_usd < refusal.bound_usd then jsonb_build_object(
                 'budget_id', budget.budget_id,
@@ -215,7 +215,7 @@ begin atomic
                 end
             )
         end
-    from pgclarify.budget
+    from pgclarify_private.budget
     where budget.budget_id = refusal.budget_id;
 end;
 
@@ -259,7 +259,7 @@ begin
         array_agg(coalesce(reserved.cost_usd, 0) order by budget.budget_id),
         array_agg(coalesce(reserved.calls, 0) order by budget.budget_id)
     into v_ids, v_max_costs, v_max_calls, v_costs, v_calls, v_reserved_costs, v_reserved_calls
-    from pgclarify.budget
+    from pgclarify_private.budget
     left join pgclarify_private.budget_counter as counter
         on counter.budget_id = budget.budget_id
         and counter.period_start = pgclarify_private.period_start(budget.period, budget.created_at, admit.at)
@@ -352,7 +352,7 @@ begin
         admit_free.purposes, admit_free.models, admit_free.parameters, admit_free.prompt_versions,
         admit_free.input_hashes, admit_free.samples
     ) with ordinality as asked (purpose, model, parameters, prompt_version, input_hash, sample, ordinal)
-    left join pgclarify.completion as known
+    left join pgclarify_private.completion as known
         on known.purpose = asked.purpose
         and known.model = asked.model
         and known.parameters = asked.parameters

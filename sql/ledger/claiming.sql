@@ -3,7 +3,7 @@
 
 -- It sets no search_path, so that the planner can inline it into the statements that call it.
 create or replace function pgclarify_private.is_claimable(
-    known pgclarify.completion, at timestamptz, living bigint[], worker_id bigint, run_id bigint
+    known pgclarify_private.completion, at timestamptz, living bigint[], worker_id bigint, run_id bigint
 )
 returns boolean
 language sql immutable parallel safe
@@ -24,7 +24,7 @@ begin atomic
         );
 end;
 
-comment on function pgclarify_private.is_claimable(pgclarify.completion, timestamptz, bigint[], bigint, bigint) is
+comment on function pgclarify_private.is_claimable(pgclarify_private.completion, timestamptz, bigint[], bigint, bigint) is
 'Whether a run of a worker may claim a row of the ledger: it has no reply, and no live run is asking it.';
 
 create or replace function pgclarify_private.lock_against_erasing(
@@ -41,7 +41,7 @@ begin
         -- erase_document locks runs in the same way. An attempt that may have read an erased document is over, and must not
         -- make calls.
         perform
-        from pgclarify.run
+        from pgclarify_private.run
         where
             run.run_id = lock_against_erasing.run_id
             and run.attempt = coalesce(lock_against_erasing.attempt, run.attempt)
@@ -54,14 +54,14 @@ begin
     end if;
     -- Always in the same order, to avoid deadlocks. erase_document deletes these rows first.
     perform
-    from pgclarify.document
+    from pgclarify_private.document
     where document.corpus_id = lock_against_erasing.corpus_id and document.id = any(lock_against_erasing.document_ids)
     order by document.id
     for key share;
     select shown.id into v_document_id
     from unnest(lock_against_erasing.document_ids) as shown (id)
     where not exists (
-        select from pgclarify.document
+        select from pgclarify_private.document
         where document.corpus_id = lock_against_erasing.corpus_id and document.id = shown.id
     )
     limit 1;
@@ -135,7 +135,7 @@ begin
         claim_completions.shown_document_ids
     );
     select run.requested_by, run.corpus_id, (run.settings -> 'refresh')::integer as refresh into v_run
-    from pgclarify.run
+    from pgclarify_private.run
     where run.run_id = claim_completions.run_id;
     if v_run.refresh > 0 then
         v_samples := array(
@@ -146,7 +146,7 @@ begin
     end if;
     perform pgclarify_private.lock_budgets();
     if
-        exists (select from pgclarify.budget)
+        exists (select from pgclarify_private.budget)
         and exists (
             select from unnest(claim_completions.models) as asked (model) where not pgclarify_private.is_extractive(asked.model)
         )
@@ -177,7 +177,7 @@ begin
         where v_admitted is null or asked.ordinal = any(v_admitted)
     ),
     claimed as (
-        insert into pgclarify.completion as known (
+        insert into pgclarify_private.completion as known (
             purpose, model, parameters, prompt_version, input_hash, sample, run_id, leased_by, leased_until, budget_ids,
             reserved_usd, reserved_at
         )
@@ -191,7 +191,7 @@ begin
         -- Rows with a reply, and rows that a live run is asking, are only read: the insertion would lock them.
         where not exists (
             select
-            from pgclarify.completion as settled
+            from pgclarify_private.completion as settled
             where settled.purpose = given.purpose
                 and settled.model = given.model
                 and settled.parameters = given.parameters
@@ -228,7 +228,7 @@ begin
             array_agg(
                 exists (
                     select
-                    from pgclarify.completion as earlier
+                    from pgclarify_private.completion as earlier
                     where earlier.completion_id = claimed.completion_id and earlier.leased_until is not null
                 )
             ),
@@ -263,7 +263,7 @@ begin
             group by ours.completion_id
             having not bool_or(call.is_admitted)
         ) as late;
-        update pgclarify.completion
+        update pgclarify_private.completion
         set leased_by = null, leased_until = null, budget_ids = null, reserved_usd = null, reserved_at = null
         where completion.completion_id = any(v_late);
     end if;
@@ -274,7 +274,7 @@ begin
         from unnest(claim_completions.shown_ordinals, claim_completions.shown_document_ids) as shown (
             ordinal, document_id
         )
-        inner join pgclarify.completion as known
+        inner join pgclarify_private.completion as known
             on known.purpose = claim_completions.purposes[shown.ordinal]
             and known.model = claim_completions.models[shown.ordinal]
             and known.parameters = claim_completions.parameters[shown.ordinal]
@@ -310,7 +310,7 @@ begin
         claim_completions.prompt_versions, claim_completions.input_hashes, v_samples
     ) with ordinality as asked (purpose, model, parameters, prompt_version, input_hash, sample, ordinal)
     -- An input that budgets do not admit may have no row.
-    left join pgclarify.completion as known
+    left join pgclarify_private.completion as known
         on known.purpose = asked.purpose
         and known.model = asked.model
         and known.parameters = asked.parameters

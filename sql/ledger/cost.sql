@@ -30,7 +30,7 @@ set search_path = pg_catalog, pg_temp
 rows 1
 begin atomic
     select price.input_usd, price.cached_input_usd, price.output_usd
-    from pgclarify.model_price as price
+    from pgclarify_private.model_price as price
     where
         price.model = price_of.model
         -- The row "extractive" is the price of all versions of that provider.
@@ -99,7 +99,7 @@ begin atomic
         coalesce(sum(completion.cached_tokens), 0),
         coalesce(sum(completion.completion_tokens), 0),
         case when count(*) = count(completion.cost_usd) then coalesce(sum(completion.cost_usd), 0) end
-    from pgclarify.completion
+    from pgclarify_private.completion
     where completion.run_id = paid.run_id and completion.finished_at is not null;
 end;
 
@@ -111,7 +111,7 @@ returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    update pgclarify.run
+    update pgclarify_private.run
     set
         completions = paid.completions,
         reused_completions = coalesce(
@@ -119,8 +119,8 @@ begin atomic
             -- It was cancelled, so it has no stages. Equal passages share one reply, which it may have paid for itself.
             (
                 select count(distinct verdict.completion_id)
-                from pgclarify.verdict
-                inner join pgclarify.completion on completion.completion_id = verdict.completion_id
+                from pgclarify_private.verdict
+                inner join pgclarify_private.completion on completion.completion_id = verdict.completion_id
                 where verdict.run_id = run.run_id and verdict.is_reused and completion.run_id is distinct from run.run_id
             )
         ),
@@ -130,7 +130,7 @@ begin atomic
         cost_usd = paid.cost_usd
     from (
         select locked.run_id
-        from pgclarify.run as locked
+        from pgclarify_private.run as locked
         where locked.run_id = any(settle_runs.run_ids) and locked.finished_at is not null
         order by locked.run_id
         for no key update
@@ -164,7 +164,7 @@ begin
         with recursive named as (
             (
                 select run.model
-                from pgclarify.run
+                from pgclarify_private.run
                 where run.cost_usd is null and run.finished_at is not null
                 order by run.model
                 limit 1
@@ -172,7 +172,7 @@ begin
             union all
             select (
                 select run.model
-                from pgclarify.run
+                from pgclarify_private.run
                 where run.cost_usd is null and run.finished_at is not null and run.model > named.model
                 order by run.model
                 limit 1
@@ -188,7 +188,7 @@ begin
         -- that cannot get one.
         v_run_ids := v_run_ids || array(
             select run.run_id
-            from pgclarify.run
+            from pgclarify_private.run
             cross join lateral (
                 select sum(called.calls) as calls
                 from (
@@ -198,7 +198,7 @@ begin
                         bool_and(completion.cost_usd is not null) as is_priced,
                         bool_and(completion.cost_usd is not null or completion.prompt_tokens is not null) as has_input,
                         bool_and(completion.cost_usd is not null or completion.completion_tokens is not null) as has_output
-                    from pgclarify.completion
+                    from pgclarify_private.completion
                     where completion.run_id = run.run_id and completion.finished_at is not null
                     group by completion.model
                 ) as called
@@ -227,7 +227,7 @@ begin
         select called.model, known.input_usd, known.cached_input_usd, known.output_usd
         from (
             select distinct completion.model
-            from pgclarify.completion
+            from pgclarify_private.completion
             where completion.run_id = any(v_run_ids) and completion.finished_at is not null and completion.cost_usd is null
         ) as called
         cross join lateral pgclarify_private.price_of(called.model) as known
@@ -236,7 +236,7 @@ begin
         select
             completion.completion_id, completion.model, completion.prompt_tokens, completion.cached_tokens,
             completion.completion_tokens
-        from pgclarify.completion
+        from pgclarify_private.completion
         where
             completion.run_id = any(v_run_ids) and completion.finished_at is not null and completion.cost_usd is null
         -- In the same order as claims, to avoid deadlocks.
@@ -245,7 +245,7 @@ begin
             completion.sample
         for no key update
     )
-    update pgclarify.completion
+    update pgclarify_private.completion
     set
         cost_usd = pgclarify_private.cost_of(
             locked.prompt_tokens, locked.cached_tokens, locked.completion_tokens, price.input_usd, price.cached_input_usd,
@@ -254,11 +254,11 @@ begin
     from locked
     inner join price on locked.model = price.model
     where completion.completion_id = locked.completion_id;
-    update pgclarify.run
+    update pgclarify_private.run
     set cost_usd = paid.cost_usd
     from (
         select locked.run_id
-        from pgclarify.run as locked
+        from pgclarify_private.run as locked
         where locked.run_id = any(v_run_ids) and locked.cost_usd is null
         order by locked.run_id
         for no key update

@@ -32,8 +32,8 @@ declare
         "role": {"type": "string"},
         "binds_owner": {"type": "boolean"}
     }');
-    v_known pgclarify.budget;
-    v_budget pgclarify.budget;
+    v_known pgclarify_private.budget;
+    v_budget pgclarify_private.budget;
 begin
     if set_budget.name is null or length(set_budget.name) not between 1 and 100 then
         raise exception 'a budget needs a name of 1 to 100 characters'
@@ -48,7 +48,7 @@ begin
     perform pgclarify_private.check_roles_exist(array[v_settings ->> 'role']);
     perform pgclarify_private.note_roles(array[v_settings ->> 'role']::name[]);
     select budget.* into v_known
-    from pgclarify.budget
+    from pgclarify_private.budget
     where budget.name = set_budget.name and budget.corpus_id is not distinct from v_corpus_id
     for no key update;
     if v_known.binds_owner and not v_is_administrator then
@@ -77,7 +77,7 @@ begin
                 hint = 'For example, pass options => ''{"period": "month", "max_cost_usd": 200}''.';
     end if;
     if v_known.budget_id is not null then
-        update pgclarify.budget
+        update pgclarify_private.budget
         set
             period = v_budget.period,
             role_name = v_budget.role_name,
@@ -87,7 +87,7 @@ begin
         where budget.budget_id = v_known.budget_id and v_budget is distinct from v_known;
         return found;
     end if;
-    insert into pgclarify.budget (name, corpus_id, period, role_name, max_cost_usd, max_calls, binds_owner)
+    insert into pgclarify_private.budget (name, corpus_id, period, role_name, max_cost_usd, max_calls, binds_owner)
     values (
         set_budget.name, v_corpus_id, v_budget.period, v_budget.role_name, v_budget.max_cost_usd, v_budget.max_calls,
         v_budget.binds_owner
@@ -130,16 +130,16 @@ declare
     v_is_administrator constant boolean
         := 'pgclarify_owner'::name = any(pgclarify_private.roles_of(pgclarify_private.verify_caller(remove_budget.caller)));
     v_corpus_id bigint := (pgclarify_private.edited_corpus(remove_budget.caller, remove_budget.corpus)).corpus_id;
-    v_known pgclarify.budget;
+    v_known pgclarify_private.budget;
 begin
     select budget.* into v_known
-    from pgclarify.budget
+    from pgclarify_private.budget
     where budget.name = remove_budget.name and budget.corpus_id is not distinct from v_corpus_id
     for update;
     if v_known.binds_owner and not v_is_administrator then
         perform pgclarify_private.raise_binds_owner(remove_budget.name);
     end if;
-    delete from pgclarify.budget where budget.budget_id = v_known.budget_id;
+    delete from pgclarify_private.budget where budget.budget_id = v_known.budget_id;
     return found;
 end
 $$;

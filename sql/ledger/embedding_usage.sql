@@ -56,9 +56,9 @@ begin
                 case when given.embedding_space_id is null then 'embed_questions' else 'embed_passages' end as operation,
                 given.model, given.texts, given.tokens
             from given
-            left join pgclarify.run on given.run_id = run.run_id
-            left join pgclarify.embedding_space as space on given.embedding_space_id = space.embedding_space_id
-            left join pgclarify.corpus on space.corpus_id = corpus.corpus_id
+            left join pgclarify_private.run on given.run_id = run.run_id
+            left join pgclarify_private.embedding_space as space on given.embedding_space_id = space.embedding_space_id
+            left join pgclarify_private.corpus on space.corpus_id = corpus.corpus_id
         ) as paid
         left join price on paid.model = price.model
         group by
@@ -89,7 +89,7 @@ begin
     cross join lateral unnest(
         pgclarify_private.budgets_of(owed.requested_by, owed.corpus_id)
     ) as charged (budget_id)
-    inner join pgclarify.budget on charged.budget_id = budget.budget_id
+    inner join pgclarify_private.budget on charged.budget_id = budget.budget_id
     cross join lateral (
         select pgclarify_private.period_start(budget.period, budget.created_at, v_now) as start
     ) as period
@@ -117,7 +117,7 @@ begin atomic
     select
         case
             when price.input_usd is null then format(
-                'the embedding model has no price, which a budget goes by: Insert one for "%s" into pgclarify.model_price.',
+                'the embedding model has no price, which a budget goes by: Insert one for "%s" into pgclarify_private.model_price.',
                 pgclarify_private.shown(pgclarify_private.endpoint_model(embedding_refusal.model))
             )
             else 'a budget is spent: Embedding goes on when the budget begins anew, or when pgclarify.set_budget has raised '
@@ -126,7 +126,7 @@ begin atomic
     from unnest(
         pgclarify_private.budgets_of(embedding_refusal.requester, embedding_refusal.corpus_id)
     ) as held (budget_id)
-    inner join pgclarify.budget on held.budget_id = budget.budget_id
+    inner join pgclarify_private.budget on held.budget_id = budget.budget_id
     left join pgclarify_private.budget_counter as counter
         on budget.budget_id = counter.budget_id
         and counter.period_start
@@ -158,13 +158,13 @@ declare
 begin
     -- If all models are local, do not wait for a lock on budgets.
     if not exists (
-        select from pgclarify.embedding_space as space
+        select from pgclarify_private.embedding_space as space
         where space.state <> 'retired' and starts_with(space.model, 'endpoint:')
     ) then
         return v_delayed;
     end if;
     perform pgclarify_private.lock_budgets();
-    if not exists (select from pgclarify.budget where budget.max_cost_usd is not null) then
+    if not exists (select from pgclarify_private.budget where budget.max_cost_usd is not null) then
         return v_delayed;
     end if;
     -- Once for all corpora of an owner with the same model: only corpora with budgets of their own can differ.
@@ -176,11 +176,11 @@ begin
             select
                 space.embedding_space_id, space.model, corpus.owner,
                 (
-                    select min(budget.corpus_id) from pgclarify.budget
+                    select min(budget.corpus_id) from pgclarify_private.budget
                     where budget.corpus_id = corpus.corpus_id and budget.max_cost_usd is not null
                 ) as limited_corpus_id
-            from pgclarify.embedding_space as space
-            inner join pgclarify.corpus on space.corpus_id = corpus.corpus_id
+            from pgclarify_private.embedding_space as space
+            inner join pgclarify_private.corpus on space.corpus_id = corpus.corpus_id
             where
                 space.state <> 'retired'
                 and space.dimensions is not null
@@ -200,11 +200,11 @@ begin
     loop
         continue when v_alike.error is null;
         v_delayed := v_delayed || v_alike.space_ids;
-        update pgclarify.embedding_space
+        update pgclarify_private.embedding_space
         set error = v_alike.error
         where embedding_space.embedding_space_id in (
             select space.embedding_space_id
-            from pgclarify.embedding_space as space
+            from pgclarify_private.embedding_space as space
             where
                 space.embedding_space_id = any(v_alike.space_ids)
                 and space.error is distinct from v_alike.error

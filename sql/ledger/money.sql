@@ -1,12 +1,12 @@
 -- Views of money: what was used and by which role, and what is left of budgets.
 
-create or replace view pgclarify.usage with (security_invoker) as
+create or replace view pgclarify.usage as
 select
     (run.created_at at time zone 'UTC')::date as day,
-    run.corpus_name as corpus,
-    run.requested_by,
+    run.corpus_name || '' as corpus,
+    (run.requested_by || '')::name as requested_by,
     run.operation,
-    run.model,
+    run.model || '' as model,
     count(*) as runs,
     coalesce(sum(run.completions), 0) as completions,
     coalesce(sum(run.reused_completions), 0) as reused_completions,
@@ -17,16 +17,20 @@ select
     coalesce(sum(run.cached_tokens), 0)::bigint as cached_tokens,
     0::bigint as embedded_texts,
     0::bigint as unpriced_tokens
-from pgclarify.run
+from pgclarify_private.run
 group by
-    (run.created_at at time zone 'UTC')::date, run.corpus_name, run.requested_by, run.operation, run.model
+    (run.created_at at time zone 'UTC')::date,
+    run.corpus_name || '',
+    (run.requested_by || '')::name,
+    run.operation,
+    run.model || ''
 union all
 select
     embedding_usage.day,
-    embedding_usage.corpus_name,
-    embedding_usage.requested_by,
+    embedding_usage.corpus_name || '',
+    (embedding_usage.requested_by || '')::name,
     embedding_usage.operation,
-    embedding_usage.model,
+    embedding_usage.model || '',
     0,
     0,
     0,
@@ -84,8 +88,8 @@ begin
     from pgclarify_private.reserved(
         array(
             select budget.budget_id
-            from pgclarify.budget
-            left join pgclarify.corpus on budget.corpus_id = corpus.corpus_id
+            from pgclarify_private.budget
+            left join pgclarify_private.corpus on budget.corpus_id = corpus.corpus_id
             where
                 -- The same as policy budget_is_visible, which does not apply to members of the owner.
                 'pgclarify_owner'::name = any(v_roles)
@@ -104,7 +108,7 @@ comment on function pgclarify_private.reserved_now(pgclarify_private.caller) is
 'What reserved returns now for the budgets that the caller sees.';
 grant execute on function pgclarify_private.reserved_now(pgclarify_private.caller) to pgclarify_reader;
 
-create or replace view pgclarify.budget_status with (security_invoker) as
+create or replace view pgclarify.budget_status as
 with reserved as materialized (
     select seen.budget_id, seen.calls, seen.cost_usd
     from pgclarify_private.caller as caller
@@ -112,9 +116,9 @@ with reserved as materialized (
 )
 
 select
-    budget.name,
-    budget.role_name,
-    corpus.name as corpus,
+    budget.name || '' as name,
+    (budget.role_name || '')::name as role_name,
+    corpus.name || '' as corpus,
     budget.period,
     budget.max_cost_usd,
     budget.max_calls,
@@ -138,8 +142,8 @@ select
     budget.role_name is null or exists (
         select from pg_catalog.pg_roles where pg_roles.rolname = budget.role_name
     ) as role_exists
-from pgclarify.budget
-left join pgclarify.corpus on budget.corpus_id = corpus.corpus_id
+from pgclarify_private.budget
+left join pgclarify_private.corpus on budget.corpus_id = corpus.corpus_id
 left join pgclarify_private.budget_counter as counter
     on budget.budget_id = counter.budget_id
     and counter.period_start = pgclarify_private.period_start(budget.period, budget.created_at, statement_timestamp())

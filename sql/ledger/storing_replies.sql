@@ -40,7 +40,7 @@ begin
         select asked.model, known.input_usd, known.cached_input_usd, known.output_usd
         from (
             select distinct completion.model
-            from pgclarify.completion
+            from pgclarify_private.completion
             where completion.completion_id in (select given.completion_id from given)
         ) as asked
         cross join lateral pgclarify_private.price_of(asked.model) as known
@@ -49,7 +49,7 @@ begin
         select
             completion.completion_id, completion.model, completion.leased_by, completion.leased_until,
             completion.budget_ids, completion.reserved_usd, completion.reserved_at, completion.cost_usd
-        from pgclarify.completion
+        from pgclarify_private.completion
         where completion.completion_id in (select given.completion_id from given)
         -- In the same order as claims, to avoid deadlocks.
         order by
@@ -77,7 +77,7 @@ begin
         left join price on locked.model = price.model
     ),
     stored as (
-        update pgclarify.completion
+        update pgclarify_private.completion
         set
             -- The document that the call showed may have been erased since: then the call counts, but its reply is not stored.
             reply = case when completion.erased_at is null then kept.reply end,
@@ -113,7 +113,7 @@ begin
             sum(coalesce(paid.cost_usd, paid.cost_otherwise)),
             count(*)
         from paid
-        left join pgclarify.run on paid.run_id = run.run_id
+        left join pgclarify_private.run on paid.run_id = run.run_id
         cross join lateral unnest(
             case
                 when paid.has_lease then paid.budget_ids
@@ -121,7 +121,7 @@ begin
                 else pgclarify_private.budgets_of(run.requested_by, run.corpus_id)
             end
         ) as charged (budget_id)
-        inner join pgclarify.budget on charged.budget_id = budget.budget_id
+        inner join pgclarify_private.budget on charged.budget_id = budget.budget_id
         cross join lateral (
             select
                 pgclarify_private.period_start(
@@ -135,7 +135,7 @@ begin
     )
     select array_agg(distinct run.run_id) into v_ended
     from stored
-    inner join pgclarify.run on run.run_id = stored.run_id
+    inner join pgclarify_private.run on run.run_id = stored.run_id
     where run.finished_at is not null;
     -- Settle runs that were cancelled before their replies arrived. Skip locked runs: a timeout would lose the other replies.
     -- The worker settles a skipped run at the end of its attempt.
@@ -143,7 +143,7 @@ begin
         perform pgclarify_private.settle_runs(
             array(
                 select run.run_id
-                from pgclarify.run
+                from pgclarify_private.run
                 where run.run_id = any(v_ended)
                 order by run.run_id
                 for no key update skip locked
@@ -171,14 +171,14 @@ returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    update pgclarify.completion
+    update pgclarify_private.completion
     set leased_by = null, leased_until = null, budget_ids = null, reserved_usd = null, reserved_at = null
     where
         completion.completion_id in (
             select locked.completion_id
             from unnest(release_completions.completion_ids, release_completions.leases)
             as given (completion_id, leased_until)
-            inner join pgclarify.completion as locked
+            inner join pgclarify_private.completion as locked
                 on given.completion_id = locked.completion_id
                 and locked.leased_by = release_completions.worker_id
                 -- Not a row that another attempt of the same run has claimed since.

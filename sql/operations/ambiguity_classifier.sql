@@ -1,12 +1,12 @@
 -- Versions of the classifier of ambiguity that were trained on labelled questions of a corpus.
 
-create or replace view pgclarify.ambiguity_classifier with (security_invoker) as
+create or replace view pgclarify.ambiguity_classifier as
 select
-    corpus.name as corpus,
+    corpus.name || '' as corpus,
     trained.version,
     trained.is_used,
     trained.is_better,
-    trained.trained_by,
+    (trained.trained_by || '')::name as trained_by,
     trained.trained_at,
     trained.examples,
     (trained.figures ->> 'questions')::integer as held_examples,
@@ -22,10 +22,10 @@ select
     (trained.figures #>> '{auc,before,0}')::real as shipped_auc,
     (trained.figures #>> '{calibration_error,trained,0}')::real as calibration_error,
     (trained.figures #>> '{calibration_error,before,0}')::real as shipped_calibration_error,
-    trained.figures,
-    trained.shipped_version
+    trained.figures #> '{}' as figures,
+    trained.shipped_version || '' as shipped_version
 from pgclarify_private.trained_classifier as trained
-inner join pgclarify.corpus on trained.corpus_id = corpus.corpus_id;
+inner join pgclarify_private.corpus on trained.corpus_id = corpus.corpus_id;
 
 comment on view pgclarify.ambiguity_classifier is
 'Versions of the classifier of ambiguity that pgclarify train-ambiguity has trained for corpora, with figures on held-out '
@@ -83,7 +83,7 @@ set search_path = pg_catalog, pg_temp
 rows 1
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.searchable_run(classifier_of_run.run_id, classifier_of_run.attempt);
+    v_run pgclarify_private.run := pgclarify_private.searchable_run(classifier_of_run.run_id, classifier_of_run.attempt);
 begin
     return query
     select
@@ -121,7 +121,7 @@ comment on function pgclarify_private.classifier_in_use(pgclarify_private.caller
 grant execute on function pgclarify_private.classifier_in_use(pgclarify_private.caller, text) to pgclarify_user;
 
 create or replace function pgclarify_private.classified_corpus(caller pgclarify_private.caller, corpus text)
-returns pgclarify.corpus
+returns pgclarify_private.corpus
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -186,7 +186,7 @@ declare
     v_version integer;
 begin
     -- Two callers at once would take the same number, and what one of them learned for minutes would be lost.
-    perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for no key update;
+    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus_id for no key update;
     select coalesce(max(known.version), 0) + 1 into v_version
     from pgclarify_private.trained_classifier as known
     where known.corpus_id = v_corpus_id;

@@ -1,14 +1,14 @@
 -- Rules of ambiguity, and a check that budgets share: which role may edit settings of one corpus, or of all.
 
 create or replace function pgclarify_private.edited_corpus(caller pgclarify_private.caller, corpus text)
-returns pgclarify.corpus
+returns pgclarify_private.corpus
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_is_administrator constant boolean
         := 'pgclarify_owner'::name = any(pgclarify_private.roles_of(pgclarify_private.verify_caller(edited_corpus.caller)));
-    v_corpus pgclarify.corpus;
+    v_corpus pgclarify_private.corpus;
 begin
     if edited_corpus.corpus is null then
         if not v_is_administrator then
@@ -21,7 +21,7 @@ begin
     end if;
     if v_is_administrator then
         -- Even a corpus that this member may not search.
-        select named.* into v_corpus from pgclarify.corpus as named where named.name = edited_corpus.corpus;
+        select named.* into v_corpus from pgclarify_private.corpus as named where named.name = edited_corpus.corpus;
     end if;
     if v_corpus.corpus_id is null then
         v_corpus := pgclarify_private.owned_corpus(edited_corpus.caller, edited_corpus.corpus);
@@ -98,11 +98,11 @@ begin
     -- Two callers at once would add the pattern twice, perhaps with different kinds.
     if v_corpus is null then
         -- Only members of pgclarify_owner come here. This mode conflicts with itself, and not with rules of a corpus.
-        lock table pgclarify.ambiguity_rule in share update exclusive mode;
+        lock table pgclarify_private.ambiguity_rule in share update exclusive mode;
     else
-        perform from pgclarify.corpus where corpus.name = v_corpus for no key update;
+        perform from pgclarify_private.corpus where corpus.name = v_corpus for no key update;
     end if;
-    update pgclarify.ambiguity_rule as known
+    update pgclarify_private.ambiguity_rule as known
     set kind = add_ambiguity_rule.kind, note = add_ambiguity_rule.note
     where
         known.corpus is not distinct from v_corpus
@@ -111,11 +111,11 @@ begin
     if found then
         return true;
     end if;
-    insert into pgclarify.ambiguity_rule (pattern, kind, corpus, note)
+    insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note)
     select add_ambiguity_rule.pattern, add_ambiguity_rule.kind, v_corpus, add_ambiguity_rule.note
     where not exists (
         select
-        from pgclarify.ambiguity_rule as known
+        from pgclarify_private.ambiguity_rule as known
         where known.corpus is not distinct from v_corpus and known.pattern = add_ambiguity_rule.pattern
     );
     return found;
@@ -157,7 +157,7 @@ as $$
 declare
     v_corpus text := (pgclarify_private.edited_corpus(remove_ambiguity_rule.caller, remove_ambiguity_rule.corpus)).name;
 begin
-    delete from pgclarify.ambiguity_rule as known
+    delete from pgclarify_private.ambiguity_rule as known
     where known.corpus is not distinct from v_corpus and known.pattern = remove_ambiguity_rule.pattern;
     return found;
 end

@@ -39,14 +39,14 @@ create or replace function pgclarify_private.prepare_clarify(
     top_k integer default 20,
     options jsonb default '{}'
 )
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_questions constant text[] := pgclarify_private.check_questions(array[prepare_clarify.question]);
     v_settings constant jsonb := pgclarify_private.clarify_settings(prepare_clarify.top_k, prepare_clarify.options);
-    v_corpus constant pgclarify.corpus := pgclarify_private.find_corpus(
+    v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(
         pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_clarify.caller)), prepare_clarify.corpus
     );
 begin
@@ -67,7 +67,7 @@ set search_path = pg_catalog, pg_temp
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
-    v_run constant pgclarify.run := pgclarify_private.prepare_clarify(
+    v_run constant pgclarify_private.run := pgclarify_private.prepare_clarify(
         clarify.caller, clarify.question, clarify.corpus, clarify.top_k, clarify.options
     );
     v_run_ids constant bigint[] := pgclarify_private.ask_one(clarify.caller, v_run, clarify.timeout);
@@ -105,7 +105,7 @@ end;
 comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 'The readings of a vague question that the corpus answers, each with its answer and the documents that it cites; no row if '
 'the corpus answers none. If that is unknown, a warning says why no reading was found. question: 1 to 10,000 characters. '
-'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to '
+'corpus: its name; null means pgclarify_private.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to '
 'wait; null waits without limit. options: search (hybrid, dense, lexical), consolidation (default; conservative, which shows '
 'the two thirds of the readings that have most support; hdbscan), embed (question_answer, question), singletons (keep, drop), '
 'verify (checks: the words of a passage must support a reading; model: the language model must also confirm it; none: the '
@@ -131,7 +131,7 @@ set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
     v_questions constant text[] := pgclarify_private.check_questions(clarify_many.questions);
-    v_run constant pgclarify.run := pgclarify_private.prepare_clarify(
+    v_run constant pgclarify_private.run := pgclarify_private.prepare_clarify(
         clarify_many.caller, v_questions[1], clarify_many.corpus, clarify_many.top_k, clarify_many.options
     );
     v_run_ids bigint[];
@@ -262,12 +262,12 @@ comment on function pgclarify_private.consolidate_settings(jsonb) is
 create or replace function pgclarify_private.prepare_consolidate(
     caller pgclarify_private.caller, run_id bigint, options jsonb default '{}'
 )
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run constant pgclarify.run := pgclarify_private.visible_run(prepare_consolidate.caller, prepare_consolidate.run_id);
+    v_run constant pgclarify_private.run := pgclarify_private.visible_run(prepare_consolidate.caller, prepare_consolidate.run_id);
 begin
     if v_run.operation not in ('clarify', 'consolidate') or v_run.status not in ('succeeded', 'partial') then
         raise exception 'run % has no verdicts to consolidate', v_run.run_id

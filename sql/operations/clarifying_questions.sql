@@ -1,25 +1,25 @@
 -- Clarifying questions, or reformulations to choose from, and the passages that show that the corpus answers them.
 
-create or replace view pgclarify.clarifying_question_list with (security_invoker) as
+create or replace view pgclarify.clarifying_question_list as
 select
     listed.run_id,
-    run.corpus_name as corpus,
-    run.question,
+    run.corpus_name || '' as corpus,
+    run.question || '' as question,
     run.settings ->> 'scheme' as scheme,
     run.settings ->> 'form' as form,
     listed.ordinal,
     listed.ambiguity_type,
-    listed.clarifying_question,
-    listed.reformulation,
-    listed.reasoning,
+    listed.clarifying_question || '' as clarifying_question,
+    listed.reformulation || '' as reformulation,
+    listed.reasoning || '' as reasoning,
     listed.is_answerable,
     (
         select count(distinct evidence.document_id)
-        from pgclarify.evidence
+        from pgclarify_private.evidence
         where evidence.run_id = listed.run_id and evidence.ordinal = listed.ordinal
     ) as documents
-from pgclarify.clarifying_question as listed
-inner join pgclarify.run on listed.run_id = run.run_id;
+from pgclarify_private.clarifying_question as listed
+inner join pgclarify_private.run on listed.run_id = run.run_id;
 
 comment on view pgclarify.clarifying_question_list is
 'Clarifying questions, and reformulations to choose from. Their citations are in view evidence_citation.';
@@ -119,7 +119,7 @@ begin atomic
         listed.reasoning,
         listed.is_answerable,
         coalesce(cited.citations, '[]')
-    from pgclarify.clarifying_question as listed
+    from pgclarify_private.clarifying_question as listed
     left join pgclarify_private.cited(rows.run_ids, pgclarify_private.roles_of(rows.requester)) as cited
         on listed.run_id = cited.run_id and listed.ordinal = cited.ordinal
     where listed.run_id = any(rows.run_ids)
@@ -136,7 +136,7 @@ create or replace function pgclarify_private.prepare_clarifying_questions(
     history text[] default '{}',
     options jsonb default '{}'
 )
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
@@ -145,8 +145,8 @@ declare
     v_settings jsonb := pgclarify_private.clarifying_question_settings(prepare_clarifying_questions.options);
     v_history jsonb := pgclarify_private.check_history(prepare_clarifying_questions.history);
     v_question text := prepare_clarifying_questions.question;
-    v_corpus pgclarify.corpus;
-    v_conversation pgclarify.conversation;
+    v_corpus pgclarify_private.corpus;
+    v_conversation pgclarify_private.conversation;
     v_turn integer;
 begin
     if v_settings ? 'conversation' then
@@ -204,7 +204,7 @@ end;
 comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
 'What to ask back about a vague question: questions to answer, for reply, or reformulations, for choose. Each is checked '
 'against the corpus, with the documents that answer it. It needs a language model. question: 1 to 10,000 characters; null '
-'with option conversation, which has its own question. corpus: its name; null means pgclarify.corpus, or the only one, and '
+'with option conversation, which has its own question. corpus: its name; null means pgclarify_private.corpus, or the only one, and '
 'with check none no corpus; a conversation keeps its corpus, or none. history: earlier turns, oldest first. options: scheme '
 '(standard, at_standard, at_types, cot, at_cot), form (respond, select), count (1 to 10; 1 to respond to, the first of 3 '
 'proposals that check drop keeps; 5 to select from), examples (false: no examples in the prompt), check (drop, mark, none), '

@@ -1,20 +1,20 @@
 -- Conversations: their turns, and how they continue.
 
-create or replace view pgclarify.conversation_turn with (security_invoker) as
+create or replace view pgclarify.conversation_turn as
 select
     turn.conversation_id,
-    conversation.question as first_question,
-    conversation.corpus_name as corpus,
-    conversation.requested_by,
+    conversation.question || '' as first_question,
+    conversation.corpus_name || '' as corpus,
+    (conversation.requested_by || '')::name as requested_by,
     turn.ordinal,
     turn.run_id,
     turn.form,
-    turn.asked,
-    turn.reply,
-    turn.question,
+    turn.asked || '' as asked,
+    turn.reply || '' as reply,
+    turn.question || '' as question,
     turn.created_at
-from pgclarify.turn
-inner join pgclarify.conversation on turn.conversation_id = conversation.conversation_id;
+from pgclarify_private.turn
+inner join pgclarify_private.conversation on turn.conversation_id = conversation.conversation_id;
 
 comment on view pgclarify.conversation_turn is 'Conversations that you may see, with a row for each turn.';
 comment on column pgclarify.conversation_turn.conversation_id is 'The conversation.';
@@ -35,15 +35,15 @@ comment on column pgclarify.conversation_turn.created_at is 'When the user repli
 grant select on pgclarify.conversation_turn to pgclarify_reader;
 
 create or replace function pgclarify_private.find_conversation(roles name[], conversation_id bigint)
-returns pgclarify.conversation
+returns pgclarify_private.conversation
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_conversation pgclarify.conversation;
+    v_conversation pgclarify_private.conversation;
 begin
     select conversation.* into v_conversation
-    from pgclarify.conversation
+    from pgclarify_private.conversation
     where conversation.conversation_id = find_conversation.conversation_id
         and pgclarify_private.belongs_to(conversation.requested_by, conversation.requested_by_oid, find_conversation.roles);
     if not found then
@@ -65,16 +65,16 @@ comment on function pgclarify_private.find_conversation(name[], bigint) is
 'The conversation, if one of these roles asked its first question; otherwise error 42704, even if it exists.';
 
 create or replace function pgclarify_private.corpus_to_go_on_in(
-    conversation pgclarify.conversation, roles name[], given text, is_checked boolean
+    conversation pgclarify_private.conversation, roles name[], given text, is_checked boolean
 )
-returns pgclarify.corpus
+returns pgclarify_private.corpus
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_conversation_id constant bigint := (corpus_to_go_on_in.conversation).conversation_id;
     v_name constant text := (corpus_to_go_on_in.conversation).corpus_name;
-    v_corpus pgclarify.corpus;
+    v_corpus pgclarify_private.corpus;
 begin
     if v_name is null then
         if corpus_to_go_on_in.given is not null then
@@ -112,43 +112,43 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.corpus_to_go_on_in(pgclarify.conversation, name[], text, boolean) is
+comment on function pgclarify_private.corpus_to_go_on_in(pgclarify_private.conversation, name[], text, boolean) is
 'The corpus of a conversation, null if it has none. given: the name that the caller passed, or null. is_checked: whether a '
 'corpus is needed. Error 42704 if the corpus is gone. Error 22023 if another one was given, or if the conversation has none '
 'and one was given or is needed.';
 
-create or replace function pgclarify_private.rows(row_type pgclarify.turn, conversation_ids bigint[], requester name)
-returns setof pgclarify.turn
+create or replace function pgclarify_private.rows(row_type pgclarify_private.turn, conversation_ids bigint[], requester name)
+returns setof pgclarify_private.turn
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select turn.*
-    from pgclarify.turn
+    from pgclarify_private.turn
     where turn.conversation_id = any(rows.conversation_ids)
     order by turn.conversation_id, turn.ordinal;
 end;
 
-comment on function pgclarify_private.rows(pgclarify.turn, bigint[], name) is
+comment on function pgclarify_private.rows(pgclarify_private.turn, bigint[], name) is
 'Turns of conversations. It does not check who may see them: the requester makes no difference.';
 
 create or replace function pgclarify_private.turns(conversation_id bigint)
-returns setof pgclarify.turn
+returns setof pgclarify_private.turn
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 rows 3
 as $$
 begin
     return query
-    select turn.* from pgclarify_private.rows(null::pgclarify.turn, array[turns.conversation_id], null) as turn;
+    select turn.* from pgclarify_private.rows(null::pgclarify_private.turn, array[turns.conversation_id], null) as turn;
     if pgclarify_private.has_frozen_snapshot() then
         -- In addition to turns that this transaction made itself, which no other transaction sees.
         return query
         select seen.*
         from jsonb_populate_recordset(
-            null::pgclarify.turn, pgclarify_private.remote_rows('turn', array[turns.conversation_id], null)
+            null::pgclarify_private.turn, pgclarify_private.remote_rows('turn', array[turns.conversation_id], null)
         ) as seen
         where not exists (
-            select from pgclarify.turn
+            select from pgclarify_private.turn
             where turn.conversation_id = turns.conversation_id and turn.ordinal = seen.ordinal
         );
     end if;
@@ -160,7 +160,7 @@ comment on function pgclarify_private.turns(bigint) is
 'show.';
 
 create or replace function pgclarify_private.go_on_asking(
-    conversation pgclarify.conversation, given text, earlier jsonb
+    conversation pgclarify_private.conversation, given text, earlier jsonb
 )
 returns table (question text, history jsonb, next_turn integer)
 language plpgsql volatile security definer
@@ -173,10 +173,10 @@ declare
     v_most_chars constant integer := 10000;
     v_conversation_id constant bigint := (go_on_asking.conversation).conversation_id;
     v_earlier constant jsonb := (go_on_asking.conversation).history;
-    v_turns constant pgclarify.turn[] := array(
+    v_turns constant pgclarify_private.turn[] := array(
         select turn from pgclarify_private.turns(v_conversation_id) as turn order by turn.ordinal
     );
-    v_last constant pgclarify.turn := v_turns[cardinality(v_turns)];
+    v_last constant pgclarify_private.turn := v_turns[cardinality(v_turns)];
     v_said jsonb;
 begin
     if v_last.ordinal = v_most_turns then
@@ -217,7 +217,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.go_on_asking(pgclarify.conversation, text, jsonb) is
+comment on function pgclarify_private.go_on_asking(pgclarify_private.conversation, text, jsonb) is
 'The state of a conversation before its next turn: its question, its history with the turns so far, up to the limit of a '
 'history, and the next turn. given, earlier: the question that the caller passed, or null, and the history. Error 55000 '
 'after the last turn, 22023 if the question or the history is different.';
@@ -234,7 +234,7 @@ begin atomic
             E'\n'
             order by listed.ordinal
         )
-    from pgclarify.clarifying_question as listed
+    from pgclarify_private.clarifying_question as listed
     where listed.run_id = asked_back.run_id;
 end;
 
@@ -259,7 +259,7 @@ begin
     -- the row of the conversation, because drop_corpus updates that while it locks the corpus, and a call that waits needs the
     -- corpus.
     perform
-    from pgclarify.turn
+    from pgclarify_private.turn
     where turn.conversation_id = lock_conversation.conversation_id and turn.ordinal = 1
     for no key update;
     perform set_config('lock_timeout', v_lock_timeout, true);
@@ -276,15 +276,15 @@ comment on function pgclarify_private.lock_conversation(bigint, interval) is
 'Make other replies in a conversation wait until the transaction ends, so that each one sees the earlier ones. patience: '
 'maximum wait for this lock; null means lock_timeout. Error 55P03 after that.';
 
-create or replace function pgclarify_private.find_turn(run pgclarify.run, roles name[], reply text, patience interval)
-returns pgclarify.turn
+create or replace function pgclarify_private.find_turn(run pgclarify_private.run, roles name[], reply text, patience interval)
+returns pgclarify_private.turn
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_settings constant jsonb := (find_turn.run).settings;
-    v_turn pgclarify.turn;
-    v_earlier pgclarify.turn;
+    v_turn pgclarify_private.turn;
+    v_earlier pgclarify_private.turn;
 begin
     v_turn.ordinal := coalesce((v_settings ->> 'turn')::integer, 1);
     if not v_settings ? 'conversation' then
@@ -295,7 +295,7 @@ begin
     ).conversation_id;
     perform pgclarify_private.lock_conversation(v_turn.conversation_id, find_turn.patience);
     select turn.* into v_earlier
-    from pgclarify.turn
+    from pgclarify_private.turn
     where turn.conversation_id = v_turn.conversation_id and turn.ordinal = v_turn.ordinal;
     if not found then
         return v_turn;
@@ -314,7 +314,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.find_turn(pgclarify.run, name[], text, interval) is
+comment on function pgclarify_private.find_turn(pgclarify_private.run, name[], text, interval) is
 'The turn for a reply to a run, with its question if the same reply was made before; conversation_id is null if it begins a '
 'conversation. Locks the conversation as lock_conversation does. Error 55000 if a different reply was made before.';
 
@@ -332,7 +332,7 @@ $$;
 comment on function pgclarify_private.raise_gone_on(bigint) is 'Error 40001.';
 
 create or replace function pgclarify_private.add_turn(
-    run pgclarify.run, turn pgclarify.turn, form text, reply text, question text
+    run pgclarify_private.run, turn pgclarify_private.turn, form text, reply text, question text
 )
 returns pgclarify.reformulated_question
 language plpgsql volatile security definer
@@ -347,10 +347,10 @@ begin
     if v_conversation_id is null then
         -- The corpus may have been dropped since the question.
         select corpus.corpus_id into v_corpus_id
-        from pgclarify.corpus
+        from pgclarify_private.corpus
         where corpus.corpus_id = (add_turn.run).corpus_id
         for key share;
-        insert into pgclarify.conversation (question, corpus_id, corpus_name, history, requested_by, requested_by_oid)
+        insert into pgclarify_private.conversation (question, corpus_id, corpus_name, history, requested_by, requested_by_oid)
         values (
             (add_turn.run).question, v_corpus_id, (add_turn.run).corpus_name, (add_turn.run).history,
             (add_turn.run).requested_by, (add_turn.run).requested_by_oid
@@ -358,7 +358,7 @@ begin
         returning conversation.conversation_id into v_conversation_id;
     end if;
     begin
-        insert into pgclarify.turn (conversation_id, ordinal, run_id, form, asked, reply, question)
+        insert into pgclarify_private.turn (conversation_id, ordinal, run_id, form, asked, reply, question)
         values (
             v_conversation_id,
             (add_turn.turn).ordinal,
@@ -376,7 +376,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.add_turn(pgclarify.run, pgclarify.turn, text, text, text) is
+comment on function pgclarify_private.add_turn(pgclarify_private.run, pgclarify_private.turn, text, text, text) is
 'Store a turn. The first turn also creates the conversation of the role that asked. Error 40001 if the snapshot is too old '
 'to show a later turn.';
 

@@ -1,12 +1,12 @@
 -- Detecting ambiguous questions.
 
-create or replace view pgclarify.ambiguity_detection with (security_invoker) as
+create or replace view pgclarify.ambiguity_detection as
 select
     detection.run_id,
     run.operation,
-    run.corpus_name as corpus,
+    run.corpus_name || '' as corpus,
     detection.ordinal,
-    detection.question,
+    detection.question || '' as question,
     detection.is_ambiguous,
     detection.probability,
     detection.kind,
@@ -14,10 +14,10 @@ select
         select string_agg(reason.value ->> 'text', '; ' order by reason.ordinal)
         from jsonb_array_elements(detection.reasons) with ordinality as reason (value, ordinal)
     ) as reasons,
-    detection.classifier_version,
+    detection.classifier_version || '' as classifier_version,
     run.finished_at
-from pgclarify.detection
-inner join pgclarify.run on detection.run_id = run.run_id;
+from pgclarify_private.detection
+inner join pgclarify_private.run on detection.run_id = run.run_id;
 
 comment on view pgclarify.ambiguity_detection is
 'Questions with their judgement, ambiguous or clear, and the reasons: from detect_ambiguity, detect_ambiguity_many, rewrite, '
@@ -85,8 +85,8 @@ begin atomic
         pgclarify_private.readable_reasons(
             detection.reasons, run.corpus_id, pgclarify_private.roles_of(rows.requester)
         )
-    from pgclarify.detection
-    inner join pgclarify.run on detection.run_id = run.run_id
+    from pgclarify_private.detection
+    inner join pgclarify_private.run on detection.run_id = run.run_id
     where detection.run_id = any(rows.run_ids)
     order by detection.run_id, detection.ordinal;
 end;
@@ -117,7 +117,7 @@ comment on function pgclarify_private.corpus_of_settings(pgclarify_private.calle
 create or replace function pgclarify_private.prepare_detect_ambiguity(
     caller pgclarify_private.caller, question text, history text[] default '{}', options jsonb default '{}'
 )
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -199,8 +199,8 @@ begin atomic
         detection.reasons,
         run.status
     from unnest(rows.run_ids) with ordinality as asked (run_id, ordinal)
-    inner join pgclarify.run on asked.run_id = run.run_id
-    inner join pgclarify.detection on run.run_id = detection.run_id
+    inner join pgclarify_private.run on asked.run_id = run.run_id
+    inner join pgclarify_private.detection on run.run_id = detection.run_id
     where run.status = 'succeeded'
     order by asked.ordinal, detection.ordinal;
 end;
@@ -243,7 +243,7 @@ comment on function pgclarify_private.detect_many_settings(jsonb) is
 create or replace function pgclarify_private.prepare_detect_ambiguity_many(
     caller pgclarify_private.caller, questions text[], options jsonb default '{}'
 )
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -339,7 +339,7 @@ declare
     v_total constant integer := cardinality(v_questions);
     v_settings constant jsonb := pgclarify_private.detect_many_settings(detect_ambiguity_many.options);
     -- The question of each run is a chunk of the questions.
-    v_run constant pgclarify.run := pgclarify_private.new_run(
+    v_run constant pgclarify_private.run := pgclarify_private.new_run(
         'detect_ambiguity_many',
         pgclarify_private.corpus_of_settings(detect_ambiguity_many.caller, v_settings),
         null,

@@ -10,7 +10,7 @@ declare
     v_longest_match constant integer := 100;
     -- regexp_substr finds all matches before it returns the first, in quadratic time.
     v_most_searched constant integer := 500;
-    v_run pgclarify.run := pgclarify_private.running_attempt(match_ambiguity_rules.run_id, match_ambiguity_rules.attempt);
+    v_run pgclarify_private.run := pgclarify_private.running_attempt(match_ambiguity_rules.run_id, match_ambiguity_rules.attempt);
     v_limit constant interval := current_setting('statement_timeout')::interval;
     v_rule record;
     v_began timestamptz;
@@ -23,10 +23,10 @@ begin
     end if;
     for v_rule in
         select rule.ambiguity_rule_id, rule.pattern, rule.kind, rule.note
-        from pgclarify.ambiguity_rule as rule
+        from pgclarify_private.ambiguity_rule as rule
         where
             rule.corpus is null
-            or rule.corpus = (select corpus.name from pgclarify.corpus where corpus.corpus_id = v_run.corpus_id)
+            or rule.corpus = (select corpus.name from pgclarify_private.corpus where corpus.corpus_id = v_run.corpus_id)
         order by rule.ambiguity_rule_id
     loop
         v_began := clock_timestamp();
@@ -81,10 +81,10 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.lock_run(record_detections.run_id, record_detections.attempt);
+    v_run pgclarify_private.run := pgclarify_private.lock_run(record_detections.run_id, record_detections.attempt);
 begin
-    delete from pgclarify.detection as earlier where earlier.run_id = v_run.run_id;
-    insert into pgclarify.detection (
+    delete from pgclarify_private.detection as earlier where earlier.run_id = v_run.run_id;
+    insert into pgclarify_private.detection (
         run_id, ordinal, question, is_ambiguous, probability, kind, reasons, classifier_version
     )
     select
@@ -111,7 +111,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     perform pgclarify_private.lock_run(record_route.run_id, record_route.attempt);
-    update pgclarify.run
+    update pgclarify_private.run
     set route = record_route.route, saved_completions = record_route.saved_completions
     where run.run_id = record_route.run_id;
 end
@@ -127,9 +127,9 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.lock_run(record_rewriting.run_id, record_rewriting.attempt);
+    v_run pgclarify_private.run := pgclarify_private.lock_run(record_rewriting.run_id, record_rewriting.attempt);
 begin
-    insert into pgclarify.rewriting (run_id, rewritten, was_ambiguous, reason)
+    insert into pgclarify_private.rewriting (run_id, rewritten, was_ambiguous, reason)
     select v_run.run_id, given.rewritten, given.was_ambiguous, given.reason
     from jsonb_to_record(record_rewriting.rewriting) as given (rewritten text, was_ambiguous boolean, reason text)
     on conflict on constraint rewriting_pk do update
@@ -147,7 +147,7 @@ returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    insert into pgclarify.evidence (
+    insert into pgclarify_private.evidence (
         run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, quote, start_char, end_char
     )
     select
@@ -159,7 +159,7 @@ begin atomic
         candidate_rank integer, quote text, start_char integer, end_char integer
     )
     -- A missing candidate violates a constraint.
-    left join pgclarify.candidate
+    left join pgclarify_private.candidate
         on candidate.run_id = keep_evidence.run_id and candidate.rank = citation.candidate_rank;
 end;
 
@@ -173,13 +173,13 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.lock_run(
+    v_run pgclarify_private.run := pgclarify_private.lock_run(
         record_clarifying_questions.run_id, record_clarifying_questions.attempt
     );
 begin
-    delete from pgclarify.clarifying_question as earlier where earlier.run_id = v_run.run_id;
-    delete from pgclarify.evidence as earlier where earlier.run_id = v_run.run_id;
-    insert into pgclarify.clarifying_question (
+    delete from pgclarify_private.clarifying_question as earlier where earlier.run_id = v_run.run_id;
+    delete from pgclarify_private.evidence as earlier where earlier.run_id = v_run.run_id;
+    insert into pgclarify_private.clarifying_question (
         run_id, ordinal, ambiguity_type, reasoning, clarifying_question, reformulation, is_answerable
     )
     select
@@ -209,13 +209,13 @@ set search_path = pg_catalog, pg_temp
 rows 3
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.running_attempt(conversation_turns.run_id, conversation_turns.attempt);
+    v_run pgclarify_private.run := pgclarify_private.running_attempt(conversation_turns.run_id, conversation_turns.attempt);
     v_conversation_id constant bigint := v_run.settings -> 'conversation';
     v_question text;
 begin
     select coalesce(conversation.question, parent.question) into v_question
-    from pgclarify.run as parent
-    left join pgclarify.conversation on conversation.conversation_id = v_conversation_id
+    from pgclarify_private.run as parent
+    left join pgclarify_private.conversation on conversation.conversation_id = v_conversation_id
     where parent.run_id = v_run.parent_run_id
         and (v_conversation_id is null or conversation.conversation_id is not null);
     if not found then
@@ -228,17 +228,17 @@ begin
     select turns.ordinal, v_question, turns.asked, turns.reply
     from (
         select turn.ordinal, string_to_array(turn.asked, E'\n') as asked, turn.reply
-        from pgclarify.turn
+        from pgclarify_private.turn
         where turn.conversation_id = v_conversation_id
         union all
         -- The turn that this run makes.
         select
             coalesce(
-                (select max(turn.ordinal) from pgclarify.turn where turn.conversation_id = v_conversation_id), 0
+                (select max(turn.ordinal) from pgclarify_private.turn where turn.conversation_id = v_conversation_id), 0
             ) + 1,
             array(
                 select coalesce(listed.clarifying_question, listed.reformulation)
-                from pgclarify.clarifying_question as listed
+                from pgclarify_private.clarifying_question as listed
                 where listed.run_id = v_run.parent_run_id
                 order by listed.ordinal
             ),
@@ -260,14 +260,14 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.lock_run(record_answer.run_id, record_answer.attempt);
+    v_run pgclarify_private.run := pgclarify_private.lock_run(record_answer.run_id, record_answer.attempt);
     v_ordinal constant integer := record_answer.answer -> 'ordinal';
 begin
     -- This replaces an existing answer and its evidence, because a worker sends an answer again if it does not know whether it
     -- was stored. The time of the first one is kept.
-    delete from pgclarify.evidence as earlier
+    delete from pgclarify_private.evidence as earlier
     where earlier.run_id = v_run.run_id and earlier.ordinal = v_ordinal;
-    insert into pgclarify.listed_answer (run_id, ordinal, answer, variants)
+    insert into pgclarify_private.listed_answer (run_id, ordinal, answer, variants)
     values (
         v_run.run_id,
         v_ordinal,

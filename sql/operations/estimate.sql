@@ -59,7 +59,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.searchable_run(find_for_estimate.run_id, find_for_estimate.attempt);
+    v_run pgclarify_private.run := pgclarify_private.searchable_run(find_for_estimate.run_id, find_for_estimate.attempt);
 begin
     return query
     select asked.ordinal::integer, found.*
@@ -102,7 +102,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.running_attempt(known_completions.run_id, known_completions.attempt);
+    v_run pgclarify_private.run := pgclarify_private.running_attempt(known_completions.run_id, known_completions.attempt);
     -- The same as in claim_completions.
     v_refreshed constant integer := 1000 * coalesce((v_run.settings -> 'refresh')::integer, 0);
 begin
@@ -113,7 +113,7 @@ begin
         known_completions.purposes, known_completions.models, known_completions.parameters,
         known_completions.prompt_versions, known_completions.input_hashes, known_completions.samples
     ) with ordinality as asked (purpose, model, parameters, prompt_version, input_hash, sample, ordinal)
-    inner join pgclarify.completion as known
+    inner join pgclarify_private.completion as known
         on known.purpose = asked.purpose
         and known.model = asked.model
         and known.parameters = asked.parameters
@@ -142,7 +142,7 @@ declare
     -- Assumed bytes of a token and tokens of a reply, if the ledger has no call with the same purpose.
     v_token_bytes constant integer := 4;
     v_reply_tokens constant integer := 60;
-    v_run pgclarify.run := pgclarify_private.lock_run(record_estimate.run_id, record_estimate.attempt);
+    v_run pgclarify_private.run := pgclarify_private.lock_run(record_estimate.run_id, record_estimate.attempt);
     v_distinct bigint := v_run.settings -> 'distinct_questions';
     v_answered bigint := v_run.settings -> 'answered';
     v_sampled bigint := record_estimate.seen -> 'sampled';
@@ -203,8 +203,8 @@ begin
     into v_calls, v_reused_calls, v_prompt_tokens, v_completion_tokens, v_cost_usd
     from priced;
     -- Replace the result of an earlier attempt.
-    delete from pgclarify.estimate where estimate.run_id = v_run.run_id;
-    insert into pgclarify.estimate (
+    delete from pgclarify_private.estimate where estimate.run_id = v_run.run_id;
+    insert into pgclarify_private.estimate (
         run_id, questions, distinct_questions, answered, sampled, calls, calls_at_most, reused_calls, prompt_tokens,
         completion_tokens, cost_usd
     )
@@ -243,8 +243,8 @@ begin atomic
         estimate.completion_tokens,
         estimate.cost_usd,
         run.model
-    from pgclarify.estimate
-    inner join pgclarify.run on estimate.run_id = run.run_id
+    from pgclarify_private.estimate
+    inner join pgclarify_private.run on estimate.run_id = run.run_id
     where estimate.run_id = any(rows.run_ids)
     order by estimate.run_id;
 end;
@@ -259,7 +259,7 @@ create or replace function pgclarify_private.prepare_estimate(
     top_k integer default 20,
     options jsonb default '{}'
 )
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -269,7 +269,7 @@ declare
     v_questions constant text[] := pgclarify_private.check_questions(prepare_estimate.questions);
     v_given constant jsonb := pgclarify_private.estimate_settings(prepare_estimate.top_k, prepare_estimate.options);
     v_settings constant jsonb := v_given - '{sample,timeout}'::text[];
-    v_corpus constant pgclarify.corpus := pgclarify_private.find_corpus(v_roles, prepare_estimate.corpus);
+    v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(v_roles, prepare_estimate.corpus);
     v_reuses constant boolean := pgclarify_private.reuses_runs();
     v_distinct bigint;
     v_answered bigint;
@@ -321,7 +321,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_requester constant name := pgclarify_private.verify_caller(estimate.caller);
-    v_run constant pgclarify.run := pgclarify_private.prepare_estimate(
+    v_run constant pgclarify_private.run := pgclarify_private.prepare_estimate(
         estimate.caller, estimate.questions, estimate.corpus, estimate.top_k, estimate.options
     );
     v_run_ids bigint[];
@@ -363,7 +363,7 @@ end;
 comment on function pgclarify.estimate(text[], text, integer, jsonb) is
 'What clarify, clarify_many or submit_many of these questions would ask of the language model, which is not called: one row. '
 'Questions with reusable answers, and replies that are in the ledger, cost nothing. questions: each 1 to 10,000 characters. '
-'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. options: those of '
+'corpus: its name; null means pgclarify_private.corpus, or the only one. top_k: passages to judge, 1 to 1000. options: those of '
 'clarify, sample (most different questions to examine, 1 to 1000; 200), timeout (60s). With retrieval adaptive, verify model, '
 'ask_back or reranker, some calls are only decided during a run, but calls_at_most is a limit.';
 grant execute on function pgclarify.estimate(text[], text, integer, jsonb) to pgclarify_user;

@@ -54,14 +54,14 @@ comment on function pgclarify_private.investigate_settings(jsonb) is
 create or replace function pgclarify_private.prepare_investigate(
     caller pgclarify_private.caller, question text, corpus text default null, options jsonb default '{}'
 )
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_questions constant text[] := pgclarify_private.check_questions(array[prepare_investigate.question]);
     v_settings constant jsonb := pgclarify_private.investigate_settings(prepare_investigate.options);
-    v_corpus constant pgclarify.corpus := pgclarify_private.find_corpus(
+    v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(
         pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_investigate.caller)), prepare_investigate.corpus
     );
 begin
@@ -93,7 +93,7 @@ end;
 comment on function pgclarify.investigate(text, text, jsonb) is
 'One answer to a question that may take several steps, each with its citations. One row, even if there is no answer: then '
 'outcome says why. It needs a language model. question: 1 to 10,000 characters. corpus: its name; null means '
-'pgclarify.corpus, or the only one. options: search (hybrid, dense, lexical), retrieval (adaptive; fixed: without neighbors '
+'pgclarify_private.corpus, or the only one. options: search (hybrid, dense, lexical), retrieval (adaptive; fixed: without neighbors '
 'of passages), reranker (signal, model, or a name), top_k (passages that an answer is read from, 10), budget (passages to '
 'score for each step, 32), batch (16), max_steps (4; 0: the question is not split), max_calls (60), samples (5), penalty '
 '(true), reasoner (true), entailment (embedding, model, or a name), timeout (5min).';

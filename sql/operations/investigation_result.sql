@@ -1,19 +1,19 @@
 -- Reading the results of investigations, for roles that may see the run.
 
-create or replace view pgclarify.investigation_step with (security_invoker) as
+create or replace view pgclarify.investigation_step as
 select
     step.run_id,
     step.ordinal,
     step.kind,
-    step.question,
-    step.answer,
+    step.question || '' as question,
+    step.answer || '' as answer,
     step.outcome,
     step.confidence,
-    step.reason,
+    step.reason || '' as reason,
     step.semantic_sets,
     step.created_at,
     step.abstention_code
-from pgclarify.step;
+from pgclarify_private.step;
 
 comment on view pgclarify.investigation_step is
 'The questions of investigations and their answers, also while a run is not over.';
@@ -40,24 +40,24 @@ comment on column pgclarify.investigation_step.abstention_code is
 'for steps of earlier versions.';
 grant select on pgclarify.investigation_step to pgclarify_reader;
 
-create or replace view pgclarify.investigation_citation with (security_invoker) as
+create or replace view pgclarify.investigation_citation as
 select
     citation.run_id,
     citation.step_ordinal,
-    step.question,
-    step.answer,
+    step.question || '' as question,
+    step.answer || '' as answer,
     citation.rank,
-    citation.document_id,
-    found.title,
-    found.uri,
+    citation.document_id || '' as document_id,
+    found.title || '' as title,
+    found.uri || '' as uri,
     citation.passage_id,
-    citation.heading,
-    citation.quote,
+    citation.heading || '' as heading,
+    citation.quote || '' as quote,
     coalesce(found.start_char, citation.start_char) as start_char,
     coalesce(found.start_char + length(citation.quote), citation.end_char) as end_char,
     found.start_char is not null as is_current
-from pgclarify.step_citation as citation
-inner join pgclarify.step
+from pgclarify_private.step_citation as citation
+inner join pgclarify_private.step
     on citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
 -- The aggregate tells the planner that there is at most one row, so a query that only counts citations can skip it.
 left join lateral (
@@ -65,7 +65,7 @@ left join lateral (
         min(document.title) as title,
         min(document.uri) as uri,
         min(pgclarify_private.quote_position(document.content, citation.quote, citation.start_char)) as start_char
-    from pgclarify.document
+    from pgclarify_private.document
     where document.corpus_id = citation.corpus_id and document.id = citation.document_id
 ) as found on true;
 
@@ -97,7 +97,7 @@ begin atomic
     ),
     shown as materialized (
         select step.*, coalesce(cited.document_ids, '{}') as document_ids, coalesce(cited.citations, '[]') as citations
-        from pgclarify.investigation_step as step
+        from pgclarify_private.step as step
         left join cited on step.run_id = cited.run_id and step.ordinal = cited.ordinal
         where step.run_id = any(rows.run_ids)
             -- A step's question and reason may repeat the answer of an earlier step.
@@ -129,7 +129,7 @@ begin atomic
         ),
         coalesce(conclusion.document_ids, '{}'),
         coalesce(conclusion.citations, '[]')
-    from pgclarify.run
+    from pgclarify_private.run
     left join shown as conclusion on run.run_id = conclusion.run_id and conclusion.kind = 'conclusion'
     where run.run_id = any(rows.run_ids)
     order by run.run_id;

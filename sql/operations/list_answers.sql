@@ -1,21 +1,21 @@
 -- Listing answers, one after another, for a question that has several.
 
-create or replace view pgclarify.answer_list with (security_invoker) as
+create or replace view pgclarify.answer_list as
 select
     listed.run_id,
-    run.corpus_name as corpus,
-    run.question,
+    run.corpus_name || '' as corpus,
+    run.question || '' as question,
     listed.ordinal,
-    listed.answer,
+    listed.answer || '' as answer,
     array_to_string(listed.variants, '; ') as variants,
     (
         select count(distinct evidence.document_id)
-        from pgclarify.evidence
+        from pgclarify_private.evidence
         where evidence.run_id = listed.run_id and evidence.ordinal = listed.ordinal
     ) as documents,
     listed.created_at
-from pgclarify.listed_answer as listed
-inner join pgclarify.run on listed.run_id = run.run_id;
+from pgclarify_private.listed_answer as listed
+inner join pgclarify_private.run on listed.run_id = run.run_id;
 
 comment on view pgclarify.answer_list is
 'Listed answers, also while a run is not over. Their citations are in view evidence_citation. An answer with several '
@@ -65,7 +65,7 @@ begin atomic
         case when cited.has_withheld then listed.variants[:1] else listed.variants end,
         coalesce(cited.document_ids, '{}'),
         coalesce(cited.citations, '[]')
-    from pgclarify.listed_answer as listed
+    from pgclarify_private.listed_answer as listed
     left join pgclarify_private.cited(rows.run_ids, pgclarify_private.roles_of(rows.requester)) as cited
         on listed.run_id = cited.run_id and listed.ordinal = cited.ordinal
     where listed.run_id = any(rows.run_ids) and cited.is_withheld is not true
@@ -79,7 +79,7 @@ comment on function pgclarify_private.rows(pgclarify.answer, bigint[], name) is
 create or replace function pgclarify_private.prepare_list_answers(
     caller pgclarify_private.caller, question text, corpus text default null, options jsonb default '{}'
 )
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -88,7 +88,7 @@ declare
     v_settings constant jsonb := pgclarify_private.check_options(
         prepare_list_answers.options, pgclarify_private.list_answers_options()
     );
-    v_corpus constant pgclarify.corpus := pgclarify_private.find_corpus(
+    v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(
         pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_list_answers.caller)), prepare_list_answers.corpus
     );
 begin
@@ -122,7 +122,7 @@ end;
 comment on function pgclarify.list_answers(text, text, jsonb) is
 'The answers of a question that has several, one by one, each found with knowledge of those before it and with a quote; no '
 'rows if the corpus has none. It needs a language model. View answer_list shows the answers found so far. question: 1 to '
-'10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. options: search (hybrid, dense, lexical), '
+'10,000 characters. corpus: its name; null means pgclarify_private.corpus, or the only one. options: search (hybrid, dense, lexical), '
 'reranker (signal, model, or a name), top_k (passages to read, 20), evidence_tokens (size of a window of them, 3000), '
 'max_answers (10), timeout (5min).';
 grant execute on function pgclarify.list_answers(text, text, jsonb) to pgclarify_user;

@@ -28,7 +28,7 @@ comment on function pgclarify_private.operations() is
 'them, and the public result_function returns them. prepare_<operation> has the arguments of an operation, and checks them. '
 'prefers_language_model: whether a worker with a language model is preferred for all settings.';
 
-create or replace function pgclarify_private.prefers_language_model(run pgclarify.run)
+create or replace function pgclarify_private.prefers_language_model(run pgclarify_private.run)
 returns boolean
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -41,7 +41,7 @@ begin atomic
     where known.operation = (prefers_language_model.run).operation;
 end;
 
-comment on function pgclarify_private.prefers_language_model(pgclarify.run) is
+comment on function pgclarify_private.prefers_language_model(pgclarify_private.run) is
 'Whether a run should wait for a worker with a language model, if one is running.';
 
 create or replace function pgclarify_private.new_run(
@@ -52,12 +52,12 @@ create or replace function pgclarify_private.new_run(
     history jsonb default '[]',
     parent_run_id bigint default null
 )
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run;
+    v_run pgclarify_private.run;
 begin
     v_run.operation := new_run.operation;
     v_run.corpus_id := new_run.corpus_id;

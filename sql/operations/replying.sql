@@ -25,12 +25,12 @@ comment on function pgclarify_private.check_can_write() is
 'Error 25006 in a read-only transaction, before any call is paid for.';
 
 create or replace function pgclarify_private.run_to_reply_to(caller pgclarify_private.caller, run_id bigint)
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run constant pgclarify.run := pgclarify_private.visible_run(run_to_reply_to.caller, run_to_reply_to.run_id);
+    v_run constant pgclarify_private.run := pgclarify_private.visible_run(run_to_reply_to.caller, run_to_reply_to.run_id);
 begin
     if v_run.operation <> 'clarifying_questions' then
         raise exception 'run % asked nothing back', v_run.run_id
@@ -50,7 +50,7 @@ begin
         perform pgclarify_private.raise_unless_succeeded(seen, v_run.operation)
         from pgclarify_private.rows(null::pgclarify.run_outcome, array[v_run.run_id], null) as seen;
     end if;
-    if not exists (select from pgclarify.clarifying_question as listed where listed.run_id = v_run.run_id) then
+    if not exists (select from pgclarify_private.clarifying_question as listed where listed.run_id = v_run.run_id) then
         raise exception 'run % has nothing to reply to', v_run.run_id
             using errcode = 'object_not_in_prerequisite_state',
                 detail = 'No document answers what the model proposed, so nothing was asked back.',
@@ -71,8 +71,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_requester constant name := pgclarify_private.verify_caller(choose.caller);
-    v_run pgclarify.run;
-    v_turn pgclarify.turn;
+    v_run pgclarify_private.run;
+    v_turn pgclarify_private.turn;
     v_chosen text;
 begin
     perform pgclarify_private.check_can_write();
@@ -86,14 +86,14 @@ begin
                 );
     end if;
     select listed.reformulation into v_chosen
-    from pgclarify.clarifying_question as listed
+    from pgclarify_private.clarifying_question as listed
     where listed.run_id = v_run.run_id and listed.ordinal = choose.ordinal;
     if v_chosen is null then
         raise exception 'run % has no reformulation %', v_run.run_id, coalesce(choose.ordinal::text, 'null')
             using errcode = 'invalid_parameter_value',
                 detail = (
                     select format('It has %s, from 1.', count(*))
-                    from pgclarify.clarifying_question as listed
+                    from pgclarify_private.clarifying_question as listed
                     where listed.run_id = v_run.run_id
                 ),
                 hint = 'Pass the ordinal of one, or reply in words if none of them is right.';
@@ -153,11 +153,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     if exists (
-        select from pgclarify.conversation
+        select from pgclarify_private.conversation
         where conversation.conversation_id = check_is_committed.conversation_id
             and not pgclarify_private.is_committed(conversation.xmin)
     ) or exists (
-        select from pgclarify.turn
+        select from pgclarify_private.turn
         where turn.conversation_id = check_is_committed.conversation_id and not pgclarify_private.is_committed(turn.xmin)
     ) then
         raise exception 'conversation % is not committed yet', check_is_committed.conversation_id
@@ -171,7 +171,7 @@ $$;
 comment on function pgclarify_private.check_is_committed(bigint) is
 'Error PC004 if a turn of a conversation was made in a transaction that is still open. Null means no conversation.';
 
-create or replace function pgclarify_private.check_has_not_gone_on(turn pgclarify.turn)
+create or replace function pgclarify_private.check_has_not_gone_on(turn pgclarify_private.turn)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -186,7 +186,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.check_has_not_gone_on(pgclarify.turn) is
+comment on function pgclarify_private.check_has_not_gone_on(pgclarify_private.turn) is
 'Error 40001 if the conversation has a turn that this transaction does not see, before any call is paid for.';
 
 create or replace function pgclarify_private.reply_options(options jsonb)
@@ -199,8 +199,8 @@ end;
 
 comment on function pgclarify_private.reply_options(jsonb) is 'Options of reply, checked.';
 
-create or replace function pgclarify_private.reply_run(asked_back pgclarify.run, turn pgclarify.turn, reply text)
-returns pgclarify.run
+create or replace function pgclarify_private.reply_run(asked_back pgclarify_private.run, turn pgclarify_private.turn, reply text)
+returns pgclarify_private.run
 language sql stable
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -216,7 +216,7 @@ begin atomic
             coalesce(
                 (
                     select conversation.history
-                    from pgclarify.conversation
+                    from pgclarify_private.conversation
                     where conversation.conversation_id = (reply_run.turn).conversation_id
                 ),
                 (reply_run.asked_back).history
@@ -225,22 +225,22 @@ begin atomic
         );
 end;
 
-comment on function pgclarify_private.reply_run(pgclarify.run, pgclarify.turn, text) is
+comment on function pgclarify_private.reply_run(pgclarify_private.run, pgclarify_private.turn, text) is
 'The run that combines a conversation and a reply into one question. asked_back: the run that is replied to. turn: the turn '
 'of this reply.';
 
 create or replace function pgclarify_private.prepare_reply(
     caller pgclarify_private.caller, run_id bigint, reply text, options jsonb default '{}'
 )
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_options constant jsonb := pgclarify_private.reply_options(prepare_reply.options);
     v_reply constant text := pgclarify_private.check_reply(prepare_reply.reply);
-    v_asked_back constant pgclarify.run := pgclarify_private.run_to_reply_to(prepare_reply.caller, prepare_reply.run_id);
-    v_turn constant pgclarify.turn := pgclarify_private.find_turn(
+    v_asked_back constant pgclarify_private.run := pgclarify_private.run_to_reply_to(prepare_reply.caller, prepare_reply.run_id);
+    v_turn constant pgclarify_private.turn := pgclarify_private.find_turn(
         v_asked_back,
         pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_reply.caller)),
         v_reply,
@@ -271,8 +271,8 @@ declare
     v_timeout constant interval := pgclarify_private.timeout(v_options ->> 'timeout');
     v_reply constant text := pgclarify_private.check_reply(reply.reply);
     v_began_at constant timestamptz := clock_timestamp();
-    v_run pgclarify.run;
-    v_turn pgclarify.turn;
+    v_run pgclarify_private.run;
+    v_turn pgclarify_private.turn;
     v_run_ids bigint[];
 begin
     perform pgclarify_private.check_can_write();

@@ -6,7 +6,7 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select rewriting.run_id, rewriting.rewritten, rewriting.was_ambiguous, rewriting.reason
-    from pgclarify.rewriting
+    from pgclarify_private.rewriting
     where rewriting.run_id = any(rows.run_ids)
     order by rewriting.run_id;
 end;
@@ -17,7 +17,7 @@ comment on function pgclarify_private.rows(pgclarify.rewritten_question, bigint[
 create or replace function pgclarify_private.prepare_rewrite(
     caller pgclarify_private.caller, question text, history text[] default '{}', options jsonb default '{}'
 )
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$

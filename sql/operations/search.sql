@@ -14,7 +14,7 @@ declare
 begin
     for v_run_id, v_corpus_id in
         select run.run_id, visible.corpus_id
-        from pgclarify.run
+        from pgclarify_private.run
         inner join pgclarify_private.visible_corpora(v_roles) as visible on visible.corpus_id = run.corpus_id
         where run.run_id = any(rows.run_ids)
         order by run.run_id
@@ -23,7 +23,7 @@ begin
             $sql$
             with listed as materialized (
                 select candidate.rank, candidate.passage_id, candidate.document_id, candidate.score, candidate.origin
-                from pgclarify.candidate
+                from pgclarify_private.candidate
                 where candidate.run_id = $1 and candidate.corpus_id = $3
             ),
             -- A separate step: Citus does not join the shards of passages with tables of the coordinator.
@@ -40,7 +40,7 @@ begin
                 found.rank, found.passage_id, found.document_id, document.title, found.heading, found.content,
                 found.score, found.origin
             from found
-            inner join pgclarify.document on document.corpus_id = $3 and document.id = found.document_id
+            inner join pgclarify_private.document on document.corpus_id = $3 and document.id = found.document_id
             order by found.rank
             $sql$,
             pgclarify_private.passages_of(v_corpus_id)
@@ -125,14 +125,14 @@ create or replace function pgclarify_private.prepare_search(
     top_k integer default 10,
     options jsonb default '{}'
 )
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_questions constant text[] := pgclarify_private.check_questions(array[prepare_search.question]);
     v_settings constant jsonb := pgclarify_private.search_settings(prepare_search.top_k, prepare_search.options);
-    v_corpus constant pgclarify.corpus := pgclarify_private.find_corpus(
+    v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(
         pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_search.caller)), prepare_search.corpus
     );
 begin
@@ -152,7 +152,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_requester constant name := pgclarify_private.verify_caller(search_corpus.caller);
-    v_run constant pgclarify.run := pgclarify_private.prepare_search(
+    v_run constant pgclarify_private.run := pgclarify_private.prepare_search(
         search_corpus.caller, search_corpus.question, search_corpus.corpus, search_corpus.top_k, search_corpus.options
     );
     v_timeout constant interval := pgclarify_private.timeout(v_run.settings ->> 'timeout');
@@ -200,7 +200,7 @@ begin atomic
 end;
 
 comment on function pgclarify.search(text, text, integer, jsonb) is
-'The passages that fit a question best. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or '
+'The passages that fit a question best. question: 1 to 10,000 characters. corpus: its name; null means pgclarify_private.corpus, or '
 'the only one. top_k: how many, 1 to 1000. options: method (hybrid; dense; lexical, which needs no worker; adaptive, which '
 'also follows neighbors of the passages that it finds), search (the first stage of adaptive: hybrid, dense, lexical), '
 'reranker (scores passages again: signal, model, endpoint: and a name, or the name of a cross-encoder; signal by default '

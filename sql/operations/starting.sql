@@ -146,14 +146,14 @@ comment on function pgclarify_private.check_arguments(text, jsonb) is
 create or replace function pgclarify_private.prepare(
     caller pgclarify_private.caller, operation text, arguments jsonb
 )
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_arguments constant jsonb := pgclarify_private.check_arguments(prepare.operation, prepare.arguments);
     v_statement text;
-    v_run pgclarify.run;
+    v_run pgclarify_private.run;
 begin
     select
         format(
@@ -183,7 +183,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_requester constant name := pgclarify_private.verify_caller(start_and_wait.caller);
-    v_run constant pgclarify.run := pgclarify_private.prepare(
+    v_run constant pgclarify_private.run := pgclarify_private.prepare(
         start_and_wait.caller, start_and_wait.operation, start_and_wait.arguments - 'timeout'
     );
     -- The timeout is an argument if null (no limit) is allowed; otherwise it is an option.
@@ -236,7 +236,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run;
+    v_run pgclarify_private.run;
 begin
     perform pgclarify_private.verify_caller(start.caller);
     perform pgclarify_private.check_does_not_wait(start.arguments);

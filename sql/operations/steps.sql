@@ -6,13 +6,13 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.lock_run(record_step.run_id, record_step.attempt);
+    v_run pgclarify_private.run := pgclarify_private.lock_run(record_step.run_id, record_step.attempt);
     v_ordinal constant integer := record_step.step -> 'ordinal';
 begin
     -- This replaces an existing step and its citations, because a worker sends a step again if it does not know whether it was
     -- stored.
-    delete from pgclarify.step as earlier where earlier.run_id = v_run.run_id and earlier.ordinal = v_ordinal;
-    insert into pgclarify.step (
+    delete from pgclarify_private.step as earlier where earlier.run_id = v_run.run_id and earlier.ordinal = v_ordinal;
+    insert into pgclarify_private.step (
         run_id, ordinal, kind, question, answer, outcome, confidence, reason, semantic_sets, abstention_code
     )
     select
@@ -22,7 +22,7 @@ begin
         kind text, question text, answer text, outcome text, confidence real, reason text, semantic_sets integer,
         abstention_code text
     );
-    insert into pgclarify.step_citation (
+    insert into pgclarify_private.step_citation (
         run_id, step_ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, quote, start_char,
         end_char
     )
@@ -34,7 +34,7 @@ begin
         candidate_rank integer, quote text, start_char integer, end_char integer
     )
     -- A missing candidate violates a constraint.
-    left join pgclarify.candidate
+    left join pgclarify_private.candidate
         on candidate.run_id = v_run.run_id and candidate.rank = citation.candidate_rank;
 end
 $$;

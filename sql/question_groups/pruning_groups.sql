@@ -20,13 +20,13 @@ begin
     v_group_ids := array(
         select listed.question_group_id
         from unnest(v_group_ids) as listed (question_group_id)
-        where not exists (select from pgclarify.run where run.question_group_id = listed.question_group_id)
+        where not exists (select from pgclarify_private.run where run.question_group_id = listed.question_group_id)
     );
     -- Only a transaction that has locked a corpus adds runs to its groups. The next statement sees the runs that were added
     -- before.
     v_corpus_ids := array(
         select corpus.corpus_id
-        from pgclarify.corpus
+        from pgclarify_private.corpus
         where corpus.corpus_id in (
             select question_group.corpus_id
             from pgclarify_private.question_group
@@ -39,7 +39,7 @@ begin
         where question_group.question_group_id = any(v_group_ids)
             and question_group.corpus_id = any(v_corpus_ids)
             and not exists (
-                select from pgclarify.run where run.question_group_id = question_group.question_group_id
+                select from pgclarify_private.run where run.question_group_id = question_group.question_group_id
             )
         returning question_group.question_group_id
     ),

@@ -204,18 +204,18 @@ begin
     end if;
     v_run_ids := array(
         select run.run_id
-        from pgclarify.run
+        from pgclarify_private.run
         where run.question_group_id = lead_question_group.question_group_id
         order by run.run_id
         for no key update skip locked
     );
     -- Another transaction has locked one of them. Waiting could deadlock, so this wording is processed later.
     if cardinality(v_run_ids) < (
-        select count(*) from pgclarify.run where run.question_group_id = lead_question_group.question_group_id
+        select count(*) from pgclarify_private.run where run.question_group_id = lead_question_group.question_group_id
     ) then
         return;
     end if;
-    update pgclarify.run set question_group_id = v_near_id where run.run_id = any(v_run_ids);
+    update pgclarify_private.run set question_group_id = v_near_id where run.run_id = any(v_run_ids);
     update pgclarify_private.question_wording
     set question_group_id = v_near_id
     where question_wording.corpus_id = lead_question_group.corpus_id
@@ -262,8 +262,8 @@ begin
     -- no error would say why.
     v_batch := array(
         select run.run_id
-        from pgclarify.run
-        inner join pgclarify.corpus on run.corpus_id = corpus.corpus_id
+        from pgclarify_private.run
+        inner join pgclarify_private.corpus on run.corpus_id = corpus.corpus_id
         where run.question_group_id is null
             and run.finished_at is not null
             and run.operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers')
@@ -278,7 +278,7 @@ begin
     );
     for v_dimensions in
         select @extschema:vector@.vector_dims(run.question_vector)
-        from pgclarify.run
+        from pgclarify_private.run
         where run.run_id = any(v_batch) and run.question_vector is not null
         union
         select @extschema:vector@.vector_dims(given.vector::@extschema:vector@.halfvec)
@@ -301,7 +301,7 @@ begin
                         then run.question_vector
                 end
             ) as question_vector
-        from pgclarify.run
+        from pgclarify_private.run
         cross join lateral (select pgclarify_private.wording_hash(run.question) as wording_hash offset 0) as folded
         left join unnest(group_questions.run_ids, group_questions.vectors) as given (run_id, vector)
             on run.run_id = given.run_id
@@ -344,7 +344,7 @@ begin
         values (v_asked.corpus_id, v_asked.wording_hash, v_group_id);
     end loop;
     with joined as (
-        update pgclarify.run
+        update pgclarify_private.run
         set
             question_group_id = wording.question_group_id,
             -- Runs of earlier versions were not counted when they ended.
@@ -352,14 +352,14 @@ begin
                 run.interpretations,
                 case
                     when run.operation in ('clarify', 'consolidate') and run.status in ('succeeded', 'partial')
-                        then (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id)
+                        then (select count(*) from pgclarify_private.interpretation where interpretation.run_id = run.run_id)
                 end
             ),
             candidates = coalesce(
-                run.candidates, (select count(*) from pgclarify.candidate where candidate.run_id = run.run_id)
+                run.candidates, (select count(*) from pgclarify_private.candidate where candidate.run_id = run.run_id)
             ),
             verdicts = coalesce(
-                run.verdicts, (select count(*) from pgclarify.verdict where verdict.run_id = run.run_id)
+                run.verdicts, (select count(*) from pgclarify_private.verdict where verdict.run_id = run.run_id)
             )
         from pgclarify_private.question_wording as wording
         where run.run_id = any(v_batch)
@@ -378,13 +378,13 @@ begin
         from joined
         cross join lateral (
             select citation.corpus_id, citation.document_id
-            from pgclarify.citation where citation.run_id = joined.run_id
+            from pgclarify_private.citation where citation.run_id = joined.run_id
             union all
             select step_citation.corpus_id, step_citation.document_id
-            from pgclarify.step_citation where step_citation.run_id = joined.run_id
+            from pgclarify_private.step_citation where step_citation.run_id = joined.run_id
             union all
             select evidence.corpus_id, evidence.document_id
-            from pgclarify.evidence where evidence.run_id = joined.run_id
+            from pgclarify_private.evidence where evidence.run_id = joined.run_id
         ) as cited
         -- Its citations are those of the run that it consolidates.
         where joined.operation <> 'consolidate' and joined.is_counted

@@ -39,7 +39,7 @@ begin
         select taken.run_id
         from (select distinct noted.run_id from noted order by noted.run_id) as listed
         cross join lateral (
-            select run.run_id from pgclarify.run where run.run_id = listed.run_id for no key update skip locked
+            select run.run_id from pgclarify_private.run where run.run_id = listed.run_id for no key update skip locked
         ) as taken
         limit count_served.most
     ),
@@ -48,7 +48,7 @@ begin
         from (select distinct noted.run_id from noted) as listed
         -- Checked once at the end, not with each batch.
         where (select count(*) from locked) < count_served.most
-            and not exists (select from pgclarify.run where run.run_id = listed.run_id)
+            and not exists (select from pgclarify_private.run where run.run_id = listed.run_id)
     ),
     taken as (
         delete from pgclarify_private.served_answer
@@ -66,7 +66,7 @@ begin
         group by taken.run_id
     ),
     added as (
-        update pgclarify.run
+        update pgclarify_private.run
         set
             served = run.served + summed.served,
             last_served_at = greatest(run.last_served_at, summed.last_served_at)

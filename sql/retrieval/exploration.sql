@@ -2,7 +2,7 @@
 -- explicit predicate. Partitions are named, never reached through their parent.
 
 create or replace function pgclarify_private.ranked_passages(
-    run pgclarify.run,
+    run pgclarify_private.run,
     question text,
     query_vector @extschema:vector@.halfvec,
     embedding_model text,
@@ -67,7 +67,7 @@ end
 $$;
 
 comment on function pgclarify_private.ranked_passages(
-    pgclarify.run, text, @extschema:vector@.halfvec, text, text, integer, text
+    pgclarify_private.run, text, @extschema:vector@.halfvec, text, text, integer, text
 ) is 'What a search finds for a run, as its requester: as find_passages has it.';
 
 create or replace function pgclarify_private.find_passages(
@@ -95,12 +95,12 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.lock_searchable_run(find_passages.run_id, find_passages.attempt);
+    v_run pgclarify_private.run := pgclarify_private.lock_searchable_run(find_passages.run_id, find_passages.attempt);
 begin
     -- Do not wait for the disk: after a crash the run is executed again, so what it wrote before its end may be lost.
     perform set_config('synchronous_commit', 'off', true);
     -- Vectors of an investigation are of its sub-questions.
-    update pgclarify.run
+    update pgclarify_private.run
     set question_vector = find_passages.query_vector, embedding_model = find_passages.embedding_model
     where run.run_id = find_passages.run_id
         and run.operation <> 'investigate'
@@ -151,7 +151,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.searchable_run(find_neighbors.run_id, find_neighbors.attempt);
+    v_run pgclarify_private.run := pgclarify_private.searchable_run(find_neighbors.run_id, find_neighbors.attempt);
     v_roles name[] := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
     v_vector @extschema:vector@.halfvec;
     v_space_id bigint;
@@ -204,7 +204,7 @@ begin
             ) as near
             where via.readers is null or via.readers && $5
         ) as edge
-        left join pgclarify.document
+        left join pgclarify_private.document
             on document.corpus_id = $4 and document.id = case when edge.is_new then edge.document_id end
         order by edge.batch_place, edge.place
         $sql$,
@@ -257,7 +257,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.lock_searchable_run(record_candidates.run_id, record_candidates.attempt);
+    v_run pgclarify_private.run := pgclarify_private.lock_searchable_run(record_candidates.run_id, record_candidates.attempt);
     v_kept integer[];
 begin
     -- As in find_passages.
@@ -278,7 +278,7 @@ begin
             where passage.readers is null or passage.readers && $11
         ),
         kept as (
-            insert into pgclarify.candidate (
+            insert into pgclarify_private.candidate (
                 run_id, rank, corpus_id, document_id, passage_id, heading, score, origin, via_passage_id, batch,
                 step_ordinal
             )

@@ -84,7 +84,7 @@ as $$
 declare
     -- Maximum number of passages that are scored.
     v_candidates constant bigint := 5000;
-    v_corpus pgclarify.corpus;
+    v_corpus pgclarify_private.corpus;
     v_count pgclarify_private.corpus_count;
     v_queries tsquery[];
     v_weights double precision[];
@@ -103,7 +103,7 @@ begin
     document_ids := '{}';
     passage_ids := '{}';
     scores := '{}';
-    select corpus.* into v_corpus from pgclarify.corpus where corpus.corpus_id = lexical.corpus_id;
+    select corpus.* into v_corpus from pgclarify_private.corpus where corpus.corpus_id = lexical.corpus_id;
     select counted.* into v_count
     from pgclarify_private.corpus_count as counted where counted.corpus_id = lexical.corpus_id;
     if coalesce(v_count.passages, 0) <= 0 then

@@ -1,16 +1,16 @@
 -- The vector of a question. It must be from the model that its corpus is searched with.
 
 create or replace function pgclarify_private.active_space(corpus_id bigint, embedding_model text)
-returns pgclarify.embedding_space
+returns pgclarify_private.embedding_space
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_space pgclarify.embedding_space;
+    v_space pgclarify_private.embedding_space;
 begin
     select space.* into v_space
-    from pgclarify.corpus
-    inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
+    from pgclarify_private.corpus
+    inner join pgclarify_private.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
     where corpus.corpus_id = active_space.corpus_id;
     if v_space.model <> active_space.embedding_model then
         raise exception 'the corpus has another embedding model by now'
@@ -34,7 +34,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_space pgclarify.embedding_space;
+    v_space pgclarify_private.embedding_space;
 begin
     if query_vector.query_vector is null then
         return null;

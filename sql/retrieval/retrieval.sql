@@ -75,7 +75,7 @@ set hnsw.iterative_scan = 'strict_order'
 set hnsw.ef_search = 40
 as $$
 declare
-    v_space pgclarify.embedding_space;
+    v_space pgclarify_private.embedding_space;
     v_count pgclarify_private.corpus_count;
     v_passage text := pgclarify_private.partition_name('passage', dense.corpus_id);
     v_embedding text;
@@ -86,8 +86,8 @@ begin
     passage_ids := '{}';
     scores := '{}';
     select space.* into v_space
-    from pgclarify.corpus
-    inner join pgclarify.embedding_space as space on corpus.embedding_space_id = space.embedding_space_id
+    from pgclarify_private.corpus
+    inner join pgclarify_private.embedding_space as space on corpus.embedding_space_id = space.embedding_space_id
     where corpus.corpus_id = dense.corpus_id;
     if not found then
         return;
@@ -259,7 +259,7 @@ begin
             found.passage_id, found.document_id, document.title, found.heading, found.content,
             found.start_char, found.score::double precision, found.origin
         from found
-        inner join pgclarify.document on document.corpus_id = $1 and document.id = found.document_id
+        inner join pgclarify_private.document on document.corpus_id = $1 and document.id = found.document_id
         order by 1
         $sql$,
         v_passage

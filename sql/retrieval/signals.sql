@@ -145,7 +145,7 @@ declare
     -- BM25 for each lexeme of the question at which a passage scores tanh(1). It is constant: a unit from weights in the corpus
     -- would reveal whether hidden passages have the lexemes.
     v_unit constant double precision := 4;
-    v_corpus pgclarify.corpus;
+    v_corpus pgclarify_private.corpus;
     v_count pgclarify_private.corpus_count;
     v_lexemes integer;
     v_queries tsquery[];
@@ -157,7 +157,7 @@ begin
     if signal_sql.signal is null then
         return 'null::double precision';
     end if;
-    select corpus.* into v_corpus from pgclarify.corpus where corpus.corpus_id = signal_sql.corpus_id;
+    select corpus.* into v_corpus from pgclarify_private.corpus where corpus.corpus_id = signal_sql.corpus_id;
     if signal_sql.signal in ('lexical', 'both') then
         select counted.* into v_count
         from pgclarify_private.corpus_count as counted where counted.corpus_id = signal_sql.corpus_id;
@@ -229,7 +229,7 @@ as $$
 declare
     v_space_id constant bigint := (
         select corpus.embedding_space_id
-        from pgclarify.corpus
+        from pgclarify_private.corpus
         where corpus.corpus_id = signal_scores.corpus_id
             and signal_scores.query_vector is not null
             and signal_scores.signal <> 'lexical'

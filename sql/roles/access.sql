@@ -55,7 +55,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(alter_corpus.caller, coalesce(alter_corpus.name, ''));
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(alter_corpus.caller, coalesce(alter_corpus.name, ''));
     -- Options that are null here are missing from the result if omitted. An explicit null removes a role.
     v_settings jsonb := pgclarify_private.check_options(
         alter_corpus.options, '{"reader": {"type": "string"}, "analyst": {"type": "string"}}'
@@ -64,7 +64,7 @@ begin
     perform pgclarify_private.check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
     perform pgclarify_private.check_groups(array[v_settings ->> 'reader', v_settings ->> 'analyst'], v_corpus.corpus_id);
     perform pgclarify_private.note_roles(array[v_settings ->> 'reader', v_settings ->> 'analyst']::name[]);
-    update pgclarify.corpus
+    update pgclarify_private.corpus
     set
         reader = case when alter_corpus.options ? 'reader' then (v_settings ->> 'reader')::name else corpus.reader end,
         analyst = case when alter_corpus.options ? 'analyst' then (v_settings ->> 'analyst')::name else corpus.analyst end
@@ -115,7 +115,7 @@ comment on function pgclarify_private.is_group(name, text, bigint) is
 'Whether a role is a group that grant_access has created for this corpus: its members get only this access. kind: reader or '
 'analyst.';
 
-create or replace function pgclarify_private.new_group(kind text, corpus pgclarify.corpus)
+create or replace function pgclarify_private.new_group(kind text, corpus pgclarify_private.corpus)
 returns name
 language sql stable parallel safe security definer
 set search_path = pg_catalog, pg_temp
@@ -144,5 +144,5 @@ begin atomic
     limit 1;
 end;
 
-comment on function pgclarify_private.new_group(text, pgclarify.corpus) is
+comment on function pgclarify_private.new_group(text, pgclarify_private.corpus) is
 'A new name for a group of readers or analysts of a corpus. No role of the server has it.';

@@ -7,19 +7,19 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     with held as (
         select corpus.owner as name, corpus.owner_oid as role_oid, 'corpus' as kind, count(*) as count
-        from pgclarify.corpus
+        from pgclarify_private.corpus
         group by corpus.owner, corpus.owner_oid
         union all
         select run.requested_by, run.requested_by_oid, 'run', count(*)
-        from pgclarify.run
+        from pgclarify_private.run
         group by run.requested_by, run.requested_by_oid
         union all
         select conversation.requested_by, conversation.requested_by_oid, 'conversation', count(*)
-        from pgclarify.conversation
+        from pgclarify_private.conversation
         group by conversation.requested_by, conversation.requested_by_oid
         union all
         select eval_run.requested_by, eval_run.requested_by_oid, 'evaluation', count(*)
-        from pgclarify.eval_run
+        from pgclarify_private.eval_run
         group by eval_run.requested_by, eval_run.requested_by_oid
         union all
         select spent.requested_by, spent.requested_by_oid, 'sum of embeddings', count(*)
@@ -54,19 +54,19 @@ begin
     select orphan.*
     from pgclarify_private.orphaned_roles() as orphan
     where orphan.present_oid <> 0;
-    update pgclarify.corpus
+    update pgclarify_private.corpus
     set owner_oid = present.oid
     from pg_roles as present
     where present.rolname = corpus.owner and present.oid <> corpus.owner_oid;
-    update pgclarify.run
+    update pgclarify_private.run
     set requested_by_oid = present.oid
     from pg_roles as present
     where present.rolname = run.requested_by and present.oid <> run.requested_by_oid;
-    update pgclarify.conversation
+    update pgclarify_private.conversation
     set requested_by_oid = present.oid
     from pg_roles as present
     where present.rolname = conversation.requested_by and present.oid <> conversation.requested_by_oid;
-    update pgclarify.eval_run
+    update pgclarify_private.eval_run
     set requested_by_oid = present.oid
     from pg_roles as present
     where present.rolname = eval_run.requested_by and present.oid <> eval_run.requested_by_oid;

@@ -25,7 +25,7 @@ comment on view pgclarify_private.caller is
 'owner accept as its identity. One row.';
 comment on column pgclarify_private.caller.name is 'current_user.';
 comment on column pgclarify_private.caller.proof is 'Not valid in another backend or transaction.';
-grant select on pgclarify_private.caller to pgclarify_reader;
+grant select on pgclarify_private.caller to pgclarify_reader, pgclarify_views;
 
 create or replace function pgclarify_private.sign(subject text)
 returns bytea
@@ -162,17 +162,13 @@ comment on function pgclarify_private.my_role_oids() is
 'pgclarify_private.my_role_oids()), once for each query.';
 grant execute on function pgclarify_private.my_role_oids() to pgclarify_reader;
 
-create or replace function pgclarify_private.my_analyzed_corpora()
-returns bigint[]
-language sql stable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select coalesce(array_agg(corpus.corpus_id), '{}')
-    from pgclarify.corpus
-    where corpus.analyst = any((select pgclarify_private.my_roles())::name[]);
-end;
+create or replace view pgclarify_private.my_analyzed_corpus with (security_barrier) as
+select corpus.corpus_id
+from pgclarify_private.corpus
+where corpus.analyst = any((select pgclarify_private.my_roles())::name[]);
 
-comment on function pgclarify_private.my_analyzed_corpora() is
-'Corpora on which current_user sees all runs. Policies call it as (select pgclarify_private.my_analyzed_corpora()), once for '
-'each query. It is an array because an index supports an array, but not a subquery.';
-grant execute on function pgclarify_private.my_analyzed_corpora() to pgclarify_reader;
+comment on view pgclarify_private.my_analyzed_corpus is
+'Corpora on which current_user sees all runs. Policies read it as array(select corpus_id from it), because an index supports an '
+'array, but not a subquery.';
+comment on column pgclarify_private.my_analyzed_corpus.corpus_id is 'The corpus.';
+grant select on pgclarify_private.my_analyzed_corpus to pgclarify_views;

@@ -1,12 +1,12 @@
 -- Granting a role access to a corpus, and revoking it: the SQL statements, which run with the caller's rights.
 
 create or replace function pgclarify_private.lock_access(caller pgclarify_private.caller, corpus text, role name, access text)
-returns pgclarify.corpus
+returns pgclarify_private.corpus
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(lock_access.caller, lock_access.corpus);
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(lock_access.caller, lock_access.corpus);
 begin
     if lock_access.access is null or lock_access.access not in ('reader', 'user', 'analyst') then
         raise exception 'there is no access "%"', pgclarify_private.shown(lock_access.access)
@@ -24,9 +24,9 @@ begin
                 hint = 'Name a login role, or a group of your own.';
     end if;
     -- Concurrent grants wait for each other; otherwise both would create a group. Adding documents is not blocked.
-    perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
+    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
-    select locked.* into strict v_corpus from pgclarify.corpus as locked where locked.corpus_id = v_corpus.corpus_id;
+    select locked.* into strict v_corpus from pgclarify_private.corpus as locked where locked.corpus_id = v_corpus.corpus_id;
     return v_corpus;
 end
 $$;
@@ -72,7 +72,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.lock_access(
+    v_corpus pgclarify_private.corpus := pgclarify_private.lock_access(
         grant_statements.caller, grant_statements.corpus, grant_statements.role, grant_statements.access
     );
     v_kind text := case grant_statements.access when 'analyst' then 'analyst' else 'reader' end;
@@ -156,7 +156,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.lock_access(
+    v_corpus pgclarify_private.corpus := pgclarify_private.lock_access(
         revoke_statements.caller, revoke_statements.corpus, revoke_statements.role, revoke_statements.access
     );
     v_kind text := case revoke_statements.access when 'analyst' then 'analyst' else 'reader' end;

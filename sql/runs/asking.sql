@@ -2,7 +2,7 @@
 -- for it.
 
 create or replace function pgclarify_private.serve_again(
-    run pgclarify.run, questions text[], requester name, roles name[]
+    run pgclarify_private.run, questions text[], requester name, roles name[]
 )
 returns jsonb
 language plpgsql volatile
@@ -28,11 +28,11 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.serve_again(pgclarify.run, text[], name, name[]) is
+comment on function pgclarify_private.serve_again(pgclarify_private.run, text[], name, name[]) is
 'Find finished runs that these questions can reuse, and note each reuse: object of questions, each with its run. questions: '
 'distinct. Nothing is reused if pgclarify.reuse_runs is off.';
 
-create or replace function pgclarify_private.settings_of(run pgclarify.run)
+create or replace function pgclarify_private.settings_of(run pgclarify_private.run)
 returns jsonb
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -40,7 +40,7 @@ begin atomic
     select pgclarify_private.with_history((settings_of.run).settings - 'timeout', (settings_of.run).history);
 end;
 
-comment on function pgclarify_private.settings_of(pgclarify.run) is
+comment on function pgclarify_private.settings_of(pgclarify_private.run) is
 'Settings of a new run as enter_runs takes them: with the history, and without the timeout.';
 
 create or replace function pgclarify_private.once_each(questions text[])
@@ -95,7 +95,7 @@ end;
 comment on function pgclarify_private.runs_of(text[], jsonb, text[], bigint[]) is
 'The run of each question, in order: a reused one, or one that was entered for it.';
 
-create or replace function pgclarify_private.submit(caller pgclarify_private.caller, run pgclarify.run, questions text[])
+create or replace function pgclarify_private.submit(caller pgclarify_private.caller, run pgclarify_private.run, questions text[])
 returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -122,7 +122,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.submit(pgclarify_private.caller, pgclarify.run, text[]) is
+comment on function pgclarify_private.submit(pgclarify_private.caller, pgclarify_private.run, text[]) is
 'Enter a new run for each question without waiting: the run of each, in order. Earlier answers that are still valid are '
 'reused unless pgclarify.reuse_runs is off; equal questions are asked once.';
 
@@ -146,7 +146,7 @@ begin
                 -- With this lock, no other transaction can lock the corpus against loopback_enter. So if loopback_enter finds
                 -- it locked, this transaction has locked it.
                 begin
-                    perform from pgclarify.corpus where corpus.corpus_id = enter_when_free.corpus_id for key share skip locked;
+                    perform from pgclarify_private.corpus where corpus.corpus_id = enter_when_free.corpus_id for key share skip locked;
                     v_has_lock := found;
                 exception
                     -- Another transaction has changed it since the snapshot of this one.
@@ -194,7 +194,7 @@ comment on function pgclarify_private.enter_when_free(jsonb, bigint, timestamptz
 'deadline, PC004 if this transaction itself has locked the corpus, 42704 if it was dropped meanwhile.';
 
 create or replace function pgclarify_private.ask(
-    caller pgclarify_private.caller, run pgclarify.run, questions text[], timeout interval
+    caller pgclarify_private.caller, run pgclarify_private.run, questions text[], timeout interval
 )
 returns bigint[]
 language plpgsql volatile security definer
@@ -228,7 +228,7 @@ begin
             'requester_oid', pgclarify_private.role_oid(v_requester)::text,
             'operation', (ask.run).operation,
             'corpus_id', (ask.run).corpus_id,
-            'corpus', (select corpus.name from pgclarify.corpus where corpus.corpus_id = (ask.run).corpus_id),
+            'corpus', (select corpus.name from pgclarify_private.corpus where corpus.corpus_id = (ask.run).corpus_id),
             'questions', v_new,
             'settings', pgclarify_private.settings_of(ask.run),
             'parent_run_id', (ask.run).parent_run_id,
@@ -300,13 +300,13 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.ask(pgclarify_private.caller, pgclarify.run, text[], interval) is
+comment on function pgclarify_private.ask(pgclarify_private.caller, pgclarify_private.run, text[], interval) is
 'Enter a new run for each question and wait: the run of each, in order. Earlier answers that are still valid are reused '
 'unless pgclarify.reuse_runs is off; equal questions are asked once. A cancelled call cancels its runs. After the timeout, '
 'the runs continue with the priority of submitted runs, and error PC002 lists them.';
 
 create or replace function pgclarify_private.ask_one(
-    caller pgclarify_private.caller, run pgclarify.run, timeout interval
+    caller pgclarify_private.caller, run pgclarify_private.run, timeout interval
 )
 returns bigint[]
 language plpgsql volatile security definer
@@ -324,6 +324,6 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.ask_one(pgclarify_private.caller, pgclarify.run, interval) is
+comment on function pgclarify_private.ask_one(pgclarify_private.caller, pgclarify_private.run, interval) is
 'Enter one new run and wait for it. Returns the run, with the errors and warnings of raise_unless_succeeded. Until the '
 'transaction ends, setting pgclarify.asked_run is its id.';

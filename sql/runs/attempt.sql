@@ -18,15 +18,15 @@ $$;
 comment on function pgclarify_private.raise_run_is_lost(bigint) is 'Error PC006.';
 
 create or replace function pgclarify_private.lock_run(run_id bigint, attempt integer)
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run;
+    v_run pgclarify_private.run;
 begin
     select run.* into v_run
-    from pgclarify.run
+    from pgclarify_private.run
     where run.run_id = lock_run.run_id and run.attempt = lock_run.attempt and run.status = 'running'
     for no key update;
     if not found then
@@ -39,7 +39,7 @@ $$;
 comment on function pgclarify_private.lock_run(bigint, integer) is
 'Lock a run that is executed in this attempt, or error PC006.';
 
-create or replace function pgclarify_private.check_searchable(run pgclarify.run)
+create or replace function pgclarify_private.check_searchable(run pgclarify_private.run)
 returns void
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -66,17 +66,17 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.check_searchable(pgclarify.run) is
+comment on function pgclarify_private.check_searchable(pgclarify_private.run) is
 'Error 42704 if the corpus of a run was dropped, 42501 if the role that asked may not search it any more. The current roles '
 'decide what a run reads, not the roles at its start.';
 
 create or replace function pgclarify_private.lock_searchable_run(run_id bigint, attempt integer)
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.lock_run(lock_searchable_run.run_id, lock_searchable_run.attempt);
+    v_run pgclarify_private.run := pgclarify_private.lock_run(lock_searchable_run.run_id, lock_searchable_run.attempt);
 begin
     perform pgclarify_private.check_searchable(v_run);
     return v_run;
@@ -87,15 +87,15 @@ comment on function pgclarify_private.lock_searchable_run(bigint, integer) is
 'Lock a run as lock_run does, or raise an error of check_searchable.';
 
 create or replace function pgclarify_private.running_attempt(run_id bigint, attempt integer)
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run;
+    v_run pgclarify_private.run;
 begin
     select run.* into v_run
-    from pgclarify.run
+    from pgclarify_private.run
     where run.run_id = running_attempt.run_id and run.attempt = running_attempt.attempt and run.status = 'running';
     if not found then
         perform pgclarify_private.raise_run_is_lost(running_attempt.run_id);
@@ -108,12 +108,12 @@ comment on function pgclarify_private.running_attempt(bigint, integer) is
 'A run that is executed in this attempt, or error PC006. It is for functions that write nothing: a row lock would be a write.';
 
 create or replace function pgclarify_private.searchable_run(run_id bigint, attempt integer)
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.running_attempt(searchable_run.run_id, searchable_run.attempt);
+    v_run pgclarify_private.run := pgclarify_private.running_attempt(searchable_run.run_id, searchable_run.attempt);
 begin
     perform pgclarify_private.check_searchable(v_run);
     return v_run;
@@ -132,7 +132,7 @@ begin atomic
     from unnest(lost_runs.run_ids, lost_runs.attempts) with ordinality as given (run_id, attempt, ordinal)
     where not exists (
         select
-        from pgclarify.run
+        from pgclarify_private.run
         where run.run_id = given.run_id and run.attempt = given.attempt and run.status = 'running'
     );
 end;

@@ -20,13 +20,13 @@ declare
     -- After this many crashes, a run is executed alone: only crashes while it was alone can fail it.
     v_alone_from constant integer := 2;
     v_most_crashes constant integer := 10;
-    v_run pgclarify.run;
+    v_run pgclarify_private.run;
     v_roles name[];
     v_error text;
     v_error_code text;
 begin
     -- It does not wait for the lock: an open transaction may keep it for long. The job is retried.
-    select run.* into v_run from pgclarify.run where run.run_id = start_run.run_id for update nowait;
+    select run.* into v_run from pgclarify_private.run where run.run_id = start_run.run_id for update nowait;
     if not found then
         return;
     end if;
@@ -36,7 +36,7 @@ begin
         return;
     end if;
     -- While a document is being erased, a run could still read it. This does not wait for that lock either.
-    perform from pgclarify.corpus where corpus.corpus_id = v_run.corpus_id for key share nowait;
+    perform from pgclarify_private.corpus where corpus.corpus_id = v_run.corpus_id for key share nowait;
     v_roles := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
     if v_run.corpus_id is null and v_run.corpus_name is not null then
         v_error := 'the corpus was dropped';
@@ -54,14 +54,14 @@ begin
         v_error_code := 'PC016';
     else
         select 'the corpus cannot be searched: ' || space.error, 'PC011' into v_error, v_error_code
-        from pgclarify.corpus
-        inner join pgclarify.embedding_space as space on space.corpus_id = corpus.corpus_id
+        from pgclarify_private.corpus
+        inner join pgclarify_private.embedding_space as space on space.corpus_id = corpus.corpus_id
         where corpus.corpus_id = v_run.corpus_id and corpus.embedding_space_id is null and space.error is not null
         order by space.embedding_space_id desc
         limit 1;
     end if;
     if v_error is not null then
-        update pgclarify.run
+        update pgclarify_private.run
         set status = 'failed', error = v_error, error_code = v_error_code, finished_at = clock_timestamp()
         where run.run_id = start_run.run_id;
         perform pgclarify_private.settle_runs(array[start_run.run_id]);
@@ -96,15 +96,15 @@ begin
         return;
     end if;
     -- Rows of an earlier attempt; its paid replies are in the ledger.
-    delete from pgclarify.candidate where candidate.run_id = start_run.run_id;
-    delete from pgclarify.step where step.run_id = start_run.run_id;
-    delete from pgclarify.detection where detection.run_id = start_run.run_id;
-    delete from pgclarify.rewriting where rewriting.run_id = start_run.run_id;
-    delete from pgclarify.clarifying_question where clarifying_question.run_id = start_run.run_id;
-    delete from pgclarify.listed_answer where listed_answer.run_id = start_run.run_id;
-    delete from pgclarify.evidence where evidence.run_id = start_run.run_id;
+    delete from pgclarify_private.candidate where candidate.run_id = start_run.run_id;
+    delete from pgclarify_private.step where step.run_id = start_run.run_id;
+    delete from pgclarify_private.detection where detection.run_id = start_run.run_id;
+    delete from pgclarify_private.rewriting where rewriting.run_id = start_run.run_id;
+    delete from pgclarify_private.clarifying_question where clarifying_question.run_id = start_run.run_id;
+    delete from pgclarify_private.listed_answer where listed_answer.run_id = start_run.run_id;
+    delete from pgclarify_private.evidence where evidence.run_id = start_run.run_id;
     return query
-    update pgclarify.run
+    update pgclarify_private.run
     set
         status = 'running',
         attempt = run.attempt + 1,
@@ -127,8 +127,8 @@ begin
         started_at = clock_timestamp()
     from pgclarify_private.worker
     left join pgclarify_private.seen_revision(v_run.corpus_id, v_roles) as seen on true
-    left join pgclarify.corpus on corpus.corpus_id = v_run.corpus_id
-    left join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
+    left join pgclarify_private.corpus on corpus.corpus_id = v_run.corpus_id
+    left join pgclarify_private.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
     where run.run_id = start_run.run_id and worker.worker_id = start_run.worker_id
     returning
         false, run.attempt, run.operation, run.question, pgclarify_private.with_history(run.settings, run.history),
@@ -153,7 +153,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     perform pgclarify_private.lock_run(record_relaxation.run_id, record_relaxation.attempt);
-    update pgclarify.run
+    update pgclarify_private.run
     set relaxed_question = record_relaxation.relaxed_question
     where run.run_id = record_relaxation.run_id;
 end
@@ -190,7 +190,7 @@ begin
     -- In the order of ids, so that two workers do not deadlock.
     with locked as (
         select run.run_id
-        from pgclarify.run
+        from pgclarify_private.run
         inner join (
             select distinct given.run_id, given.attempt
             from unnest(record_verdicts.run_ids, record_verdicts.attempts) as given (run_id, attempt)
@@ -200,7 +200,7 @@ begin
         for key share of run
     )
     select coalesce(array_agg(locked.run_id), '{}') into v_running from locked;
-    insert into pgclarify.verdict (
+    insert into pgclarify_private.verdict (
         run_id, rank, outcome, interpretation, answer, quote, start_char, end_char, vector, completion_id, is_reused,
         reason, error, abstention_code, error_code
     )
@@ -264,16 +264,16 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.lock_run(copy_verdicts.run_id, copy_verdicts.attempt);
+    v_run pgclarify_private.run := pgclarify_private.lock_run(copy_verdicts.run_id, copy_verdicts.attempt);
 begin
-    insert into pgclarify.candidate
+    insert into pgclarify_private.candidate
     (run_id, rank, corpus_id, document_id, passage_id, heading, score, origin, via_passage_id, batch)
     select
         v_run.run_id, candidate.rank, candidate.corpus_id, candidate.document_id, candidate.passage_id,
         candidate.heading, candidate.score, candidate.origin, candidate.via_passage_id, candidate.batch
-    from pgclarify.candidate
+    from pgclarify_private.candidate
     where candidate.run_id = v_run.parent_run_id;
-    insert into pgclarify.verdict (
+    insert into pgclarify_private.verdict (
         run_id, rank, outcome, interpretation, answer, quote, start_char, end_char, vector, completion_id, is_reused,
         reason, error, abstention_code, error_code
     )
@@ -281,14 +281,14 @@ begin
         v_run.run_id, verdict.rank, verdict.outcome, verdict.interpretation, verdict.answer, verdict.quote,
         verdict.start_char, verdict.end_char, verdict.vector, verdict.completion_id, true, verdict.reason, verdict.error,
         verdict.abstention_code, verdict.error_code
-    from pgclarify.verdict
+    from pgclarify_private.verdict
     where verdict.run_id = v_run.parent_run_id;
     return query
     select
         verdict.rank, candidate.document_id, verdict.interpretation, verdict.answer, verdict.quote, verdict.start_char,
         verdict.end_char, verdict.vector::text, verdict.completion_id
-    from pgclarify.verdict
-    inner join pgclarify.candidate on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
+    from pgclarify_private.verdict
+    inner join pgclarify_private.candidate on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
     where verdict.run_id = v_run.run_id and verdict.outcome = 'grounded'
     order by verdict.rank;
 end
@@ -315,17 +315,17 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.lock_run(finish_run.run_id, finish_run.attempt);
+    v_run pgclarify_private.run := pgclarify_private.lock_run(finish_run.run_id, finish_run.attempt);
     v_stop_code text;
 begin
-    insert into pgclarify.interpretation (run_id, ordinal, interpretation, answer, support, cohesion)
+    insert into pgclarify_private.interpretation (run_id, ordinal, interpretation, answer, support, cohesion)
     select
         v_run.run_id, given.ordinal, reading.interpretation, reading.answer, reading.support, reading.cohesion
     from jsonb_array_elements(finish_run.interpretations) with ordinality as given (value, ordinal)
     cross join lateral jsonb_to_record(given.value) as reading (
         interpretation text, answer text, support integer, cohesion real
     );
-    insert into pgclarify.citation (
+    insert into pgclarify_private.citation (
         run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, is_medoid, quote,
         start_char, end_char
     )
@@ -338,9 +338,9 @@ begin
     cross join lateral jsonb_to_record(cited.value) as citation (
         candidate_rank integer, is_medoid boolean, quote text, start_char integer, end_char integer
     )
-    inner join pgclarify.candidate
+    inner join pgclarify_private.candidate
         on candidate.run_id = v_run.run_id and candidate.rank = citation.candidate_rank;
-    insert into pgclarify.stage (
+    insert into pgclarify_private.stage (
         run_id, ordinal, name, batch, step_ordinal, started_at, duration_ms, rows, calls, reused_calls, prompt_tokens,
         completion_tokens, reused_prompt_tokens, reused_completion_tokens, model_ms, note
     )
@@ -356,7 +356,7 @@ begin
         -- Workers of an earlier version do not send these.
         reused_prompt_tokens bigint, reused_completion_tokens bigint, model_ms double precision, note text
     );
-    update pgclarify.run
+    update pgclarify_private.run
     set
         status = finish_run.status,
         error = finish_run.error,
@@ -369,8 +369,8 @@ begin
             when v_run.operation in ('clarify', 'consolidate') and finish_run.status in ('succeeded', 'partial')
                 then jsonb_array_length(finish_run.interpretations)
         end,
-        candidates = (select count(*) from pgclarify.candidate where candidate.run_id = v_run.run_id),
-        verdicts = (select count(*) from pgclarify.verdict where verdict.run_id = v_run.run_id),
+        candidates = (select count(*) from pgclarify_private.candidate where candidate.run_id = v_run.run_id),
+        verdicts = (select count(*) from pgclarify_private.verdict where verdict.run_id = v_run.run_id),
         completions = paid.completions,
         prompt_tokens = paid.prompt_tokens,
         cached_tokens = paid.cached_tokens,
@@ -378,12 +378,12 @@ begin
         cost_usd = paid.cost_usd,
         reused_completions = (
             select coalesce(sum(stage.reused_calls), 0)
-            from pgclarify.stage
+            from pgclarify_private.stage
             where stage.run_id = v_run.run_id
         ) + (
             -- A consolidation has copied its verdicts; no stage of it counts them.
             select count(distinct verdict.completion_id)
-            from pgclarify.verdict
+            from pgclarify_private.verdict
             where verdict.run_id = v_run.run_id and v_run.operation = 'consolidate'
         )
     from pgclarify_private.paid(v_run.run_id) as paid

@@ -1,27 +1,27 @@
 -- Evidence: the citations of listed entries (clarifying questions, answers), for roles that may see the run.
 
-create or replace view pgclarify.evidence_citation with (security_invoker) as
+create or replace view pgclarify.evidence_citation as
 select
     evidence.run_id,
     evidence.ordinal,
     evidence.rank,
-    evidence.document_id,
-    found.title,
-    found.uri,
+    evidence.document_id || '' as document_id,
+    found.title || '' as title,
+    found.uri || '' as uri,
     evidence.passage_id,
-    evidence.heading,
-    evidence.quote,
+    evidence.heading || '' as heading,
+    evidence.quote || '' as quote,
     coalesce(found.start_char, evidence.start_char) as start_char,
     coalesce(found.start_char + length(evidence.quote), evidence.end_char) as end_char,
     found.start_char is not null as is_current
-from pgclarify.evidence
+from pgclarify_private.evidence
 -- The aggregate tells the planner that there is at most one row, so a query that only counts citations can skip it.
 left join lateral (
     select
         min(document.title) as title,
         min(document.uri) as uri,
         min(pgclarify_private.quote_position(document.content, evidence.quote, evidence.start_char)) as start_char
-    from pgclarify.document
+    from pgclarify_private.document
     where document.corpus_id = evidence.corpus_id and document.id = evidence.document_id
 ) as found on true;
 

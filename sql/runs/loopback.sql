@@ -215,9 +215,9 @@ begin
     if pgclarify_private.role_oid(v_requester) <> coalesce((loopback_enter.payload ->> 'requester_oid')::oid, 0)
         or pgclarify_private.role_oid(v_requester) = 0
         or v_corpus_id is not null
-        and not exists (select from pgclarify.corpus where corpus.corpus_id = v_corpus_id)
+        and not exists (select from pgclarify_private.corpus where corpus.corpus_id = v_corpus_id)
         or v_parent_run_id is not null
-        and not exists (select from pgclarify.run where run.run_id = v_parent_run_id) then
+        and not exists (select from pgclarify_private.run where run.run_id = v_parent_run_id) then
         raise exception '% not committed yet',
             coalesce('corpus "' || (loopback_enter.payload ->> 'corpus') || '" is', 'what this call goes on from is')
             using errcode = 'PC004',
@@ -231,7 +231,7 @@ begin
                 hint = 'Start one with: pgclarify worker (or pgclarify up for the embedded server).';
     end if;
     -- The new rows would wait for the lock, and keep one of the few loopback connections meanwhile.
-    perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
+    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
     if not found and v_corpus_id is not null then
         raise exception 'corpus "%" is locked', loopback_enter.payload ->> 'corpus'
             -- A separate code, so that enter_when_free waits for this lock alone. It raises 55P03 in the end.
@@ -273,7 +273,7 @@ begin
         pgclarify_private.cancel_runs(
             array(
                 select run.run_id
-                from pgclarify.run
+                from pgclarify_private.run
                 where run.call_id = (loopback_cancel.payload ->> 'call_id')::uuid and run.status in ('queued', 'running')
             )
         )

@@ -1,17 +1,17 @@
 -- Reading results, for the role that asked, members of that role, and the corpus's analyst.
 
 create or replace function pgclarify_private.visible_run(caller pgclarify_private.caller, run_id bigint)
-returns pgclarify.run
+returns pgclarify_private.run
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(visible_run.caller));
-    v_run pgclarify.run;
+    v_run pgclarify_private.run;
 begin
     select run.* into v_run
-    from pgclarify.run
-    left join pgclarify.corpus on corpus.corpus_id = run.corpus_id
+    from pgclarify_private.run
+    left join pgclarify_private.corpus on corpus.corpus_id = run.corpus_id
     where run.run_id = visible_run.run_id
         and (pgclarify_private.belongs_to(run.requested_by, run.requested_by_oid, v_roles) or corpus.analyst = any(v_roles));
     if not found then
@@ -56,7 +56,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run constant pgclarify.run := pgclarify_private.visible_run(result_rows.caller, result_rows.run_id);
+    v_run constant pgclarify_private.run := pgclarify_private.visible_run(result_rows.caller, result_rows.run_id);
 begin
     if not exists (
         select from pgclarify_private.operations() as known
@@ -156,8 +156,8 @@ begin atomic
                         'ordinal', citation.ordinal, 'interpretation', interpretation.interpretation, 'answer',
                         interpretation.answer, 'is_medoid', citation.is_medoid
                     ) as subject
-                from pgclarify.citation
-                inner join pgclarify.interpretation
+                from pgclarify_private.citation
+                inner join pgclarify_private.interpretation
                     on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
                 where citation.run_id = run.run_id
                 union all
@@ -168,8 +168,8 @@ begin atomic
                     jsonb_build_object(
                         'step_ordinal', citation.step_ordinal, 'question', step.question, 'answer', step.answer
                     ) as subject
-                from pgclarify.step_citation as citation
-                inner join pgclarify.step on citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
+                from pgclarify_private.step_citation as citation
+                inner join pgclarify_private.step on citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
                 where citation.run_id = run.run_id
                 union all
                 select
@@ -177,14 +177,14 @@ begin atomic
                     evidence.document_id, evidence.passage_id, evidence.heading, evidence.quote, evidence.start_char,
                     evidence.end_char, evidence.rank = 1 as is_decisive,
                     jsonb_build_object('ordinal', evidence.ordinal) as subject
-                from pgclarify.evidence
+                from pgclarify_private.evidence
                 where evidence.run_id = run.run_id
             ) as listed
         ) as citation
     ) as shown
     left join lateral (
         select document.title, document.uri, document.content
-        from pgclarify.document
+        from pgclarify_private.document
         where
             document.corpus_id = shown.corpus_id
             and document.id = shown.document_id
@@ -219,8 +219,8 @@ begin atomic
     select
         run.run_id, run.status, interpretation.ordinal, interpretation.interpretation, interpretation.answer,
         interpretation.support, interpretation.cohesion, cited.document_ids, coalesce(cited.citations, '[]')
-    from pgclarify.run
-    inner join pgclarify.interpretation on run.run_id = interpretation.run_id
+    from pgclarify_private.run
+    inner join pgclarify_private.interpretation on run.run_id = interpretation.run_id
     left join pgclarify_private.cited(rows.run_ids, pgclarify_private.roles_of(rows.requester)) as cited
         on interpretation.run_id = cited.run_id and interpretation.ordinal = cited.ordinal
     where run.run_id = any(rows.run_ids) and cited.is_withheld is not true
@@ -241,14 +241,14 @@ begin atomic
         run.error,
         case
             when run.status in ('succeeded', 'partial') and run.operation in ('clarify', 'consolidate')
-                then (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id)::integer
+                then (select count(*) from pgclarify_private.interpretation where interpretation.run_id = run.run_id)::integer
         end,
         run.stop_reason,
         run.cost_usd,
         run.stop_code,
         run.error_code
     from unnest(rows.run_ids) with ordinality as asked (run_id, ordinal)
-    inner join pgclarify.run on asked.run_id = run.run_id
+    inner join pgclarify_private.run on asked.run_id = run.run_id
     order by asked.ordinal;
 end;
 

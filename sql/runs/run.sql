@@ -130,7 +130,7 @@ begin atomic
     cross join pgclarify_private.seen_revision(find_reusable_runs.corpus_id, find_reusable_runs.roles) as seen
     cross join lateral (
         select run.run_id
-        from pgclarify.run
+        from pgclarify_private.run
         -- Another version may answer differently, for example because it groups readings differently.
         inner join pgclarify_private.worker as answering on run.worker_id = answering.worker_id
         where
@@ -254,7 +254,7 @@ declare
     v_run_ids bigint[];
 begin
     with entered as (
-        insert into pgclarify.run
+        insert into pgclarify_private.run
         (
             operation, corpus_id, corpus_name, question, settings, history, parent_run_id, requested_by, requested_by_oid,
             reuse_key, call_id, is_counted
@@ -269,7 +269,7 @@ begin
             ),
             enter_runs.call_id, pgclarify_private.counts_questions()
         from unnest(enter_runs.questions) with ordinality as asked (question, ordinal)
-        left join pgclarify.corpus on corpus.corpus_id = enter_runs.corpus_id
+        left join pgclarify_private.corpus on corpus.corpus_id = enter_runs.corpus_id
         cross join lateral (
             select
                 -- Counted once here, instead of each time that the run is shown.

@@ -145,7 +145,7 @@ comment on function pgclarify_private.language_of(text) is
 'The language of a text, by the stop words of PostgreSQL''s own dictionaries, and some of Polish: a name such as english; '
 '"another" if it is not in Latin letters and has none of these words; null if unknown. Reads the first 4,000 characters.';
 
-create or replace function pgclarify_private.is_foreign(run pgclarify.run)
+create or replace function pgclarify_private.is_foreign(run pgclarify_private.run)
 returns boolean
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -155,7 +155,7 @@ declare
     -- A configuration that is not named after a language, such as simple, gives no language.
     v_searched constant text := (
         select corpus.search_config
-        from pgclarify.corpus
+        from pgclarify_private.corpus
         inner join pg_ts_dict as dictionary
             on dictionary.dictname = corpus.search_config || '_stem'
                 and dictionary.dictnamespace = 'pg_catalog'::regnamespace
@@ -170,7 +170,7 @@ begin
             $sql$
             with near as materialized (
                 select candidate.document_id, candidate.passage_id
-                from pgclarify.candidate
+                from pgclarify_private.candidate
                 where candidate.run_id = $1
                 order by candidate.rank
                 limit 4
@@ -194,40 +194,40 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.is_foreign(pgclarify.run) is
+comment on function pgclarify_private.is_foreign(pgclarify_private.run) is
 'Whether a run may have found nothing because of a language: the rules of the extractive provider read only English, and a '
 'search by words reads only the language of the corpus''s search_config.';
 
-create or replace function pgclarify_private.has_result(run pgclarify.run)
+create or replace function pgclarify_private.has_result(run pgclarify_private.run)
 returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
         case ($1).operation
-            when 'search' then exists (select from pgclarify.candidate where candidate.run_id = ($1).run_id)
+            when 'search' then exists (select from pgclarify_private.candidate where candidate.run_id = ($1).run_id)
             when 'investigate' then exists (
-                select from pgclarify.step
+                select from pgclarify_private.step
                 where step.run_id = ($1).run_id and step.kind = 'conclusion' and step.outcome = 'answered'
             )
             when 'list_answers' then exists (
-                select from pgclarify.listed_answer where listed_answer.run_id = ($1).run_id
+                select from pgclarify_private.listed_answer where listed_answer.run_id = ($1).run_id
             )
             when 'clarifying_questions' then exists (
-                select from pgclarify.clarifying_question where clarifying_question.run_id = ($1).run_id
+                select from pgclarify_private.clarifying_question where clarifying_question.run_id = ($1).run_id
             )
-            when 'clarify' then exists (select from pgclarify.interpretation where interpretation.run_id = ($1).run_id)
+            when 'clarify' then exists (select from pgclarify_private.interpretation where interpretation.run_id = ($1).run_id)
             when 'consolidate' then exists (
-                select from pgclarify.interpretation where interpretation.run_id = ($1).run_id
+                select from pgclarify_private.interpretation where interpretation.run_id = ($1).run_id
             )
             else true
         end;
 end;
 
-comment on function pgclarify_private.has_result(pgclarify.run) is
+comment on function pgclarify_private.has_result(pgclarify_private.run) is
 'Whether a run found what its operation looks for; true for operations that do not look for answers in documents.';
 
-create or replace function pgclarify_private.stop_code(run pgclarify.run, status text, known text)
+create or replace function pgclarify_private.stop_code(run pgclarify_private.run, status text, known text)
 returns text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -251,15 +251,15 @@ begin
         return null;
     elsif v_run.operation = 'consolidate' then
         -- It copies the grounded verdicts of another run, so it cannot know why there are none.
-        return (select parent.stop_code from pgclarify.run as parent where parent.run_id = v_run.parent_run_id);
+        return (select parent.stop_code from pgclarify_private.run as parent where parent.run_id = v_run.parent_run_id);
     elsif exists (
-        select from pgclarify.step
+        select from pgclarify_private.step
         where step.run_id = v_run.run_id and step.kind = 'conclusion' and step.outcome = 'contradicted'
     ) then
         return 'contradicted';
     elsif pgclarify_private.is_foreign(v_run) then
         return 'language';
-    elsif not exists (select from pgclarify.candidate where candidate.run_id = v_run.run_id) then
+    elsif not exists (select from pgclarify_private.candidate where candidate.run_id = v_run.run_id) then
         return 'no_passage';
     end if;
     return coalesce(
@@ -268,6 +268,6 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.stop_code(pgclarify.run, text, text) is
+comment on function pgclarify_private.stop_code(pgclarify_private.run, text, text) is
 'The stop code of a run that ends with a status: null if its result is complete, or if it failed. known: the code that only '
 'the worker can know, for example that a budget refused a call; null if the tables say enough.';

@@ -103,7 +103,7 @@ begin
         perform pgclarify_private.visible_run(wait.caller, v_run_id);
     end loop;
     select run.run_id into v_uncommitted
-    from pgclarify.run
+    from pgclarify_private.run
     where run.run_id = any(wait.run_ids) and run.status = 'queued' and not pgclarify_private.is_committed(run.xmin)
     order by run.run_id
     limit 1;
@@ -166,7 +166,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify_private.visible_run(cancel.caller, cancel.run_id);
+    v_run pgclarify_private.run := pgclarify_private.visible_run(cancel.caller, cancel.run_id);
 begin
     if not pgclarify_private.belongs_to(
         v_run.requested_by, v_run.requested_by_oid, pgclarify_private.roles_of((cancel.caller).name)

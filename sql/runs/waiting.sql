@@ -8,7 +8,7 @@ as $$
 begin
     return array(
         select run.run_id
-        from pgclarify.run
+        from pgclarify_private.run
         where run.run_id = any(unfinished_runs.run_ids) and run.status in ('queued', 'running')
     );
 end
@@ -26,11 +26,11 @@ declare
     v_cancelled bigint[];
 begin
     with cancelled as (
-        update pgclarify.run
+        update pgclarify_private.run
         set status = 'cancelled', finished_at = clock_timestamp()
         where run.run_id in (
             select locked.run_id
-            from pgclarify.run as locked
+            from pgclarify_private.run as locked
             where locked.run_id = any(cancel_runs.run_ids) and locked.status in ('queued', 'running')
             order by locked.run_id
             for no key update
@@ -67,7 +67,7 @@ begin
         and exists (
             select
             from unnest(is_out_of_sight.run_ids) as asked (run_id)
-            where not exists (select from pgclarify.run where run.run_id = asked.run_id and run.finished_at is not null)
+            where not exists (select from pgclarify_private.run where run.run_id = asked.run_id and run.finished_at is not null)
         );
 end
 $$;

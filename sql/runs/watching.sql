@@ -72,7 +72,7 @@ declare
     );
     v_watched constant bigint[] := array(
         select run.run_id
-        from pgclarify.run
+        from pgclarify_private.run
         where run.run_id = any(v_locked) and run.status in ('queued', 'running')
     );
     -- Runs with a queued job that goes first already.
@@ -88,7 +88,7 @@ begin
     -- Jobs have no index over their runs, so look through those that were submitted last. Most callers wait for such a run.
     if exists (
         select
-        from pgclarify.run
+        from pgclarify_private.run
         where run.run_id = any(v_watched) and run.status = 'queued' and run.run_id <> all(v_raised)
     ) then
         update pgclarify_queue.procrastinate_jobs as job

@@ -6,10 +6,10 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select coalesce(array_agg(candidate.rank), '{}')
-    from pgclarify.candidate
-    inner join pgclarify.document
+    from pgclarify_private.candidate
+    inner join pgclarify_private.document
         on document.corpus_id = candidate.corpus_id and document.id = candidate.document_id
-    inner join pgclarify.corpus on corpus.corpus_id = candidate.corpus_id
+    inner join pgclarify_private.corpus on corpus.corpus_id = candidate.corpus_id
     where candidate.run_id = withheld_ranks.run_id
         and document.readers is not null
         and not document.readers && withheld_ranks.roles
@@ -31,9 +31,9 @@ begin atomic
     where not exists (
         select
         from jsonb_array_elements_text(reason.value -> 'document_ids') as quoted (document_id)
-        inner join pgclarify.document
+        inner join pgclarify_private.document
             on document.corpus_id = readable_reasons.corpus_id and quoted.document_id = document.id
-        inner join pgclarify.corpus on document.corpus_id = corpus.corpus_id
+        inner join pgclarify_private.corpus on document.corpus_id = corpus.corpus_id
         where document.readers is not null
             and not document.readers && readable_reasons.roles
             and (corpus.analyst = any(readable_reasons.roles)) is not true
@@ -45,14 +45,14 @@ comment on function pgclarify_private.readable_reasons(jsonb, bigint, name[]) is
 
 create or replace view pgclarify_private.withheld_candidate with (security_barrier) as
 select candidate.run_id, candidate.rank
-from pgclarify.candidate
-inner join pgclarify.document
+from pgclarify_private.candidate
+inner join pgclarify_private.document
     on candidate.corpus_id = document.corpus_id and candidate.document_id = document.id
-inner join pgclarify.run on candidate.run_id = run.run_id
+inner join pgclarify_private.run on candidate.run_id = run.run_id
 where
     document.readers is not null
     and not document.readers && (select pgclarify_private.my_roles())::name[]
-    and candidate.corpus_id <> all((select pgclarify_private.my_analyzed_corpora())::bigint[])
+    and candidate.corpus_id <> all(array(select analyzed.corpus_id from pgclarify_private.my_analyzed_corpus as analyzed))
     -- It shows nothing of other roles' runs.
     and pgclarify_private.is_among(run.requested_by, run.requested_by_oid, (select pgclarify_private.my_role_oids()));
 
@@ -61,48 +61,48 @@ comment on view pgclarify_private.withheld_candidate is
 'a closed document.';
 comment on column pgclarify_private.withheld_candidate.run_id is 'The run.';
 comment on column pgclarify_private.withheld_candidate.rank is 'The candidate''s rank.';
-grant select on pgclarify_private.withheld_candidate to pgclarify_reader;
+grant select on pgclarify_private.withheld_candidate to pgclarify_views;
 
 create or replace view pgclarify_private.withheld_entry with (security_barrier) as
 select 'interpretation' as kind, citation.run_id, citation.ordinal
-from pgclarify.citation
+from pgclarify_private.citation
 inner join pgclarify_private.withheld_candidate as withheld
     on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank
 where citation.is_medoid
 union all
 select 'step' as kind, step.run_id, step.ordinal
-from pgclarify.step
+from pgclarify_private.step
 -- A step's question and reason may repeat the answer of an earlier step.
-inner join pgclarify.step_citation as citation
+inner join pgclarify_private.step_citation as citation
     on step.run_id = citation.run_id and citation.step_ordinal <= step.ordinal
 inner join pgclarify_private.withheld_candidate as withheld
     on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank
 union all
 select 'step' as kind, step.run_id, step.ordinal
-from pgclarify.step
+from pgclarify_private.step
 inner join pgclarify_private.withheld_candidate as withheld on step.run_id = withheld.run_id
 -- The model saw all passages when it wrote this reason, which cites none.
 where step.kind = 'conclusion' and step.reason is not null
 union all
 select 'listed_answer' as kind, listed.run_id, listed.ordinal
-from pgclarify.listed_answer as listed
-inner join pgclarify.evidence on listed.run_id = evidence.run_id and listed.ordinal = evidence.ordinal
+from pgclarify_private.listed_answer as listed
+inner join pgclarify_private.evidence on listed.run_id = evidence.run_id and listed.ordinal = evidence.ordinal
 inner join pgclarify_private.withheld_candidate as withheld
     on evidence.run_id = withheld.run_id and evidence.candidate_rank = withheld.rank
 -- A policy cannot hide one spelling of several, and each may be from another citation.
 where evidence.rank = 1 or cardinality(listed.variants) > 1
 union all
 select 'detection' as kind, detection.run_id, detection.ordinal
-from pgclarify.detection
-inner join pgclarify.run on detection.run_id = run.run_id
+from pgclarify_private.detection
+inner join pgclarify_private.run on detection.run_id = run.run_id
 -- No candidates are recorded for it.
 cross join lateral jsonb_path_query(detection.reasons, '$[*].document_ids[*]') as quoted (id)
-inner join pgclarify.document
+inner join pgclarify_private.document
     on run.corpus_id = document.corpus_id and quoted.id #>> '{}' = document.id
 where
     document.readers is not null
     and not document.readers && (select pgclarify_private.my_roles())::name[]
-    and run.corpus_id <> all((select pgclarify_private.my_analyzed_corpora())::bigint[])
+    and run.corpus_id <> all(array(select analyzed.corpus_id from pgclarify_private.my_analyzed_corpus as analyzed))
     and pgclarify_private.is_among(run.requested_by, run.requested_by_oid, (select pgclarify_private.my_role_oids()));
 
 comment on view pgclarify_private.withheld_entry is
@@ -112,4 +112,4 @@ comment on view pgclarify_private.withheld_entry is
 comment on column pgclarify_private.withheld_entry.kind is 'The table: interpretation, step, listed_answer or detection.';
 comment on column pgclarify_private.withheld_entry.run_id is 'The run.';
 comment on column pgclarify_private.withheld_entry.ordinal is 'Its ordinal there.';
-grant select on pgclarify_private.withheld_entry to pgclarify_reader;
+grant select on pgclarify_private.withheld_entry to pgclarify_views;

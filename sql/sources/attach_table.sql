@@ -20,7 +20,7 @@ begin
     end if;
     -- After the lock, the corpus is there.
     perform pgclarify_private.lock_corpus(owned_source.corpus_id);
-    select corpus.name into strict v_corpus from pgclarify.corpus where corpus.corpus_id = owned_source.corpus_id;
+    select corpus.name into strict v_corpus from pgclarify_private.corpus where corpus.corpus_id = owned_source.corpus_id;
     perform pgclarify_private.owned_corpus(owned_source.caller, v_corpus);
     select source.* into v_source
     from pgclarify_private.source

@@ -93,7 +93,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(attach_table.caller, attach_table.corpus);
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(attach_table.caller, attach_table.corpus);
     v_caller name := pgclarify_private.verify_caller(attach_table.caller);
     v_settings jsonb := pgclarify_private.check_options(
         case
@@ -163,7 +163,7 @@ begin
             and source.relation = v_source.relation
             and source.state = 'detached'
             and source.id_prefix <> v_source.id_prefix
-            and exists (select from pgclarify.document where document.source_id = source.source_id)
+            and exists (select from pgclarify_private.document where document.source_id = source.source_id)
     loop
         if (v_settings -> 'dry_run')::boolean then
             raise notice 'it cannot be attached: %', v_problem.message

@@ -22,7 +22,7 @@ begin
     select source.* into v_source from pgclarify_private.source where source.source_id = check_ids.source_id;
     perform pgclarify_private.owned_source(check_ids.caller, v_source.corpus_id, v_source.relation);
     v_are_documents := exists (
-        select from pgclarify.document
+        select from pgclarify_private.document
         where document.corpus_id = v_source.corpus_id
             and document.source_id is distinct from v_source.source_id
             and not pgclarify_private.is_left(document.source_id)
@@ -64,8 +64,8 @@ begin
                     )
                 end
             into v_id, v_whose, v_hint
-            from pgclarify.document
-            inner join pgclarify.corpus on document.corpus_id = corpus.corpus_id
+            from pgclarify_private.document
+            inner join pgclarify_private.corpus on document.corpus_id = corpus.corpus_id
             left join pgclarify_private.source as other on document.source_id = other.source_id
             left join pg_class on other.relation = pg_class.oid
             where document.corpus_id = v_source.corpus_id

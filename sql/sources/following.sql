@@ -56,7 +56,7 @@ declare
     v_source pgclarify_private.source;
 begin
     -- First the corpus, as everywhere. Locked rows are skipped.
-    perform from pgclarify.corpus
+    perform from pgclarify_private.corpus
     where corpus.corpus_id = (select source.corpus_id
         from pgclarify_private.source where source.source_id = take_source.source_id)
     for key share skip locked;
@@ -292,7 +292,7 @@ begin
         end if;
         v_ids := array(
             select document.id
-            from pgclarify.document
+            from pgclarify_private.document
             where document.source_id = v_source.source_id and document.id > coalesce(v_source.load_cursor, '')
             order by document.id
             limit load_source.max_rows
@@ -367,7 +367,7 @@ begin
     end if;
     v_ids := array(
         select document.id
-        from pgclarify.document
+        from pgclarify_private.document
         where document.source_id = v_source.source_id
         order by document.id
         limit remove_source.max_documents

@@ -19,7 +19,7 @@ begin
             left join (
                 -- The length is in the TOAST pointer, so the content is not fetched.
                 select document.id, octet_length(document.content) as size
-                from pgclarify.document
+                from pgclarify_private.document
                 where document.corpus_id = first_documents.corpus_id
                     and document.id = any(array(
                         select first_documents.id_prefix || wanted.id from unnest(first_documents.ids) as wanted (id)

@@ -119,7 +119,7 @@ begin
     -- A source without documents need not be kept.
     delete from pgclarify_private.source
     where source.source_id = v_source.source_id
-        and not exists (select from pgclarify.document where document.source_id = v_source.source_id);
+        and not exists (select from pgclarify_private.document where document.source_id = v_source.source_id);
     return query select v_source.source_id, null::text;
     return query select v_source.source_id, spare.statement from pgclarify_private.spare_grants(v_source) as spare (statement);
 end
@@ -135,10 +135,10 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(corpus_grants.caller, coalesce(corpus_grants.corpus, ''));
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(corpus_grants.caller, coalesce(corpus_grants.corpus, ''));
 begin
     -- As in drop_corpus: no other table can be attached until this one is removed.
-    perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
+    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
     return query
         select source.relation::oid, spare.statement
         from pgclarify_private.source

@@ -182,7 +182,7 @@ end;
 comment on function pgclarify_private.missing_keys(pgclarify_private.source, text[]) is 'Those of these keys that have no row.';
 
 create or replace function pgclarify_private.read_rows(
-    source pgclarify_private.source, keys text[], out documents pgclarify.document[], out unfit text
+    source pgclarify_private.source, keys text[], out documents pgclarify_private.document[], out unfit text
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -242,7 +242,7 @@ begin
                     made.readers, pgclarify_private.content_hash(made.title, coalesce(made.content, '')),
                     case when made.is_too_long then 'its content has more than 10000000 characters' end,
                     null, null, null, read_rows.source.source_id, null
-                )::pgclarify.document
+                )::pgclarify_private.document
             ) filter (
                 where pgclarify_private.is_document_id(made.id)
                 and (made.is_too_long or not pgclarify_private.is_blank(made.content))

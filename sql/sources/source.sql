@@ -83,7 +83,7 @@ begin
                     'Detach it by its number: select pgclarify.detach_table(%L, %s).', corpus.name, known.relation::oid
                 ) as hint
             from pgclarify_private.source as known
-            inner join pgclarify.corpus on known.corpus_id = corpus.corpus_id
+            inner join pgclarify_private.corpus on known.corpus_id = corpus.corpus_id
             where
                 known.corpus_id = (table_problems.source).corpus_id
                 and known.relation = (table_problems.source).relation

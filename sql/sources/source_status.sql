@@ -42,7 +42,7 @@ begin atomic
         source.loaded_at,
         source.attached_by
     from role
-    inner join pgclarify.corpus
+    inner join pgclarify_private.corpus
         on
             pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, role.names)
             or 'pgclarify_owner'::name = any(role.names)
@@ -61,7 +61,7 @@ end;
 comment on function pgclarify_private.source_statuses(pgclarify_private.caller) is 'Rows of view source_status for a caller.';
 grant execute on function pgclarify_private.source_statuses(pgclarify_private.caller) to pgclarify_reader;
 
-create or replace view pgclarify.source_status with (security_invoker) as
+create or replace view pgclarify.source_status as
 select
     status.corpus,
     status.source_id,

@@ -7,10 +7,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(requester_revision.caller));
-    v_run pgclarify.run;
+    v_run pgclarify_private.run;
     v_requester_roles name[];
 begin
-    select run.* into v_run from pgclarify.run where run.run_id = requester_revision.run_id;
+    select run.* into v_run from pgclarify_private.run where run.run_id = requester_revision.run_id;
     v_requester_roles := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
     return (
         select seen.revision
@@ -32,7 +32,7 @@ comment on function pgclarify_private.requester_revision(pgclarify_private.calle
 'search the corpus, or was dropped.';
 grant execute on function pgclarify_private.requester_revision(pgclarify_private.caller, bigint) to pgclarify_reader;
 
-create or replace view pgclarify_private.asked_run with (security_invoker) as
+create or replace view pgclarify_private.asked_run as
 select
     run.run_id,
     run.question_group_id,
@@ -48,7 +48,7 @@ select
     run.served + run.is_counted::integer as times_asked,
     run.requested_by_oid,
     run.stop_code
-from pgclarify.run
+from pgclarify_private.run
 where
     run.operation = 'clarify'
     and run.question_group_id is not null
@@ -72,9 +72,9 @@ comment on column pgclarify_private.asked_run.times_asked is
 'How often its question was asked: once, if it counts, and as often as it was reused.';
 comment on column pgclarify_private.asked_run.requested_by_oid is 'Oid of the role that asked.';
 comment on column pgclarify_private.asked_run.stop_code is 'As in run.';
-grant select on pgclarify_private.asked_run to pgclarify_reader;
+grant select on pgclarify_private.asked_run to pgclarify_views;
 
-create or replace view pgclarify_private.seen_by_requester with (security_invoker) as
+create or replace view pgclarify_private.seen_by_requester as
 with seen as materialized (
     select
         run.corpus_id,
@@ -103,4 +103,4 @@ comment on column pgclarify_private.seen_by_requester.requested_by is 'Role that
 comment on column pgclarify_private.seen_by_requester.requested_by_oid is 'Its oid.';
 comment on column pgclarify_private.seen_by_requester.revision is
 'The revision that it sees now; null if it may not search the corpus, or was dropped.';
-grant select on pgclarify_private.seen_by_requester to pgclarify_reader;
+grant select on pgclarify_private.seen_by_requester to pgclarify_views;

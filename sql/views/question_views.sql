@@ -2,11 +2,11 @@
 -- outdated answers. A row is a group of questions with the same meaning, from the runs that you may see; the text is that of
 -- one of them.
 
-create or replace view pgclarify.asked_question with (security_invoker) as
+create or replace view pgclarify.asked_question as
 select
     asked.question_group_id,
-    asked.corpus,
-    (select run.question from pgclarify.run where run.run_id = asked.last_run_id) as question,
+    asked.corpus || '' as corpus,
+    (select run.question || '' from pgclarify_private.run where run.run_id = asked.last_run_id) as question,
     asked.times_asked,
     asked.runs,
     asked.answered_runs,
@@ -58,11 +58,11 @@ comment on column pgclarify.asked_question.unread_runs is
 'spent, or calls failed. stop_code in run_summary has the reason.';
 grant select on pgclarify.asked_question to pgclarify_reader;
 
-create or replace view pgclarify.content_gap with (security_invoker) as
+create or replace view pgclarify.content_gap as
 select
     asked.question_group_id,
-    asked.corpus,
-    (select run.question from pgclarify.run where run.run_id = asked.last_run_id) as question,
+    asked.corpus || '' as corpus,
+    (select run.question || '' from pgclarify_private.run where run.run_id = asked.last_run_id) as question,
     asked.times_asked,
     asked.runs,
     asked.first_asked_at,
@@ -72,7 +72,7 @@ select
     asked.last_run_id > asked.last_answered_run_id is not false as is_open,
     (
         select seen.revision <> run.corpus_revision
-        from pgclarify.run
+        from pgclarify_private.run
         inner join pgclarify_private.seen_by_requester as seen
             on run.corpus_id = seen.corpus_id
                 and run.requested_by = seen.requested_by
@@ -87,8 +87,8 @@ select
             and counted.stop_code = 'not_answered'
     ) as requesters,
     asked.last_answered_run_id is not null
-    and (select run.requested_by from pgclarify.run where run.run_id = asked.last_answered_run_id)
-    <> (select run.requested_by from pgclarify.run where run.run_id = asked.last_run_id) as is_answered_for_another_role
+    and (select run.requested_by from pgclarify_private.run where run.run_id = asked.last_answered_run_id)
+    <> (select run.requested_by from pgclarify_private.run where run.run_id = asked.last_run_id) as is_answered_for_another_role
 from (
     select
         run.question_group_id,
@@ -135,11 +135,11 @@ comment on column pgclarify.content_gap.is_answered_for_another_role is
 'this role cannot read; false if there is none.';
 grant select on pgclarify.content_gap to pgclarify_reader;
 
-create or replace view pgclarify.ambiguous_question with (security_invoker) as
+create or replace view pgclarify.ambiguous_question as
 select
     asked.question_group_id,
-    asked.corpus,
-    (select run.question from pgclarify.run where run.run_id = asked.last_run_id) as question,
+    asked.corpus || '' as corpus,
+    (select run.question || '' from pgclarify_private.run where run.run_id = asked.last_run_id) as question,
     asked.interpretations,
     asked.mean_interpretations,
     asked.times_asked,
@@ -187,12 +187,12 @@ comment on column pgclarify.ambiguous_question.last_run_id is 'The last run that
 comment on column pgclarify.ambiguous_question.requesters is 'How many roles asked and were answered.';
 grant select on pgclarify.ambiguous_question to pgclarify_reader;
 
-create or replace view pgclarify.stale_answer with (security_invoker) as
+create or replace view pgclarify.stale_answer as
 select
     answered.run_id,
-    answered.corpus,
-    (select run.question from pgclarify.run where run.run_id = answered.run_id) as question,
-    answered.requested_by,
+    answered.corpus || '' as corpus,
+    (select run.question || '' from pgclarify_private.run where run.run_id = answered.run_id) as question,
+    (answered.requested_by || '')::name as requested_by,
     answered.created_at,
     answered.interpretations,
     answered.served,
@@ -210,8 +210,8 @@ select
                         and pgclarify_private.quote_position(document.content, citation.quote, citation.start_char) is null
                 )
             end
-        from pgclarify.citation
-        left join pgclarify.document
+        from pgclarify_private.citation
+        left join pgclarify_private.document
             on citation.corpus_id = document.corpus_id and citation.document_id = document.id
         where citation.run_id = answered.run_id
             -- As below: a filter on lost quotes must not read the documents of all other answers.
@@ -264,19 +264,19 @@ comment on column pgclarify.stale_answer.lost_quotes is
 comment on column pgclarify.stale_answer.question_group_id is 'The group, as in run_summary.';
 grant select on pgclarify.stale_answer to pgclarify_reader;
 
-create or replace view pgclarify.cited_document with (security_invoker) as
+create or replace view pgclarify.cited_document as
 select
-    corpus.name as corpus,
-    document.id as document_id,
-    document.title,
-    document.uri,
+    corpus.name || '' as corpus,
+    document.id || '' as document_id,
+    document.title || '' as title,
+    document.uri || '' as uri,
     coalesce(cited.citations, 0)::bigint as citations,
     coalesce(cited.runs, 0)::bigint as runs,
     cited.last_cited_at,
     document.created_at,
     document.updated_at
-from pgclarify.document
-inner join pgclarify.corpus on document.corpus_id = corpus.corpus_id
+from pgclarify_private.document
+inner join pgclarify_private.corpus on document.corpus_id = corpus.corpus_id
 left join (
     select
         citation_tally.corpus_id,

@@ -1,30 +1,30 @@
 -- Views for people and dashboards: flat columns, stable names. They only read, and start nothing.
 
-create or replace view pgclarify.interpretation_citation with (security_invoker) as
+create or replace view pgclarify.interpretation_citation as
 select
     citation.run_id,
     citation.ordinal,
-    interpretation.interpretation,
-    interpretation.answer,
+    interpretation.interpretation || '' as interpretation,
+    interpretation.answer || '' as answer,
     citation.rank,
     citation.is_medoid,
-    citation.document_id,
-    found.title,
-    found.uri,
+    citation.document_id || '' as document_id,
+    found.title || '' as title,
+    found.uri || '' as uri,
     citation.passage_id,
-    citation.heading,
-    citation.quote,
+    citation.heading || '' as heading,
+    citation.quote || '' as quote,
     coalesce(found.start_char, citation.start_char) as start_char,
     coalesce(found.start_char + length(citation.quote), citation.end_char) as end_char,
     found.start_char is not null as is_current,
-    run.corpus_name as corpus,
-    run.question,
-    run.requested_by,
+    run.corpus_name || '' as corpus,
+    run.question || '' as question,
+    (run.requested_by || '')::name as requested_by,
     run.created_at
-from pgclarify.run
-inner join pgclarify.citation on run.run_id = citation.run_id
+from pgclarify_private.run
+inner join pgclarify_private.citation on run.run_id = citation.run_id
 -- The row always exists. As a left join, a query that only counts citations can skip it.
-left join pgclarify.interpretation
+left join pgclarify_private.interpretation
     on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
 -- The aggregate tells the planner that there is at most one row, so a query that only counts citations can skip it.
 left join lateral (
@@ -32,7 +32,7 @@ left join lateral (
         min(document.title) as title,
         min(document.uri) as uri,
         min(pgclarify_private.quote_position(document.content, citation.quote, citation.start_char)) as start_char
-    from pgclarify.document
+    from pgclarify_private.document
     where document.corpus_id = citation.corpus_id and document.id = citation.document_id
 ) as found on true;
 
@@ -59,15 +59,15 @@ comment on column pgclarify.interpretation_citation.requested_by is 'Role that a
 comment on column pgclarify.interpretation_citation.created_at is 'When it was asked.';
 grant select on pgclarify.interpretation_citation to pgclarify_reader;
 
-create or replace view pgclarify.run_summary with (security_invoker) as
+create or replace view pgclarify.run_summary as
 select
     run.run_id,
     run.operation,
-    run.corpus_name as corpus,
-    pgclarify_private.asked(run.question, run.settings) as question,
+    run.corpus_name || '' as corpus,
+    pgclarify_private.asked(run.question, run.settings) || '' as question,
     run.status,
-    run.error,
-    run.requested_by,
+    run.error || '' as error,
+    (run.requested_by || '')::name as requested_by,
     run.created_at,
     run.started_at,
     run.finished_at,
@@ -76,21 +76,21 @@ select
             -- Counted here while the run is not over, and for runs that an earlier version ended.
             then coalesce(
                 run.interpretations::bigint,
-                (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id)
+                (select count(*) from pgclarify_private.interpretation where interpretation.run_id = run.run_id)
             )
     end as interpretations,
     coalesce(
-        run.candidates::bigint, (select count(*) from pgclarify.candidate where candidate.run_id = run.run_id)
+        run.candidates::bigint, (select count(*) from pgclarify_private.candidate where candidate.run_id = run.run_id)
     ) as candidates,
     coalesce(
-        run.verdicts::bigint, (select count(*) from pgclarify.verdict where verdict.run_id = run.run_id)
+        run.verdicts::bigint, (select count(*) from pgclarify_private.verdict where verdict.run_id = run.run_id)
     ) as verdicts,
     run.completions,
     run.reused_completions,
     run.prompt_tokens,
     run.completion_tokens,
-    run.model,
-    run.stop_reason,
+    run.model || '' as model,
+    run.stop_reason || '' as stop_reason,
     run.route,
     run.saved_completions,
     run.cost_usd,
@@ -98,9 +98,9 @@ select
     run.last_served_at,
     run.question_group_id,
     run.stop_code,
-    run.error_code,
+    run.error_code || '' as error_code,
     run.cached_tokens
-from pgclarify.run;
+from pgclarify_private.run;
 
 comment on view pgclarify.run_summary is 'Runs that you may see, with their results so far.';
 comment on column pgclarify.run_summary.run_id is 'The run.';
@@ -159,14 +159,14 @@ begin atomic
         count(*) filter (where run.status = 'queued'),
         count(*) filter (where run.status = 'running'),
         min(run.created_at) filter (where run.status = 'queued')
-    from pgclarify.run
+    from pgclarify_private.run
     where run.status in ('queued', 'running');
 end;
 
 comment on function pgclarify_private.queue_counts() is 'The row of view queue_status.';
 grant execute on function pgclarify_private.queue_counts() to pgclarify_reader;
 
-create or replace view pgclarify.queue_status with (security_invoker) as
+create or replace view pgclarify.queue_status as
 select
     counted.queued,
     counted.running,

@@ -42,20 +42,20 @@ begin
         begin
             -- The run is queued again. So the dead worker cannot write any more, even if it wakes up, and a crash of the next
             -- worker counts only after that worker has started the run.
-            update pgclarify.run
+            update pgclarify_private.run
             set
                 status = 'queued',
                 crashes = case
                     when exists (
                         select
-                        from pgclarify.completion
+                        from pgclarify_private.completion
                         where completion.run_id = run.run_id and completion.finished_at >= run.started_at
                     ) then 0
                     else run.crashes + 1
                 end
             where run.run_id in (
                 select locked.run_id
-                from pgclarify.run as locked
+                from pgclarify_private.run as locked
                 where locked.run_id = v_job.run_id and locked.status = 'running' and locked.worker_id <> all(v_living)
                 for update nowait
             );
@@ -72,7 +72,7 @@ begin
     for v_job_id in
         select job.id
         from pgclarify_queue.procrastinate_jobs as job
-        inner join pgclarify.run on run.run_id = (job.args ->> 'run_id')::bigint
+        inner join pgclarify_private.run on run.run_id = (job.args ->> 'run_id')::bigint
         where job.status = 'failed'
             and (run.status = 'queued' or run.status = 'running' and run.worker_id <> all(v_living))
         for update of job skip locked
@@ -83,14 +83,14 @@ begin
     delete from pgclarify_queue.procrastinate_jobs as job
     where job.status = 'failed'
         and not exists (
-            select from pgclarify.run
+            select from pgclarify_private.run
             where run.run_id = (job.args ->> 'run_id')::bigint and run.status in ('queued', 'running')
         );
 
     -- A run of a dead worker whose job no longer exists.
     v_run_ids := array(
         select orphan.run_id
-        from pgclarify.run as orphan
+        from pgclarify_private.run as orphan
         where orphan.status = 'running'
             and orphan.worker_id <> all(v_living)
             and orphan.started_at < now() - interval '2 minutes'
@@ -101,7 +101,7 @@ begin
     );
     if cardinality(v_run_ids) > 0 then
         -- Queue it, or another worker would find it, too.
-        update pgclarify.run set status = 'queued' where run.run_id = any(v_run_ids);
+        update pgclarify_private.run set status = 'queued' where run.run_id = any(v_run_ids);
         -- Whether it belonged to a batch is not known any more. There are few such runs, and they have waited once already.
         perform pgclarify_private.defer_runs(v_run_ids, pgclarify_private.single_priority());
     end if;

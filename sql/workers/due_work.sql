@@ -27,7 +27,7 @@ begin atomic
                     limit 1
                 ) then 'long_documents' end,
                 case when exists (
-                    select from pgclarify.embedding_space as space
+                    select from pgclarify_private.embedding_space as space
                     where space.state = 'building' and space.queued_document_id is not null
                 ) then 'passages' end,
                 case when exists (select from pgclarify_private.linkable_spaces()) then 'graph' end,
@@ -41,7 +41,7 @@ begin atomic
                 case when exists (select from pgclarify_private.source) then 'source_inspection' end,
                 case when exists (select from pgclarify_private.served_answer) then 'served_answers' end,
                 case when exists (
-                    select from pgclarify.run
+                    select from pgclarify_private.run
                     where
                         run.question_group_id is null
                         and run.corpus_id is not null
@@ -58,7 +58,7 @@ begin atomic
                     select from pgclarify_queue.procrastinate_jobs as job where job.status = 'failed'
                 ) or exists (
                     -- Its job may no longer exist.
-                    select from pgclarify.run where run.status = 'running'
+                    select from pgclarify_private.run where run.status = 'running'
                 ) then 'jobs' end
             ],
             null

@@ -46,7 +46,7 @@ begin atomic
         from job
         inner join pgclarify_queue.procrastinate_jobs as found
             on found.id in (job.oldest_waited_for_id, job.oldest_in_background_id)
-        inner join pgclarify.run on run.run_id = (found.args ->> 'run_id')::bigint
+        inner join pgclarify_private.run on run.run_id = (found.args ->> 'run_id')::bigint
     ),
     counted as materialized (
         select

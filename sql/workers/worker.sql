@@ -145,7 +145,7 @@ end;
 comment on function pgclarify_private.worker_statuses() is 'Rows of view worker_status.';
 grant execute on function pgclarify_private.worker_statuses() to pgclarify_reader;
 
-create or replace view pgclarify.worker_status with (security_invoker) as
+create or replace view pgclarify.worker_status as
 select
     status.worker_id,
     status.host,

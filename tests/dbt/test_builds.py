@@ -56,7 +56,8 @@ def test_what_was_asked_is_not_asked_again(
     log(asker, project, "mileage")
     # As if the corpus had been dropped and created again, and another question withdrawn.
     superuser.execute(
-        "update pgclarify.run set corpus_id = null, reuse_key = sha256('another') where run_id = %s", [of_first[0][0]]
+        "update pgclarify_private.run set corpus_id = null, reuse_key = sha256('another') where run_id = %s",
+        [of_first[0][0]],
     )
     change(asker, project, 8, None)
     before = scalar(asker, "select %s::regclass::oid", relation)
@@ -194,9 +195,11 @@ def test_questions_that_fail_or_end_in_part_are_told_and_asked_again(
     )
 
     model.behavior = by_rules
-    superuser.execute("insert into pgclarify.budget (name, period, max_calls) values ('all', 'total', %s)", [CALLS - 1])
+    superuser.execute(
+        "insert into pgclarify_private.budget (name, period, max_calls) values ('all', 'total', %s)", [CALLS - 1]
+    )
     cut_short = project.done("run", "--select", MODEL)
-    superuser.execute("delete from pgclarify.budget")
+    superuser.execute("delete from pgclarify_private.budget")
     assert "2 distinct questions, 1 to be asked" in cut_short.log
     assert f"1 of 1 ended, model calls: {CALLS - 1}" in cut_short.log
     assert '1 question partial: budget "all" is spent' in cut_short.log
@@ -214,9 +217,9 @@ def test_questions_that_fail_or_end_in_part_are_told_and_asked_again(
     assert rows(asker, project, "status") == [("succeeded",)]
 
     answered = rows(asker, project, "search_id run_id ordinal answer")
-    superuser.execute("insert into pgclarify.budget (name, period, max_calls) values ('one', 'total', 1)")
+    superuser.execute("insert into pgclarify_private.budget (name, period, max_calls) values ('one', 'total', 1)")
     spent = project.done("run", "--full-refresh", "--select", MODEL, refresh_completions=True)
-    superuser.execute("delete from pgclarify.budget")
+    superuser.execute("delete from pgclarify_private.budget")
     told = '2 questions partial, one of them since: budget "one" is spent; 2 of these keep their earlier answer'
     assert told in " ".join(spent.log.split())
     assert rows(asker, project, "search_id run_id ordinal answer") == answered
@@ -283,9 +286,9 @@ def test_each_generic_test_fails_when_it_should(
     cited = "select document_id from pgclarify.citation where run_id = %s order by ordinal limit 1"
     document_id = scalar(superuser, cited, run_ids[2])
     content = scalar(superuser, "select content from pgclarify.document where id = %s", document_id)
-    superuser.execute("delete from pgclarify.interpretation where run_id = any(%s)", [run_ids[:2]])
-    superuser.execute("update pgclarify.run set cost_usd = 2 where run_id = %s", [run_ids[2]])
-    superuser.execute("update pgclarify.document set content = 'Other words.' where id = %s", [document_id])
+    superuser.execute("delete from pgclarify_private.interpretation where run_id = any(%s)", [run_ids[:2]])
+    superuser.execute("update pgclarify_private.run set cost_usd = 2 where run_id = %s", [run_ids[2]])
+    superuser.execute("update pgclarify_private.document set content = 'Other words.' where id = %s", [document_id])
     asker.execute(
         sql.SQL("update {} set previous_run_id = %s where built_run_id = %s").format(
             sql.Identifier(project.schema, f"{MODEL}__pgclarify_runs")
@@ -295,7 +298,7 @@ def test_each_generic_test_fails_when_it_should(
     try:
         tested = project.run("test", "--select", MODEL)
     finally:
-        superuser.execute("update pgclarify.document set content = %s where id = %s", [content, document_id])
+        superuser.execute("update pgclarify_private.document set content = %s where id = %s", [content, document_id])
     names = ["cited", "current", "verbatim", "affordable", "answered", "unchanged"]
     assert tested.statuses() == dict.fromkeys(names, "fail")
     assert "affordable: it has cost 2 US dollars, and budget_usd is 1;" in tested.log

@@ -99,7 +99,7 @@ def test_a_verdict_stays_if_judging_again_fails(
     going_on = "select run_id from pgclarify.run where operation = 'detect_ambiguity_many' and status = 'running'"
     # Rules cannot be read, so no run can end.
     with superuser.transaction():
-        superuser.execute("lock table pgclarify.ambiguity_rule in access exclusive mode")
+        superuser.execute("lock table pgclarify_private.ambiguity_rule in access exclusive mode")
         process = project.start("run", "--full-refresh", "--select", table)
         run_id = until(lambda: scalar(asker, going_on))
         asker.execute("select pgclarify.cancel(%s)", [run_id])

@@ -99,7 +99,7 @@ def table_reader_of(connection: Connection, table: str = "app.article") -> str:
 def give_document(alice: Connection, connection: Connection, source_id: int, document_id: str = "1") -> None:
     """Give an attached table a document, as if a worker had made it from a row."""
     alice.execute("select pgclarify.add_document('kb', %s, 'Of the table.')", [document_id])
-    connection.execute("update pgclarify.document set source_id = %s where id = %s", [source_id, document_id])
+    connection.execute("update pgclarify_private.document set source_id = %s where id = %s", [source_id, document_id])
 
 
 class Notice(NamedTuple):

@@ -100,7 +100,7 @@ def rows(service: Service | PrivateService, statement: str, *parameters: Any) ->
 
 
 def paid(service: Service) -> int:
-    return int(rows(service, "select count(*) from pgclarify.completion where reply is not null")[0][0])
+    return int(rows(service, "select count(*) from pgclarify_private.completion where reply is not null")[0][0])
 
 
 async def estimated(

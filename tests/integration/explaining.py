@@ -87,7 +87,7 @@ class Desk:
 
     def pay(self, run_id: int, *replies: tuple[str, float, int, int]) -> list[int]:
         """Store replies, each with its purpose, milliseconds and tokens in and out; return their rows of the ledger."""
-        place = scalar(self.owner, "select count(*) from pgclarify.completion")
+        place = scalar(self.owner, "select count(*) from pgclarify_private.completion")
         claims = self.worker.send(
             "claim_completions",
             worker_id=self.worker.worker_id,
@@ -156,7 +156,7 @@ class Desk:
         """Set the times of a run: submitted at noon, started 12 ms later, and ended a second later if it is over."""
         self.owner.execute(
             """
-            update pgclarify.run
+            update pgclarify_private.run
             set created_at = '2026-01-01 12:00:00+00',
                 started_at = case when started_at is not null then '2026-01-01 12:00:00.012+00'::timestamptz end,
                 finished_at = case when finished_at is not null then '2026-01-01 12:00:01.012+00'::timestamptz end

@@ -38,7 +38,7 @@ def price(
 ) -> None:
     connection.execute(
         """
-        insert into pgclarify.model_price (model, input_usd, output_usd, cached_input_usd) values (%s, %s, %s, %s)
+        insert into pgclarify_private.model_price (model, input_usd, output_usd, cached_input_usd) values (%s, %s, %s, %s)
         on conflict (model) do update
         set
             input_usd = excluded.input_usd,
@@ -55,7 +55,7 @@ def budget(connection: Connection, name: str = "all", period: str = "total", **l
         scalar(
             connection,
             """
-            insert into pgclarify.budget (name, period, role_name, corpus_id, max_cost_usd, max_calls)
+            insert into pgclarify_private.budget (name, period, role_name, corpus_id, max_cost_usd, max_calls)
             values (%s, %s, %s, %s, %s, %s) returning budget_id
             """,
             name,
@@ -76,7 +76,7 @@ def enter(
         scalar(
             connection,
             """
-            insert into pgclarify.run (
+            insert into pgclarify_private.run (
                 operation, corpus_id, corpus_name, question, settings, requested_by, requested_by_oid, reuse_key
             )
             select

@@ -315,7 +315,7 @@ class TestTheGroupOfAnotherCorpus:
         group = named(connection, another)[0]
         if not is_marked:
             connection.execute(sql.SQL("comment on role {} is null").format(sql.Identifier(str(group))))
-        connection.execute("update pgclarify.corpus set reader = %s where name = %s", [group, corpus])
+        connection.execute("update pgclarify_private.corpus set reader = %s where name = %s", [group, corpus])
 
         connection.execute(GRANT.encode(), [corpus, eve, "user"])
         connection.execute(REVOKE.encode(), [corpus, hired, "user"])

@@ -125,7 +125,7 @@ def test_a_run_that_is_cancelled_in_its_second_batch_leaves_nothing_behind(
     assert scalar(superuser, "select max(batch) from pgclarify.candidate where run_id = %s", run_id) == 2
     assert scalar(asker, "select pgclarify.cancel(%s)", run_id)
     until(lambda: model.in_flight == 0)
-    leased = "select exists (select from pgclarify.completion where leased_by is not null and reply is null)"
+    leased = "select exists (select from pgclarify_private.completion where leased_by is not null and reply is null)"
     until(lambda: not scalar(superuser, leased))
     assert scalar(superuser, "select status from pgclarify.run where run_id = %s", run_id) == "cancelled"
 

@@ -21,7 +21,7 @@ CHECK_VIOLATION = "23514"
 ADD = "select pgclarify.add_ambiguity_rule(%s, %s, %s, %s)"
 REMOVE = "select pgclarify.remove_ambiguity_rule(%s, %s)"
 # Insert directly, as members of pgclarify_owner may.
-INSERT = "insert into pgclarify.ambiguity_rule (pattern, kind, corpus, note) values (%s, %s, %s, %s)"
+INSERT = "insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note) values (%s, %s, %s, %s)"
 
 
 UNFIT = {
@@ -76,9 +76,9 @@ class TestWhoEditsThem:
 
     def test_nobody_writes_rows(self, houses: dict[str, Connection]) -> None:
         for attempt in (
-            "insert into pgclarify.ambiguity_rule (pattern, kind, corpus) values ('x', 'lexical', 'annas')",
-            "update pgclarify.ambiguity_rule set note = 'hers'",
-            "delete from pgclarify.ambiguity_rule",
+            "insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus) values ('x', 'lexical', 'annas')",
+            "update pgclarify_private.ambiguity_rule set note = 'hers'",
+            "delete from pgclarify_private.ambiguity_rule",
         ):
             assert state_of(houses["anna"], attempt) == INSUFFICIENT_PRIVILEGE
 
@@ -110,11 +110,14 @@ class TestWhoEditsThem:
         """Rows that members of pgclarify_owner write without a function."""
         connection.execute(INSERT.encode(), ["it", "pragmatic", None, None])
 
-        assert state_of(connection, "update pgclarify.ambiguity_rule set pattern = '(it'") == INVALID_PATTERN
-        assert state_of(connection, "update pgclarify.ambiguity_rule set pattern = 'it|'") == CHECK_VIOLATION
-        assert state_of(connection, "update pgclarify.ambiguity_rule set kind = 'unkind'") == CHECK_VIOLATION
-        assert state_of(connection, "update pgclarify.ambiguity_rule set note = ''") == CHECK_VIOLATION
-        assert state_of(connection, "update pgclarify.ambiguity_rule set note = repeat('x', 501)") == CHECK_VIOLATION
+        assert state_of(connection, "update pgclarify_private.ambiguity_rule set pattern = '(it'") == INVALID_PATTERN
+        assert state_of(connection, "update pgclarify_private.ambiguity_rule set pattern = 'it|'") == CHECK_VIOLATION
+        assert state_of(connection, "update pgclarify_private.ambiguity_rule set kind = 'unkind'") == CHECK_VIOLATION
+        assert state_of(connection, "update pgclarify_private.ambiguity_rule set note = ''") == CHECK_VIOLATION
+        assert (
+            state_of(connection, "update pgclarify_private.ambiguity_rule set note = repeat('x', 501)")
+            == CHECK_VIOLATION
+        )
 
     def test_who_reads_a_corpus_reads_its_rules(self, houses: dict[str, Connection]) -> None:
         seen = {
@@ -141,7 +144,7 @@ class TestWhoEditsThem:
         assert scalar(keeper, ADD, "y", "lexical", "annas", None)
         assert scalar(keeper, REMOVE, "y", "annas")
         assert scalar(keeper, "select count(*) from pgclarify.ambiguity_rule") == 4
-        keeper.execute("delete from pgclarify.ambiguity_rule where corpus is null")
+        keeper.execute("delete from pgclarify_private.ambiguity_rule where corpus is null")
         assert scalar(keeper, "select count(*) from pgclarify.ambiguity_rule") == 2
 
     def test_they_go_with_their_corpus(self, connection: Connection, houses: dict[str, Connection]) -> None:

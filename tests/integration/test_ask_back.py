@@ -112,12 +112,12 @@ def test_it_goes_with_exploration(asker: Connection, superuser: Connection, mode
 
 def test_a_rule_makes_it_ambiguous(asker: Connection, superuser: Connection, model: Server) -> None:
     superuser.execute(
-        "insert into pgclarify.ambiguity_rule (pattern, kind, note) values ('\\mloyalty\\M', 'lexical', 'of what?')"
+        "insert into pgclarify_private.ambiguity_rule (pattern, kind, note) values ('\\mloyalty\\M', 'lexical', 'of what?')"
     )
     try:
         rows = clarify(asker, "Which upgrade do members of the loyalty program receive?")
     finally:
-        superuser.execute("delete from pgclarify.ambiguity_rule")
+        superuser.execute("delete from pgclarify_private.ambiguity_rule")
     run_id = rows[0][0]
     assert summary(asker, run_id)[0] == "clarified"
     assert "of what?" in str(stages(superuser, run_id)["detection"])

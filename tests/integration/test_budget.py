@@ -96,13 +96,13 @@ class TestCalls:
         budget_id = budget(connection, max_calls=1)
         worker, run_id = hire(), enter(connection)
         held = claim(worker, run_id, "a").ours
-        connection.execute("delete from pgclarify.budget")
+        connection.execute("delete from pgclarify_private.budget")
         store(worker, [held["a"]])
         assert set(claim(worker, run_id, "abc").ours) == {"b", "c"}
 
         budget(connection, "other", max_calls=0)
         assert set(claim(worker, run_id, "ad").refused) == {"d"}
-        connection.execute("update pgclarify.budget set max_calls = 1")
+        connection.execute("update pgclarify_private.budget set max_calls = 1")
         assert set(claim(worker, run_id, "d").ours) == {"d"}
         # The counts of the removed budget are removed with the first period of another one.
         assert (
@@ -119,7 +119,7 @@ class TestCalls:
         worker.connection.execute("set lock_timeout = '30s'")
         editing = connect("postgres")
         with editing.transaction():
-            editing.execute("delete from pgclarify.budget")
+            editing.execute("delete from pgclarify_private.budget")
             store(worker, list(claim(worker, run_id, "ab").ours.values()))
             assert status(connection)[1] == 2
 
@@ -174,7 +174,7 @@ class TestDollars:
         assert refused["sqlstate"] == PRICE_MISSING
         assert "support" in refused["message"]
         assert "model_price" in refused["detail"]
-        connection.execute("delete from pgclarify.budget where name = 'support'")
+        connection.execute("delete from pgclarify_private.budget where name = 'support'")
         assert set(claim(worker, run_id, "a", model="other").ours) == {"a"}
 
     def test_a_price_that_is_gone_when_the_reply_comes_is_not_free_either(
@@ -184,7 +184,7 @@ class TestDollars:
         budget(connection, max_cost_usd=1)
         worker, run_id = hire(), enter(connection)
         held = claim(worker, run_id, "a").ours
-        connection.execute("delete from pgclarify.model_price where model = %s", [MODEL])
+        connection.execute("delete from pgclarify_private.model_price where model = %s", [MODEL])
 
         store(worker, list(held.values()))
 
@@ -204,7 +204,7 @@ class TestDollars:
 
         assert status(connection) == (2 * BOUND, 3, 0, 0)
         assert connection.execute(
-            "select prompt_tokens, cost_usd from pgclarify.completion order by completion_id"
+            "select prompt_tokens, cost_usd from pgclarify_private.completion order by completion_id"
         ).fetchall() == [(None, None), (None, 0), (40, None)]
 
     @pytest.mark.wording
@@ -242,7 +242,7 @@ class TestWhomItIsFor:
         def refused_by(role: str, corpus: str | None) -> str | None:
             found = claim(worker, enter(connection, role, corpus), "a")
             for held in found.ours.values():
-                connection.execute("delete from pgclarify.completion where completion_id = %s", [held])
+                connection.execute("delete from pgclarify_private.completion where completion_id = %s", [held])
             named = "select name from pgclarify.budget where budget_id = %s"
             return next((str(scalar(connection, named, one["budget_id"])) for one in found.refused.values()), None)
 
@@ -308,7 +308,7 @@ class TestAtOnce:
 
         assert all(refused)
         paid = connection.execute(
-            "select count(*), sum(cost_usd) from pgclarify.completion where reply is not null"
+            "select count(*), sum(cost_usd) from pgclarify_private.completion where reply is not null"
         ).fetchone()
         assert paid is not None
         for name in ("calls", "dollars") if limit == "both" else (limit,):
@@ -320,7 +320,7 @@ class TestAtOnce:
             assert most * COST - BOUND < paid[1] <= most * COST
         assert scalar(
             connection,
-            "select count(*) from pgclarify.completion where num_nonnulls(budget_ids, leased_by, reserved_at) > 0",
+            "select count(*) from pgclarify_private.completion where num_nonnulls(budget_ids, leased_by, reserved_at) > 0",
         ) == 0  # fmt: skip
 
 
@@ -332,7 +332,7 @@ class TestWhoEdits:
         stranger, admin = make_role("pgclarify_reader"), make_role("pgclarify_owner")
         secret = make_role("pgclarify_reader")
         connect(owner).execute("select pgclarify.create_corpus('mine', options => '{}')")
-        connection.execute("update pgclarify.corpus set reader = %s where name = 'mine'", [asker])
+        connection.execute("update pgclarify_private.corpus set reader = %s where name = 'mine'", [asker])
         connection.execute("select pgclarify.create_corpus('other')")
         make = """select pgclarify.set_budget(%s, %s, '{"period": "day", "max_calls": 1}')"""
 
@@ -375,7 +375,7 @@ class TestWhoEdits:
         self, connection: Connection, connect: Connect, make_role: MakeRole
     ) -> None:
         reader, admin = make_role("pgclarify_reader"), make_role("pgclarify_owner")
-        insert = "insert into pgclarify.model_price (model, input_usd, output_usd) values (%s, %s, 1)"
+        insert = "insert into pgclarify_private.model_price (model, input_usd, output_usd) values (%s, %s, 1)"
 
         assert state_of(connect(admin), insert, ["m", 1]) is None
         assert state_of(connect(make_role("pgclarify_user")), insert, ["n", 1]) == INSUFFICIENT_PRIVILEGE

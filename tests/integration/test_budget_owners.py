@@ -38,12 +38,12 @@ def owner(connect: Connect, make_role: MakeRole, keeper: Connection) -> Connecti
 @in_turn(
     "change",
     [
-        "insert into pgclarify.budget (name, period, corpus_id, max_calls)"
+        "insert into pgclarify_private.budget (name, period, corpus_id, max_calls)"
         " select 'next', 'day', corpus_id, 1 from pgclarify.corpus",
-        "update pgclarify.budget set max_calls = 6",
-        "delete from pgclarify.budget",
-        "update pgclarify.model_price set input_usd = 0",
-        "delete from pgclarify.model_price",
+        "update pgclarify_private.budget set max_calls = 6",
+        "delete from pgclarify_private.budget",
+        "update pgclarify_private.model_price set input_usd = 0",
+        "delete from pgclarify_private.model_price",
     ],
 )
 def test_nobody_writes_rows(owner: Connection, change: str) -> None:

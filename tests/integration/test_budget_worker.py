@@ -23,7 +23,7 @@ BUDGET_SPENT = "PC007"
 @pytest.fixture(autouse=True)
 def no_budgets_before(superuser: psycopg.Connection[Any]) -> Iterator[None]:
     yield
-    superuser.execute("delete from pgclarify.budget")
+    superuser.execute("delete from pgclarify_private.budget")
 
 
 def last_run(superuser: psycopg.Connection[Any]) -> tuple[Any, ...]:
@@ -56,7 +56,7 @@ def test_a_run_ends_with_what_it_has_and_is_finished_later(
     assert any('budget "support" is spent' in warning for warning in warnings)
     # The budget does not apply to another role's runs, and paid replies serve all roles.
     assert scalar(superuser, "select count(*) from pgclarify.clarify(%s, top_k => 2)", QUESTION) > 0
-    superuser.execute("update pgclarify.budget set max_calls = 1000")
+    superuser.execute("update pgclarify_private.budget set max_calls = 1000")
     again = asker.execute("select status from pgclarify.clarify(%s)", [QUESTION]).fetchall()
     assert set(again) == {("succeeded",)}
     assert len(again) > len(first)
@@ -113,7 +113,7 @@ def test_whatever_asks_a_model_ends_and_names_the_budget(
 
 @pytest.mark.wording
 def test_a_model_without_a_price_is_an_error_that_asks_for_one(superuser: psycopg.Connection[Any]) -> None:
-    superuser.execute("delete from pgclarify.model_price")
+    superuser.execute("delete from pgclarify_private.model_price")
     budget(superuser, "dollars", max_cost_usd=5)
     with pytest.raises(psycopg.Error) as failed:
         superuser.execute("select * from pgclarify.clarify('hail damage')")

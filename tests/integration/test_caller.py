@@ -146,7 +146,7 @@ class TestSomebodyElsesQuery:
             insert into {}.bait values (1);
             """,
         )
-        house.as_superuser("truncate pgclarify.run cascade; truncate {}.outcome")
+        house.as_superuser("truncate pgclarify_private.run cascade; truncate {}.outcome")
 
         house.as_superuser(maintenance)
 

@@ -281,7 +281,7 @@ class TestRefused:
         self, connection: Connection, worker: HandWorker, alice: Connection, run_id: int
     ) -> None:
         later = next_run(connection, worker, alice.info.user, choose(alice, run_id))
-        connection.execute("delete from pgclarify.conversation")
+        connection.execute("delete from pgclarify_private.conversation")
         assert state_of(alice, CHOOSE, [later, 1]) == UNDEFINED_OBJECT
 
 
@@ -304,7 +304,7 @@ class TestSeen:
 
     def test_when_run_and_corpus_are_gone(self, connection: Connection, alice: Connection, run_id: int) -> None:
         choose(alice, run_id)
-        connection.execute("delete from pgclarify.run")
+        connection.execute("delete from pgclarify_private.run")
         connection.execute("select pgclarify.drop_corpus('atlas')")
         assert rows(alice, "select run_id, corpus, question from pgclarify.conversation_turn") == [
             {"run_id": None, "corpus": "atlas", "question": PROPOSED[0]}

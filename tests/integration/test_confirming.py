@@ -70,7 +70,7 @@ def test_what_is_not_confirmed_is_an_abstention(
     assert {row[0] for row in superuser.execute(VERDICTS, [cut_off]).fetchall()} == {"abstained", "failed"}
     # Before the run ends, the ledger has the call.
     with superuser.transaction(force_rollback=True):
-        superuser.execute("delete from pgclarify.stage where run_id = %s", [confirmed])
+        superuser.execute("delete from pgclarify_private.stage where run_id = %s", [confirmed])
         lines = "\n".join(
             row[0] for row in superuser.execute("select * from pgclarify.explain(%s)", [confirmed]).fetchall()
         )

@@ -53,7 +53,7 @@ class TestCreating:
         assert connection.execute("select corpus, passages from pgclarify.corpus_status").fetchall() == [(name, 1)]
         found = "select document_id from pgclarify.search('cars', %s, options => '{\"method\": \"lexical\"}')"
         assert scalar(connection, found, name) == "1"
-        connection.execute("select set_config('pgclarify.corpus', %s, false)", [name])
+        connection.execute("select set_config('pgclarify_private.corpus', %s, false)", [name])
         scalar(connection, "select pgclarify.submit('cars')")
         assert scalar(connection, "select corpus_name from pgclarify.run") == name
         scalar(connection, "select pgclarify.drop_corpus(%s)", name)

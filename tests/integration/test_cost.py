@@ -146,8 +146,8 @@ class TestPriceRuns:
             store(worker, list(claim(worker, run_id, "f", model=model).ours.values()), tokens=(None, None))
         for run_id in (*runs[:3], uncounted, local):
             worker.finish(run_id)
-        connection.execute("update pgclarify.run set finished_at = '2020-01-01' where run_id = %s", [runs[0]])
-        connection.execute("update pgclarify.run set model = 'a-local-one' where run_id = %s", [local])
+        connection.execute("update pgclarify_private.run set finished_at = '2020-01-01' where run_id = %s", [runs[0]])
+        connection.execute("update pgclarify_private.run set model = 'a-local-one' where run_id = %s", [local])
         owner = connect(make_role("pgclarify_owner"))
         assert scalar(owner, "select pgclarify.price_runs()") == 0
         price(connection)
@@ -188,7 +188,7 @@ class TestRefresh:
         assert set(claim(worker, plain, "a").answered) == {"a"}
         # A second try is one of its own in each.
         assert set(claim(worker, again, "a", sample=1).ours) == {"a"}
-        assert connection.execute("select sample from pgclarify.completion order by 1").fetchall() == [
+        assert connection.execute("select sample from pgclarify_private.completion order by 1").fetchall() == [
             (0,),
             (7000,),
             (7001,),
@@ -216,7 +216,7 @@ class TestUsage:
         price(connection)
         analyst, alice, bob = make_role("pgclarify_reader"), make_role("pgclarify_user"), make_role("pgclarify_user")
         connection.execute("select pgclarify.create_corpus('handbook')")
-        connection.execute("update pgclarify.corpus set analyst = %s", [analyst])
+        connection.execute("update pgclarify_private.corpus set analyst = %s", [analyst])
         worker = hire()
         worker.index_everything()
         for place, role in enumerate((alice, alice, bob)):
@@ -226,7 +226,7 @@ class TestUsage:
             worker.finish(run_id)
         pay(worker, enter(connection, alice), "x", model="unheard-of")
         # All on one day, also where another one begins meanwhile.
-        connection.execute("update pgclarify.run set created_at = '2026-01-01 23:59:59+00'")
+        connection.execute("update pgclarify_private.run set created_at = '2026-01-01 23:59:59+00'")
 
         def seen(role: str) -> list[tuple[object, ...]]:
             return (

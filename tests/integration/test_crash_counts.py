@@ -133,7 +133,7 @@ def test_a_run_that_another_session_holds_is_counted_later(connection: Connectio
     fleet.take([run_id])
     fleet.worker.start(run_id)
     with connection.transaction():
-        connection.execute("select from pgclarify.run where run_id = %s for update", [run_id])
+        connection.execute("select from pgclarify_private.run where run_id = %s for update", [run_id])
         fleet.crash()
     assert fleet.crashes(run_id) == 0
     fleet.worker.send("requeue_lost_jobs", worker_id=fleet.worker.worker_id)

@@ -25,7 +25,7 @@ StartWorker = Callable[..., Worker]
 
 def paid(connection: Connection) -> int:
     """How many replies are stored."""
-    return int(scalar(connection, "select count(*) from pgclarify.completion where reply is not null"))
+    return int(scalar(connection, "select count(*) from pgclarify_private.completion where reply is not null"))
 
 
 def test_sigkill_three_times_pays_again_only_for_what_was_in_flight(

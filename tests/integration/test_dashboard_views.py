@@ -355,7 +355,9 @@ def test_runs_are_summed_up_while_they_go_on_and_after(office: Office) -> None:
     rows = [("boats", 0, 3, 0, 0), ("cars", 2, 3, 0, 1)]
     assert seen(office.alice, "run_summary", columns) == rows
     # A row of an earlier version, before it gets its group.
-    office.maintenance.execute("update pgclarify.run set interpretations = null, candidates = null, verdicts = null")
+    office.maintenance.execute(
+        "update pgclarify_private.run set interpretations = null, candidates = null, verdicts = null"
+    )
     assert seen(office.analyst, "run_summary", columns) == rows
 
 

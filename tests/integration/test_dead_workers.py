@@ -76,7 +76,7 @@ def test_a_run_of_a_dead_worker_without_a_job_gets_one(connection, worker_and_ru
     worker, run_id = worker_and_run
     worker.start(run_id)
     connection.execute("delete from pgclarify_queue.procrastinate_jobs")
-    connection.execute("update pgclarify.run set started_at = now() - interval '1 hour'")
+    connection.execute("update pgclarify_private.run set started_at = now() - interval '1 hour'")
     other = hire()
     assert requeue(other) == 0
     worker.die()

@@ -31,11 +31,11 @@ def detect(connection: Connection, question: str, history: list[str] | None = No
 def rules(superuser: Connection) -> Iterator[Connection]:
     """A session for rules, which are removed at the end of the test."""
     yield superuser
-    superuser.execute("delete from pgclarify.ambiguity_rule")
+    superuser.execute("delete from pgclarify_private.ambiguity_rule")
 
 
 def add_rule(connection: Connection, pattern: str, corpus: str | None = None, note: str | None = None) -> int:
-    insert = """insert into pgclarify.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)
+    insert = """insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)
         returning ambiguity_rule_id"""
     return int(scalar(connection, insert, pattern, corpus, note))
 
@@ -143,7 +143,7 @@ class TestRules:
         before = detect(asker, CLEAR)
         add_rule(rules, "hail")
         during = detect(asker, CLEAR)
-        rules.execute("delete from pgclarify.ambiguity_rule")
+        rules.execute("delete from pgclarify_private.ambiguity_rule")
 
         assert before["probability"] < 1
         assert during["probability"] == 1
@@ -222,7 +222,7 @@ class TestManyQuestions:
         questions = [f"Is it about number {number}, or about {number * 7}?" for number in range(501)]
         with pytest.raises(psycopg.Error) as error, superuser.transaction():
             # The timeout comes before the first result.
-            superuser.execute("lock table pgclarify.detection in share mode")
+            superuser.execute("lock table pgclarify_private.detection in share mode")
             asker.execute('select pgclarify.detect_ambiguity_many(%s, \'{"timeout": "1ms"}\')', [questions])
 
         assert error.value.sqlstate == TIMED_OUT

@@ -210,7 +210,7 @@ class TestKept:
 async def test_rules_are_matched(played: Played) -> None:
     rule_id = scalar(
         played.desk.owner,
-        r"""insert into pgclarify.ambiguity_rule (pattern, kind, note) values ('\mit\M', 'pragmatic', 'What is it?')
+        r"""insert into pgclarify_private.ambiguity_rule (pattern, kind, note) values ('\mit\M', 'pragmatic', 'What is it?')
         returning ambiguity_rule_id""",
     )
     run = await played.start("detect_ambiguity", None)
@@ -222,9 +222,7 @@ async def test_rules_are_matched(played: Played) -> None:
 
 
 async def test_rules_are_matched_with_many_long_questions_a_few_at_a_time(played: Played) -> None:
-    rule = (
-        "insert into pgclarify.ambiguity_rule (pattern, kind) values ('^even', 'lexical') returning ambiguity_rule_id"
-    )
+    rule = "insert into pgclarify_private.ambiguity_rule (pattern, kind) values ('^even', 'lexical') returning ambiguity_rule_id"
     rule_id = scalar(played.desk.owner, rule)
     run = await played.start("detect_ambiguity_many", None)
     questions = [("odd", "even")[place % 2] + "x" * (9000 if place < 30 else 120_000) for place in range(34)]
@@ -240,9 +238,9 @@ async def test_a_rule_that_runs_away_ends_the_matching_and_is_named(
 ) -> None:
     owner = played.desk.owner
     # The constraint would refuse the pattern.
-    owner.execute("alter table pgclarify.ambiguity_rule drop constraint ambiguity_rule_pattern_is_fit")
+    owner.execute("alter table pgclarify_private.ambiguity_rule drop constraint ambiguity_rule_pattern_is_fit")
     owner.execute(
-        r"insert into pgclarify.ambiguity_rule (pattern, kind) values ('(.*)(.*)(.*)(.*)\1\2\3\4q$', 'lexical')"
+        r"insert into pgclarify_private.ambiguity_rule (pattern, kind) values ('(.*)(.*)(.*)(.*)\1\2\3\4q$', 'lexical')"
     )
     run = await played.start("detect_ambiguity", None)
 
@@ -289,10 +287,10 @@ class TestTurns:
             played.desk.owner,
             """
             with begun as (
-                insert into pgclarify.conversation (question, requested_by) values ('any cars?', 'postgres')
+                insert into pgclarify_private.conversation (question, requested_by) values ('any cars?', 'postgres')
                 returning conversation_id
             ), turns as (
-                insert into pgclarify.turn (conversation_id, ordinal, form, asked, reply, question)
+                insert into pgclarify_private.turn (conversation_id, ordinal, form, asked, reply, question)
                 select begun.conversation_id, turn.* from begun, (values
                     (2, 'respond', 'Where?', 'Here', 'q2'), (1, 'select', E'One?\\nTwo?', 'Two?', 'q1')
                 ) as turn
@@ -315,7 +313,7 @@ class TestTurns:
         settings = {"text": "A small one"} | ({"conversation": 1} if gone == "conversation" else {})
         run = await played.start("reply", None, settings=settings, parent_run_id=asked)
         if gone == "run":
-            played.desk.owner.execute("delete from pgclarify.run where run_id = %s", [asked])
+            played.desk.owner.execute("delete from pgclarify_private.run where run_id = %s", [asked])
 
         with pytest.raises(DatabaseError):
             await played.tables.turns(run)
@@ -377,7 +375,7 @@ class TestEvidence:
         if is_there:
             boss = make_role(name="boss")
             played.desk.owner.execute(
-                "update pgclarify.document set readers = array[%s]::name[] where id = '101'", [boss]
+                "update pgclarify_private.document set readers = array[%s]::name[] where id = '101'", [boss]
             )
         else:
             played.desk.owner.execute("select pgclarify.remove_document('insurance', '101')")
@@ -424,17 +422,17 @@ class TestWhoSeesThem:
         owner.execute(
             """
             with begun as (
-                insert into pgclarify.conversation (question, corpus_id, corpus_name, requested_by, requested_by_oid)
+                insert into pgclarify_private.conversation (question, corpus_id, corpus_name, requested_by, requested_by_oid)
                 select 'cars', 1, 'insurance', rolname, oid from pg_roles where rolname = %s
                 returning conversation_id
             )
-            insert into pgclarify.turn (conversation_id, ordinal, form, asked, reply, question)
+            insert into pgclarify_private.turn (conversation_id, ordinal, form, asked, reply, question)
             select conversation_id, 1, 'select', 'a', 'a', 'a' from begun
             """,
             [asker.info.user],
         )
         analysts = make_role(name="analysts")
-        owner.execute("update pgclarify.corpus set analyst = %s", [analysts])
+        owner.execute("update pgclarify_private.corpus set analyst = %s", [analysts])
         member = connect(make_role("pgclarify_reader", asker.info.user))
         analyst = connect(make_role("pgclarify_reader", analysts))
         stranger = connect(make_role("pgclarify_user"))

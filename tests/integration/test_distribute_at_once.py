@@ -17,7 +17,7 @@ from tests.integration.distributed.corpora import SEARCH
 from tests.integration.linking import MANY, add, link
 from tests.workers import until
 
-LOCK = "select from pgclarify.corpus for update"
+LOCK = "select from pgclarify_private.corpus for update"
 # As when distribute has ended: the corpus counts as distributed.
 DISTRIBUTED = """
     create or replace function pgclarify_private.is_distributed(corpus_id bigint) returns boolean
@@ -232,7 +232,7 @@ def test_the_graph_is_dropped_before_the_tables_of_all_corpora_are_locked(
         create function public.note() returns trigger language plpgsql as $$
         begin
             insert into public.noted select exists (
-                select from pg_locks where pid = pg_backend_pid() and relation = 'pgclarify.passage'::regclass
+                select from pg_locks where pid = pg_backend_pid() and relation = 'pgclarify_private.passage'::regclass
                     and mode = 'AccessExclusiveLock'
             );
             return null;

@@ -97,7 +97,7 @@ def test_without_the_schema(doctor: Doctor, make_database: Callable[..., str]) -
 def test_a_schema_of_another_version(
     doctor: Doctor, database: str, connection: psycopg.Connection[Any], revision: str, command: str
 ) -> None:
-    connection.execute("update pgclarify.schema_version set version_num = %s", [revision])
+    connection.execute("update pgclarify_private.schema_version set version_num = %s", [revision])
     code, checks = doctor(database)
     assert code == 1
     assert checks["schema"]["level"] == "problem"

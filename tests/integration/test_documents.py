@@ -204,7 +204,7 @@ class TestIndexing:
         )
         connection.execute(add, ["insurance"])
         # The statistics know the first corpus alone.
-        connection.execute("analyze pgclarify.document, pgclarify_private.pending_document")
+        connection.execute("analyze pgclarify_private.document, pgclarify_private.pending_document")
         first = scalar(connection, "select corpus_id from pgclarify.corpus")
         connection.execute("select pgclarify.create_corpus('new')")
         worker.open_spaces()
@@ -228,7 +228,7 @@ class TestIndexing:
             scalar(connection, f"select pgclarify.add_document('insurance', %s, ({text}))", str(number))
         read = (
             "select seq_tup_read + idx_tup_fetch from pg_stat_xact_sys_tables"
-            " where relid = (select reltoastrelid from pg_class where oid = 'pgclarify.document'::regclass)"
+            " where relid = (select reltoastrelid from pg_class where oid = 'pgclarify_private.document'::regclass)"
         )
 
         before = scalar(connection, read)

@@ -72,7 +72,9 @@ class TestClaiming:
         scalar(connection, ADD, "1", "Cars.")
         connection.execute("select pgclarify.set_embedding_model('insurance', 'another-model')")
         worker.open_spaces(6)
-        pause = "update pgclarify.embedding_space set paused_until = now() + interval '{}' where state = 'building'"
+        pause = (
+            "update pgclarify_private.embedding_space set paused_until = now() + interval '{}' where state = 'building'"
+        )
         connection.execute(pause.format("1 minute").encode())
 
         assert worker.claim() == []

@@ -218,7 +218,7 @@ class TestASpaceBeingBuilt:
         worker.index_everything()
         space_id: int = scalar(
             connection,
-            "insert into pgclarify.embedding_space (corpus_id, model, dimensions) values (1, 'other', 2)"
+            "insert into pgclarify_private.embedding_space (corpus_id, model, dimensions) values (1, 'other', 2)"
             " returning embedding_space_id",
         )
         for parent in ("pgclarify_private.passage_embedding", "pgclarify_private.neighborhood"):

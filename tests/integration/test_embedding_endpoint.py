@@ -123,7 +123,7 @@ def test_costs_are_counted_and_a_spent_budget_makes_documents_wait(
     of = " where operation = %s"
     # A dollar a token.
     connection.execute(
-        "insert into pgclarify.model_price (model, input_usd, output_usd) values ('words-1', 1000000, 0)"
+        "insert into pgclarify_private.model_price (model, input_usd, output_usd) values ('words-1', 1000000, 0)"
     )
     connection.execute('select pgclarify.set_budget(\'all\', options => \'{"period": "total", "max_cost_usd": 1}\')')
     worker = run_worker(database, own_model.base_url)

@@ -69,9 +69,11 @@ def test_the_old_vectors_are_dropped_once_nobody_can_read_them(connection: Conne
     worker.advance_spaces()
     assert worker.sweep() == [], "a search that has read the old space may still use it"
 
-    connection.execute("update pgclarify.embedding_space set retired_at = retired_at - interval '1 hour'")
+    connection.execute("update pgclarify_private.embedding_space set retired_at = retired_at - interval '1 hour'")
     with connection.transaction():
-        connection.execute("select from pgclarify.embedding_space where embedding_space_id = %s for key share", [old])
+        connection.execute(
+            "select from pgclarify_private.embedding_space where embedding_space_id = %s for key share", [old]
+        )
         assert worker.advance_spaces() == [False], "a session deletes from it"
     while any(worker.advance_spaces()):
         pass
@@ -97,7 +99,7 @@ def test_cancelled_half_way_nothing_has_changed(connection: Connection, worker: 
     assert worker.claim_passages() == []
     assert nearest(connection, worker, "Boats.", OLD) == "Boats."
 
-    connection.execute("update pgclarify.embedding_space set retired_at = retired_at - interval '1 hour'")
+    connection.execute("update pgclarify_private.embedding_space set retired_at = retired_at - interval '1 hour'")
     while any(worker.advance_spaces()):
         pass
     assert sorted(worker.sweep()) == [

@@ -37,7 +37,9 @@ def held(connect: Connect) -> Iterator[None]:
 
 def pass_on(connection: Connection, interval: str) -> None:
     """Move the start of the pause back by an interval."""
-    connection.execute("update pgclarify.embedding_space set paused_until = paused_until - %s::interval", [interval])
+    connection.execute(
+        "update pgclarify_private.embedding_space set paused_until = paused_until - %s::interval", [interval]
+    )
 
 
 def test_it_asks_before_it_begins(connection: Connection, connect: Connect, worker: HandWorker) -> None:

@@ -93,7 +93,7 @@ class TestWhatGoes:
             connection.execute(
                 """
                 with begun as (
-                    insert into pgclarify.eval_run (
+                    insert into pgclarify_private.eval_run (
                         name, data_set, data_set_hash, corpus_id, corpus_name, corpus_revision, method, settings,
                         provider, model, prompt_version, embedding_model, judge, judge_version, version, planned_cases
                     )
@@ -103,7 +103,7 @@ class TestWhatGoes:
                     )
                     returning eval_run_id
                 )
-                insert into pgclarify.eval_case
+                insert into pgclarify_private.eval_case
                 select eval_run_id, %s, 'c', 'q', '{}', %s, %s, 'succeeded', null, 0, 0, 0, 0, 0, 0 from begun
                 """,
                 [ordinal, json.dumps(output), asked],
@@ -149,12 +149,13 @@ class TestWhatGoes:
     ) -> None:
         worker.finish(begin(alice, worker)[0])
         connection.execute(
-            "update pgclarify.run set operation = 'list_answers', stop_reason = 'the model failed: ' || %s", [CANARY]
+            "update pgclarify_private.run set operation = 'list_answers', stop_reason = 'the model failed: ' || %s",
+            [CANARY],
         )
-        connection.execute("insert into pgclarify.listed_answer values (1, 1, %s, array[%s])", [CANARY, CANARY])
-        connection.execute("insert into pgclarify.listed_answer values (1, 2, 'nine', array['nine'])")
+        connection.execute("insert into pgclarify_private.listed_answer values (1, 1, %s, array[%s])", [CANARY, CANARY])
+        connection.execute("insert into pgclarify_private.listed_answer values (1, 2, 'nine', array['nine'])")
         connection.execute(
-            "insert into pgclarify.evidence select 1, rank, 1, rank, 1, document_id, passage_id, null, %s, 0, 1"
+            "insert into pgclarify_private.evidence select 1, rank, 1, rank, 1, document_id, passage_id, null, %s, 0, 1"
             " from pgclarify.candidate",
             [CANARY],
         )
@@ -207,7 +208,7 @@ class TestWhatStays:
                     select array_agg(
                         (run_id, prompt_tokens, latency_ms, cost_usd, created_at, finished_at) order by completion_id
                     )
-                    from pgclarify.completion
+                    from pgclarify_private.completion
                 ),
                 (select array_agg((ordinal, duration_ms, calls, prompt_tokens)) from pgclarify.stage),
                 (
@@ -224,7 +225,7 @@ class TestWhatStays:
         # The sum of payments does not change either, when a late reply computes it again.
         worker.send("settle_run", run_id=run_id)
         assert connection.execute(figures).fetchone() == before
-        assert connection.execute("select reply from pgclarify.completion order by completion_id").fetchall() == [
+        assert connection.execute("select reply from pgclarify_private.completion order by completion_id").fetchall() == [
             (None,), ("open",)
         ]  # fmt: skip
 
@@ -256,7 +257,7 @@ class TestWhatStays:
         # Both documents had the same text before.
         assert claim(worker, other, [SECRET])[0]["reply"] == CANARY
         worker.finish(other)
-        hashes = "select array_agg(input_hash order by completion_id) from pgclarify.completion"
+        hashes = "select array_agg(input_hash order by completion_id) from pgclarify_private.completion"
         before = scalar(connection, hashes)
 
         assert erase(alice)
@@ -266,7 +267,9 @@ class TestWhatStays:
         again = int(scalar(alice, "select pgclarify.submit('cars again', %s, 5, %s)", CORPUS, LEXICAL))
         assert worker.start(again) is not None
         assert claim(worker, again, [SECRET])[0]["is_ours"]
-        assert scalar(connection, "select count(*) from pgclarify.completion where finished_at is not null") == 2
+        assert (
+            scalar(connection, "select count(*) from pgclarify_private.completion where finished_at is not null") == 2
+        )
 
 
 class TestWhatComesLate:
@@ -279,7 +282,7 @@ class TestWhatComesLate:
         assert erase(alice)
         store(worker, run_id, calls, "said")
 
-        kept = "select reply, prompt_tokens, finished_at is not null, leased_by from pgclarify.completion order by 1"
+        kept = "select reply, prompt_tokens, finished_at is not null, leased_by from pgclarify_private.completion order by 1"
         assert connection.execute(kept.encode()).fetchall() == [("said", 10, True, None), (None, 10, True, None)]
         # The verdicts of the run are not stored either, and the run starts again.
         assert decide(worker, run_id, ranks) == []

@@ -77,7 +77,7 @@ def test_no_table_and_no_dump_has_a_word_of_it(
     assert until(lambda: not places(superuser))
     dump = subprocess.run([embedded.binary("pg_dump"), service.dsn], stdout=subprocess.PIPE, check=True, timeout=120)
     assert CANARY.lower().encode() not in dump.stdout.lower()
-    assert b"COPY pgclarify.completion " in dump.stdout
+    assert b"COPY pgclarify_private.completion " in dump.stdout
     # The same question again is answered from the remaining documents.
     rows = asker.execute("select document_ids from pgclarify.clarify(%s, top_k => 20)", [QUESTION]).fetchall()
     assert rows
@@ -90,10 +90,10 @@ def test_replies_of_deleted_runs_are_found_by_their_documents(
     options = json.dumps({"entailment": "model", "max_calls": 1000})
     asker.execute("select * from pgclarify.investigate(%s, options => %s)", [FOLLOWED, options])
     asker.execute("select * from pgclarify.list_answers(%s)", [QUESTION])
-    repeated = "select distinct purpose from pgclarify.completion where reply ilike %s"
+    repeated = "select distinct purpose from pgclarify_private.completion where reply ilike %s"
     purposes = {purpose for (purpose,) in superuser.execute(repeated, [f"%{CANARY}%"]).fetchall()}
     assert purposes >= {"follow_up", "sample", "answer", "conclusion", "listing"}
-    superuser.execute("delete from pgclarify.run")
+    superuser.execute("delete from pgclarify_private.run")
 
     assert scalar(superuser, "select pgclarify.erase_document(%s, %s)", CORPUS, secret)
 

@@ -56,13 +56,13 @@ class TestRunsThatCannotBeStarted:
 
     def test_workers_were_lost_with_it(self, connection: Connection, hire: Hire) -> None:
         run_id = submit(connection)
-        connection.execute("update pgclarify.run set crashes = 10")
+        connection.execute("update pgclarify_private.run set crashes = 10")
         assert start(hire(), run_id) == ("clarify", "PC016")
         assert code(connection, run_id) == "PC016"
 
     def test_its_embedding_model_cannot_be_loaded(self, connection: Connection, hire: Hire) -> None:
         run_id = submit(connection)
-        connection.execute("update pgclarify.embedding_space set error = 'no such model'")
+        connection.execute("update pgclarify_private.embedding_space set error = 'no such model'")
         assert start(hire(), run_id) == ("clarify", "PC011")
         assert code(connection, run_id) == "PC011"
 

@@ -156,7 +156,7 @@ class TestWhatItSays:
         questions = of("money")
         unknown = estimate(asker, questions, singletons="drop")
         assert unknown.cost_usd is None
-        superuser.execute("insert into pgclarify.model_price values (%s, 2, 10)", [MODEL])
+        superuser.execute("insert into pgclarify_private.model_price values (%s, 2, 10)", [MODEL])
         known = row_of(asker, questions)
         assert known["cost_usd"] == (known["prompt_tokens"] * 2 + known["completion_tokens"] * 10) / Decimal(1_000_000)
         assert known["model"] == MODEL
@@ -172,7 +172,7 @@ class TestWhatItSays:
         assert float(known["cost_usd"]) == pytest.approx(float(sums["cost_usd"]), rel=0.3)
         own = "select completions, cost_usd from pgclarify.run where run_id = %s"
         assert superuser.execute(own, [known["run_id"]]).fetchone() == (0, 0)
-        superuser.execute("delete from pgclarify.model_price where model = %s", [MODEL])
+        superuser.execute("delete from pgclarify_private.model_price where model = %s", [MODEL])
 
 
 class TestManyQuestions:

@@ -193,7 +193,7 @@ def test_a_reader_may_compare(
     first = evaluate(alice, {"a": 1.0})
     analyst = make_role("pgclarify_reader")
     with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute("update pgclarify.corpus set analyst = %s", [analyst])
+        connection.execute("update pgclarify_private.corpus set analyst = %s", [analyst])
     done = compare(first, first, user=analyst)
     assert (done.code, f"Both are evaluation {first}." in done.err) == (0, True)
 

@@ -161,23 +161,25 @@ class TestRuns:
             return cast("str | None", row["failure"])
 
         assert failure() is None, "the run has no error_code"
-        connection.execute("update pgclarify.run set error_code = 'PC013', stop_reason = 'the key is refused'")
+        connection.execute("update pgclarify_private.run set error_code = 'PC013', stop_reason = 'the key is refused'")
         assert failure() is None, "the stop_reason of clarify is of no call"
-        connection.execute("update pgclarify.verdict set error_code = 'PC013' where outcome = 'failed'")
+        connection.execute("update pgclarify_private.verdict set error_code = 'PC013' where outcome = 'failed'")
         assert failure() == "the endpoint is gone"
-        connection.execute("update pgclarify.verdict set error_code = 'PC015' where outcome = 'failed'")
+        connection.execute("update pgclarify_private.verdict set error_code = 'PC015' where outcome = 'failed'")
         connection.execute(
-            "insert into pgclarify.step (run_id, ordinal, kind, question, outcome, reason)"
+            "insert into pgclarify_private.step (run_id, ordinal, kind, question, outcome, reason)"
             " select %s, ordinal, kind, 'q', 'failed', kind || ' failed'"
             " from unnest(array['direct', 'follow_up', 'conclusion']) with ordinality as one (kind, ordinal)",
             [run_id],
         )
         assert failure() == "follow_up failed"
-        connection.execute("delete from pgclarify.step where kind <> 'conclusion'")
+        connection.execute("delete from pgclarify_private.step where kind <> 'conclusion'")
         assert failure() == "conclusion failed"
-        connection.execute("update pgclarify.step set outcome = 'not_in_corpus', abstention_code = 'not_answered'")
+        connection.execute(
+            "update pgclarify_private.step set outcome = 'not_in_corpus', abstention_code = 'not_answered'"
+        )
         assert failure() is None, "the reason of this conclusion is of no call"
-        connection.execute("update pgclarify.run set operation = 'rewrite'")
+        connection.execute("update pgclarify_private.run set operation = 'rewrite'")
         assert failure() == "the key is refused"
 
     async def test_retrieved_passages_are_those_of_now_that_may_be_read(
@@ -215,8 +217,8 @@ class TestRuns:
         load(connection)
         run_id = carry_out(connection, hire())
         connection.execute(
-            "with first as (update pgclarify.candidate set step_ordinal = 1 returning *)"
-            " insert into pgclarify.candidate"
+            "with first as (update pgclarify_private.candidate set step_ordinal = 1 returning *)"
+            " insert into pgclarify_private.candidate"
             " (run_id, rank, corpus_id, document_id, passage_id, score, origin, step_ordinal)"
             " select run_id, more.rank, corpus_id, document_id, passage_id, score, origin, more.step_ordinal"
             " from first cross join (values (4, 1), (5, 3)) as more (rank, step_ordinal) where first.rank = 2"
@@ -240,7 +242,7 @@ class TestLedger:
         pay(worker, None, "judge_support", ["a"], (50, 5))
         # A call without a reply does not count.
         connection.execute(
-            "insert into pgclarify.completion (purpose, model, parameters, prompt_version, input_hash)"
+            "insert into pgclarify_private.completion (purpose, model, parameters, prompt_version, input_hash)"
             " values ('verdict', %s, '{}', %s, sha256('d'))",
             [MODEL, PROMPTS],
         )
@@ -258,7 +260,7 @@ class TestLedger:
         load(connection)
         pay(hire(), None, "verdict", ["a"], (100, 10))
         others = (
-            "insert into pgclarify.completion (purpose, model, parameters, prompt_version, input_hash)"
+            "insert into pgclarify_private.completion (purpose, model, parameters, prompt_version, input_hash)"
             " select 'verdict', 'other', '{}', '1', sha256(number::text::bytea)"
             " from generate_series(%s::integer, %s) as number"
         )
@@ -276,7 +278,7 @@ class TestLedger:
         role = make_role("pgclarify_user")
         connection.execute(
             """
-            insert into pgclarify.run (
+            insert into pgclarify_private.run (
                 operation, corpus_id, corpus_name, question, settings, reuse_key, requested_by, requested_by_oid
             )
             select 'clarify', 1, 'insurance', 'Is it number ' || number || '?', '{}', '', rolname, oid
@@ -285,7 +287,7 @@ class TestLedger:
             """,
             [role],
         )
-        connection.execute("analyze pgclarify.run")
+        connection.execute("analyze pgclarify_private.run")
         asked = {
             **dict.fromkeys(("corpus_id", "corpus_revision", "top_k"), 1),
             **dict.fromkeys(("model", "prompt_version", "search", "reranker", "retrieval", "operation"), "m"),

@@ -154,7 +154,7 @@ async def test_a_model_judges_through_the_ledger(
     judged = await carry_out(bench, data_set, of("clarify", top_k=TOP_K), judge="model")
     asked = model.calls - calls
     assert asked > 0
-    purposes = rows(service, "select distinct purpose from pgclarify.completion where purpose like 'judge%%'")
+    purposes = rows(service, "select distinct purpose from pgclarify_private.completion where purpose like 'judge%%'")
     assert ("judge_support",) in purposes
     assert (judged.plan.judge, lexical.plan.judge) == (MODEL, "lexical")
     assert judged.summaries["calls"].value == lexical.summaries["calls"].value, (
@@ -231,10 +231,10 @@ async def test_another_model_verifies(bench: Bench, service: Service, model: Ser
     assert finished.summaries["failed"].value == 0
     asked = rows(
         service,
-        "select distinct model from pgclarify.completion where purpose = 'baseline_verification' order by model",
+        "select distinct model from pgclarify_private.completion where purpose = 'baseline_verification' order by model",
     )
     assert ("rules-2",) in asked
-    others = "select count(*) from pgclarify.completion where purpose <> 'baseline_verification' and model = 'rules-2'"
+    others = "select count(*) from pgclarify_private.completion where purpose <> 'baseline_verification' and model = 'rules-2'"
     assert rows(service, others) == [(0,)]
 
 
@@ -247,7 +247,7 @@ async def test_another_model_is_asked_at_the_addresses_of_the_pool(
     async with open_bench(service.dsn, pool, CORPUS, concurrency=4) as bench:
         finished = await carry_out(bench, data_set, of("dtv", verifier="rules-3"))
     assert finished.summaries["failed"].value == 0
-    asked = "select count(*) > 0 from pgclarify.completion where model = 'rules-3'"
+    asked = "select count(*) > 0 from pgclarify_private.completion where model = 'rules-3'"
     assert rows(service, asked) == [(True,)]
 
 

@@ -213,14 +213,14 @@ def test_a_corpus_without_a_graph_is_told_if_a_search_follows_neighbors(
             " where name = %s",
             [CORPUS],
         )
-        superuser.execute(f"alter table pgclarify.passage detach partition {table}")
+        superuser.execute(f"alter table pgclarify_private.passage detach partition {table}")
         try:
             told = [
                 run("eval", "run", "far.jsonl", "-c", CORPUS, "--set", f"retrieval={method}", "--dry-run").err
                 for method in ("adaptive", "fixed")
             ]
         finally:
-            superuser.execute(f"alter table pgclarify.passage attach partition {table} {bound}")
+            superuser.execute(f"alter table pgclarify_private.passage attach partition {table} {bound}")
     assert ["no neighborhood graph" in err for err in told] == [True, False]
     assert not any("no neighbors yet" in err for err in told)
 

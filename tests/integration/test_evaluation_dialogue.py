@@ -123,12 +123,12 @@ async def test_the_rules_of_the_corpus_count(
     question = {"question": "Which fee is due for a vehicle without a full tank?", "is_ambiguous": True}
     data_set = data_set_of(tmp_path, [question])
     without = await carry_out(bench, data_set, of(method))
-    add = "insert into pgclarify.ambiguity_rule (pattern, kind, corpus) values ('full tank', 'lexical', %s)"
+    add = "insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus) values ('full tank', 'lexical', %s)"
     superuser.execute(add, [CORPUS])
     try:
         finished = await carry_out(bench, data_set, of(method))
     finally:
-        superuser.execute("delete from pgclarify.ambiguity_rule")
+        superuser.execute("delete from pgclarify_private.ambiguity_rule")
     assert [one.summaries["accuracy"].value for one in (without, finished)] == [0, 1]
 
 

@@ -89,7 +89,7 @@ class TestWhoSees:
         evaluate(alice, run_id=run_id)
         assert scalar(alice, "select run_id from pgclarify.eval_case") == run_id
 
-        connection.execute("delete from pgclarify.run")
+        connection.execute("delete from pgclarify_private.run")
 
         assert scalar(alice, "select run_id from pgclarify.eval_case") is None
 
@@ -99,14 +99,14 @@ class TestWhoSees:
         assert evaluate(alice) == 1
         connection.execute(
             """
-            insert into pgclarify.eval_case
+            insert into pgclarify_private.eval_case
             select eval_run_id, n, case_id, question, gold, output, run_id, status, error, calls, reused_calls,
                 prompt_tokens, completion_tokens, model_seconds, seconds
             from pgclarify.eval_case cross join generate_series(2, 2000) as n;
-            insert into pgclarify.eval_metric (eval_run_id, metric, ordinal, value)
+            insert into pgclarify_private.eval_metric (eval_run_id, metric, ordinal, value)
             select eval_run_id, metric, ordinal, 1
             from pgclarify.eval_case cross join unnest(array['a', 'b', 'c', 'd']) as metric;
-            analyze pgclarify.eval_case, pgclarify.eval_metric
+            analyze pgclarify_private.eval_case, pgclarify.eval_metric
             """
         )
         for query, index in (
@@ -130,7 +130,7 @@ class TestWhoWrites:
         eval_run_id = evaluate(connect(team))
         # It sees the team's evaluations, as the analyst of the corpus does.
         analysts = make_role("pgclarify_reader", name="analysts")
-        connection.execute("update pgclarify.corpus set analyst = %s", [analysts])
+        connection.execute("update pgclarify_private.corpus set analyst = %s", [analysts])
         reader = connect(make_role(analysts))
         assert seen(reader) == [{eval_run_id}] * 3
 
@@ -148,7 +148,7 @@ class TestWhoWrites:
             copy = f"insert into pgclarify.{table} overriding system value select * from pgclarify.{table}"  # noqa: S608
             for attempt in (copy, f"delete from pgclarify.{table}"):  # noqa: S608
                 assert state_of(alice, attempt) == INSUFFICIENT_PRIVILEGE
-        assert state_of(alice, "update pgclarify.eval_run set name = 'mine'") == INSUFFICIENT_PRIVILEGE
+        assert state_of(alice, "update pgclarify_private.eval_run set name = 'mine'") == INSUFFICIENT_PRIVILEGE
         assert seen(alice) == [{eval_run_id}] * 3
 
     def test_nobody_writes_into_what_is_not_his(
@@ -206,7 +206,7 @@ class TestWhoWrites:
         member.execute(RECORD.encode(), [eval_run_id, 2, None])
         assert scalar(member, RENAME, eval_run_id) == [1, 2]
         assert scalar(connection, "select name from pgclarify.eval_run") == "ours"
-        connection.execute("update pgclarify.eval_run set planned_cases = 2")
+        connection.execute("update pgclarify_private.eval_run set planned_cases = 2")
         assert scalar(member, FINISH, eval_run_id)
         assert scalar(member, REMOVE, eval_run_id)
 

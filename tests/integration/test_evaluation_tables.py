@@ -100,7 +100,7 @@ class TestBegin:
             first = await tables.begin(plan())
             await tables.leave(first.eval_run_id)
             connection.execute(
-                "insert into pgclarify.eval_run overriding system value"
+                "insert into pgclarify_private.eval_run overriding system value"
                 " select (jsonb_populate_record(eval_run, '{\"eval_run_id\": 77}')).* from pgclarify.eval_run"
             )
 
@@ -174,7 +174,7 @@ class TestBegin:
     async def test_a_corpus_that_one_does_not_see_is_none_to_evaluate_on(
         self, connection: Connection, database: str, make_role: MakeRole
     ) -> None:
-        connection.execute("update pgclarify.corpus set reader = 'nobody'")
+        connection.execute("update pgclarify_private.corpus set reader = 'nobody'")
         async with tables_of(database, make_role("pgclarify_user")) as tables:
             with pytest.raises(PermissionDenied):
                 await tables.begin(plan())

@@ -139,7 +139,7 @@ def test_a_failed_run_says_why_and_keeps_its_stages(desk: Desk) -> None:
 
 def test_a_run_of_a_version_without_stages(desk: Desk) -> None:
     run_id = explored(desk)
-    desk.owner.execute("delete from pgclarify.stage")
+    desk.owner.execute("delete from pgclarify_private.stage")
     told = desk.told(run_id).splitlines()
 
     assert "  State: it has no stages: nothing was to do, or it is of an earlier version" in told

@@ -14,25 +14,27 @@ def test_many_passages_are_read_by_index_and_at_once(desk: Desk) -> None:
     large = desk.submit("how many")
     # One of many runs of two hundred passages each. The tables are too large for a full scan to be the right plan.
     desk.owner.execute("""
-        insert into pgclarify.run (operation, corpus_id, corpus_name, question, settings, requested_by, reuse_key)
+        insert into pgclarify_private.run (operation, corpus_id, corpus_name, question, settings, requested_by, reuse_key)
         select 'clarify', 1, 'insurance', 'cars', '{}', current_user, sha256(int4send(n))
         from generate_series(1, 500) as n;
 
-        insert into pgclarify.completion
+        insert into pgclarify_private.completion
         (purpose, model, parameters, prompt_version, input_hash, run_id, reply, latency_ms, finished_at)
         select 'verdict', 'm', '{}', 'v', sha256(int8send(run.run_id * 1000 + n)), run.run_id, 'said', 1, now()
         from pgclarify.run, generate_series(1, 200) as n where run.question <> 'rental cars';
 
-        insert into pgclarify.candidate (run_id, rank, corpus_id, document_id, passage_id, score, origin)
+        insert into pgclarify_private.candidate (run_id, rank, corpus_id, document_id, passage_id, score, origin)
         select run_id, row_number() over (partition by run_id), 1, '101', completion_id, 0.5, 'dense'
-        from pgclarify.completion where model = 'm';
+        from pgclarify_private.completion where model = 'm';
 
-        insert into pgclarify.verdict (run_id, rank, outcome, completion_id, is_reused, reason, abstention_code)
+        insert into pgclarify_private.verdict (run_id, rank, outcome, completion_id, is_reused, reason, abstention_code)
         select run_id, rank, 'abstained', passage_id, false, 'no', 'not_answered'
-        from pgclarify.candidate join pgclarify.completion using (run_id)
+        from pgclarify.candidate join pgclarify_private.completion using (run_id)
         where completion_id = passage_id and model = 'm'
     """)
-    desk.owner.execute("vacuum (analyze) pgclarify.completion, pgclarify.candidate, pgclarify.verdict, pgclarify.run")
+    desk.owner.execute(
+        "vacuum (analyze) pgclarify_private.completion, pgclarify.candidate, pgclarify.verdict, pgclarify.run"
+    )
 
     with plans(desk.owner) as of_small:
         explained(desk.owner, small)

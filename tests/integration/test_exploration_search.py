@@ -33,7 +33,7 @@ class TestPassages:
         vector = "select question_vector::text from pgclarify.run where run_id = %s"
         assert scalar(connection, vector, run_id) == "[1,0,0,0]"
 
-        connection.execute("update pgclarify.run set operation = 'investigate' where run_id = %s", [run_id])
+        connection.execute("update pgclarify_private.run set operation = 'investigate' where run_id = %s", [run_id])
         find(worker, run_id, vector=[0, 1, 0, 0])
         assert scalar(connection, vector, run_id) == "[1,0,0,0]", "the vector of a step is not that of the question"
 
@@ -67,7 +67,7 @@ class TestPassages:
         self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole
     ) -> None:
         run_id, there = ask(user, worker), [passage(connection, "0")]
-        connection.execute("update pgclarify.corpus set reader = %s", [make_role(name="boss")])
+        connection.execute("update pgclarify_private.corpus set reader = %s", [make_role(name="boss")])
         calls: tuple[Callable[[], object], ...] = (
             lambda: find(worker, run_id, question="at 10", method="lexical"),
             lambda: near(worker, run_id, there),
@@ -77,7 +77,7 @@ class TestPassages:
         for call in calls:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 call()
-        connection.execute("update pgclarify.corpus set reader = null")
+        connection.execute("update pgclarify_private.corpus set reader = null")
         assert near(worker, run_id, there)
 
     def test_of_another_embedding_model(self, connection: Connection, user: Connection, worker: HandWorker) -> None:

@@ -53,7 +53,7 @@ class TestSignals:
 
     def test_before_there_are_vectors(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
         run_id = ask(user, worker)
-        connection.execute("update pgclarify.corpus set embedding_space_id = null")
+        connection.execute("update pgclarify_private.corpus set embedding_space_id = null")
         by = {
             signal: find(worker, run_id, question="at 10", method="lexical", signal=signal)[0]["signal_score"]
             for signal in ("lexical", "dense", "both")

@@ -226,12 +226,14 @@ class TestWhatStandsInTheWay:
                 raise exception 'the node is gone' using errcode = '08006';
             end $$
         """)
-        connection.execute("create trigger gone before insert on pgclarify.document execute function node_is_gone()")
+        connection.execute(
+            "create trigger gone before insert on pgclarify_private.document execute function node_is_gone()"
+        )
         with pytest.raises(psycopg.errors.ConnectionFailure):
             worker.follow_everything()
         assert scalar(connection, STATE) == "following"
 
-        connection.execute("drop trigger gone on pgclarify.document")
+        connection.execute("drop trigger gone on pgclarify_private.document")
         worker.follow_everything()
         assert documents(connection) == [("1", "Cars.")]
 

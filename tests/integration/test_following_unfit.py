@@ -140,7 +140,7 @@ def test_a_table_of_a_corpus_whose_next_space_wants_a_moment_is_left_alone(
     attach(connection)
     connection.execute("select pgclarify.set_embedding_model('kb', 'another-model')")
     worker.open_spaces(6)
-    pause = "update pgclarify.embedding_space set paused_until = now() + interval '{}' where state = 'building'"
+    pause = "update pgclarify_private.embedding_space set paused_until = now() + interval '{}' where state = 'building'"
     connection.execute(pause.format("1 minute").encode())
 
     assert worker.send("list_waiting_sources") == []

@@ -153,7 +153,7 @@ class TestWhatItReads:
         """Tables of one corpus are compared in the session of who attaches one while the other is being loaded."""
         team = make_role(name="team")
         connection.execute(f"grant {team} to {alice.info.user}, {bob.info.user}".encode())
-        connection.execute(f"update pgclarify.corpus set owner = '{team}', owner_oid = '{team}'::regrole")  # noqa: S608 - of a test
+        connection.execute(f"update pgclarify_private.corpus set owner = '{team}', owner_oid = '{team}'::regrole")  # noqa: S608 - of a test
         connection.execute(f"create schema bobs authorization {bob.info.user}".encode())
         bob.execute("create table bobs.note (id bigint primary key, body text)")
         attach(bob, "bobs.note")

@@ -69,7 +69,9 @@ class TestCorpus:
     ) -> None:
         connection.execute("select pgclarify.create_corpus('other')")
         if how == "not for her any more":
-            connection.execute("update pgclarify.corpus set reader = %s where name = 'atlas'", [make_role(name="boss")])
+            connection.execute(
+                "update pgclarify_private.corpus set reader = %s where name = 'atlas'", [make_role(name="boss")]
+            )
         else:
             connection.execute("select pgclarify.drop_corpus('atlas')")
         if how == "made anew":

@@ -166,7 +166,7 @@ class TestLinking:
         assert scalar(corpus, begin, 0.000009, 1) == ""
 
         # The walk continues at its place, until enough passages wait again.
-        corpus.execute("update pgclarify.embedding_space set linking_document_id = '7'")
+        corpus.execute("update pgclarify_private.embedding_space set linking_document_id = '7'")
         assert scalar(corpus, begin, 0.000009, 1) == "7"
         add(corpus, {f"newer {number}": f"Newer {number}." for number in range(10)})
         worker.index_everything()
@@ -218,7 +218,7 @@ class TestLinking:
         worker.index_everything()
         corpus.execute("select pgclarify.set_embedding_model('insurance', 'another-model')")
         worker.open_spaces(6)
-        pause = "update pgclarify.embedding_space set paused_until = now() + %s where state = 'building'"
+        pause = "update pgclarify_private.embedding_space set paused_until = now() + %s where state = 'building'"
 
         corpus.execute(pause, [timedelta(minutes=1)])
         assert link(worker) == 0
@@ -287,7 +287,7 @@ class TestLexicalSimilarity:
 
     def test_a_vector_without_its_passage_does_not_wait_forever(self, worded: Connection, hire: Hire) -> None:
         worded.execute("delete from pgclarify_private.neighborhood where document_id = 'dog'")
-        worded.execute("delete from pgclarify.passage where document_id = 'dog'")
+        worded.execute("delete from pgclarify_private.passage where document_id = 'dog'")
         worded.execute(
             "insert into pgclarify_private.pending_link select embedding_space_id, document_id, passage_id"
             " from pgclarify_private.passage_embedding where document_id = 'dog'"
@@ -357,7 +357,7 @@ class TestBuildAndCheck:
         assert faults(linked) == {}
 
     def test_a_vector_without_its_passage_is_found(self, linked: Connection) -> None:
-        linked.execute("delete from pgclarify.passage where document_id in ('1', '2')")
+        linked.execute("delete from pgclarify_private.passage where document_id in ('1', '2')")
 
         assert faults(linked) == {"orphans": 2}
 

@@ -301,7 +301,7 @@ async def test_a_corpus_that_somebody_holds(
     monkeypatch.setattr(graph_building, "_RETRY_SECONDS", 0)
     user, worker = connect(), hire()
     with user.transaction(), pytest.raises(BuildFailed):
-        await build(worker, lambda: user.execute("select from pgclarify.corpus for update"))
+        await build(worker, lambda: user.execute("select from pgclarify_private.corpus for update"))
 
     assert lists(loaded) == {}
     link(hire())

@@ -51,7 +51,7 @@ def test_replies_are_kept_and_counted_while_somebody_drops_a_corpus(
         dropping.execute("select pgclarify.drop_corpus('one')")
         store_both(worker, calls)
         assert status(connection)[1] == 2
-        replies = "select count(*) from pgclarify.completion where reply is not null"
+        replies = "select count(*) from pgclarify_private.completion where reply is not null"
         assert scalar(connection, replies) == 2
 
     paid = "select cost_usd from pgclarify.run where run_id = %s"

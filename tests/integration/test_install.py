@@ -56,7 +56,7 @@ def test_a_failed_install_leaves_nothing(make_database: Callable[..., str]) -> N
         with pytest.raises(psycopg.errors.InvalidFunctionDefinition):
             installer.install(dsn)
 
-        assert connection.execute("select to_regclass('pgclarify.run')").fetchone() == (None,)
+        assert connection.execute("select to_regclass('pgclarify_private.run')").fetchone() == (None,)
         assert connection.execute("select count(*) from pg_extension where extname = 'vector'").fetchone() == (0,)
 
 
@@ -78,7 +78,7 @@ def test_a_schema_of_somebody_else_is_not_moved_into(
 def test_a_schema_that_there_is_no_way_from_is_left_alone(
     database: str, connection: psycopg.Connection[Any], revision: str
 ) -> None:
-    connection.execute("update pgclarify.schema_version set version_num = %s", [revision])
+    connection.execute("update pgclarify_private.schema_version set version_num = %s", [revision])
 
     for step in (installer.install, installer.uninstall):
         with pytest.raises(SchemaMismatch):
@@ -86,7 +86,7 @@ def test_a_schema_that_there_is_no_way_from_is_left_alone(
     with pytest.raises(SchemaMismatch):
         versions.check_schema(connection)
 
-    assert connection.execute("select version_num from pgclarify.schema_version").fetchone() == (revision,)
+    assert connection.execute("select version_num from pgclarify_private.schema_version").fetchone() == (revision,)
     assert connection.execute("select count(*) from pgclarify.corpus_status").fetchone() == (0,)
 
 

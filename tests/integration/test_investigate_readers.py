@@ -26,7 +26,7 @@ class TestWhoMaySee:
         self, connection: Connection, connect: Connect, worker: HandWorker, make_role: MakeRole, alice: Connection
     ) -> None:
         role = make_role("pgclarify_user", name="analysts")
-        connection.execute("update pgclarify.corpus set analyst = %s, reader = %s", [role, alice.info.user])
+        connection.execute("update pgclarify_private.corpus set analyst = %s, reader = %s", [role, alice.info.user])
         run_id = submit(alice)
         carry_out(worker, run_id)
         analyst = connect(make_role(role))
@@ -48,7 +48,7 @@ class TestWhoMaySee:
     def test_who_may_not_search_the_corpus_may_not_ask(
         self, connection: Connection, worker: HandWorker, alice: Connection, stranger: Connection
     ) -> None:
-        connection.execute("update pgclarify.corpus set reader = %s", [alice.info.user])
+        connection.execute("update pgclarify_private.corpus set reader = %s", [alice.info.user])
 
         for call in ("submit_investigation", "investigate"):
             assert state_of(stranger, f"select pgclarify.{call}('x', 'atlas')") == UNDEFINED_OBJECT
@@ -64,5 +64,5 @@ class TestWhoMaySee:
             assert state_of(reader, f"select pgclarify.{call}") == "42501"
         assert state_of(reader, "select pgclarify.investigation(%s)", [run_id]) == UNDEFINED_OBJECT
         assert rows(reader, "select from pgclarify.investigation_step") == []
-        connection.execute("update pgclarify.corpus set analyst = %s", [reader.info.user])
+        connection.execute("update pgclarify_private.corpus set analyst = %s", [reader.info.user])
         assert investigation(reader, run_id)["answer"] == "Nora Blum"

@@ -139,7 +139,7 @@ class TestRefusals:
     ) -> None:
         run_id = submit(alice)
         carry_out(worker, run_id)
-        connection.execute("update pgclarify.run set operation = 'search' where run_id = %s", [run_id])
+        connection.execute("update pgclarify_private.run set operation = 'search' where run_id = %s", [run_id])
 
         for call in ("result", "investigation", "consolidate"):
             assert state_of(alice, f"select pgclarify.{call}(%s)", [run_id]) == NOT_READY

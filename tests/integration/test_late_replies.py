@@ -48,7 +48,10 @@ async def test_a_reply_that_comes_late_spares_a_call_in_line(
         asking = asyncio.create_task(complete_all(ours, verifier, [request("b"), request("a")], on_result, poll=FAST))
         while not verifier.in_flight:  # noqa: ASYNC110 - what is waited for has no event
             await asyncio.sleep(0)
-        assert scalar(connection, "select count(*) from pgclarify.completion where leased_by = %s", dead.worker_id) == 0
+        assert (
+            scalar(connection, "select count(*) from pgclarify_private.completion where leased_by = %s", dead.worker_id)
+            == 0
+        )
         if comes_late:
             await theirs.store_completion(claim.completion_id, Completion("late", 2, 1, 1.0, cached_tokens=1))
         gate.set()
@@ -59,8 +62,11 @@ async def test_a_reply_that_comes_late_spares_a_call_in_line(
     result = landed[1]
     assert isinstance(result, Paid)
     assert (result.completion.reply, result.is_reused) == (("late", True) if comes_late else ("anew", False))
-    assert scalar(connection, "select count(*) from pgclarify.completion where reply is null or leased_by > 0") == 0
-    late = "select prompt_tokens, cached_tokens from pgclarify.completion where reply = 'late'"
+    assert (
+        scalar(connection, "select count(*) from pgclarify_private.completion where reply is null or leased_by > 0")
+        == 0
+    )
+    late = "select prompt_tokens, cached_tokens from pgclarify_private.completion where reply = 'late'"
     assert connection.execute(late).fetchone() == ((2, 1) if comes_late else None)
     # Each call is counted once, and nothing stays reserved.
     assert status(connection)[1] == 2

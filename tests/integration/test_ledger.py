@@ -94,7 +94,7 @@ class TestClaims:
 
         assert claim(worker, 2, ["a"]).answered == {"a": "yes"}
         assert connection.execute(
-            "select leased_by, leased_until, finished_at is not null, run_id from pgclarify.completion"
+            "select leased_by, leased_until, finished_at is not null, run_id from pgclarify_private.completion"
         ).fetchall() == [(None, None, True, 1)]
 
     def test_equal_inputs_of_one_claim_are_one_call(self, connection: Connection, hire: Hire) -> None:
@@ -117,7 +117,7 @@ class TestClaims:
         assert len(rows) == 3
         assert (
             len({row["completion_id"] for row in rows})
-            == scalar(connection, "select count(*) from pgclarify.completion")
+            == scalar(connection, "select count(*) from pgclarify_private.completion")
             == 2
         )
 
@@ -198,7 +198,7 @@ class TestClaims:
     def test_an_attempt_that_is_over_asks_nothing(self, connection: Connection, hire: Hire) -> None:
         worker, run_id = hire(), enter(connection)
         connection.execute(
-            "update pgclarify.run set status = 'running', attempt = 2, started_at = now(), worker_id = %s",
+            "update pgclarify_private.run set status = 'running', attempt = 2, started_at = now(), worker_id = %s",
             [worker.worker_id],
         )
         asked = {
@@ -244,7 +244,7 @@ class TestClaims:
             called = [text for each in pool.map(work, range(4)) for text in each]
 
         assert sorted(called) == sorted(inputs)
-        assert scalar(connection, "select count(*) from pgclarify.completion where reply is null") == 0
+        assert scalar(connection, "select count(*) from pgclarify_private.completion where reply is null") == 0
 
     @pytest.mark.committed
     def test_claims_in_any_order_do_not_deadlock(self, hire: Hire) -> None:

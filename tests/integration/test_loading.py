@@ -174,7 +174,7 @@ class TestAnotherDocumentIsNotReplaced:
         """These documents have no source, as in earlier versions. The first load takes them over, and reports that."""
         write(a__x="One.", b__x="Two.")
         assert load("a") == 0
-        connection.execute("update pgclarify.document set origin = null")
+        connection.execute("update pgclarify_private.document set origin = null")
 
         code, _, said = run("load", "c", "a", "--no-wait")
 

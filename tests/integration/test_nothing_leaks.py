@@ -191,7 +191,7 @@ class TestRun:
         connection.execute("select pgclarify.create_corpus('open')")
         add(connection, "open", "1", HIDDEN)
         # This number occurs nowhere else in a message.
-        connection.execute("alter table pgclarify.run alter column run_id restart with 123456789")
+        connection.execute("alter table pgclarify_private.run alter column run_id restart with 123456789")
         worker = hire()
         worker.index_everything()
         over = answered(worker, alice, "cars", "open")

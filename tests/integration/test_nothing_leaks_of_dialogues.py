@@ -37,8 +37,8 @@ class House:
         owner.execute("select pgclarify.create_corpus('hidden', options => %s)", [options])
         owner.execute("select pgclarify.add_document('hidden', %s, %s, 'Policy')", [f"{ANIMAL} 1", DOCUMENT])
         # These numbers occur nowhere else in a message.
-        owner.execute("alter table pgclarify.run alter column run_id restart with 123456789")
-        owner.execute("alter table pgclarify.conversation alter column conversation_id restart with 234567891")
+        owner.execute("alter table pgclarify_private.run alter column run_id restart with 123456789")
+        owner.execute("alter table pgclarify_private.conversation alter column conversation_id restart with 234567891")
         self.worker: HandWorker = hire()
         self.worker.index_everything()
         self.asker = connect(self.team)
@@ -307,7 +307,9 @@ class TestCalls:
 
 class TestRules:
     def test_of_a_corpus_are_for_those_who_see_it(self, house: House) -> None:
-        insert = "insert into pgclarify.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)"
+        insert = (
+            "insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)"
+        )
         house.owner.execute(insert, [ANIMAL, "hidden", f"a {ANIMAL}"])
         house.owner.execute(insert, ["python", None, "snake or language"])
         patterns = "select array_agg(pattern order by pattern) from pgclarify.ambiguity_rule"
@@ -319,7 +321,9 @@ class TestRules:
 
     def test_of_a_corpus_say_nothing_where_it_is_not_asked(self, house: House) -> None:
         """Neither in a run without a corpus, though its requester may see them, nor in one of another corpus."""
-        insert = "insert into pgclarify.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)"
+        insert = (
+            "insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)"
+        )
         house.owner.execute(insert, ["cars", "hidden", "of the hidden corpus"])
         other = int(scalar(house.owner, "select pgclarify.create_corpus('other')"))
         house.worker.index_everything()

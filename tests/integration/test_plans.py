@@ -122,8 +122,8 @@ def test_indexes_are_used(large: Connection) -> None:
 
 def assert_readable_passages_are_found_by_their_readers_or_by_their_vectors(large: Connection) -> None:
     # The role may read few passages, including some that all may read: all of these are compared.
-    large.execute("update pgclarify.passage set readers = '{bob}' where document_id <> '3'")
-    large.execute("update pgclarify.passage set readers = '{alice}' where document_id in ('1', '2')")
+    large.execute("update pgclarify_private.passage set readers = '{bob}' where document_id <> '3'")
+    large.execute("update pgclarify_private.passage set readers = '{alice}' where document_id in ('1', '2')")
     large.execute(
         "insert into pgclarify_private.corpus_tally (corpus_id, restricted_passages) values (1, %s)", [PASSAGES - 1]
     )
@@ -142,7 +142,7 @@ def assert_readable_passages_are_found_by_their_readers_or_by_their_vectors(larg
 
     # The role may read most passages: the index finds the nearest first, and looks up the readers of each. The counter
     # pretends that there are more passages than a test can make.
-    large.execute("update pgclarify.passage set readers = null where document_id <> '1'")
+    large.execute("update pgclarify_private.passage set readers = null where document_id <> '1'")
     large.execute(
         "insert into pgclarify_private.corpus_tally (corpus_id, restricted_passages, passages) values (1, %s, 20000)",
         [2 - PASSAGES],

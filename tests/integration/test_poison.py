@@ -42,7 +42,7 @@ def test_a_run_that_kills_its_worker_fails_and_those_beside_it_succeed(
     ):
         if len(workers) == 1:
             # Pretend that it has killed workers while it ran alone, because each kill costs seconds.
-            suspect = "update pgclarify.run set crashes = crashes + %s where question = 'poison'"
+            suspect = "update pgclarify_private.run set crashes = crashes + %s where question = 'poison'"
             connection.execute(suspect, [SKIPPED])
         workers.append(run_worker(database, own_model.base_url))
 

@@ -170,11 +170,11 @@ class TestDocuments:
         owner.execute("select pgclarify.add_document('hers', '1', 'Cars.')")
 
         for attempt in (
-            "update pgclarify.document set content = 'Vans.'",
-            "delete from pgclarify.document",
-            "insert into pgclarify.document (corpus_id, id, content, content_hash) values (1, '2', 'Vans.', '')",
-            "update pgclarify.corpus set owner = current_user",
-            "truncate pgclarify.run",
+            "update pgclarify_private.document set content = 'Vans.'",
+            "delete from pgclarify_private.document",
+            "insert into pgclarify_private.document (corpus_id, id, content, content_hash) values (1, '2', 'Vans.', '')",
+            "update pgclarify_private.corpus set owner = current_user",
+            "truncate pgclarify_private.run",
         ):
             assert state_of(owner, attempt) == INSUFFICIENT_PRIVILEGE
 

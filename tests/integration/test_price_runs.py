@@ -18,7 +18,7 @@ def unpriced(connection: Connection) -> Connection:
     connection.execute(
         """
         with entered as (
-            insert into pgclarify.run (
+            insert into pgclarify_private.run (
                 operation, question, settings, requested_by, reuse_key, status, model, started_at, finished_at,
                 completions, prompt_tokens, completion_tokens
             )
@@ -29,7 +29,7 @@ def unpriced(connection: Connection) -> Connection:
                 as named (model, tokens)
             returning run_id, model, prompt_tokens
         )
-        insert into pgclarify.completion (
+        insert into pgclarify_private.completion (
             purpose, model, parameters, prompt_version, input_hash, sample, run_id, reply, prompt_tokens,
             completion_tokens, latency_ms, finished_at
         )
@@ -40,7 +40,7 @@ def unpriced(connection: Connection) -> Connection:
         """,
         [RUNS],
     )
-    connection.execute("analyze pgclarify.run, pgclarify.completion")
+    connection.execute("analyze pgclarify_private.run, pgclarify_private.completion")
     price(connection, "uncounted")
     price(connection, "known")
     return connection

@@ -83,8 +83,8 @@ def test_nothing_is_left_to_public(connection: psycopg.Connection[Any]) -> None:
 def test_what_is_left_to_public_is_found(connection: psycopg.Connection[Any]) -> None:
     connection.execute("""
         grant usage on schema pgclarify_queue to public;
-        grant select on pgclarify.run to public;
-        grant select (name) on pgclarify.corpus to public;
+        grant select on pgclarify_private.run to public;
+        grant select (name) on pgclarify_private.corpus to public;
         grant usage on sequence pgclarify_private.passage_id_seq to public;
         create function pgclarify.deed() returns void language sql as '';
     """)
@@ -189,7 +189,6 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify_private.role_mark(oid)",
         "pgclarify_private.my_role_oids()",
         "pgclarify_private.my_roles()",
-        "pgclarify_private.my_analyzed_corpora()",
         "pgclarify_private.requester_revision(pgclarify_private.caller,bigint)",
         "pgclarify_private.asked(text,jsonb)",
         "pgclarify_private.is_over_budget(text)",
@@ -270,7 +269,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify.rewriting",
         "pgclarify.run",
         "pgclarify.run_summary",
-        "pgclarify.schema_version",
+        "pgclarify_private.schema_version",
         "pgclarify.source_status",
         "pgclarify.stage",
         "pgclarify.stale_answer",
@@ -308,7 +307,7 @@ def test_every_table_that_a_reader_reads_is_guarded(connection: psycopg.Connecti
         == (True,)
     }
 
-    assert unguarded == {"pgclarify_private.applied_sql", "pgclarify.schema_version"}
+    assert unguarded == {"pgclarify_private.applied_sql", "pgclarify_private.schema_version"}
 
 
 def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
@@ -399,7 +398,7 @@ def test_a_worker_may_do_its_work_and_not_ask(connection: psycopg.Connection[Any
     assert not {name for name in ours if "caller" in name or "loopback" in name or ".sign" in name}
     assert {name for name in readable(connection, worker) if name.startswith("pgclarify") and "queue" not in name} == {
         "pgclarify_private.applied_sql",
-        "pgclarify.schema_version",
+        "pgclarify_private.schema_version",
         "pgclarify_private.staged_passage",
     }
 

@@ -137,7 +137,7 @@ def test_a_group_is_of_one_corpus_and_one_model(connection: Connection, worker: 
     ask("cars", at(1))
     ask("cars", at(1), corpus="medicine")
     ask("autos", at(1))
-    connection.execute("update pgclarify.run set embedding_model = 'another' where question = 'autos'")
+    connection.execute("update pgclarify_private.run set embedding_model = 'another' where question = 'autos'")
 
     group(worker)
 
@@ -186,7 +186,7 @@ def test_what_cannot_be_embedded_is_grouped_by_its_words(connection: Connection,
     ask("cars", at(1))
     ask("Cars?", None)
     ask("autos", at(1))
-    connection.execute("update pgclarify.run set embedding_model = null")
+    connection.execute("update pgclarify_private.run set embedding_model = null")
     relaxed = ask("rental cars", at(1), relaxed="cars")
 
     assert group(worker, {relaxed: None})["grouped"] == 4
@@ -246,7 +246,7 @@ def test_runs_are_counted_when_they_end(connection: Connection, worker: HandWork
     assert group(worker)["grouped"] == 1
     # As an earlier version left it.
     connection.execute("""
-        update pgclarify.run
+        update pgclarify_private.run
         set interpretations = null, candidates = null, verdicts = null, question_group_id = null
     """)
 
@@ -263,7 +263,7 @@ def test_what_is_not_over_or_has_no_corpus_waits(connection: Connection, worker:
     ask("pills", at(0), corpus="medicine")
     group(worker)
     connection.execute("select pgclarify.drop_corpus('medicine')")
-    connection.execute("update pgclarify.run set question_group_id = null where corpus_id is null")
+    connection.execute("update pgclarify_private.run set question_group_id = null where corpus_id is null")
 
     assert group(worker)["grouped"] == 0
     assert scalar(connection, "select count(*) from pgclarify_private.question_group") == 1, (
@@ -359,11 +359,11 @@ class TestServedAgain:
         ask("boats", at(0), by=asker)
         gone = ask("trains", at(0), by=asker)
         asker.execute("select pgclarify.submit_many(array['cars', 'boats', 'trains'])")
-        connection.execute("delete from pgclarify.run where run_id = %s", [gone])
+        connection.execute("delete from pgclarify_private.run where run_id = %s", [gone])
         served = "select array_agg(served order by run_id) from pgclarify.run"
 
         with closing(connect("postgres")) as other, other.transaction():
-            other.execute("select from pgclarify.run where run_id = %s for update", [held])
+            other.execute("select from pgclarify_private.run where run_id = %s for update", [held])
             assert worker.send("count_served", most=100) == [{"answers": 2}]
             assert scalar(connection, served) == [0, 1]
 

@@ -97,7 +97,7 @@ def test_many_answers_of_a_run_that_somebody_holds_hide_no_others(
     asker.execute("select pgclarify.submit('boats')")
 
     with closing(connect("postgres")) as other, other.transaction():
-        other.execute("select from pgclarify.run where run_id = %s for update", [held])
+        other.execute("select from pgclarify_private.run where run_id = %s for update", [held])
         assert worker.send("count_served", most=2) == [{"answers": 1}]
 
     assert worker.send("count_served", most=2) == [{"answers": 2}]
@@ -112,18 +112,18 @@ class TestPruning:
         ask("pills", at(1), corpus=other_corpus)
         group(worker)
         assert connection.execute(KEPT.encode()).fetchone() == (3, 4)
-        connection.execute("delete from pgclarify.run where question in ('cars', 'pills')")
+        connection.execute("delete from pgclarify_private.run where question in ('cars', 'pills')")
         assert scalar(connection, PRUNED) == 1
 
         assert connection.execute(KEPT.encode()).fetchone() == (2, 3), "autos are in the group of cars"
-        connection.execute("delete from pgclarify.run")
+        connection.execute("delete from pgclarify_private.run")
         assert scalar(connection, PRUNED) == 2
         assert connection.execute(KEPT.encode()).fetchone() == (0, 0)
 
     def test_who_is_being_put_into_a_group_keeps_it(self, connection: Connection, worker: HandWorker, ask: Ask) -> None:
         first = ask("cars", at(1))
         group(worker)
-        connection.execute("delete from pgclarify.run where run_id = %s", [first])
+        connection.execute("delete from pgclarify_private.run where run_id = %s", [first])
         ask("cars", at(1))
         with worker.connection.transaction():
             group(worker)
@@ -150,7 +150,7 @@ class TestPruning:
                 for _ in range(4):
                     await grouping.prune()
                     left.append(scalar(connection, "select count(*) from pgclarify_private.question_group"))
-                connection.execute("delete from pgclarify.run")
+                connection.execute("delete from pgclarify_private.run")
                 await grouping.prune()
 
         assert left[2:] == [1, 1]

@@ -60,9 +60,9 @@ def test_with_something_to_change_it_says_whom_it_waits_for(
     "damage",
     [
         "drop view pgclarify.queue_status",
-        "drop policy run_is_visible on pgclarify.run",
-        "alter table pgclarify.run disable row level security",
-        "revoke select on pgclarify.run from pgclarify_reader",
+        "drop policy run_is_visible on pgclarify_private.run",
+        "alter table pgclarify_private.run disable row level security",
+        "revoke select on pgclarify_private.run from pgclarify_reader",
         "revoke execute on function pgclarify.cancel(bigint) from pgclarify_user",
         "create or replace function pgclarify_private.connection_value(setting text) returns text language"
         " sql immutable"
@@ -81,7 +81,7 @@ def test_what_was_damaged_is_mended(database: str, connection: Connection, damag
     installer.install(database)
 
     assert catalog.everything(connection) == whole
-    assert scalar(connection, "select relrowsecurity from pg_class where oid = 'pgclarify.run'::regclass")
+    assert scalar(connection, "select relrowsecurity from pg_class where oid = 'pgclarify_private.run'::regclass")
 
 
 def test_functions_of_another_version_are_refused(connection: Connection) -> None:
@@ -150,7 +150,7 @@ def test_an_internal_function_that_returned_something_else_is_replaced(database:
         "drop function pgclarify_private.my_roles() cascade",
         "create function pgclarify_private.my_roles() returns text[] language sql stable begin atomic"
         " select array[current_user::text]; end",
-        "create policy corpus_is_readable on pgclarify.corpus for select to pgclarify_reader"
+        "create policy corpus_is_readable on pgclarify_private.corpus for select to pgclarify_reader"
         " using (reader = any(pgclarify_private.my_roles()))",
     )
     assert catalog.everything(connection) != whole

@@ -134,7 +134,7 @@ class TestWho:
     ) -> None:
         analyst = make_role("pgclarify_reader", name="analyst")
         run_id = explored(desk)
-        connection.execute("update pgclarify.corpus set analyst = %s", [analyst])
+        connection.execute("update pgclarify_private.corpus set analyst = %s", [analyst])
         connection.execute(
             "select pgclarify.add_document('insurance', '101', %s, 'Coverage', readers => array[%s]::name[])",
             [DOCUMENTS["101"][1], desk.user.info.user],
@@ -155,7 +155,9 @@ class TestWho:
     ) -> None:
         analyst = make_role("pgclarify_reader", name="analyst")
         run_id = explored(desk)
-        connection.execute("update pgclarify.corpus set analyst = %s, reader = %s", [analyst, desk.user.info.user])
+        connection.execute(
+            "update pgclarify_private.corpus set analyst = %s, reader = %s", [analyst, desk.user.info.user]
+        )
         report = read(connect, analyst, run_id)
         assert [one.content for one in report.passages] == [None] * 4
         assert [one.outcome for one in report.passages].count("grounded") == 2

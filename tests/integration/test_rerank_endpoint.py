@@ -27,8 +27,8 @@ RUN_FAILED, ENDPOINT_UNAVAILABLE, NOT_CONFIGURED = "PC003", "PC013", "PC009"
 @pytest.fixture(autouse=True)
 def no_money_before(service: Service, superuser: Connection) -> Iterator[None]:
     yield
-    superuser.execute("delete from pgclarify.budget")
-    superuser.execute("delete from pgclarify.model_price where model = 'words-1'")
+    superuser.execute("delete from pgclarify_private.budget")
+    superuser.execute("delete from pgclarify_private.model_price where model = 'words-1'")
 
 
 def search(connection: Connection, question: str, **options: object) -> list[tuple[str, float]]:
@@ -50,7 +50,7 @@ def ledger(connection: Connection) -> list[tuple[Any, ...]]:
     return connection.execute(
         """
         select purpose, model, parameters, reply is not null, completion_tokens
-        from pgclarify.completion
+        from pgclarify_private.completion
         where run_id = (select max(run_id) from pgclarify.run) and finished_at is not null
         """
     ).fetchall()
@@ -105,7 +105,7 @@ def test_answers_are_compared_by_a_model_for_natural_language_inference(
     assert model.predict_calls > before
     called = superuser.execute(
         """
-        select distinct purpose from pgclarify.completion
+        select distinct purpose from pgclarify_private.completion
         where model = 'nli-1' and run_id = (select max(run_id) from pgclarify.run)
         """
     ).fetchall()
@@ -196,7 +196,7 @@ class TestMoney:
             price(superuser, "words-1", "0", "0")
             assert cost > estimate()[3] > 0
         finally:
-            superuser.execute("delete from pgclarify.model_price where model = 'rules-1'")
+            superuser.execute("delete from pgclarify_private.model_price where model = 'rules-1'")
 
 
 def test_a_server_that_fails_fails_the_run(asker: Connection, superuser: Connection, model: Server) -> None:
@@ -208,7 +208,7 @@ def test_a_server_that_fails_fails_the_run(asker: Connection, superuser: Connect
     assert (
         scalar(superuser, "select error_code from pgclarify.run order by run_id desc limit 1") == ENDPOINT_UNAVAILABLE
     )
-    assert scalar(superuser, "select count(*) from pgclarify.completion where leased_until is not null") == 0
+    assert scalar(superuser, "select count(*) from pgclarify_private.completion where leased_until is not null") == 0
 
 
 def test_scores_are_erased_with_a_document_that_they_are_of(

@@ -236,7 +236,7 @@ def test_the_key_is_kept_to_the_worker(
     assert model.keys == {API_KEY}
     assert API_KEY not in str(caught.value)
     assert API_KEY not in service.worker.log.read_text()
-    for table in ("pgclarify.run", "pgclarify.completion", "pgclarify.verdict", "pgclarify_private.worker"):
+    for table in ("pgclarify.run", "pgclarify_private.completion", "pgclarify.verdict", "pgclarify_private.worker"):
         statement = f"select count(*) from {table} as kept where kept::text like %s"  # noqa: S608
         assert scalar(superuser, statement, f"%{API_KEY}%") == 0
 

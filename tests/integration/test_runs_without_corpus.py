@@ -168,7 +168,7 @@ class TestAsked:
         run_id = desk.enter("detect_ambiguity", {}, corpus_id=None)
         member = connect(make_role("pgclarify_reader", desk.user.info.user))
         analysts = make_role(name="analysts")
-        desk.owner.execute("update pgclarify.corpus set analyst = %s", [analysts])
+        desk.owner.execute("update pgclarify_private.corpus set analyst = %s", [analysts])
         strangers = connect(make_role("pgclarify_user")), connect(make_role("pgclarify_reader", analysts))
 
         seen = "select run_id from pgclarify.run"

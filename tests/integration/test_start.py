@@ -20,7 +20,7 @@ __all__ = ["asker", "model", "service", "superuser"]
 INVALID_PARAMETER, NOT_READY, UNDEFINED_OBJECT = "22023", "55000", "42704"
 VAGUE = "rental car"
 RUNS = "select count(*) from pgclarify.run"
-CALLS = "select count(*) from pgclarify.completion where reply is not null"
+CALLS = "select count(*) from pgclarify_private.completion where reply is not null"
 OPERATIONS = "select operation, row_type, result_function from pgclarify_private.operations() order by operation"
 READ_BY = {
     "clarify": "result",

@@ -36,7 +36,7 @@ READ_BY_RUNS = {
     "pgclarify.budget",
     "pgclarify_private.budget_counter",
     "pgclarify.model_price",
-    "pgclarify.completion",
+    "pgclarify_private.completion",
     "pgclarify.ambiguity_rule",
     "pgclarify.run",
 }
@@ -108,9 +108,9 @@ class TestWhatUsersMayLock:
 
     def test_a_grant_that_allows_it_is_found(self, connection: Connection, users: Mapping[str, Connection]) -> None:
         for privilege in ("delete", "update", "truncate"):
-            connection.execute(f"grant {privilege} on pgclarify.budget to pgclarify_user".encode())
+            connection.execute(f"grant {privilege} on pgclarify_private.budget to pgclarify_user".encode())
             assert ("pgclarify.budget", "access exclusive") in lockable(users["user"], ["pgclarify.budget"])
-            connection.execute(f"revoke {privilege} on pgclarify.budget from pgclarify_user".encode())
+            connection.execute(f"revoke {privilege} on pgclarify_private.budget from pgclarify_user".encode())
 
     def test_no_rows_either(self, connection: Connection, users: Mapping[str, Connection]) -> None:
         for kind, session in users.items():
@@ -177,7 +177,7 @@ class TestWhileAnAdministratorLocks:
 
         def lock() -> None:
             holder.execute("begin")
-            holder.execute("lock table pgclarify.budget in access exclusive mode")
+            holder.execute("lock table pgclarify_private.budget in access exclusive mode")
 
         class Watched(Runs):
             """Tells when a lock stands in the way."""
@@ -215,6 +215,6 @@ class TestWhileAnAdministratorLocks:
 
         assert [isinstance(result, Paid) for result in landed] == [True]
         assert len(completer.calls) == 1
-        assert scalar(connection, "select count(*) from pgclarify.completion where reply = 'said'") == 1
+        assert scalar(connection, "select count(*) from pgclarify_private.completion where reply = 'said'") == 1
         assert status(connection)[1] == 1
         assert scalar(connection, "select attempt from pgclarify.run where run_id = %s", run_id) == 0

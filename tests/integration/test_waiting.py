@@ -418,7 +418,7 @@ def test_a_call_that_is_cut_off_while_its_run_is_committed_cancels_it(
     connection.execute("""
         create function public.linger() returns trigger language plpgsql set lock_timeout = 0 as
         $$ begin perform pg_advisory_xact_lock_shared(1); return null; end $$;
-        create constraint trigger linger after insert on pgclarify.run
+        create constraint trigger linger after insert on pgclarify_private.run
             deferrable initially deferred for each row execute function public.linger();
         select pg_advisory_lock(1);
     """)

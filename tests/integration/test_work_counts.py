@@ -55,7 +55,9 @@ def test_runs_that_wait_by_who_waits_for_them(corpus: Connection, hire: Hire) ->
     worker = hire()
     enter(corpus, "one", "two", "three")
     (asked,) = enter(corpus, "a person's", waits=True)
-    corpus.execute("update pgclarify.run set created_at = created_at - interval '1 hour' where run_id < %s", [asked])
+    corpus.execute(
+        "update pgclarify_private.run set created_at = created_at - interval '1 hour' where run_id < %s", [asked]
+    )
 
     waiting = counts(worker)
     assert (waiting["jobs_waited_for"], waiting["jobs_in_background"], waiting["jobs_delayed"]) == (1, 3, 0)

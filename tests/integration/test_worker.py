@@ -72,7 +72,7 @@ def test_what_gets_no_grace_is_free_for_others_at_once(
     until(lambda: own_model.in_flight == 4)
     assert stopped.stop() == 0
 
-    leases = "select count(*) from pgclarify.completion where leased_by is not null"
+    leases = "select count(*) from pgclarify_private.completion where leased_by is not null"
     jobs = "select count(*) from pgclarify_queue.procrastinate_jobs where status = 'todo' and scheduled_at is null"
     assert (scalar(connection, leases), scalar(connection, jobs)) == (0, 2)
     own_model.behavior = by_rules
@@ -205,7 +205,7 @@ def test_a_schema_of_another_version_is_refused(
     dsn = make_database("template1" if schema == "missing" else template)
     if schema != "missing":
         with closing(psycopg.connect(dsn, autocommit=True)) as connection:
-            connection.execute("update pgclarify.schema_version set version_num = '9999'")
+            connection.execute("update pgclarify_private.schema_version set version_num = '9999'")
 
     refused = serve_in_vain(dsn, tmp_path)
 

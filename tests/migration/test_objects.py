@@ -109,18 +109,23 @@ def test_every_function_pins_its_search_path(connection: psycopg.Connection[Any]
     }
 
 
-def test_everything_belongs_to_the_owner(connection: psycopg.Connection[Any]) -> None:
+def test_everything_but_views_belongs_to_the_owner(connection: psycopg.Connection[Any]) -> None:
     others = rows(
         connection,
         f"""
         select c.oid::regclass::text from pg_class as c
-        where c.relnamespace in {OURS} and c.relowner <> 'pgclarify_owner'::regrole
+        where c.relnamespace in {OURS} and c.relkind <> 'v' and c.relowner <> 'pgclarify_owner'::regrole
         union all
         select p.oid::regprocedure::text from pg_proc as p
         where p.pronamespace in {OURS} and p.proowner <> 'pgclarify_owner'::regrole
         union all
         select t.oid::regtype::text from pg_type as t
-        where t.typnamespace in {OURS} and t.typowner <> 'pgclarify_owner'::regrole
+        left join pg_class as c on c.oid = (
+            select coalesce(e.typrelid, t.typrelid) from pg_type as self
+            left join pg_type as e on e.oid = self.typelem
+            where self.oid = t.oid
+        )
+        where t.typnamespace in {OURS} and c.relkind is distinct from 'v' and t.typowner <> 'pgclarify_owner'::regrole
         union all
         select n.nspname::text from pg_namespace as n
         where n.oid in {OURS} and n.nspowner <> 'pgclarify_owner'::regrole
@@ -132,20 +137,34 @@ def test_everything_belongs_to_the_owner(connection: psycopg.Connection[Any]) ->
     assert rows(connection, "select rolcanlogin or rolsuper from pg_roles where rolname = 'pgclarify_owner'") == [False]
 
 
-def test_views_that_people_read_are_their_own(connection: psycopg.Connection[Any]) -> None:
-    views = dict(
-        connection.execute("""
-            select c.relname, coalesce('security_invoker=true' = any(c.reloptions), false)
-            from pg_class as c
-            where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace) and c.relkind = 'v'
-        """).fetchall()
+def test_people_read_views_whose_owner_policies_apply_to(connection: psycopg.Connection[Any]) -> None:
+    public = connection.execute("""
+        select distinct relkind::text, pg_get_userbyid(relowner), coalesce(reloptions::text, '')
+        from pg_class
+        where relnamespace = 'pgclarify'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
+    """).fetchall()
+    owner = connection.execute("""
+        select rolsuper or rolbypassrls or rolcanlogin or rolcreaterole, count(memberships)
+        from pg_roles left join pg_auth_members as memberships on memberships.member = pg_roles.oid
+        where rolname = 'pgclarify_views' group by 1
+    """).fetchone()
+    others = rows(
+        connection,
+        """
+        select relname::text from pg_class
+        where relnamespace = 'pgclarify_private'::regnamespace and relkind = 'v'
+            and relowner <> 'pgclarify_views'::regrole
+        """,
     )
 
-    assert {view for view, is_invokers in views.items() if not is_invokers} == {
+    assert public == [("v", "pgclarify_views", "")]
+    assert owner == (False, 0)
+    assert set(others) == {
         # The view that signs, and a view that only functions read.
         "caller",
         "corpus_count",
-        # Views that policies read: on closed documents, and on the caller's own runs only.
+        # Views that policies read: on closed documents, and on the caller's own runs and corpora only.
+        "my_analyzed_corpus",
         "withheld_candidate",
         "withheld_entry",
     }

@@ -44,7 +44,7 @@ def recorder(service: Service, asker: Connection, superuser: Connection, model: 
             superuser.execute(
                 "select pgclarify.add_document(%s, %s, %s, title => %s)", [CORPUS, document_id, content, title]
             )
-        superuser.execute("insert into pgclarify.model_price values ('rules-1', 1, 2)")
+        superuser.execute("insert into pgclarify_private.model_price values ('rules-1', 1, 2)")
     until(
         lambda: scalar(
             superuser,

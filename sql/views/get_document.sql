@@ -1,0 +1,57 @@
+-- One document by its id. View document cannot use the index for that, because its ids are wrapped (views/wrapping.sql).
+
+create or replace function pgclarify_private.get_document(
+    caller pgclarify_private.caller, corpus text, document_id text
+)
+returns setof pgclarify.document
+language plpgsql stable rows 1 security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(get_document.caller));
+    v_corpus_id bigint := (pgclarify_private.find_corpus(v_roles, get_document.corpus)).corpus_id;
+begin
+    return query
+    select
+        document.corpus_id,
+        document.id,
+        document.content,
+        document.title,
+        document.uri,
+        document.metadata,
+        document.readers,
+        document.error,
+        document.created_at,
+        document.updated_at,
+        document.indexed_at,
+        document.source_id,
+        document.origin
+    from pgclarify_private.document
+    where
+        document.corpus_id = v_corpus_id
+        and document.id = get_document.document_id
+        and (document.readers is null or document.readers && v_roles);
+end
+$$;
+
+comment on function pgclarify_private.get_document(pgclarify_private.caller, text, text) is
+'The row of get_document for a caller.';
+grant execute on function pgclarify_private.get_document(pgclarify_private.caller, text, text) to pgclarify_reader;
+
+create or replace function pgclarify.get_document(corpus text, document_id text)
+returns setof pgclarify.document
+language plpgsql stable rows 1
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select found.*
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.get_document(caller, get_document.corpus, get_document.document_id) as found;
+end
+$$;
+
+comment on function pgclarify.get_document(text, text) is
+'The document with this id, as in view document; no row if the corpus has none that you may read. It uses an index, which a '
+'filter of the view by id cannot. corpus: null means the default.';
+grant execute on function pgclarify.get_document(text, text) to pgclarify_reader;

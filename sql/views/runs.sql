@@ -1,0 +1,157 @@
+-- Runs and what they found, as people read them. Text is wrapped: see views/wrapping.sql.
+
+create or replace view pgclarify.run as
+select
+    run.run_id,
+    run.operation,
+    run.corpus_id,
+    run.corpus_name || '' as corpus_name,
+    run.question || '' as question,
+    run.relaxed_question || '' as relaxed_question,
+    run.history #> '{}' as history,
+    run.settings #> '{}' as settings,
+    run.parent_run_id,
+    (run.requested_by || '')::name as requested_by,
+    run.status,
+    run.error || '' as error,
+    run.attempt,
+    run.worker_id,
+    run.corpus_revision,
+    run.model || '' as model,
+    run.prompt_version || '' as prompt_version,
+    run.completions,
+    run.reused_completions,
+    run.prompt_tokens,
+    run.completion_tokens,
+    run.cost_usd,
+    run.created_at,
+    run.started_at,
+    run.finished_at,
+    run.stop_reason || '' as stop_reason,
+    run.graph_revision,
+    run.route,
+    run.saved_completions,
+    run.embedding_model || '' as embedding_model,
+    run.interpretations,
+    run.candidates,
+    run.verdicts,
+    run.served,
+    run.last_served_at,
+    run.question_group_id,
+    run.is_counted,
+    run.crashes,
+    run.stop_code,
+    run.error_code || '' as error_code,
+    run.budget_id,
+    run.cached_tokens
+from pgclarify_private.run;
+
+grant select on pgclarify.run to pgclarify_reader;
+
+create or replace view pgclarify.stage as
+select
+    stage.run_id,
+    stage.ordinal,
+    stage.name,
+    stage.batch,
+    stage.step_ordinal,
+    stage.started_at,
+    stage.duration_ms,
+    stage.rows,
+    stage.calls,
+    stage.reused_calls,
+    stage.prompt_tokens,
+    stage.completion_tokens,
+    stage.note || '' as note,
+    stage.reused_prompt_tokens,
+    stage.reused_completion_tokens,
+    stage.model_ms
+from pgclarify_private.stage;
+
+grant select on pgclarify.stage to pgclarify_reader;
+
+create or replace view pgclarify.candidate as
+select
+    candidate.run_id,
+    candidate.rank,
+    candidate.corpus_id,
+    candidate.document_id || '' as document_id,
+    candidate.passage_id,
+    candidate.heading || '' as heading,
+    candidate.score,
+    candidate.origin,
+    candidate.via_passage_id,
+    candidate.batch,
+    candidate.step_ordinal
+from pgclarify_private.candidate;
+
+grant select on pgclarify.candidate to pgclarify_reader;
+
+create or replace view pgclarify.verdict as
+select
+    verdict.run_id,
+    verdict.rank,
+    verdict.outcome,
+    verdict.interpretation || '' as interpretation,
+    verdict.answer || '' as answer,
+    verdict.quote || '' as quote,
+    verdict.start_char,
+    verdict.end_char,
+    verdict.vector,
+    verdict.completion_id,
+    verdict.is_reused,
+    verdict.reason || '' as reason,
+    verdict.error || '' as error,
+    verdict.created_at,
+    verdict.abstention_code,
+    verdict.error_code
+from pgclarify_private.verdict;
+
+grant select on pgclarify.verdict to pgclarify_reader;
+
+create or replace view pgclarify.interpretation as
+select
+    interpretation.run_id,
+    interpretation.ordinal,
+    interpretation.interpretation || '' as interpretation,
+    interpretation.answer || '' as answer,
+    interpretation.support,
+    interpretation.cohesion
+from pgclarify_private.interpretation;
+
+grant select on pgclarify.interpretation to pgclarify_reader;
+
+create or replace view pgclarify.citation as
+select
+    citation.run_id,
+    citation.ordinal,
+    citation.rank,
+    citation.candidate_rank,
+    citation.corpus_id,
+    citation.document_id || '' as document_id,
+    citation.passage_id,
+    citation.heading || '' as heading,
+    citation.is_medoid,
+    citation.quote || '' as quote,
+    citation.start_char,
+    citation.end_char
+from pgclarify_private.citation;
+
+grant select on pgclarify.citation to pgclarify_reader;
+
+create or replace view pgclarify.evidence as
+select
+    evidence.run_id,
+    evidence.ordinal,
+    evidence.rank,
+    evidence.candidate_rank,
+    evidence.corpus_id,
+    evidence.document_id || '' as document_id,
+    evidence.passage_id,
+    evidence.heading || '' as heading,
+    evidence.quote || '' as quote,
+    evidence.start_char,
+    evidence.end_char
+from pgclarify_private.evidence;
+
+grant select on pgclarify.evidence to pgclarify_reader;
