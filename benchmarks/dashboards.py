@@ -220,8 +220,8 @@ _MAKE = (
     select
         citation.corpus_id, citation.document_id, run.requested_by, run.requested_by_oid, count(*),
         count(distinct run.run_id), max(run.finished_at)
-    from pgclarify.citation
-    inner join pgclarify.run on citation.run_id = run.run_id
+    from pgclarify_private.citation
+    inner join pgclarify_private.run on citation.run_id = run.run_id
     group by citation.corpus_id, citation.document_id, run.requested_by, run.requested_by_oid
     """,
     "insert into pgclarify_private.corpus_tally (corpus_id, revision) select corpus_id, %(runs)s / 1000"

@@ -89,11 +89,6 @@ Composite types that functions return. Later versions may add columns at the end
 Views read stored rows, and start nothing. Each view shows only rows that the reading role may see. Later versions may
 add columns at the end.
 """,
-    "tables.md": """# Tables
-
-Tables that you may read. Each shows only rows that you may see. Any version may change them, but not the
-[views](views.md).
-""",
 }
 
 
@@ -142,7 +137,6 @@ def pages(connection: psycopg.Connection[Any]) -> dict[str, str]:
         "functions.md": [_function(one) for one in functions],
         "rows.md": [_relation(one) for one in relations if one["kind"] == "c"],
         "views.md": [_relation(one) for one in relations if one["kind"] == "v"],
-        "tables.md": [_relation(one) for one in relations if one["kind"] in "rp"],
     }
     return {name: GENERATED + HEADS[name] + "".join(parts) for name, parts in chapters.items()}
 

@@ -1,13 +1,13 @@
 -- What all views have in common: why text in them is wrapped, whom they belong to, and what their columns mean.
 --
--- PostgreSQL may apply a comparison to a hidden row, before the policy, if the comparison is leakproof, as = and < of text are. The
--- number of rows that it removed, and the estimates of the planner, would then tell what a hidden text is. So:
+-- PostgreSQL may apply a comparison to a hidden row, before the policy, if the comparison is leakproof, as = and < of text are.
+-- The number of rows that it removed, and the estimates of the planner, would then tell what a hidden text is. So:
 --
--- * Tables are private. Views belong to pgclarify_views, which may read the tables, does not own them, and has no BYPASSRLS. The
---   policies apply to it, and current_user in them is still the role that reads the view.
+-- * Tables are private. Views belong to pgclarify_views, which may read the tables, does not own them, and has no BYPASSRLS.
+--   The policies apply to it, and current_user in them is still the role that reads the view.
 -- * Text in a view is an expression that is not leakproof, which PostgreSQL computes after the policy, and for which it has no
---   statistics: text || '', jsonb #> '{}', trim_array(names, 0). Columns with a closed list of values, keys, numbers and times are
---   bare, so that filters on them use indexes.
+--   statistics: text || '', jsonb #> '{}', trim_array(names, 0). Columns with a closed list of values, keys, numbers and times
+--   are bare, so that filters on them use indexes.
 
 do $$
 declare

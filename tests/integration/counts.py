@@ -15,14 +15,14 @@ _COUNTED = """
 _REAL = """
     select
         corpus.corpus_id,
-        (select count(*) from pgclarify.document as d where d.corpus_id = corpus.corpus_id),
-        (select count(d.readers) from pgclarify.document as d where d.corpus_id = corpus.corpus_id),
+        (select count(*) from pgclarify_private.document as d where d.corpus_id = corpus.corpus_id),
+        (select count(d.readers) from pgclarify_private.document as d where d.corpus_id = corpus.corpus_id),
         (select count(*) from pgclarify_private.pending_document as p where p.corpus_id = corpus.corpus_id),
         (select coalesce(sum(p.passages), 0) from pgclarify_private.pending_document as p
         where p.corpus_id = corpus.corpus_id),
-        (select count(d.error) from pgclarify.document as d where d.corpus_id = corpus.corpus_id),
-        (select count(*) from pgclarify.passage as p where p.corpus_id = corpus.corpus_id),
-        (select count(p.readers) from pgclarify.passage as p where p.corpus_id = corpus.corpus_id),
+        (select count(d.error) from pgclarify_private.document as d where d.corpus_id = corpus.corpus_id),
+        (select count(*) from pgclarify_private.passage as p where p.corpus_id = corpus.corpus_id),
+        (select count(p.readers) from pgclarify_private.passage as p where p.corpus_id = corpus.corpus_id),
         (
             select count(*) from pgclarify_private.passage_embedding as e
             where e.embedding_space_id = corpus.embedding_space_id
@@ -33,21 +33,21 @@ _REAL = """
         ),
         (
             select coalesce(sum(cardinality(occurrence.positions)), 0)
-            from pgclarify.passage as p, unnest(p.lexemes) as occurrence
+            from pgclarify_private.passage as p, unnest(p.lexemes) as occurrence
             where p.corpus_id = corpus.corpus_id
         ),
         (
             select coalesce(sum(p.lexeme_count), 0)
-            from pgclarify.passage as p
+            from pgclarify_private.passage as p
             where p.corpus_id = corpus.corpus_id and p.readers is not null
         )
-    from pgclarify.corpus
+    from pgclarify_private.corpus
 """
 _WRONG_PASSAGES = """
     select p.corpus_id, p.document_id, p.id
-    from pgclarify.passage as p
-    join pgclarify.corpus on corpus.corpus_id = p.corpus_id
-    left join pgclarify.document as d on d.corpus_id = p.corpus_id and d.id = p.document_id
+    from pgclarify_private.passage as p
+    join pgclarify_private.corpus on corpus.corpus_id = p.corpus_id
+    left join pgclarify_private.document as d on d.corpus_id = p.corpus_id and d.id = p.document_id
     left join pgclarify_private.passage_embedding as e
         on e.embedding_space_id = corpus.embedding_space_id
         and e.document_id = p.document_id and e.passage_id = p.id
@@ -116,7 +116,7 @@ _TERMS = """
 """
 _REAL_TERMS = """
     select p.corpus_id, lexeme, count(*), count(p.readers)
-    from pgclarify.passage as p, unnest(tsvector_to_array(p.lexemes)) as lexeme
+    from pgclarify_private.passage as p, unnest(tsvector_to_array(p.lexemes)) as lexeme
     group by 1, 2
 """
 

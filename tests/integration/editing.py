@@ -47,7 +47,7 @@ def passages(connection: Connection) -> dict[str, Row]:
         content: tuple(row)
         for content, *row in rows(
             connection,
-            "select p.content, p.id, p.xmin::text, e.xmin::text from pgclarify.passage as p"
+            "select p.content, p.id, p.xmin::text, e.xmin::text from pgclarify_private.passage as p"
             " join pgclarify_private.passage_embedding as e on (e.document_id, e.passage_id) = (p.document_id, p.id)"
             " order by p.document_id, p.ordinal",
         )

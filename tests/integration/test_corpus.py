@@ -129,7 +129,7 @@ class TestCreating:
         scalar(connection, "select pgclarify.add_document('a', '1', 'The cars')")
         hire().index_everything()
 
-        assert scalar(connection, "select lexemes::text from pgclarify.passage") == "'cars':2 'the':1"
+        assert scalar(connection, "select lexemes::text from pgclarify_private.passage") == "'cars':2 'the':1"
 
     @pytest.mark.committed
     def test_searches_of_others_go_on(self, connection: Connection, connect: Connect, hire: Hire) -> None:

@@ -60,12 +60,12 @@ class TestAdding:
         )
         assert scalar(connection, everything)
         worker.index_everything()
-        before = connection.execute("select xmin, * from pgclarify.document").fetchall()
+        before = connection.execute("select xmin, * from pgclarify_private.document").fetchall()
         revision = scalar(connection, "select revision from pgclarify.corpus_status")
 
         assert not scalar(connection, everything)
 
-        assert connection.execute("select xmin, * from pgclarify.document").fetchall() == before
+        assert connection.execute("select xmin, * from pgclarify_private.document").fetchall() == before
         assert scalar(connection, "select revision from pgclarify.corpus_status") == revision
         assert worker.claim() == []
 
@@ -88,7 +88,7 @@ class TestAdding:
 
         assert status(connection)[2] == 1
         worker.index_everything()
-        assert scalar(connection, "select lexemes @@ 'polici'::tsquery from pgclarify.passage")
+        assert scalar(connection, "select lexemes @@ 'polici'::tsquery from pgclarify_private.passage")
         assert_counts_agree(connection)
 
     def test_new_content_replaces_the_old_when_it_is_indexed(self, connection: Connection, worker: HandWorker) -> None:

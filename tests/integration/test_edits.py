@@ -136,7 +136,7 @@ class TestWhatStays:
         assert sea["# Sea\n" + CARS][0] != land["# Land\n" + CARS][0]
         assert sea[TRUCKS][0] == land[TRUCKS][0]
         assert scalar(connection, "select heading from pgclarify.passage where content = %s", TRUCKS) == "Sea"
-        assert scalar(connection, "select lexemes @@ 'sea' from pgclarify.passage where content = %s", TRUCKS)
+        assert scalar(connection, "select lexemes @@ 'sea' from pgclarify_private.passage where content = %s", TRUCKS)
         vector = "select vector::text from pgclarify_private.passage_embedding where passage_id = %s"
         assert scalar(connection, vector, sea[TRUCKS][0]) == "[1,0,0,0]"
         assert_counts_agree(connection)
@@ -144,7 +144,7 @@ class TestWhatStays:
         add(connection, "# Sea\n" + CARS, TRUCKS, title="Law")
         worker.index_everything()
         assert {row[0] for row in passages(connection).values()} == {row[0] for row in sea.values()}
-        assert scalar(connection, "select bool_and(lexemes @@ 'law') from pgclarify.passage")
+        assert scalar(connection, "select bool_and(lexemes @@ 'law') from pgclarify_private.passage")
         assert_counts_agree(connection)
 
     def test_of_a_document_with_readers(self, connection: Connection, worker: HandWorker) -> None:

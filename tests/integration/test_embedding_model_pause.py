@@ -12,7 +12,7 @@ from tests.integration.changing_model import ADD, DIMENSIONS, NEW, SET, begin, f
 
 HOLD = "select from pgclarify.corpus where name = 'insurance' for key share"
 IS_PAUSED = "select pgclarify_private.is_paused(corpus_id) from pgclarify.corpus where name = 'insurance'"
-PAUSES = "select count(paused_until) from pgclarify.embedding_space"
+PAUSES = "select count(paused_until) from pgclarify_private.embedding_space"
 
 
 @pytest.fixture

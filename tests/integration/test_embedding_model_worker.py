@@ -67,7 +67,7 @@ def test_a_worker_fills_and_switches(
     assert scalar(connection, "select distinct dimensions from pgclarify.embedding_space where state = 'active'") == 24
     assert scalar(asker, ask) > 0
     assert scalar(connection, "select count(*) from pgclarify.run") == runs + 1, "answers may differ now"
-    run = "select vector_dims(question_vector) from pgclarify.run order by run_id desc limit 1"
+    run = "select vector_dims(question_vector) from pgclarify_private.run order by run_id desc limit 1"
     assert scalar(connection, run) == 24
     assert_counts_agree(connection)
 

@@ -21,7 +21,7 @@ def test_many_passages_are_read_by_index_and_at_once(desk: Desk) -> None:
         insert into pgclarify_private.completion
         (purpose, model, parameters, prompt_version, input_hash, run_id, reply, latency_ms, finished_at)
         select 'verdict', 'm', '{}', 'v', sha256(int8send(run.run_id * 1000 + n)), run.run_id, 'said', 1, now()
-        from pgclarify.run, generate_series(1, 200) as n where run.question <> 'rental cars';
+        from pgclarify_private.run, generate_series(1, 200) as n where run.question <> 'rental cars';
 
         insert into pgclarify_private.candidate (run_id, rank, corpus_id, document_id, passage_id, score, origin)
         select run_id, row_number() over (partition by run_id), 1, '101', completion_id, 0.5, 'dense'
@@ -29,7 +29,7 @@ def test_many_passages_are_read_by_index_and_at_once(desk: Desk) -> None:
 
         insert into pgclarify_private.verdict (run_id, rank, outcome, completion_id, is_reused, reason, abstention_code)
         select run_id, rank, 'abstained', passage_id, false, 'no', 'not_answered'
-        from pgclarify.candidate join pgclarify_private.completion using (run_id)
+        from pgclarify_private.candidate join pgclarify_private.completion using (run_id)
         where completion_id = passage_id and model = 'm'
     """)
     desk.owner.execute(

@@ -87,8 +87,8 @@ class TestOptions:
             for budget in ("8", "8.0", "0.8e1")
         ]
         assert connection.execute(
-            "select distinct settings ->> 'budget', encode(reuse_key, 'hex') from pgclarify.run"
-        ).fetchall() == [("8", scalar(connection, "select encode(max(reuse_key), 'hex') from pgclarify.run"))]
+            "select distinct settings ->> 'budget', encode(reuse_key, 'hex') from pgclarify_private.run"
+        ).fetchall() == [("8", scalar(connection, "select encode(max(reuse_key), 'hex') from pgclarify_private.run"))]
         assert worker.start(ids[1]) is not None
         assert len(worker.retrieve(ids[1], 1, "at 10", [1, 0, 0, 0])) == len(ANGLES)
 

@@ -30,7 +30,7 @@ class TestPassages:
     ) -> None:
         run_id = ask(user, worker)
         find(worker, run_id, vector=[1, 0, 0, 0])
-        vector = "select question_vector::text from pgclarify.run where run_id = %s"
+        vector = "select question_vector::text from pgclarify_private.run where run_id = %s"
         assert scalar(connection, vector, run_id) == "[1,0,0,0]"
 
         connection.execute("update pgclarify_private.run set operation = 'investigate' where run_id = %s", [run_id])

@@ -133,7 +133,7 @@ class TestLinking:
         worker.index_everything()
         for step in range(4):
             assert worker.send("link_passages", max_passages=10)[0]["passages"] == 10, step
-        assert scalar(corpus, "select linking_document_id is not null from pgclarify.embedding_space")
+        assert scalar(corpus, "select linking_document_id is not null from pgclarify_private.embedding_space")
 
         add(corpus, {f"new {number}": f"New {number}." for number in range(5)})
         for number in range(5):
@@ -153,7 +153,7 @@ class TestLinking:
         link(worker)
         begin = """
             select (pgclarify_private.begin_walk(space, %s, %s)).linking_document_id
-            from pgclarify.embedding_space as space
+            from pgclarify_private.embedding_space as space
         """
         add(corpus, {f"new {number}": f"New {number}." for number in range(10)})
         worker.index_everything()

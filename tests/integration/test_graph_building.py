@@ -20,8 +20,8 @@ from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, sca
 from tests.integration.counts import assert_counts_agree
 from tests.integration.linking import MANY, add, circle, faults, link, lists
 
-WALKS = "select linking_document_id is not null from pgclarify.embedding_space"
-HELD_BY = "select linking_worker_id from pgclarify.embedding_space"
+WALKS = "select linking_document_id is not null from pgclarify_private.embedding_space"
+HELD_BY = "select linking_worker_id from pgclarify_private.embedding_space"
 LISTS = (
     "select document_id, neighbor_document_ids, neighbor_ids, similarities"
     " from pgclarify_private.neighborhood order by document_id"

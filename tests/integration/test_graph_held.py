@@ -147,7 +147,7 @@ def test_a_walk_that_does_not_begin_leaves_the_queue_as_it_was(
     hire().index_everything()
     begin = """
         select (pgclarify_private.begin_walk(space, 1, 40)).linking_document_id
-        from pgclarify.embedding_space as space
+        from pgclarify_private.embedding_space as space
     """
     corpus.execute("update pgclarify_private.corpus_tally set linked = 40 where passages > 0")
     other, worker = connect(), connect()

@@ -91,4 +91,4 @@ def test_no_wait(linked: Service, superuser: psycopg.Connection[Any], tmp_path: 
     done = graph(linked, tmp_path, "build", CORPUS, "--no-wait")
 
     assert (done.returncode, done.stderr) == (0, "")
-    until(lambda: scalar(superuser, "select linking_document_id is null from pgclarify.embedding_space"))
+    until(lambda: scalar(superuser, "select linking_document_id is null from pgclarify_private.embedding_space"))

@@ -376,6 +376,6 @@ class TestWords:
 def test_where_workers_stand_names_no_document(make_world: MakeWorld) -> None:
     world = make_world()
     with pytest.raises(psycopg.Error) as refused:
-        world.alice.execute("select linking_document_id from pgclarify.embedding_space")
+        world.alice.execute("select linking_document_id from pgclarify_private.embedding_space")
     assert refused.value.sqlstate == "42501"
     assert scalar(world.alice, "select model from pgclarify.embedding_space") == "all-MiniLM-L6-v2"

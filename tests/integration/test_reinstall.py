@@ -62,7 +62,7 @@ def test_with_something_to_change_it_says_whom_it_waits_for(
         "drop view pgclarify.queue_status",
         "drop policy run_is_visible on pgclarify_private.run",
         "alter table pgclarify_private.run disable row level security",
-        "revoke select on pgclarify_private.run from pgclarify_reader",
+        "revoke select on pgclarify.run from pgclarify_reader",
         "revoke execute on function pgclarify.cancel(bigint) from pgclarify_user",
         "create or replace function pgclarify_private.connection_value(setting text) returns text language"
         " sql immutable"

@@ -220,7 +220,7 @@ def test_readers_of_an_earlier_content_only_become_fewer(connection: Connection,
     put(connection, [SECRET, KEPT], None)
     worker = hire()
     worker.index_everything()
-    readers = "select jsonb_agg(distinct readers) from pgclarify.passage"
+    readers = "select jsonb_agg(distinct readers) from pgclarify_private.passage"
 
     for given, left in (
         (["boss", "staff"], ["boss", "staff"]),
