@@ -98,7 +98,8 @@ def _documents(paths: Sequence[Path]) -> list[Document]:
     from pgclarify.ingest.naming import Naming
 
     documents = []
-    for document in read_documents(paths, naming=Naming(source="pgclarify demo")):
+    # Some installers put links to their cache in place of a package's files.
+    for document in read_documents(paths, naming=Naming(source="pgclarify demo"), on_link_out=None):
         if isinstance(document, UnreadableFile):
             raise document
         documents.append(document)

@@ -232,6 +232,8 @@ def _load(settings: Settings, dsn: str, corpus_name: str, paths: Sequence[str]) 
     terminal.notices().print(rendering.loaded(corpus_name, report.changed, report.unchanged, is_searchable=True))
     if skipped:
         terminal.notices().print(rendering.skipped(skipped), soft_wrap=True)
+    if sources.links_out:
+        terminal.notices().print(rendering.links_out([*map(str, sources.links_out)]), soft_wrap=True)
     unread = (f"{file}: {reason}" for reason, files in report.unread.items() for file in files)
     problems = [*report.problems, *unread, *(f"{row['document_id']}: {row['error']}" for row in failed)]
     if problems:

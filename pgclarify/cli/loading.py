@@ -109,6 +109,15 @@ def load(
         ),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", metavar="", help="With --mirror: do not ask.")] = False,
+    follow_links: Annotated[
+        bool,
+        typer.Option(
+            "--follow-links",
+            metavar="",
+            help="Also read files in other places that links in the folders lead to; only if you trust all who can"
+            " write there.",
+        ),
+    ] = False,
     no_wait: Annotated[
         bool, typer.Option("--no-wait", metavar="", help="Return before everything is searchable.")
     ] = False,
@@ -129,8 +138,9 @@ def load(
 
     If something cannot be read or stored, the command names it, loads the rest
     and exits with 1, and --mirror removes nothing. In a folder, files of unknown
-    kinds are only counted, hidden files are left out, and links to folders are
-    not followed.
+    kinds are only counted, and hidden files are left out. A link to a file that
+    is not in the folder is named and left out, unless you say --follow-links. A
+    link to a folder is not followed. The same holds for a pattern in quotes.
     """
     from pgclarify.cli import rendering
     from pgclarify.ingest.files import SUPPORTED_SUFFIXES
@@ -145,15 +155,17 @@ def load(
         kind=kind,
         document_id=document_id,
         title=title,
+        follows_links=follow_links,
     )
     whole = sources.whole() if mirror else []
     skipped: Counter[str] = Counter()
     documents = sources.documents(lambda kind: skipped.update([kind]))
     first = next(documents, None)
     if first is None:
+        left_out = f" {rendering.links_out([*map(str, sources.links_out)]).plain}" if sources.links_out else ""
         raise InputError(
             "there is nothing to load",
-            detail=f"{rendering.skipped(skipped).plain}." if skipped else None,
+            detail=f"{rendering.skipped(skipped).plain}.{left_out}" if skipped else left_out.strip() or None,
             hint=f"Name files or folders with any of {', '.join(sorted(SUPPORTED_SUFFIXES))}.",
         )
     with connection.connect(connection.running_dsn(settings)) as database:
@@ -173,6 +185,7 @@ def load(
                 lambda report: progress.update(reading, completed=report.stored),
             )
             report.skipped.update(skipped)
+            report.links_out.extend(map(str, sources.links_out))
             progress.remove_task(reading)
             # An unreadable file may be the new name of another one.
             plan.is_complete = plan.is_complete and not (report.problems or report.unread)
@@ -212,6 +225,7 @@ def summary(
         "problems": report.problems,
         "unread": report.unread,
         "skipped": report.skipped,
+        "links_out": report.links_out,
         "repeated": report.repeated,
         "failed": failed,
     }
@@ -233,6 +247,8 @@ def _say(corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_sear
         say(rendering.not_indexed(failed), soft_wrap=True)
     if report.skipped:
         say(rendering.skipped(report.skipped), soft_wrap=True)
+    if report.links_out:
+        say(rendering.links_out(report.links_out), soft_wrap=True)
     # Last, because it should be fixed first.
     if report.unread:
         say(rendering.unread(report.unread), soft_wrap=True)

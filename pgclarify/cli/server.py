@@ -198,6 +198,7 @@ def _install(
             loopback_port=loopback_port,
             loopback_password=password.get_secret_value() if password else None,
             adopt_roles=adopt_roles,
+            on_wait=lambda sentence: console.print(sentence, style="yellow", markup=False, soft_wrap=True),
         )
     where = "database of PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded server in {settings.data_dir}"
     if installation.previous is None:

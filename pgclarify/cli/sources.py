@@ -10,6 +10,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,11 +53,13 @@ class Format(StrEnum):
         return self in (Format.JSONL, Format.CSV, Format.TSV)
 
 
-def expand(given: Sequence[str]) -> list[Path]:
+def expand(given: Sequence[str], on_link_out: Callable[[Path], object] | None = lambda path: None) -> list[Path]:
     """Turn arguments into paths that exist. Patterns that no shell has expanded are expanded, in order of names.
 
     Args:
         given: Files, folders and patterns (`*`, `?`, `[…]`, and `**` for any depth), without standard input.
+        on_link_out: Called for what a pattern finds out of its folder, through a link; it is then left out. None
+            follows these links.
 
     Raises:
         typer.BadParameter: If a file does not exist, or nothing matches a pattern.
@@ -68,7 +71,7 @@ def expand(given: Sequence[str]) -> list[Path]:
         if path.exists():
             paths.append(path)
         elif found := _matches(str(path)):
-            paths.extend(found)
+            paths.extend(_inside(str(path), found, on_link_out))
         elif glob.has_magic(argument):
             raise typer.BadParameter(f"No file matches {argument!r}.")
         else:
@@ -80,6 +83,22 @@ def _matches(pattern: str) -> list[Path]:
     found = [Path(name) for name in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207 - it may be absolute
     # `**` finds folders and also their files, which would be read twice. Without it, a pattern may find broken links.
     return [path for path in found if path.is_file()] if "**" in pattern else found
+
+
+def _inside(pattern: str, found: list[Path], on_link_out: Callable[[Path], object] | None) -> list[Path]:
+    """Leave out what is not in the folder of a pattern: the part of the pattern without wildcards."""
+    if on_link_out is None:
+        return found
+    from pgclarify.ingest.folders import leads_out
+
+    folder = Path(*takewhile(lambda part: not glob.has_magic(part), Path(pattern).parts)).resolve()
+    inside = []
+    for path in found:
+        if leads_out(path, folder):
+            on_link_out(path)
+        else:
+            inside.append(path)
+    return inside
 
 
 class Sources:
@@ -95,6 +114,7 @@ class Sources:
         document_id: str | None = None,
         title: str | None = None,
         stdin: BinaryIO | None = None,
+        follows_links: bool = False,
     ) -> None:
         """Look for all sources.
 
@@ -106,6 +126,7 @@ class Sources:
             document_id: Id of the one document in standard input, unless it has records.
             title: Its title.
             stdin: Standard input, as bytes; None for that of the process.
+            follows_links: Whether links in folders may lead out of them.
 
         Raises:
             typer.BadParameter: If a file does not exist, or the options do not fit the sources.
@@ -132,15 +153,18 @@ class Sources:
                 "Lines and rows from standard input have no path: name their source with --as, so that only a later"
                 " load under the same name replaces them."
             )
+        # Links out of their folders, in the order in which they are found.
+        self.links_out: dict[Path, None] = {}
+        self._on_link_out = None if follows_links else self._leave_out
         # Look for all of them before reading the first.
-        self.paths = expand([argument for argument in given if argument != STANDARD_INPUT])
+        self.paths = expand([argument for argument in given if argument != STANDARD_INPUT], self._on_link_out)
         self._copy = _copied(stdin or sys.stdin.buffer, self) if self._is_piped else None
 
     def names(self) -> Iterator[Name | UnreadableFile]:
         """Yield the names of the documents, and an error for each file whose names cannot be known."""
         from pgclarify.ingest.files import find_names
 
-        yield from find_names(self.paths, fields=self._fields, naming=self._naming)
+        yield from find_names(self.paths, fields=self._fields, naming=self._naming, on_link_out=self._on_link_out)
         if self._is_piped and not self._holds_many:
             yield self._naming.of_piped(self._document_id or "")
             return
@@ -155,7 +179,9 @@ class Sources:
         """
         from pgclarify.ingest.files import read_documents
 
-        yield from read_documents(self.paths, fields=self._fields, naming=self._naming, on_skip=on_skip)
+        yield from read_documents(
+            self.paths, fields=self._fields, naming=self._naming, on_skip=on_skip, on_link_out=self._on_link_out
+        )
         for document in self._piped(on_skip):
             if isinstance(document, UnreadableFile):
                 yield document
@@ -181,6 +207,9 @@ class Sources:
         return sorted(
             one for one in everything if not any(one != other and one.startswith(other) for other in everything)
         )
+
+    def _leave_out(self, link: Path) -> None:
+        self.links_out[link] = None
 
     def _piped(self, on_skip: Callable[[str], object] = lambda kind: None) -> Iterator[Document | UnreadableFile]:
         from pgclarify.ingest.files import read_stream

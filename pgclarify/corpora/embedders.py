@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pgclarify.config import Settings
@@ -30,7 +31,7 @@ async def open_embedders(settings: Settings) -> AsyncIterator[Embedders]:
             if not endpoints:
                 endpoints.append(EmbeddingEndpoint.from_settings(settings, tally=embedders.tally))
                 stack.push_async_callback(endpoints[0].aclose)
-            return await EndpointEmbedder.open(endpoints[0], model)
+            return await EndpointEmbedder.open(endpoints[0], model, partial(embedders.forget, model))
 
         embedders = Embedders(settings.embedding_backend, open_at_endpoint, device=settings.device)
         try:

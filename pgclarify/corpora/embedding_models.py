@@ -34,6 +34,7 @@ class Models:
         splitters: Makes the splitter for a model; called once for each model.
         loading_seconds: How long to wait for a model that is being loaded.
         holder: What the vectors belong to, for errors.
+        forget: Called with the name of a model that has other dimensions than the vectors, so that it is loaded anew.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Models:
         splitters: Callable[[Embedder], Splitter],
         loading_seconds: float,
         holder: Literal["corpus", "space"] = "corpus",
+        forget: Callable[[str], object] = lambda model: None,
     ) -> None:
         self._embedders = embedders
         self._make_splitter = splitters
@@ -49,6 +51,7 @@ class Models:
         self._splitters: WeakKeyDictionary[Embedder, Splitter] = WeakKeyDictionary()
         self._loading_seconds = loading_seconds
         self._holder = holder
+        self._forget = forget
         self._loading: dict[str, asyncio.Task[Embedder | None]] = {}
         self._left_until: dict[str, float] = {}
         # Errors of models that could not be loaded at the last attempt.
@@ -85,6 +88,8 @@ class Models:
         try:
             return embedder, self._splitter(embedder, dimensions)
         except (ConfigurationError, EmbeddingError) as error:
+            if isinstance(error, DimensionMismatch):
+                self._forget(model)
             self.leave(model, error)
             raise
 

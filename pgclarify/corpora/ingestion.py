@@ -49,6 +49,7 @@ class Ingestion:
         store: The tables of the corpora.
         embedders: Returns the embedding model of a name; raises ModelNotFound.
         splitters: Makes the splitter for a model; called once for each model.
+        forget: Makes the next call of `embedders` load a model anew.
         loading_seconds: How long other corpora wait for a model that is being loaded.
         max_documents: Most documents in one claim.
         max_chars: Most characters in one claim, unless a single document has more.
@@ -64,6 +65,7 @@ class Ingestion:
         embedders: Callable[[str], Awaitable[Embedder]],
         *,
         splitters: Callable[[Embedder], Splitter] = chunker_of,
+        forget: Callable[[str], object] = lambda model: None,
         loading_seconds: float = LOADING_SECONDS,
         max_documents: int = 256,
         max_chars: int = 4_000_000,
@@ -72,7 +74,7 @@ class Ingestion:
         retry_seconds: float = 1.0,
     ) -> None:
         self._store = store
-        self._models = Models(embedders, splitters, loading_seconds)
+        self._models = Models(embedders, splitters, loading_seconds, forget=forget)
         self._may_hold_leases = False
         self._max_documents = max_documents
         self._max_chars = max_chars

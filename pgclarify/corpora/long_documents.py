@@ -37,6 +37,7 @@ class LongIngestion:
         store: The tables of the corpora.
         embedders: Returns the embedding model of a name; raises ModelNotFound.
         splitters: Makes the splitter for a model; called once for each model.
+        forget: Makes the next call of `embedders` load a model anew.
         loading_seconds: How long other corpora wait for a model that is being loaded.
         batch_size: Chunks in one call of a model on this machine. Between calls, a document that changed meanwhile is
             dropped.
@@ -49,12 +50,13 @@ class LongIngestion:
         embedders: Callable[[str], Awaitable[Embedder]],
         *,
         splitters: Callable[[Embedder], Splitter] = chunker_of,
+        forget: Callable[[str], object] = lambda model: None,
         loading_seconds: float = LOADING_SECONDS,
         batch_size: int = 64,
         retry_seconds: float = 1.0,
     ) -> None:
         self._store = store
-        self._models = Models(embedders, splitters, loading_seconds)
+        self._models = Models(embedders, splitters, loading_seconds, forget=forget)
         self._may_hold_lease = False
         self._batch_size = batch_size
         self._retry_seconds = retry_seconds

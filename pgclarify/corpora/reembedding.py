@@ -31,6 +31,7 @@ class Reembedding:
         store: The tables of the spaces.
         embedders: Returns the embedding model of a name; raises ModelNotFound.
         splitters: Makes the splitter for a model, which renders the text to embed; called once for each model.
+        forget: Makes the next call of `embedders` load a model anew.
         loading_seconds: How long other spaces wait for a model that is being loaded.
         max_passages: Most passages in one claim.
     """
@@ -41,11 +42,12 @@ class Reembedding:
         embedders: Callable[[str], Awaitable[Embedder]],
         *,
         splitters: Callable[[Embedder], Splitter] = chunker_of,
+        forget: Callable[[str], object] = lambda model: None,
         loading_seconds: float = LOADING_SECONDS,
         max_passages: int = 128,
     ) -> None:
         self._store = store
-        self._models = Models(embedders, splitters, loading_seconds, "space")
+        self._models = Models(embedders, splitters, loading_seconds, "space", forget)
         self._may_hold_leases = False
         self._max_passages = max_passages
 

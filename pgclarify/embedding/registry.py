@@ -202,6 +202,12 @@ class Embedders(Registry[ClosableEmbedder]):
         is_faster = may_differ and is_packaged(model) and multiplies_int8()
         return await (self._for_readings if is_faster else self).get(model)
 
+    def forget(self, model: str) -> None:
+        """Load a model behind an endpoint anew when it is next needed: its server may give other dimensions now."""
+        if model.startswith(AT_ENDPOINT):
+            self._loaded.pop(model, None)
+            self._leaving.pop(model, None)
+
     async def _load_anew(self, model: str) -> ClosableEmbedder:
         if self._open_at_endpoint is not None and model.startswith(AT_ENDPOINT):
             return await self._open_at_endpoint(model)

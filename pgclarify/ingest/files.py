@@ -44,12 +44,13 @@ def read_documents(
     limits: ParsingLimits | None = None,
     naming: Naming | None = None,
     on_skip: Callable[[str], object] = lambda kind: None,
+    on_link_out: Callable[[Path], object] | None = lambda path: None,
 ) -> Iterator[Document | UnreadableFile]:
     """Read documents from files and folders, as a stream.
 
     Text, Markdown, HTML, PDF, DOCX, PPTX and mail files are one document each. Its id is its path below `root`, or
     below the given folder, in POSIX form; for a single file, its name. In JSON lines each line is a document, in CSV
-    and TSV each row. In folders, hidden files and folders are skipped.
+    and TSV each row. In folders, hidden files and folders are skipped, and links to files that are not in the folder.
 
     Args:
         paths: Files and folders. Folders are read recursively, in the order of names; links to folders are skipped.
@@ -58,14 +59,16 @@ def read_documents(
         limits: Limits for parsing one file; None for the default.
         naming: Prefix of ids and name of the source; None for no prefix, and the place as source.
         on_skip: Called for everything that is skipped without an error, with its kind: a file with a suffix that no
-            reader handles (".png"), an empty file, a link to a folder, an attachment of mail.
+            reader handles (".png"), an empty file, a link to a folder, a link out of the folder, an attachment of
+            mail.
+        on_link_out: Called for every link out of the folder, with its path; None follows these links.
 
     Yields:
         Documents; and for each file, line or row that could not be read, an UnreadableFile, in its place. It is
         yielded, not raised, so that one bad file does not lose the rest. It is a MissingReader if an extra is missing.
     """
     names = naming or Naming()
-    for located in _located(paths, root, on_skip):
+    for located in _located(paths, root, on_skip, on_link_out):
         if isinstance(located, UnreadableFile):
             yield located
             continue
@@ -89,7 +92,11 @@ def read_documents(
 
 
 def find_names(
-    paths: Iterable[Path], *, fields: FieldMapping | None = None, naming: Naming | None = None
+    paths: Iterable[Path],
+    *,
+    fields: FieldMapping | None = None,
+    naming: Naming | None = None,
+    on_link_out: Callable[[Path], object] | None = lambda path: None,
 ) -> Iterator[Name | UnreadableFile]:
     """Yield the names that read_documents will give. Only files with several documents are opened for that.
 
@@ -97,12 +104,13 @@ def find_names(
         paths: As in read_documents.
         fields: As in read_documents.
         naming: As in read_documents.
+        on_link_out: As in read_documents.
 
     Yields:
         Names; and an error for each file whose names cannot be known.
     """
     names = naming or Naming()
-    for located in _located(paths, None):
+    for located in _located(paths, None, lambda kind: None, on_link_out):
         if isinstance(located, UnreadableFile):
             yield located
             continue
@@ -125,12 +133,15 @@ def holds_many(path: Path) -> bool:
 
 
 def _located(
-    paths: Iterable[Path], root: Path | None, on_skip: Callable[[str], object] = lambda kind: None
+    paths: Iterable[Path],
+    root: Path | None,
+    on_skip: Callable[[str], object],
+    on_link_out: Callable[[Path], object] | None,
 ) -> Iterator[tuple[Path, Path] | UnreadableFile]:
     """Yield each file, with the folder that ids are relative to."""
     for given in paths:
         base = root or (given if given.is_dir() else given.parent)
-        for path in find_files(given, SUPPORTED_SUFFIXES, on_skip):
+        for path in find_files(given, SUPPORTED_SUFFIXES, on_skip, on_link_out):
             yield path if isinstance(path, UnreadableFile) else (path, base)
 
 

@@ -11,14 +11,19 @@ from pgclarify.errors import UnreadableFile
 
 
 def find_files(
-    given: Path, suffixes: Collection[str], on_skip: Callable[[str], object]
+    given: Path,
+    suffixes: Collection[str],
+    on_skip: Callable[[str], object],
+    on_link_out: Callable[[Path], object] | None,
 ) -> Iterator[Path | UnreadableFile]:
     """Find the files in a folder, except hidden files and those in hidden folders.
 
     Args:
         given: A folder; or a file, which is then the only result, with any name.
         suffixes: Suffixes of the files to find.
-        on_skip: Called for every other file, with its suffix, and for every link to a folder.
+        on_skip: Called for every other file, with its suffix, and for every link that is skipped.
+        on_link_out: Called for every link to a file that is not in the folder, which is then skipped; None follows
+            these links.
 
     Yields:
         Files, in the order of names; then the folders that could not be opened, as errors.
@@ -27,6 +32,7 @@ def find_files(
         yield given
         return
     closed: list[OSError] = []
+    real_folder = given.resolve()
     for folder, subfolders, names in os.walk(given, onerror=closed.append):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
         for name in subfolders:
@@ -37,12 +43,26 @@ def find_files(
             path = Path(folder, name)
             if name.startswith("."):
                 continue
-            if suffix_of(path) in suffixes:
-                yield path
-            else:
+            if suffix_of(path) not in suffixes:
                 on_skip(suffix_of(path) or "without an extension")
+            elif on_link_out is not None and leads_out(path, real_folder):
+                on_skip("link out of the folder")
+                on_link_out(path)
+            else:
+                yield path
     for error in closed:
         yield UnreadableFile(f"cannot read the folder {error.filename}", detail=f"{error.strerror}.")
+
+
+def leads_out(path: Path, folder: Path) -> bool:
+    """Whether a path below a folder leads out of it, because a part of the path is a symbolic link.
+
+    Args:
+        path: Any path below the folder.
+        folder: Without symbolic links.
+    """
+    # Not Path.resolve, which fails with a link to itself.
+    return not Path(os.path.realpath(path)).is_relative_to(folder)
 
 
 def is_empty(path: Path) -> bool:

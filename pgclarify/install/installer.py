@@ -6,7 +6,8 @@ fails changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -36,6 +37,11 @@ from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 INSTALL_LOCK = (1885823084, 0)
 LOCK_TIMEOUT = "10s"
 INSTALL_LOCK_TIMEOUT = "10min"
+# How long an install waits for its lock before it says which process holds it.
+SILENT_WAIT = "2s"
+
+_logger = logging.getLogger(__name__)
+OnWait = Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +88,12 @@ def install(
     loopback_port: int | None = None,
     loopback_password: str | None = None,
     adopt_roles: bool = False,
+    on_wait: OnWait = _logger.warning,
 ) -> Installation:
     """Install the schema, or upgrade it. It can be repeated, and two can run at the same time.
 
-    An install without changes takes no lock that a call would wait for.
+    An install without changes takes no lock that a call would wait for. An install waits for another one for ten
+    minutes at most.
 
     Args:
         dsn: Connection string of a role that may create extensions and roles.
@@ -96,14 +104,15 @@ def install(
             stored one, or creates one for a role without password.
         adopt_roles: Give objects of dropped roles to the roles that now have their names: after a restore on another
             server.
+        on_wait: Called after some seconds, with a sentence, if another session holds the lock of installs.
 
     Raises:
         ServerUnavailable: If there is no connection.
         ConfigurationError: If the server is too old or has no pgvector, or an existing role lacks what it needs.
         SchemaMismatch: If the schema in the database is newer than this version of pgclarify.
-        DatabaseError: If running calls block the change of the schema.
+        DatabaseError: If another session holds the lock of installs, or running calls block the change of the schema.
     """
-    with _transaction(dsn) as connection:
+    with _transaction(dsn, on_wait) as connection:
         cursor = _cursor(connection)
         previous = current_revision(connection)
         newest = known_revisions()[0]
@@ -173,20 +182,18 @@ def migrate(dsn: str, revision: str) -> None:
 
 
 @contextmanager
-def _transaction(dsn: str) -> Iterator[sqlalchemy.Connection]:
+def _transaction(dsn: str, on_wait: OnWait = _logger.warning) -> Iterator[sqlalchemy.Connection]:
     engine = sqlalchemy.create_engine(
         "postgresql+psycopg://", creator=lambda: _connect(dsn), poolclass=sqlalchemy.NullPool
     )
     try:
         with engine.connect() as connection, connection.begin():
-            # Any user may take this lock, so waiting is limited. But another install may hold it for a whole migration.
-            connection.exec_driver_sql(f"set local lock_timeout = '{INSTALL_LOCK_TIMEOUT}'")
-            connection.exec_driver_sql("select pg_advisory_xact_lock(%s, %s)", INSTALL_LOCK)
-            # While a change waits for running calls, new calls wait behind it.
-            connection.exec_driver_sql(f"set local lock_timeout = '{LOCK_TIMEOUT}'")
             # Independent of the settings of the caller's role and database: no time limit, and our own search path.
             connection.exec_driver_sql("set local statement_timeout = 0")
             connection.exec_driver_sql("set local search_path = pg_catalog, pg_temp")
+            _take_install_lock(connection, on_wait)
+            # While a change waits for running calls, new calls wait behind it.
+            connection.exec_driver_sql(f"set local lock_timeout = '{LOCK_TIMEOUT}'")
             yield connection
     except (psycopg.errors.LockNotAvailable, sqlalchemy.exc.OperationalError) as error:
         cause = error.orig if isinstance(error, sqlalchemy.exc.OperationalError) else error
@@ -202,6 +209,69 @@ def _transaction(dsn: str) -> Iterator[sqlalchemy.Connection]:
         engine.dispose()
 
 
+def _take_install_lock(connection: sqlalchemy.Connection, on_wait: OnWait) -> None:
+    """Wait for the lock of installs, and report the session that holds it.
+
+    Any user may take this lock, so waiting is limited. But another install may hold it for a whole migration.
+
+    Raises:
+        DatabaseError: If the time is over.
+    """
+    for timeout in (SILENT_WAIT, INSTALL_LOCK_TIMEOUT):
+        try:
+            with connection.begin_nested():
+                connection.exec_driver_sql(f"set local lock_timeout = '{timeout}'")
+                connection.exec_driver_sql("select pg_advisory_xact_lock(%s, %s)", INSTALL_LOCK)
+        except sqlalchemy.exc.OperationalError as error:
+            if not isinstance(error.orig, psycopg.errors.LockNotAvailable):
+                raise
+        else:
+            return
+        holder = _lock_holder(_cursor(connection))
+        if timeout == SILENT_WAIT:
+            on_wait(f"waiting for the lock of pgclarify init, {INSTALL_LOCK_TIMEOUT} at most: {holder}")
+    raise DatabaseError(
+        "another session holds the lock of pgclarify init",
+        detail=f"The lock did not come in {INSTALL_LOCK_TIMEOUT}: {holder}.",
+        hint="Wait until that session is over, or end it with pg_terminate_backend. Then try again.",
+        sqlstate="55P03",
+    )
+
+
+def _lock_holder(cursor: psycopg.Cursor[Any]) -> str:
+    """Describe the session that has held the lock of installs for the longest time."""
+    cursor.execute(
+        """
+        select l.pid, a.usename, a.application_name, a.datname, a.state, a.xact_start, a.backend_start
+        from pg_locks as l
+        left join pg_stat_activity as a on a.pid = l.pid
+        where l.granted
+            and l.database = (select oid from pg_database where datname = current_database())
+            and l.locktype = 'advisory' and (l.classid, l.objid) = (%s, %s) and l.objsubid = 2
+        order by coalesce(a.xact_start, a.backend_start)
+        limit 1
+        """,
+        INSTALL_LOCK,
+    )
+    row = cursor.fetchone()
+    if row is None:
+        return "the session that held it has ended"
+    process_id, *known = row
+    if process_id is None:
+        return "a prepared transaction holds it, see pg_prepared_xacts"
+    # A role without pg_read_all_stats sees little of the sessions of others.
+    role, application, database, state, since, connected_at = known
+    facts = [
+        f"of role {role}" if role else "",
+        f'application "{application}"' if application else "",
+        f"in database {database}" if database else "",
+        f"{state}" if state else "",
+        f"in a transaction since {since:%Y-%m-%d %H:%M:%S %z}" if since else "",
+        f"connected since {connected_at:%Y-%m-%d %H:%M:%S %z}" if connected_at else "",
+    ]
+    return f"process {process_id} holds it ({', '.join(fact for fact in facts if fact) or 'its details are hidden'})"
+
+
 def _holders(dsn: str) -> str:
     """Name, in a sentence, the open transactions that have a lock on our objects, the oldest first."""
     with closing(_connect(dsn)) as connection:
@@ -209,27 +279,23 @@ def _holders(dsn: str) -> str:
             """
             select l.pid, a.usename
             from pg_locks as l
-            left join pg_class as c on c.oid = l.relation
+            join pg_class as c on c.oid = l.relation
             join pg_stat_activity as a on a.pid = l.pid
             where l.granted and l.pid <> pg_backend_pid() and a.datname = current_database()
                 and l.database = (select oid from pg_database where datname = current_database())
-                and (
-                    c.relnamespace in (
-                        to_regnamespace('pgclarify'), to_regnamespace('pgclarify_private'),
-                        to_regnamespace('pgclarify_queue')
-                    )
-                    or l.locktype = 'advisory' and (l.classid, l.objid) = (%s, %s) and l.objsubid = 2
+                and c.relnamespace in (
+                    to_regnamespace('pgclarify'), to_regnamespace('pgclarify_private'),
+                    to_regnamespace('pgclarify_queue')
                 )
             group by l.pid, a.usename, a.xact_start
             order by a.xact_start
             limit 5
-            """,
-            INSTALL_LOCK,
+            """
         ).fetchall()
     if not found:
-        return "The lock did not come in time; the session that held it has ended since."
+        return "A lock did not come in time; the session that held it has ended since."
     named = ", ".join(f"{process_id} ({role})" for process_id, role in found)
-    return f"The lock did not come in time. Processes with an open transaction or the lock: {named}."
+    return f"A lock did not come in time. Processes with an open transaction: {named}."
 
 
 def _cursor(connection: sqlalchemy.Connection) -> psycopg.Cursor[Any]:

@@ -253,12 +253,14 @@ class BoundedClient:
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         inflater = None if encoding in ("identity", "") else zlib.decompressobj(_GZIP_OR_ZLIB)
         begins_by = self._from_now() + self._silence
-        seen, has_begun = 0, False
+        received, seen, has_begun = 0, 0, False
         async for raw in response.content.iter_chunked(_PIECE_BYTES):
+            received += len(raw)
             # Inflate only enough to see that it is too much: a few bytes could become a thousand times as many.
             piece = raw if inflater is None else inflater.decompress(raw, most - seen + 1)
             seen += len(piece)
-            if seen > most:
+            # A compressed body may go on without end and inflate to nothing. zlib keeps what follows its end.
+            if max(seen, received) > most:
                 raise _TooLarge
             if not has_begun:
                 piece = piece.lstrip()

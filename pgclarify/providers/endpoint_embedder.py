@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -32,8 +32,10 @@ _MOST_HALVINGS: Final = 2
 _MOST_DIMENSIONS: Final = 4000
 # What the turns of an endpoint are for.
 _PURPOSE: Final = "embedding"
-# A text to embed once, which shows the dimensions and that the endpoint answers.
+# Texts to embed once, which show the dimensions and that the endpoint answers. They differ, so that a cache cannot
+# repeat a wrong answer.
 _PROBE: Final = "probe"
+_SECOND_PROBE: Final = "another probe"
 
 # A model's name, and the requested dimensions. The name itself may contain an @: text-gecko@003.
 _NAME: Final = re.compile(rf"{AT_ENDPOINT}(?P<name>.+?)(?:@(?P<dimensions>[1-9][0-9]{{0,5}}))?")
@@ -65,30 +67,46 @@ class EndpointEmbedder:
         model: Its name, as in `embedding_space.model`.
         request: The body of an embedding request, without the texts.
         dimensions: Length of a vector.
+        on_change: Called when the endpoint returns vectors of another length.
     """
 
-    def __init__(self, endpoint: EmbeddingEndpoint, model: str, request: dict[str, Any], dimensions: int) -> None:
+    def __init__(
+        self,
+        endpoint: EmbeddingEndpoint,
+        model: str,
+        request: dict[str, Any],
+        dimensions: int,
+        on_change: Callable[[], object] = lambda: None,
+    ) -> None:
         self._endpoint = endpoint
         self._model = model
         self._request = request
         self._dimensions = dimensions
+        self._on_change = on_change
         self._urgent: deque[_Waiting] = deque()
         self._questions: deque[_Waiting] = deque()
         self._passages: deque[_Waiting] = deque()
         self._requests: set[asyncio.Task[None]] = set()
 
     @classmethod
-    async def open(cls, endpoint: EmbeddingEndpoint, model: str) -> Self:
-        """Embed one text, to learn the model's dimensions and the form in which the server sends numbers.
+    async def open(
+        cls, endpoint: EmbeddingEndpoint, model: str, on_change: Callable[[], object] = lambda: None
+    ) -> Self:
+        """Embed two texts, to learn the model's dimensions and the form in which the server sends numbers.
+
+        The dimensions of a corpus are fixed by them, so one wrong answer must not be enough.
 
         Args:
             endpoint: The endpoint.
             model: `endpoint:` and the model's name; `@` and a number at the end request that many dimensions.
+            on_change: As in the class.
 
         Raises:
             ModelNotFound: If the name is missing, or is reserved for the extractive provider.
             DimensionMismatch: If the dimensions are not those that were requested, or more than an index supports.
-            EmbeddingUnavailable: If the endpoint cannot be reached, does not know the model, or refuses the request.
+            EmbeddingUnavailable: If the endpoint cannot be reached, does not know the model, refuses the request, or
+                gives two answers that do not agree.
+            EmbeddingError: If a vector is zero or not finite.
         """
         parts = _NAME.fullmatch(model)
         if parts is None:
@@ -115,7 +133,16 @@ class EndpointEmbedder:
                 request = compact
             except TextRefused:
                 probed = await endpoint.ask(request, [_PROBE])
+            again = await endpoint.ask(request, [_SECOND_PROBE])
         dimensions = probed.vectors.shape[1]
+        if again.vectors.shape[1] != dimensions:
+            raise EmbeddingUnavailable(
+                "the embedding endpoint returns vectors of different lengths",
+                detail=f"Two texts got vectors of {dimensions} and {again.vectors.shape[1]} dimensions.",
+                hint="Check that all servers behind this address serve the same model.",
+            )
+        for probe in (probed, again):
+            _unit_length(probe.vectors)
         if asked_dimensions not in (None, dimensions):
             raise DimensionMismatch(
                 f"the embedding model {parts['name']} does not return the requested number of dimensions",
@@ -129,7 +156,7 @@ class EndpointEmbedder:
                 f" them, ask for fewer: {AT_ENDPOINT}{parts['name']}@1024",
                 hint="Ask for fewer dimensions, or use another model.",
             )
-        return cls(endpoint, model, request, dimensions)
+        return cls(endpoint, model, request, dimensions, on_change)
 
     @property
     def model(self) -> str:
@@ -294,21 +321,13 @@ class EndpointEmbedder:
         sent = embedded.vectors
         dimensions = sent.shape[1]
         if dimensions != self._dimensions:
+            self._on_change()
             raise EmbeddingUnavailable(
                 "the embedding endpoint changed the length of its vectors",
                 detail=f"They had {self._dimensions} dimensions, and now have {dimensions}.",
                 hint="Serve the model that the corpus was embedded with.",
             )
-        vectors = sent.astype(np.float64)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        if not np.isfinite(vectors).all() or not lengths.all():
-            raise EmbeddingError(
-                "the embedding endpoint returned an unusable vector",
-                detail="A vector is zero, or has numbers that are not finite.",
-                hint="Check whether the server's precision is too low for this model.",
-            )
-        unit: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
-        return unit
+        return _unit_length(sent)
 
     async def _are_to_blame(self, error: EmbeddingError) -> bool:
         """Whether the texts of a request caused a failure: then the endpoint can still embed another text."""
@@ -319,6 +338,24 @@ class EndpointEmbedder:
         except EmbeddingError:
             return False
         return True
+
+
+def _unit_length(sent: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return vectors as float32 of unit length.
+
+    Raises:
+        EmbeddingError: If one is zero or not finite.
+    """
+    vectors = sent.astype(np.float64)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not np.isfinite(vectors).all() or not lengths.all():
+        raise EmbeddingError(
+            "the embedding endpoint returned an unusable vector",
+            detail="A vector is zero, or has numbers that are not finite.",
+            hint="Check whether the server's precision is too low for this model.",
+        )
+    unit: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
+    return unit
 
 
 async def _received(waiting: Sequence[_Waiting]) -> tuple[dict[int, NDArray[np.float32]], dict[int, EmbeddingError]]:

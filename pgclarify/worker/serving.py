@@ -223,11 +223,16 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         # Registered before the embedders are opened, so it is called after they are closed. Requests may end until
         # then, and each of them costs money.
         stack.push_async_callback(try_to_count_embeddings, pool, embedders.tally)
-        ingestion = Ingestion(Documents(pool, presence.worker_id), embedders.get, max_chars=_MOST_CHARS_A_CLAIM)
+        ingestion = Ingestion(
+            Documents(pool, presence.worker_id),
+            embedders.get,
+            forget=embedders.forget,
+            max_chars=_MOST_CHARS_A_CLAIM,
+        )
         stack.push_async_callback(ingestion.close)
-        long_ingestion = LongIngestion(LongDocuments(pool, presence.worker_id), embedders.get)
+        long_ingestion = LongIngestion(LongDocuments(pool, presence.worker_id), embedders.get, forget=embedders.forget)
         stack.push_async_callback(long_ingestion.close)
-        reembedding = Reembedding(EmbeddingSpaces(pool, presence.worker_id), embedders.get)
+        reembedding = Reembedding(EmbeddingSpaces(pool, presence.worker_id), embedders.get, forget=embedders.forget)
         stack.push_async_callback(reembedding.close)
         spaces = Spaces(pool, embedders)
         stack.push_async_callback(spaces.close)

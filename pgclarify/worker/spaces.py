@@ -56,6 +56,8 @@ class Spaces:
 
     async def _open(self, model: str, space_ids: list[int]) -> None:
         try:
+            # The dimensions of a space never change, so an earlier answer of an endpoint is not enough.
+            self._embedders.forget(model)
             embedder = await self._embedders.get(model)
             chunker_of(embedder)
         except Exception as error:  # any error: a folder or a download may have any content

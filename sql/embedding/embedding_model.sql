@@ -67,6 +67,24 @@ $$;
 comment on function pgclarify_private.give_up_space(bigint) is
 'Give up the space that is being built for a corpus; false if there is none. Called with the corpus locked.';
 
+create or replace function pgclarify_private.has_vectors(embedding_space_id bigint)
+returns boolean
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_has_vectors boolean;
+begin
+    execute format(
+        'select exists(select from %s)',
+        pgclarify_private.partition_name('passage_embedding', has_vectors.embedding_space_id)
+    ) into v_has_vectors;
+    return v_has_vectors;
+end
+$$;
+
+comment on function pgclarify_private.has_vectors(bigint) is 'Whether a space has a vector. It must have been opened.';
+
 create or replace function pgclarify_private.set_embedding_model(caller pgclarify_private.caller, corpus text, model text)
 returns bigint
 language plpgsql volatile security definer
@@ -87,6 +105,8 @@ begin
         where space.corpus_id = v_corpus.corpus_id
             and space.state = 'active'
             and space.model = set_embedding_model.model
+            -- An empty space is replaced by one of the same model, because an endpoint may have given wrong dimensions.
+            and pgclarify_private.has_vectors(space.embedding_space_id)
     ) then
         perform pgclarify_private.give_up_space(v_corpus.corpus_id);
         return null;
@@ -127,8 +147,9 @@ end;
 comment on function pgclarify.set_embedding_model(text, text) is
 'Change the embedding model of a corpus. Searches use the old model until every passage has a vector of the new one, then all '
 'use the new one: corpus_status.next_embedded shows the progress, and corpus_status.error any problem. Returns the id of the '
-'new space; null if the corpus has this model already, and then a change to another model is given up. Called again with the '
-'same new model, it retries failed passages. corpus: name of a corpus that you own. model: a sentence-transformers name or a '
+'new space; null if the corpus has vectors of this model already, and then a change to another model is given up. Called again '
+'with the same new model, it retries failed passages. If the corpus has no vectors, workers ask the model again how many '
+'dimensions it has. corpus: name of a corpus that you own. model: a sentence-transformers name or a '
 'path that the workers can load; or "endpoint:" and the name of a model behind their endpoint.';
 grant execute on function pgclarify.set_embedding_model(text, text) to pgclarify_user;
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import psycopg
 import pytest
 
 from tests.integration.by_hand import Connect, MakeRole
 from tests.integration.counts import assert_counts_agree
-from tests.openai_server import Reply, Server, bags_of_words
+from tests.openai_server import DIMENSIONS as EMBEDDING_DIMENSIONS
+from tests.openai_server import Reply, Server, bags_of_words, embeddings
 from tests.workers import DOCUMENTS, Worker, load, scalar, until, wait_until_searchable
 
 Connection = psycopg.Connection[Any]
@@ -95,6 +97,24 @@ def test_a_corpus_is_given_to_an_endpoint_and_taken_back(
     assert scalar(connection, SEARCH, "tolls with an administrative fee", "rental") == "107"
     scalar(connection, "select pgclarify.set_embedding_model('rental', 'all-MiniLM-L6-v2')")
     until(lambda: status(connection, "rental")[:2] == ("all-MiniLM-L6-v2", None))
+    assert_counts_agree(connection)
+
+
+def test_wrong_dimensions_of_an_empty_corpus_are_corrected_while_its_workers_run(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
+) -> None:
+    dimensions = "select dimensions from pgclarify.embedding_space where state = 'active'"
+    own_model.embed = lambda body: embeddings([np.ones(7)] * len(body["input"]), body)
+    run_worker(database, own_model.base_url)
+    scalar(connection, CREATE, "rental", "endpoint:words-1")
+    until(lambda: connection.execute(dimensions).fetchall() == [(7,)])
+
+    own_model.embed = bags_of_words
+    scalar(connection, "select pgclarify.set_embedding_model('rental', 'endpoint:words-1')")
+    connection.execute(ADD, ["rental", "1", "Tolls are charged to the renter."])
+    until(lambda: connection.execute(dimensions).fetchall() == [(EMBEDDING_DIMENSIONS,)])
+    wait_until_searchable(connection, "rental")
+    assert scalar(connection, SEARCH, "who pays tolls", "rental") == "1"
     assert_counts_agree(connection)
 
 

@@ -129,6 +129,24 @@ def test_asked_for_another_one_meanwhile(connection: Connection, worker: HandWor
     assert_complete(connection, "second")
 
 
+def test_wrong_dimensions_are_corrected_while_the_space_is_empty(connection: Connection, hire: Hire) -> None:
+    connection.execute("select pgclarify.create_corpus('insurance', %s)", [OLD])
+    worker = hire()
+    worker.open_spaces(DIMENSIONS + 1)
+    connection.execute(ADD, ["1", "Cars."])
+
+    space_id = scalar(connection, SET, OLD)
+    assert scalar(connection, SET, OLD) == space_id, "it is asked for already"
+    worker.open_spaces(DIMENSIONS)
+    assert [worker.advance_spaces(), worker.claim_passages(), worker.advance_spaces()] == [[True], [], [True]]
+
+    worker.index_everything({"Cars.": vector_of("Cars.", DIMENSIONS)})
+    assert status(connection) == (OLD, 1, 1, None, None)
+    assert scalar(connection, "select dimensions from pgclarify.embedding_space where state = 'active'") == DIMENSIONS
+    assert_complete(connection, OLD)
+    assert scalar(connection, SET, OLD) is None, "there are vectors now"
+
+
 def test_before_the_first_model_has_been_loaded(connection: Connection, hire: Hire) -> None:
     connection.execute("select pgclarify.create_corpus('insurance', 'no-such-model')")
     connection.execute(ADD, ["1", "Cars."])

@@ -81,9 +81,20 @@ class TestOneFileIsOneDocument:
         for name in ("y.md", "z.md"):
             Path("a", name).symlink_to("../x.md")
 
-        assert [load("a"), load("x.md"), load("a/y.md")] == [0, 0, 0]
+        assert [load("a", "--follow-links"), load("x.md"), load("a/y.md")] == [0, 0, 0]
 
         assert list(stored(connection)) == ["x.md", "y.md", "z.md"]
+
+    def test_a_link_out_of_a_folder_is_named_and_not_loaded(self, run: Run, connection: Connection) -> None:
+        write(outside="Not for this corpus.", a__x="One.")
+        Path("a", "y.md").symlink_to("../outside.md")
+
+        code, said, _ = run("load", "c", "a", "--no-wait", "--json")
+
+        assert code == 0
+        assert json.loads(said)["links_out"] == ["a/y.md"]
+        assert stored(connection) == {"x.md": "One."}
+        assert "a/y.md" in "".join(run("load", "c", "a", "--no-wait")[1:])
 
     def test_first_alone_and_then_with_its_folder(self, load: Callable[..., int], connection: Connection) -> None:
         write(a__x="One.", a__sub__y="Two.")

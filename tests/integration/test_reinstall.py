@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from pgclarify.errors import DatabaseError, SchemaMismatch
 from pgclarify.install import installer, versions
@@ -177,10 +179,37 @@ def test_a_public_function_that_returned_something_else_is_an_error(
         assert state_of(connection, "select pgclarify.cancel(1)") is None
 
 
+def test_an_install_says_which_session_it_waits_for_and_goes_on_after_it(
+    connection: Connection, database: str, connect: Connect, make_role: MakeRole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installer, "SILENT_WAIT", "100ms")
+    connection.execute(
+        sql.SQL("alter database {} set statement_timeout = '300ms'").format(sql.Identifier(connection.info.dbname))
+    )
+    stranger = connect(make_role())
+    stranger.execute("set application_name = 'a nightly job'")
+    stranger.execute("select pg_advisory_lock_shared(1885823084, 0)")
+    said: list[str] = []
+
+    def on_wait(sentence: str) -> None:
+        said.append(sentence)
+        stranger.execute("select pg_advisory_unlock_shared(1885823084, 0)")
+
+    assert installer.install(database, on_wait=on_wait).previous is not None
+    (sentence,) = said
+    assert str(stranger.info.backend_pid) in sentence
+    assert "a nightly job" in sentence
+
+
+def test_an_install_reports_a_held_lock_within_five_seconds() -> None:
+    assert timedelta(seconds=float(installer.SILENT_WAIT.removesuffix("s"))) < timedelta(seconds=5)
+
+
 def test_a_stranger_who_holds_the_lock_of_installs_is_named(
     connection: Connection, database: str, connect: Connect, make_role: MakeRole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installer, "INSTALL_LOCK_TIMEOUT", "100ms", raising=False)
+    monkeypatch.setattr(installer, "SILENT_WAIT", "100ms")
+    monkeypatch.setattr(installer, "INSTALL_LOCK_TIMEOUT", "200ms")
     stranger = connect(make_role())
     stranger.execute("select pg_advisory_lock(1885823084, 0)")
 

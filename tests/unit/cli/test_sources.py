@@ -44,6 +44,24 @@ def test_patterns_below_the_working_directory(folder: Path, monkeypatch: pytest.
     assert expand(["*.txt"]) == [Path("c.txt")]
 
 
+@pytest.mark.parametrize("pattern", ["*.md", "**/*.md", "lin*", "**/b.md"])
+def test_patterns_do_not_lead_out_of_their_folder(tmp_path: Path, pattern: str) -> None:
+    folder = tmp_path / "folder"
+    (folder / "deep").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    for place in ("folder/a.md", "elsewhere/b.md"):
+        (tmp_path / place).write_text("text")
+    (folder / "b.md").symlink_to("../elsewhere/b.md")
+    (folder / "link").symlink_to("../elsewhere")
+    links: list[Path] = []
+
+    paths = expand([str(folder / pattern)], links.append)
+
+    assert set(paths) <= {folder / "a.md"}
+    assert links
+    assert sorted(expand([str(folder / pattern)], None)) == sorted([*paths, *links])
+
+
 @pytest.mark.parametrize("given", ["missing.md", "*.pdf", "nowhere/**"])
 def test_what_is_not_there_is_wrong_usage(folder: Path, given: str) -> None:
     with pytest.raises(typer.BadParameter):

@@ -31,6 +31,7 @@ def ingestion(
     max_documents: int = 100,
     max_chars: int = 1_000_000,
     batch_size: int = 256,
+    forget: Callable[[str], object] = lambda model: None,
 ) -> Ingestion:
     async def embedder_of(model: str) -> Embedder:
         if model != embedder.model:
@@ -41,6 +42,7 @@ def ingestion(
         store,
         embedder_of,
         splitters=splitters,
+        forget=forget,
         max_documents=max_documents,
         max_chars=max_chars,
         batch_size=batch_size,

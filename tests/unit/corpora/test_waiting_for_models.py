@@ -43,6 +43,13 @@ async def test_what_waits_for_a_model_that_this_worker_has_not_is_left_to_others
     assert [document.document_id for document in store.pending] == ["policy", "drivers", "offices"]
 
 
+async def test_a_model_of_other_dimensions_than_its_corpus_is_loaded_anew() -> None:
+    forgotten: list[str] = []
+    pipeline = ingestion(FakeDocumentStore(SHORT, dimensions=8), FakeEmbedder(), forget=forgotten.append)
+    assert await pipeline.ingest_once() == 3
+    assert forgotten == [FakeEmbedder().model]
+
+
 async def test_documents_wait_for_a_model_whose_endpoint_does_not_answer() -> None:
     store, embedder = FakeDocumentStore(SHORT), FakeEmbedder(fails_on="poison")
     pipeline = ingestion(store, embedder)

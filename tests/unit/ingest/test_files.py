@@ -221,17 +221,50 @@ def test_utf16_of_either_order(tmp_path: Path) -> None:
     assert read_one(tmp_path / "a.txt").content == "a\r\nb"
 
 
-def test_links_are_followed_to_files_and_not_to_folders(tmp_path: Path) -> None:
+def folder_with_links(tmp_path: Path) -> Path:
+    """A folder with links to a file in it, to a file beside it, to nothing, to itself, and to the folder above."""
     folder = tmp_path / "folder"
     folder.mkdir()
-    (tmp_path / "outside.txt").write_text("text")
-    (folder / "a.txt").symlink_to(tmp_path / "outside.txt")
+    (folder / "inside.txt").write_text("text")
+    (tmp_path / "outside.txt").write_text("secret")
+    (tmp_path / "folder-2.txt").write_text("secret")
+    (folder / "a.txt").symlink_to("inside.txt")
+    (folder / "b.txt").symlink_to(tmp_path / "outside.txt")
+    (folder / "c.txt").symlink_to("../folder-2.txt")
+    (folder / "d.txt").symlink_to("b.txt")
+    (folder / "e.txt").symlink_to("/nowhere/at/all.txt")
     (folder / "loop.txt").symlink_to(folder / "loop.txt")
     (folder / "up").symlink_to(tmp_path)
-    (document, problem), skipped = read_and_skip(folder)
-    assert isinstance(document, Document) and document.document_id == "a.txt"
+    return folder
+
+
+def test_links_in_a_folder_do_not_lead_out_of_it(tmp_path: Path) -> None:
+    folder = folder_with_links(tmp_path)
+    links: list[Path] = []
+    skipped: list[str] = []
+
+    *documents, problem = read_documents([folder], on_skip=skipped.append, on_link_out=links.append)
+
+    contents = {document.document_id: document.content for document in documents if isinstance(document, Document)}
+    assert contents == {"a.txt": "text", "inside.txt": "text"}
     assert isinstance(problem, UnreadableFile) and "loop.txt" in problem.message
-    assert skipped == {"link to a folder": 1}
+    assert [link.name for link in links] == ["b.txt", "c.txt", "d.txt", "e.txt"]
+    assert Counter(skipped) == {"link to a folder": 1, "link out of the folder": 4}
+    names = [name.document_id for name in find_names([folder]) if isinstance(name, Name)]
+    assert sorted(names) == ["a.txt", "inside.txt"]
+
+
+def test_links_to_files_are_followed_if_that_is_asked_for(tmp_path: Path) -> None:
+    found = list(read_documents([folder_with_links(tmp_path)], on_link_out=None))
+    contents = {document.document_id: document.content for document in found if isinstance(document, Document)}
+    assert contents == {"a.txt": "text", "b.txt": "secret", "c.txt": "secret", "d.txt": "secret", "inside.txt": "text"}
+
+
+def test_a_link_that_is_given_by_itself_is_followed(tmp_path: Path) -> None:
+    folder = folder_with_links(tmp_path)
+    assert read_one(folder / "b.txt").content == "secret"
+    (tmp_path / "link").symlink_to(folder)
+    assert "inside.txt" in [name.document_id for name in find_names([tmp_path / "link"]) if isinstance(name, Name)]
 
 
 def test_a_folder_that_cannot_be_opened_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

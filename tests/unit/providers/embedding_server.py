@@ -30,10 +30,12 @@ async def endpoint_of(server: Server, **changes: Any) -> AsyncIterator[Embedding
 
 @asynccontextmanager
 async def opened(server: Server, model: str = MODEL, **changes: Any) -> AsyncIterator[EndpointEmbedder]:
-    """An opened model, without a record of the request that opened it."""
+    """An opened model, without a record of the requests that opened it."""
     async with endpoint_of(server, **changes) as endpoint:
         embedder = await EndpointEmbedder.open(endpoint, model)
         server.embedding_bodies.clear()
+        while not server.arrivals.empty():
+            server.arrivals.get_nowait()
         yield embedder
         embedder.close()
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pgclarify.config import Settings
+from pgclarify.corpora.embedders import open_embedders
 from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingError, EmbeddingUnavailable, ModelNotFound
 from pgclarify.protocols import EmbeddingTally, PaidTexts, Payer, paid_by, waited_for
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
@@ -110,7 +111,6 @@ async def test_what_was_paid_for_in_vain_counts_and_what_was_refused_does_not(se
 
 async def test_a_question_does_not_wait_for_a_corpus(server: Server) -> None:
     async with opened(server, concurrency=1) as embedder:
-        await server.arrivals.get()
         server.latency = 0.01
         many = asyncio.create_task(embedder.encode([f"text {number}" for number in range(96)], are_passages=True))
         await server.arrivals.get()
@@ -127,7 +127,6 @@ async def test_questions_come_before_passages_and_the_oldest_first(server: Serve
     # More questions than fit into a request, and fewer passages: the purpose decides the order, not the number.
     questions = [f"question {number}" for number in range(33)]
     async with opened(server, concurrency=1) as embedder:
-        await server.arrivals.get()
         server.latency = 0.01
         waiting = [asyncio.create_task(embedder.encode(["first"]))]
         await server.arrivals.get()
@@ -147,7 +146,6 @@ async def test_questions_come_before_passages_and_the_oldest_first(server: Serve
 async def test_a_question_that_is_waited_for_comes_before_those_of_a_batch(server: Server) -> None:
     questions = [f"question {number}" for number in range(64)]
     async with opened(server, concurrency=1) as embedder:
-        await server.arrivals.get()
         server.latency = 0.01
         waiting = [asyncio.create_task(embedder.encode(["first"]))]
         await server.arrivals.get()
@@ -162,7 +160,6 @@ async def test_a_question_that_is_waited_for_comes_before_those_of_a_batch(serve
 
 async def test_what_a_cancelled_caller_wanted_is_not_asked_for(server: Server) -> None:
     async with opened(server, concurrency=1) as embedder:
-        await server.arrivals.get()
         server.latency = 0.01
         first = asyncio.create_task(embedder.encode(["first"]))
         await server.arrivals.get()
@@ -176,7 +173,6 @@ async def test_what_a_cancelled_caller_wanted_is_not_asked_for(server: Server) -
 
 async def test_closing_ends_what_waits(server: Server) -> None:
     async with opened(server) as embedder:
-        await server.arrivals.get()
         server.embedding_script.append(Reply(hangs=True))
         waiting = asyncio.create_task(embedder.encode(["red cars"]))
         await server.arrivals.get()
@@ -321,6 +317,17 @@ async def test_address_and_key(
     assert server.keys == {key}
     # Organizations belong to the key of OpenAI.
     assert server.organizations == ({"org-1"} if key == "chat" else {""})
+
+
+async def test_a_model_whose_dimensions_changed_is_opened_anew(server: Server, settings_of: Any) -> None:
+    async with open_embedders(settings_of(embedding_base_url=server.base_url)) as embedders:
+        before = await embedders.get(MODEL)
+        server.embed = lambda body: embeddings([np.ones(32)] * len(body["input"]), body)
+        with pytest.raises(EmbeddingUnavailable):
+            await before.encode(["red cars"])
+        after = await embedders.get(MODEL)
+        assert (before.dimensions, after.dimensions) == (DIMENSIONS, 32)
+        assert (await after.encode(["red cars"])).shape == (1, 32)
 
 
 @pytest.mark.parametrize(

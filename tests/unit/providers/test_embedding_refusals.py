@@ -90,6 +90,17 @@ async def test_another_try_after_what_passes(server: Server) -> None:
     assert len(server.embedding_bodies) == 2
 
 
+@pytest.mark.parametrize("vector", [[1.0] * 7, [math.nan] * DIMENSIONS, [math.inf] * DIMENSIONS, [0.0] * DIMENSIONS])
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_one_wrong_answer_does_not_open_a_model(server: Server, vector: list[float], is_first: bool) -> None:
+    wrong = embeddings([vector], {"input": ["probe"], "model": "words-1"})
+    server.embedding_script.extend([wrong] if is_first else [None, wrong])
+    async with endpoint_of(server, max_retries=0) as endpoint:
+        with pytest.raises(EmbeddingError):
+            await EndpointEmbedder.open(endpoint, MODEL)
+        assert (await EndpointEmbedder.open(endpoint, MODEL)).dimensions == DIMENSIONS
+
+
 async def test_vectors_of_another_length_than_before_are_of_another_model(server: Server) -> None:
     async with opened(server) as embedder:
         server.embed = lambda body: embeddings([np.ones(32)] * len(body["input"]), body)

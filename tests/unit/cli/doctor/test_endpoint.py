@@ -210,7 +210,7 @@ def test_an_embedding_model_behind_an_endpoint(has_workers: bool) -> None:
         found = check()
         assert found.level is Level.OK
         assert "48 dimensions" in found.finding
-        assert served.embedding_calls == 1
+        assert served.embedding_calls == 2
         served.embed = lambda _: Reply.error(401, f"{KEY} is no key")
         refused = check()
     gone = check()
