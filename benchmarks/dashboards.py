@@ -1,8 +1,8 @@
 """Every view for dashboards over many runs: its newest page, a sample of rows, an aggregate and one week.
 
-Also the queries of docs/dashboards.md.
+Also the queries of docs/dashboards.md, and generic tests of the dbt package (--view dbt).
 
-python -m benchmarks.dashboards [--runs 1000000] [--database DIR] [--view NAME...]
+python -m benchmarks.dashboards [--runs 1000000] [--documents 20000] [--database DIR] [--view NAME...]
 
 Three roles read them: the owner, a user who has asked a fiftieth of the runs, and the analyst of all corpora. The
 figures are milliseconds, and the ratio to a plain count of all runs in the same minute. With --database, the server
@@ -33,7 +33,7 @@ from tests.pages import CHECKOUT, blocks
 
 RUNS = 1_000_000
 _CORPORA = 4
-_DOCUMENTS = 20_000
+DOCUMENTS = 20_000
 _REPEATS = 3
 _READER, _ANALYST = "benchmark_reader", "benchmark_analyst"
 _COUNT = "select count(*) from pgclarify.run"
@@ -70,6 +70,15 @@ class _View:
                 yield what, f"select {columns} from pgclarify.{self.name}{where}{condition} group by {grouping}"  # noqa: S608 - constants
         if self.filtered is not None:
             yield "week", f"select * from pgclarify.{self.name} where {self.filtered}"  # noqa: S608 - constants
+
+
+def _generic_tests() -> Iterator[tuple[str, str]]:
+    """The generic tests of the dbt package, over twenty thousand readings, that read more than the model."""
+    for name in ("quotes_are_verbatim", "cited_documents_are_current", "every_interpretation_is_cited"):
+        macro = (CHECKOUT / "dbt" / "macros" / "generic_tests" / f"{name}.sql").read_text(encoding="utf-8")
+        _, body = macro.split("{% macro ", 1)
+        query = re.sub(r"{#.*?#}", "", body.split("%}", 1)[1].split("{% endmacro %}")[0])
+        yield name, query.replace("{{ model }}", "public.benchmark_readings")
 
 
 def _printed(view: str) -> Iterator[tuple[str, str]]:
@@ -186,7 +195,7 @@ _MAKE = (
         run.run_id, ordinal,
         'What about ' || md5(run.run_id || ' ' || ordinal) || ' when it is the case of number ' || ordinal,
         'It is so, as far as ' || md5(ordinal::text), 2, 0.9
-    from pgclarify.run
+    from pgclarify_private.run
     cross join lateral generate_series(1, run.interpretations) as ordinal
     order by run.run_id, ordinal
     """,
@@ -208,8 +217,8 @@ _MAKE = (
             (%(documents)s * 0.9 / %(corpora)s * power(random(), 2))::bigint * %(corpora)s + run.corpus_id - 1
                 as document,
             1 + run.run_id %% 50 as line
-        from pgclarify.run
-        inner join pgclarify.interpretation on interpretation.run_id = run.run_id
+        from pgclarify_private.run
+        inner join pgclarify_private.interpretation on interpretation.run_id = run.run_id
         cross join lateral generate_series(1, 1 + interpretation.ordinal %% 2) as rank
     ) as cited
     order by run_id, ordinal, rank
@@ -225,14 +234,31 @@ _MAKE = (
     group by citation.corpus_id, citation.document_id, run.requested_by, run.requested_by_oid
     """,
     "insert into pgclarify_private.corpus_tally (corpus_id, revision) select corpus_id, %(runs)s / 1000"
-    " from pgclarify.corpus",
+    " from pgclarify_private.corpus",
     "select pgclarify_private.fold_tallies()",
+    # As a model of the dbt package has them.
+    """
+    create table public.benchmark_readings as
+    select
+        found.run_id, found.ordinal, found.interpretation, array_agg(distinct cited.document_id) as document_ids,
+        jsonb_agg(
+            jsonb_build_object(
+                'ordinal', cited.ordinal, 'document_id', cited.document_id, 'quote', cited.quote,
+                'start_char', cited.start_char, 'end_char', cited.end_char
+            )
+        ) as citations
+    from (select * from pgclarify_private.interpretation order by run_id desc limit 20000) as found
+    inner join pgclarify_private.citation as cited
+        on found.run_id = cited.run_id and found.ordinal = cited.ordinal
+    group by found.run_id, found.ordinal, found.interpretation
+    """,
+    "grant select on public.benchmark_readings to public",
 )
 
 
-def make(dsn: str, runs: int) -> None:
+def make(dsn: str, runs: int, documents: int) -> None:
     """Make all runs at once, without checking foreign keys."""
-    given = {"runs": runs, "corpora": _CORPORA, "documents": _DOCUMENTS, "reader": _READER}
+    given = {"runs": runs, "corpora": _CORPORA, "documents": documents, "reader": _READER}
     with product.connect(dsn) as connection:
         for role in (_READER, _ANALYST):
             connection.execute(sql.SQL("create role {} in role pgclarify_reader").format(sql.Identifier(role)))
@@ -266,19 +292,21 @@ def measure(dsn: str, views: Sequence[str] = ()) -> Table:
         column.justify = "right"
     with product.connect(dsn) as connection:
         connection.execute("set statement_timeout = '60s'")
-        for view in (view for view in _VIEWS if not views or view.name in views):
-            count, _ = _milliseconds(connection, None, _COUNT)
-            for what, query in (*view.queries(), *_printed(view.name)):
-                with step(f"{view.name}: {what}"):
-                    measured = [_milliseconds(connection, role, query) for role in (None, _READER, _ANALYST)]
-                times = [each for each, _ in measured]
-                table.add_row(
-                    view.name,
-                    what,
-                    f"{measured[2][1]:,}",
-                    *(f"{each:,.0f}" for each in times),
-                    f"{max(times) / count:.2f}",
-                )
+        count, _ = _milliseconds(connection, None, _COUNT)
+        queries = [
+            (view.name, what, query)
+            for view in _VIEWS
+            for what, query in (*view.queries(), *_printed(view.name))
+            if not views or view.name in views
+        ]
+        queries += [("dbt test", what, query) for what, query in _generic_tests() if not views or "dbt" in views]
+        for view, what, query in queries:
+            with step(f"{view}: {what}"):
+                measured = [_milliseconds(connection, role, query) for role in (None, _READER, _ANALYST)]
+            times = [each for each, _ in measured]
+            table.add_row(
+                view, what, f"{measured[2][1]:,}", *(f"{each:,.0f}" for each in times), f"{max(times) / count:.2f}"
+            )
         table.add_row("run", "count", "1", f"{count:,.0f}", "", "", "1")
     return table
 
@@ -300,25 +328,26 @@ def _milliseconds(connection: product.Connection, role: str | None, query: str) 
 
 
 @contextmanager
-def _database(folder: Path | None, runs: int) -> Iterator[str]:
+def _database(folder: Path | None, runs: int, documents: int) -> Iterator[str]:
     if folder is None:
         with product.database() as dsn:
-            make(dsn, runs)
+            make(dsn, runs, documents)
             yield dsn
         return
     is_new = not folder.exists()
     dsn = embedded.start(folder)
     install(dsn)
     if is_new:
-        make(dsn, runs)
+        make(dsn, runs, documents)
     yield dsn
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--documents", type=int, default=DOCUMENTS)
     parser.add_argument("--database", type=Path)
     parser.add_argument("--view", nargs="*", default=())
     given = parser.parse_args()
-    with _database(given.database, given.runs) as dsn:
+    with _database(given.database, given.runs, given.documents) as dsn:
         Console(width=140).print(measure(dsn, given.view))

@@ -50,7 +50,7 @@ def skip_some(tests: Sequence[pytest.Item]) -> None:
 # What distributes each corpus when it is made, for the tests of all that users do.
 _MADE: Final = "    return v_corpus_id;\nend"
 _MADE_DISTRIBUTED: Final = """
-    perform pgclarify_private.move_corpus(corpus, 2) from pgclarify.corpus where corpus.corpus_id = v_corpus_id;
+    perform pgclarify_private.move_corpus(corpus, 2) from pgclarify_private.corpus where corpus.corpus_id = v_corpus_id;
 """
 
 

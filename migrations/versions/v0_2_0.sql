@@ -1043,7 +1043,6 @@ create index run_parent_run_id_idx on pgclarify_private.run (parent_run_id) wher
 create index run_question_group_id_idx on pgclarify_private.run (question_group_id, run_id) include (operation, corpus_id,
     corpus_name, requested_by, status, interpretations, served, is_counted, created_at, last_served_at, corpus_revision,
     requested_by_oid, stop_code) where question_group_id is not null;
-create index run_question_idx on pgclarify_private.run using hash (question);
 create index run_requested_by_oid_run_id_idx on pgclarify_private.run (requested_by_oid, run_id);
 create index run_reuse_key_idx on pgclarify_private.run (reuse_key, run_id) where status = 'succeeded';
 create index run_unfinished_idx on pgclarify_private.run (status, created_at) where status in ('queued', 'running');

@@ -305,7 +305,6 @@ run = Table(
     ),
     Index("run_call_id_idx", "call_id", postgresql_where=text("status in ('queued', 'running')")),
     Index("run_parent_run_id_idx", "parent_run_id", postgresql_where=text("parent_run_id is not null")),
-    Index("run_question_idx", "question", postgresql_using="hash"),
     Index("run_requested_by_oid_run_id_idx", "requested_by_oid", "run_id"),
     Index("run_reuse_key_idx", "reuse_key", "run_id", postgresql_where=text("status = 'succeeded'")),
     Index(

@@ -145,7 +145,7 @@ begin
         return query
         select seen.*
         from jsonb_populate_recordset(
-            null::pgclarify_private.turn, pgclarify_private.remote_rows('turn', array[turns.conversation_id], null)
+            null::pgclarify_private.turn, pgclarify_private.remote_rows('pgclarify_private.turn', array[turns.conversation_id], null)
         ) as seen
         where not exists (
             select from pgclarify_private.turn

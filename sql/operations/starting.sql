@@ -192,10 +192,10 @@ declare
         else pgclarify_private.timeout(v_run.settings ->> 'timeout')
     end;
     v_run_ids bigint[];
-    v_row_type text;
+    v_row_type regtype;
 begin
     v_run_ids := pgclarify_private.ask_one(start_and_wait.caller, v_run, v_timeout);
-    select known.row_type into v_row_type
+    select ('pgclarify.' || known.row_type)::regtype into v_row_type
     from pgclarify_private.operations() as known
     where known.operation = start_and_wait.operation;
     return case

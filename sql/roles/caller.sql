@@ -147,6 +147,18 @@ comment on function pgclarify_private.my_roles() is
 'pgclarify_private.my_roles()), once for each query.';
 grant execute on function pgclarify_private.my_roles() to pgclarify_reader;
 
+create or replace function pgclarify_private.may_see_everything()
+returns boolean
+language sql stable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pg_catalog.pg_has_role('pgclarify_owner', 'usage');
+end;
+
+comment on function pgclarify_private.may_see_everything() is
+'True if current_user has the rights of pgclarify_owner: for policies, as (select pgclarify_private.may_see_everything()).';
+grant execute on function pgclarify_private.may_see_everything() to pgclarify_reader;
+
 create or replace function pgclarify_private.my_role_oids()
 returns oid[]
 language sql stable parallel safe
@@ -154,18 +166,20 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select coalesce(array_agg(pg_roles.oid), '{}')
     from pg_catalog.pg_roles
-    where pg_catalog.pg_has_role(pg_roles.oid, 'usage');
+    where pg_catalog.pg_has_role(pg_roles.oid, 'usage') or pgclarify_private.may_see_everything();
 end;
 
 comment on function pgclarify_private.my_role_oids() is
-'Oids of the roles whose rights current_user has: for rows that belong to a role. Policies call it as (select '
+'Oids of the roles whose rows current_user sees: those whose rights it has; for members of pgclarify_owner, all. Policies call it as (select '
 'pgclarify_private.my_role_oids()), once for each query.';
 grant execute on function pgclarify_private.my_role_oids() to pgclarify_reader;
 
 create or replace view pgclarify_private.my_analyzed_corpus with (security_barrier) as
 select corpus.corpus_id
 from pgclarify_private.corpus
-where corpus.analyst = any((select pgclarify_private.my_roles())::name[]);
+where
+    corpus.analyst = any((select pgclarify_private.my_roles())::name[])
+    or (select pgclarify_private.may_see_everything());
 
 comment on view pgclarify_private.my_analyzed_corpus is
 'Corpora on which current_user sees all runs. Policies read it as array(select corpus_id from it), because an index supports '

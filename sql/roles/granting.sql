@@ -16,7 +16,7 @@ begin
     perform pgclarify_private.check_roles_exist(array[coalesce(lock_access.role, '')]);
     if starts_with(lock_access.role, 'pg_') or lock_access.role in (
         'pgclarify_owner', 'pgclarify_reader', 'pgclarify_user', 'pgclarify_worker', 'pgclarify_loopback',
-        'pgclarify_capture', 'pgclarify_role_maker'
+        'pgclarify_views', 'pgclarify_capture', 'pgclarify_role_maker'
     ) or pgclarify_private.is_table_reader((select pg_roles.oid from pg_roles where pg_roles.rolname = lock_access.role)) then
         raise exception 'role "%" is granted nothing', lock_access.role
             using errcode = 'invalid_parameter_value',

@@ -22,6 +22,7 @@ create policy budget_is_visible on pgclarify_private.budget for select to pgclar
             pgclarify_private.is_among(corpus.owner, corpus.owner_oid, (select pgclarify_private.my_role_oids()))
             or corpus.analyst = any((select pgclarify_private.my_roles())::name[])
     )
+    or (select pgclarify_private.may_see_everything())
 );
 comment on policy budget_is_visible on pgclarify_private.budget is
 'Holders of the role that see the corpus of the budget; and the owner and the analyst of the corpus.';

@@ -34,6 +34,7 @@ create policy corpus_is_readable on pgclarify_private.corpus for select to pgcla
     or reader = any((select pgclarify_private.my_roles())::name[])
     or pgclarify_private.is_among(owner, owner_oid, (select pgclarify_private.my_role_oids()))
     or analyst = any((select pgclarify_private.my_roles())::name[])
+    or (select pgclarify_private.may_see_everything())
 );
 comment on policy corpus_is_readable on pgclarify_private.corpus is 'Its readers, its owner and its analyst.';
 grant select on pgclarify_private.corpus to pgclarify_views;
@@ -49,7 +50,11 @@ on pgclarify_private.embedding_space to pgclarify_views;
 
 drop policy if exists document_is_readable on pgclarify_private.document;
 create policy document_is_readable on pgclarify_private.document for select to pgclarify_views using (
-    (readers is null or readers && (select pgclarify_private.my_roles())::name[])
+    (
+        readers is null
+        or readers && (select pgclarify_private.my_roles())::name[]
+        or (select pgclarify_private.may_see_everything())
+    )
     -- The same as visible_corpora: an analyst sees the corpus and its runs, but reads only documents that are open to it.
     and corpus_id in (
         select corpus.corpus_id from pgclarify_private.corpus
@@ -57,6 +62,7 @@ create policy document_is_readable on pgclarify_private.document for select to p
             corpus.reader is null
             or corpus.reader = any((select pgclarify_private.my_roles())::name[])
             or pgclarify_private.is_among(corpus.owner, corpus.owner_oid, (select pgclarify_private.my_role_oids()))
+            or (select pgclarify_private.may_see_everything())
     )
 );
 comment on policy document_is_readable on pgclarify_private.document is 'Its readers, if they may search the corpus.';
@@ -64,7 +70,11 @@ grant select on pgclarify_private.document to pgclarify_views;
 
 drop policy if exists passage_is_readable on pgclarify_private.passage;
 create policy passage_is_readable on pgclarify_private.passage for select to pgclarify_views using (
-    (readers is null or readers && (select pgclarify_private.my_roles())::name[])
+    (
+        readers is null
+        or readers && (select pgclarify_private.my_roles())::name[]
+        or (select pgclarify_private.may_see_everything())
+    )
     -- The same as visible_corpora: an analyst sees the corpus and its runs, but reads only documents that are open to it.
     and corpus_id in (
         select corpus.corpus_id from pgclarify_private.corpus
@@ -72,6 +82,7 @@ create policy passage_is_readable on pgclarify_private.passage for select to pgc
             corpus.reader is null
             or corpus.reader = any((select pgclarify_private.my_roles())::name[])
             or pgclarify_private.is_among(corpus.owner, corpus.owner_oid, (select pgclarify_private.my_role_oids()))
+            or (select pgclarify_private.may_see_everything())
     )
 );
 comment on policy passage_is_readable on pgclarify_private.passage is 'Its readers, if they may search the corpus.';
@@ -244,10 +255,7 @@ grant select on pgclarify_private.estimate to pgclarify_views;
 drop policy if exists conversation_is_visible on pgclarify_private.conversation;
 create policy conversation_is_visible on pgclarify_private.conversation for select to pgclarify_views using (
     pgclarify_private.is_among(requested_by, requested_by_oid, (select pgclarify_private.my_role_oids()))
-    or corpus_id in (
-        select corpus.corpus_id from pgclarify_private.corpus
-        where corpus.analyst = any((select pgclarify_private.my_roles())::name[])
-    )
+    or corpus_id = any(array(select analyzed.corpus_id from pgclarify_private.my_analyzed_corpus as analyzed))
 );
 comment on policy conversation_is_visible on pgclarify_private.conversation is
 'The role that asked, members of that role, and the analyst of the corpus.';
@@ -284,10 +292,7 @@ grant select (
 drop policy if exists eval_run_is_visible on pgclarify_private.eval_run;
 create policy eval_run_is_visible on pgclarify_private.eval_run for select to pgclarify_views using (
     pgclarify_private.is_among(requested_by, requested_by_oid, (select pgclarify_private.my_role_oids()))
-    or corpus_id in (
-        select corpus.corpus_id from pgclarify_private.corpus
-        where corpus.analyst = any((select pgclarify_private.my_roles())::name[])
-    )
+    or corpus_id = any(array(select analyzed.corpus_id from pgclarify_private.my_analyzed_corpus as analyzed))
 );
 comment on policy eval_run_is_visible on pgclarify_private.eval_run is
 'The role that evaluated, members of that role, and the analyst of the corpus.';

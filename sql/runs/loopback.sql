@@ -328,7 +328,7 @@ as $$
 begin
     perform pgclarify_private.verify_loopback('loopback_rows', loopback_rows.payload, loopback_rows.signature);
     return pgclarify_private.rows_in_json(
-        loopback_rows.payload ->> 'row_type',
+        (loopback_rows.payload ->> 'row_type')::regtype,
         array(select value::bigint from jsonb_array_elements_text(loopback_rows.payload -> 'ids')),
         loopback_rows.payload ->> 'requester'
     );
@@ -340,7 +340,7 @@ comment on function pgclarify_private.loopback_rows(jsonb, bytea) is
 'payload: object with row_type, ids and requester, the parameters of rows_in_json.';
 grant execute on function pgclarify_private.loopback_rows(jsonb, bytea) to pgclarify_loopback;
 
-create or replace function pgclarify_private.rows_in_json(row_type text, ids bigint[], requester name)
+create or replace function pgclarify_private.rows_in_json(row_type regtype, ids bigint[], requester name)
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -349,28 +349,29 @@ declare
     v_rows jsonb;
 begin
     execute format(
-        'select jsonb_agg(seen) from pgclarify_private.rows(null::pgclarify.%I, $1, $2) as seen', rows_in_json.row_type
+        'select jsonb_agg(seen) from pgclarify_private.rows(null::%s, $1, $2) as seen', rows_in_json.row_type
     ) into v_rows using rows_in_json.ids, rows_in_json.requester;
     return v_rows;
 end
 $$;
 
-comment on function pgclarify_private.rows_in_json(text, bigint[], name) is
-'What the function rows of a type returns, as a JSON array in its order; null if there are none. row_type: name of a type of '
-'schema pgclarify.';
+comment on function pgclarify_private.rows_in_json(regtype, bigint[], name) is
+'What the function rows of a type returns, as a JSON array in its order; null if there are none.';
 
-create or replace function pgclarify_private.remote_rows(row_type text, ids bigint[], requester name)
+create or replace function pgclarify_private.remote_rows(row_type regtype, ids bigint[], requester name)
 returns jsonb
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select pgclarify_private.loopback_call(
         'loopback_rows',
-        jsonb_build_object('row_type', remote_rows.row_type, 'ids', remote_rows.ids, 'requester', remote_rows.requester)
+        jsonb_build_object(
+            'row_type', remote_rows.row_type::text, 'ids', remote_rows.ids, 'requester', remote_rows.requester
+        )
     );
 end;
 
-comment on function pgclarify_private.remote_rows(text, bigint[], name) is
+comment on function pgclarify_private.remote_rows(regtype, bigint[], name) is
 'The result of rows_in_json on a second connection, whose snapshot is new.';
 
 create or replace function pgclarify_private.current_rows(row_type anyelement, run_ids bigint[], requester name)
@@ -378,17 +379,15 @@ returns setof anyelement
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    v_type constant text := (
-        select pg_type.typname from pg_catalog.pg_type where pg_type.oid = pg_typeof(current_rows.row_type)
-    );
 begin
     if pgclarify_private.is_out_of_sight(current_rows.run_ids) then
         return query
         select seen.*
         from jsonb_populate_recordset(
             current_rows.row_type,
-            pgclarify_private.remote_rows(v_type, current_rows.run_ids, current_rows.requester)
+            pgclarify_private.remote_rows(
+                pg_typeof(current_rows.row_type), current_rows.run_ids, current_rows.requester
+            )
         ) as seen;
     else
         return query

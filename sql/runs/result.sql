@@ -69,7 +69,9 @@ begin
     end if;
     perform pgclarify_private.raise_unless_succeeded(seen, v_run.operation)
     from pgclarify_private.rows(null::pgclarify.run_outcome, array[v_run.run_id], null) as seen;
-    return pgclarify_private.rows_in_json(result_rows.row_type, array[v_run.run_id], (result_rows.caller).name);
+    return pgclarify_private.rows_in_json(
+        ('pgclarify.' || result_rows.row_type)::regtype, array[v_run.run_id], (result_rows.caller).name
+    );
 end
 $$;
 

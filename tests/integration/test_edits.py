@@ -290,7 +290,7 @@ class TestASpaceBeingBuilt:
             ("embedding_space set state = 'active'", "embedding_space_id = %s"),
             (f"corpus set embedding_space_id = {space}", "embedding_space_id <> %s"),
         ):
-            connection.execute(f"update pgclarify.{change} where {changed}".encode(), [space])
+            connection.execute(f"update pgclarify_private.{change} where {changed}".encode(), [space])
 
         assert worker.store(claimed) == 0
 

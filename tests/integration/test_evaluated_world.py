@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import cast
 
 import psycopg
@@ -270,9 +271,8 @@ class TestLedger:
             connection.execute(others.encode(), [50_000, 50_000])
             assert await tables.token_averages(MODEL) == {}
 
-    @pytest.mark.parametrize("name", ["eval_count_paid_verdicts", "eval_find_run"])
-    def test_runs_of_a_question_are_found_by_it(
-        self, connection: Connection, connect: Connect, make_role: MakeRole, name: str
+    def test_the_run_of_a_case_is_found_by_its_time(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
     ) -> None:
         load(connection)
         role = make_role("pgclarify_user")
@@ -294,11 +294,11 @@ class TestLedger:
             "question": "Is it number 7?",
             "questions": [f"Is it number {number}?" for number in range(10)],
             "settings": "{}",
-            "since": "2026-01-01",
+            "since": datetime.now(UTC),
         }
         user = psycopg.ClientCursor(connect(role))
-        told = user.execute(f"explain {queries[name]}".encode(), asked).fetchall()
-        assert "run_question_idx" in str(told)
+        told = user.execute(f"explain {queries['eval_find_run']}".encode(), asked).fetchall()
+        assert "run_created_at_idx" in str(told)
 
     async def test_what_was_asked_before_is_paid_for(
         self, connection: Connection, connect: Connect, database: str, hire: Hire, make_role: MakeRole

@@ -214,7 +214,7 @@ def test_a_group_that_began_without_a_vector_joins_the_one_that_it_is_near(
 
     ask("CARS", at(NEAR))
     with closing(connect("postgres")) as other, other.transaction():
-        other.execute("select from pgclarify.run where question = 'cars' for update")
+        other.execute("select from pgclarify_private.run where question = 'cars' for update")
         group(worker)
         assert groups(connection) == [near, words, words, boats, words], (
             "a session with a locked row does not delay the others"

@@ -39,7 +39,7 @@ def test_questions_of_a_corpus_that_somebody_holds_wait_and_no_others(
     ask("pills", at(1), corpus=other_corpus)
     with closing(connect("postgres")) as dropping, dropping.transaction():
         # The first lock that drop_corpus takes.
-        dropping.execute("select from pgclarify.corpus where name = 'insurance' for update")
+        dropping.execute("select from pgclarify_private.corpus where name = 'insurance' for update")
         assert group(worker)["grouped"] == 1
         assert [number is None for number in groups(connection)] == [True, False]
 

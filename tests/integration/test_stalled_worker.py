@@ -32,7 +32,7 @@ def written(connection: Connection) -> list[tuple[Any, ...]]:
         row
         for table in ("run", "candidate", "verdict", "stage", "interpretation", "citation", "completion")
         for row in connection.execute(
-            f"select (to_jsonb(t) - 'question_group_id')::text from pgclarify.{table} as t order by 1".encode()  # noqa: S608
+            f"select (to_jsonb(t) - 'question_group_id')::text from pgclarify_private.{table} as t order by 1".encode()  # noqa: S608
         )
     ]
 

@@ -113,7 +113,7 @@ class Recorder:
         self._model.behavior = behavior
         returned = self.call(title, statement, *parameters)
         for table, order in TABLES.items():
-            rows = _fetched(self._superuser, f"select * from pgclarify.{table} order by {order}")  # noqa: S608 - constants
+            rows = _fetched(self._superuser, f"select * from pgclarify_private.{table} order by {order}")  # noqa: S608 - constants
             if table == "completion":
                 rows = [{name: row[name] for name in row if name not in LEFT_OUT_OF_COMPLETION} for row in rows]
             self._add(table, [row for row in rows if self._is_new(table, row)])

@@ -172,7 +172,7 @@ def test_what_waits_while_a_corpus_is_moved(
         connection, "select pgclarify_private.partition_name('passage', min(corpus_id)) from pgclarify.corpus"
     )
     with connection.transaction(force_rollback=True):
-        connection.execute("select from pgclarify.corpus where name = 'here' for update")
+        connection.execute("select from pgclarify_private.corpus where name = 'here' for update")
         connection.execute(copy, [passages, "pgclarify.passage", None if is_undone else 2])
 
         assert [row[0] for row in found(user, "here", [], "hybrid", "cars", 1)] == ["d1"]
