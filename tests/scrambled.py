@@ -32,7 +32,7 @@ _VARIABLES = {"v_error", "v_detail", "v_hint", "v_message", "v_wanted"}
 _FUNCTIONS = {
     *("reading_hint", "list_runs", "refusal", "stop_codes", "failure", "attach_table", "index_hint", "mixed_owners"),
     *("table_problems", "column_problems", "access_problems", "ownership_problems", "code_problems"),
-    *("source_fault", "trigger_fault", "check_ids"),
+    *("source_fault", "trigger_fault", "collision"),
 }
 # Arguments of PostgreSQL functions, which are not prose.
 _ARGUMENTS = {"usage with grant option"}

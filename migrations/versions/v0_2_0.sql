@@ -1153,6 +1153,7 @@ create table pgclarify_private.source (
     rows_added bigint default 0 not null,
     rows_changed bigint default 0 not null,
     rows_removed bigint default 0 not null,
+    rows_skipped bigint default 0 not null,
     created_at timestamptz default now() not null,
     attached_by_oid oid not null,
     constraint source_pk primary key (source_id),
@@ -1192,6 +1193,7 @@ comment on column pgclarify_private.source.loaded_at is 'When the last load ende
 comment on column pgclarify_private.source.rows_added is 'Documents that the last load added.';
 comment on column pgclarify_private.source.rows_changed is 'Documents that the last load changed.';
 comment on column pgclarify_private.source.rows_removed is 'Documents that the last load removed.';
+comment on column pgclarify_private.source.rows_skipped is 'Rows that the last load left without a document.';
 comment on column pgclarify_private.source.created_at is 'When it was attached.';
 comment on column pgclarify_private.source.attached_by_oid is
     'Oid of that role, so that another role of that name does not count.';

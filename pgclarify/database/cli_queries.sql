@@ -19,7 +19,7 @@ from pgclarify.queue_status;
 -- Attached tables of the caller's corpora.
 select
     corpus, source_id, relation, relation_oid, state, error, pending_changes, rows_added, rows_changed, rows_removed,
-    load_started_at, loaded_at, attached_by
+    rows_skipped, load_started_at, loaded_at, attached_by
 from pgclarify.source_status
 order by corpus, relation;
 

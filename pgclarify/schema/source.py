@@ -120,6 +120,13 @@ source = Table(
         server_default=text("0"),
         comment="Documents that the last load removed.",
     ),
+    Column(
+        "rows_skipped",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Rows that the last load left without a document.",
+    ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was attached."),
     Column(
         "attached_by_oid",

@@ -40,7 +40,7 @@ comment on function pgclarify_private.owned_source(pgclarify_private.caller, big
 'The source of a corpus that the caller may change, locked with its corpus locked; error 42704 if there is none.';
 
 create or replace function pgclarify_private.source_steps(caller pgclarify_private.caller, source_id bigint)
-returns table (is_grant boolean, relation oid, statement text)
+returns table (is_grant boolean, table_name text, statement text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -51,16 +51,20 @@ begin
     select source.* into v_source from pgclarify_private.source where source.source_id = source_steps.source_id;
     perform pgclarify_private.owned_source(source_steps.caller, v_source.corpus_id, v_source.relation);
     return query
-        select true, v_source.relation::oid, missing.statement
-        from pgclarify_private.missing_grants(v_source) as missing (statement)
-        union all
-        select false, missing.relation, missing.statement
-        from pgclarify_private.missing_triggers(v_source) with ordinality as missing (relation, statement, place)
-        -- Another role may own a partition; its truncation is still noticed, but later.
-        inner join pg_class on missing.relation = pg_class.oid
-        where
-            missing.relation = v_source.relation
-            or pg_has_role(pgclarify_private.verify_caller(source_steps.caller), pg_class.relowner, 'usage');
+        select step.is_grant, v_source.relation::text, step.statement
+        from (
+            select true, missing.statement, missing.place
+            from pgclarify_private.missing_grants(v_source) with ordinality as missing (statement, place)
+            union all
+            select false, missing.statement, missing.place
+            from pgclarify_private.missing_triggers(v_source) with ordinality as missing (relation, statement, place)
+            -- Another role may own a partition; its truncation is still noticed, but later.
+            inner join pg_class on missing.relation = pg_class.oid
+            where
+                missing.relation = v_source.relation
+                or pg_has_role(pgclarify_private.verify_caller(source_steps.caller), pg_class.relowner, 'usage')
+        ) as step (is_grant, statement, place)
+        order by step.is_grant desc, step.place;
     if found then
         for v_problem in
             select found.*
@@ -73,48 +77,63 @@ end
 $$;
 
 comment on function pgclarify_private.source_steps(pgclarify_private.caller, bigint) is
-'Statements that an attached table still needs, for the caller to execute with its own rights: grants, then triggers.';
+'Statements that an attached table still needs, for the caller to execute with its own rights: grants, then triggers, with '
+'the name of the table.';
 grant execute on function pgclarify_private.source_steps(pgclarify_private.caller, bigint) to pgclarify_user;
 
-create or replace function pgclarify_private.rows_to_load(caller pgclarify_private.caller, source_id bigint)
-returns text
+create or replace function pgclarify_private.verify_locked(
+    caller pgclarify_private.caller, source_id bigint, locked_name text
+)
+returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_source pgclarify_private.source;
-    v_bytes bigint;
-    v_estimate bigint;
+    v_problem record;
 begin
-    select source.* into v_source from pgclarify_private.source where source.source_id = rows_to_load.source_id;
-    perform pgclarify_private.owned_source(rows_to_load.caller, v_source.corpus_id, v_source.relation);
-    select
-        coalesce(sum(pg_relation_size(member.relation)), 0),
-        case when min(pg_class.reltuples) >= 0 then sum(pg_class.reltuples) end
-    into v_bytes, v_estimate
-    from pgclarify_private.members_of(v_source.relation) as member
-    inner join pg_class on member.relation = pg_class.oid
-    where member.kind = 'r';
-    -- Counting takes some milliseconds.
-    if v_bytes <= 10000000 then
-        return (pgclarify_private.select_keys(
-            v_source,
-            format(
-                'select array[count(t.%I)::text] from %s as t', v_source.id_column, pgclarify_private.source_table(v_source)
-            ),
-            null, null, null, null
-        ))[1];
+    if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+        raise exception 'triggers cannot be made in a % transaction', current_setting('transaction_isolation')
+            using errcode = 'feature_not_supported',
+                detail = 'It would not see what the owner of the table has changed since it began.',
+                hint = 'Begin the transaction with: begin isolation level read committed.';
     end if;
-    return coalesce('about ' || v_estimate || ', as PostgreSQL estimates', 'unknown until it is analyzed');
+    select source.* into v_source from pgclarify_private.source where source.source_id = verify_locked.source_id;
+    v_source := pgclarify_private.owned_source(verify_locked.caller, v_source.corpus_id, v_source.relation);
+    if v_source.relation::text <> verify_locked.locked_name
+        or not exists (
+            select from pg_locks
+            where
+                pg_locks.pid = pg_backend_pid()
+                and pg_locks.locktype = 'relation'
+                and pg_locks.relation = v_source.relation
+                and pg_locks.mode = 'ShareRowExclusiveLock'
+                and pg_locks.granted
+        ) then
+        raise exception 'table "%" has another name now', verify_locked.locked_name
+            using errcode = 'serialization_failure',
+                detail = format('While this call waited for a lock, it became "%s".', v_source.relation),
+                hint = 'Call it again.';
+    end if;
+    -- PostgreSQL evaluates the partition key of each partitioned partition when it makes a row trigger. With a unique index, no
+    -- key is an expression, and the lock keeps the index.
+    for v_problem in
+        select found.* from pgclarify_private.table_problems(v_source) as found
+        union all
+        select found.* from pgclarify_private.code_problems(v_source) as found
+    loop
+        perform pgclarify_private.raise_problem(v_problem.code, v_problem.message, v_problem.detail, v_problem.hint);
+    end loop;
 end
 $$;
 
-comment on function pgclarify_private.rows_to_load(pgclarify_private.caller, bigint) is
-'How many rows of an attached table have an id, as text: counted if the table is small, otherwise PostgreSQL''s estimate.';
-grant execute on function pgclarify_private.rows_to_load(pgclarify_private.caller, bigint) to pgclarify_user;
+comment on function pgclarify_private.verify_locked(pgclarify_private.caller, bigint, text) is
+'Check an attached table again after the caller has locked it, so that making its triggers runs no code of its owner: error '
+'40001 if it was renamed, or the error of a problem that is new.';
+grant execute on function pgclarify_private.verify_locked(pgclarify_private.caller, bigint, text) to pgclarify_user;
 
 create or replace function pgclarify_private.take_steps(
-    caller pgclarify_private.caller, source_id bigint, is_new boolean, is_dry_run boolean
+    caller pgclarify_private.caller, source_id bigint, is_dry_run boolean
 )
 returns void
 language plpgsql volatile
@@ -122,63 +141,48 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_step text;
-    v_steps text[] := '{}';
-    v_collision text;
-    v_detail text;
-    v_hint text;
+    v_grants text[];
+    v_table text;
+    v_triggers text[];
     v_propagation text := current_setting('citus.enable_ddl_propagation', true);
 begin
-    -- The nodes of a cluster do not have the role that reads the table.
-    perform set_config('citus.enable_ddl_propagation', 'off', true) where v_propagation is not null;
-    foreach v_step in array array(
-        select step.statement from pgclarify_private.source_steps(take_steps.caller, take_steps.source_id) as step
-        where step.is_grant
-    ) loop
-        v_steps := v_steps || v_step;
-        execute v_step;
-    end loop;
-    perform set_config('citus.enable_ddl_propagation', v_propagation, true) where v_propagation is not null;
-    begin
-        -- A resync does not check: loading skips rows whose ids collide, and the check may read all documents.
-        if take_steps.is_new then
-            perform pgclarify_private.check_ids(take_steps.caller, take_steps.source_id);
-        end if;
-    exception
-        when unique_violation then
-            if not take_steps.is_dry_run then
-                raise;
-            end if;
-            get stacked diagnostics
-                v_collision = message_text, v_detail = pg_exception_detail, v_hint = pg_exception_hint;
-            raise notice 'it cannot be attached: %', v_collision using detail = v_detail, hint = v_hint;
-    end;
-    -- Triggers come last, because their locks block writers until the transaction ends.
-    foreach v_step in array array(
-        select step.statement from pgclarify_private.source_steps(take_steps.caller, take_steps.source_id) as step
-        where not step.is_grant
-    ) loop
-        v_steps := v_steps || v_step;
-        if not take_steps.is_dry_run then
-            execute v_step;
-        end if;
-    end loop;
+    select
+        coalesce(array_agg(step.statement) filter (where step.is_grant), '{}'),
+        coalesce(array_agg(step.statement) filter (where not step.is_grant), '{}'),
+        min(step.table_name)
+    into v_grants, v_triggers, v_table
+    from pgclarify_private.source_steps(take_steps.caller, take_steps.source_id) as step;
     if take_steps.is_dry_run then
         -- The number of the source is not known yet.
         raise notice 'it would be done with your rights; N is the number of the source'
             using detail = regexp_replace(
-                array_to_string(v_steps, E';\n') || ';',
+                array_to_string(v_grants || v_triggers, E';\n') || ';',
                 format('(pgclarify_|capture_)%s(?=[_(])', take_steps.source_id),
                 '\1N', 'g'
             );
-        raise notice 'rows to load: %', pgclarify_private.rows_to_load(take_steps.caller, take_steps.source_id);
+        return;
     end if;
+    -- The nodes of a cluster do not have the role that reads the table.
+    perform set_config('citus.enable_ddl_propagation', 'off', true) where v_propagation is not null;
+    foreach v_step in array v_grants loop
+        execute v_step;
+    end loop;
+    perform set_config('citus.enable_ddl_propagation', v_propagation, true) where v_propagation is not null;
+    if cardinality(v_triggers) > 0 then
+        -- Creating a trigger needs this lock, too. Since the check of the table, its owner may have changed it.
+        execute format('lock table only %s in share row exclusive mode', v_table);
+        perform pgclarify_private.verify_locked(take_steps.caller, take_steps.source_id, v_table);
+    end if;
+    foreach v_step in array v_triggers loop
+        execute v_step;
+    end loop;
 end
 $$;
 
-comment on function pgclarify_private.take_steps(pgclarify_private.caller, bigint, boolean, boolean) is
-'Make grants and triggers that an attached table needs, with the caller''s own rights. is_new: check the ids, too. A dry run '
-'makes only the grants, to check the ids, and reports the statements.';
-grant execute on function pgclarify_private.take_steps(pgclarify_private.caller, bigint, boolean, boolean) to pgclarify_user;
+comment on function pgclarify_private.take_steps(pgclarify_private.caller, bigint, boolean) is
+'Make grants and triggers that an attached table needs, with the caller''s own rights. It reads no row, because that could '
+'run code of the table''s owner in the caller''s session. A dry run only reports the statements.';
+grant execute on function pgclarify_private.take_steps(pgclarify_private.caller, bigint, boolean) to pgclarify_user;
 
 create or replace function pgclarify.attach_table(
     corpus text, relation regclass, id_column text, content_column text, options jsonb default '{}'
@@ -204,13 +208,13 @@ begin
             attach_table.options
         );
         if v_source_id is not null then
-            perform pgclarify_private.take_steps(v_caller, v_source_id, true, v_is_dry_run);
+            perform pgclarify_private.take_steps(v_caller, v_source_id, v_is_dry_run);
         end if;
         if v_is_dry_run then
             raise exception 'done' using errcode = 'PC000';
         end if;
     exception
-        -- Everything that was done for the check is undone.
+        -- What was made for the report is undone.
         when sqlstate 'PC000' then
             return null;
         when others then
@@ -232,6 +236,6 @@ comment on function pgclarify.attach_table(text, regclass, text, text, jsonb) is
 'the background (see source_status), and triggers record changes. corpus: name of one that you own. relation: the table, '
 'which you must own, too. id_column: smallint, integer, bigint, uuid, text or varchar, with a unique index. content_column: '
 'text or varchar. options: title, uri (names of columns), readers (name of a column with an array of roles), metadata (name '
-'of a column, or a JSON array of names), id_prefix (added before the ids), dry_run (true: change nothing; report the steps '
-'and the problems).';
+'of a column, or a JSON array of names), id_prefix (added before the ids), dry_run (true: change nothing and read no row; '
+'report the steps and the problems).';
 grant execute on function pgclarify.attach_table(text, regclass, text, text, jsonb) to pgclarify_user;

@@ -236,7 +236,7 @@ begin
     update pgclarify_private.source
     set
         state = 'loading', error = null, layout = null, load_phase = 'rows', load_cursor = null, load_started_at = now(),
-        rows_added = 0, rows_changed = 0, rows_removed = 0
+        rows_added = 0, rows_changed = 0, rows_removed = 0, rows_skipped = 0
     where source.source_id = load_anew.source_id;
     -- The id may have another type now, and the table may have another owner.
     perform pgclarify_private.make_capture(load_anew.source_id);

@@ -286,7 +286,8 @@ begin
                 load_cursor = v_keys[cardinality(v_keys)],
                 rows_added = source.rows_added + v_merged.added,
                 rows_changed = source.rows_changed + v_merged.changed,
-                rows_removed = source.rows_removed + v_merged.removed
+                rows_removed = source.rows_removed + v_merged.removed,
+                rows_skipped = source.rows_skipped + v_merged.skipped
             where source.source_id = v_source.source_id;
             return cardinality(v_keys);
         end if;

@@ -50,8 +50,44 @@ comment on function pgclarify_private.note_unfit(pgclarify_private.source, text)
 'Record that some rows of an attached table cannot be documents; it is still followed. The rows are not stored, so only the '
 'next load or resync, which reads all rows, clears this.';
 
+create or replace function pgclarify_private.collision(corpus_id bigint, document_id text)
+returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select format(
+        case
+            when pg_class.oid is not null then
+                'some rows cannot be documents: "%1$s" is a document already, and comes from table %2$s. Detach one of the '
+                'tables and remove its documents; then attach it with another id_prefix.'
+            when other.source_id is not null then
+                'some rows cannot be documents: "%1$s" is a document already, and comes from table %2$s, which was dropped. '
+                'Detach that one by its number, with pgclarify.detach_table(%3$L, %4$s), and call pgclarify.resync.'
+            else
+                'some rows cannot be documents: "%1$s" is a document already, and was added by hand. Remove it, and call '
+                'pgclarify.resync; or detach the table, remove its documents, and attach it with another id_prefix.'
+        end,
+        left(collision.document_id, 100), coalesce(pg_class.oid::regclass::text, other.relation_name), corpus.name,
+        other.relation::oid
+    )
+    from pgclarify_private.corpus
+    -- It may be gone already.
+    left join pgclarify_private.document on corpus.corpus_id = document.corpus_id and document.id = collision.document_id
+    left join pgclarify_private.source as other on document.source_id = other.source_id
+    left join pg_catalog.pg_class on other.relation = pg_class.oid
+    where corpus.corpus_id = collision.corpus_id;
+end;
+
+comment on function pgclarify_private.collision(bigint, text) is
+'The text of source.error if a row of an attached table has the id of this document, which is not of that table.';
+
 create or replace function pgclarify_private.merge_fit_rows(
-    source pgclarify_private.source, keys text[], out added bigint, out changed bigint, out removed bigint
+    source pgclarify_private.source,
+    keys text[],
+    out added bigint,
+    out changed bigint,
+    out removed bigint,
+    out skipped bigint
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -80,14 +116,11 @@ begin
     added := v_merged.added;
     changed := v_merged.changed;
     removed := v_merged.removed;
+    skipped := cardinality(merge_fit_rows.keys) - cardinality(v_ids) + cardinality(v_merged.refused);
     if cardinality(v_merged.refused) > 0 then
         perform pgclarify_private.note_unfit(
             merge_fit_rows.source,
-            format(
-                'some rows cannot be documents: "%s" is a document already, and not of this table. Attach the table with an '
-                'id_prefix; or remove that document, and call pgclarify.resync.',
-                left(v_merged.refused[1], 100)
-            )
+            pgclarify_private.collision((merge_fit_rows.source).corpus_id, v_merged.refused[1])
         );
     elsif v_read.unfit is not null then
         perform pgclarify_private.note_unfit(
@@ -106,7 +139,12 @@ comment on function pgclarify_private.merge_fit_rows(pgclarify_private.source, t
 'merge_rows for rows that can become documents; or an error.';
 
 create or replace function pgclarify_private.merge_rows(
-    source pgclarify_private.source, keys text[], out added bigint, out changed bigint, out removed bigint
+    source pgclarify_private.source,
+    keys text[],
+    out added bigint,
+    out changed bigint,
+    out removed bigint,
+    out skipped bigint
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -124,6 +162,7 @@ begin
         added := v_merged.added;
         changed := v_merged.changed;
         removed := v_merged.removed;
+        skipped := v_merged.skipped;
         return;
     exception
         when data_exception or program_limit_exceeded or check_violation then
@@ -139,6 +178,7 @@ begin
         added := v_merged.added + v_half.added;
         changed := v_merged.changed + v_half.changed;
         removed := v_merged.removed + v_half.removed;
+        skipped := v_merged.skipped + v_half.skipped;
         return;
     end if;
     -- Remove the old document: it is out of date, and the new row may have other readers.
@@ -151,6 +191,7 @@ begin
     added := 0;
     changed := 0;
     removed := v_merged.removed;
+    skipped := 1;
     perform pgclarify_private.note_unfit(
         merge_rows.source,
         format(
@@ -165,4 +206,4 @@ $$;
 comment on function pgclarify_private.merge_rows(pgclarify_private.source, text[]) is
 'Read rows of an attached table by their keys, and update their documents to match. The document of a key is removed if it '
 'has no row, or a row that cannot become a document. Called with the source''s row locked. Returns how many documents were '
-'added, changed and removed.';
+'added, changed and removed, and how many keys have none.';

@@ -66,7 +66,7 @@ begin
     select signed.* into v_caller from pgclarify_private.caller as signed;
     begin
         v_source_id := pgclarify_private.resync(v_caller, resync.corpus, resync.relation);
-        perform pgclarify_private.take_steps(v_caller, v_source_id, false, false);
+        perform pgclarify_private.take_steps(v_caller, v_source_id, false);
     exception
         when others then
             get stacked diagnostics

@@ -12,6 +12,7 @@ returns table (
     rows_added bigint,
     rows_changed bigint,
     rows_removed bigint,
+    rows_skipped bigint,
     load_started_at timestamptz,
     loaded_at timestamptz,
     attached_by name
@@ -38,6 +39,7 @@ begin atomic
         source.rows_added,
         source.rows_changed,
         source.rows_removed,
+        source.rows_skipped,
         source.load_started_at,
         source.loaded_at,
         source.attached_by
@@ -73,6 +75,7 @@ select
     status.rows_added,
     status.rows_changed,
     status.rows_removed,
+    status.rows_skipped,
     status.load_started_at,
     status.loaded_at,
     status.attached_by
@@ -95,6 +98,8 @@ comment on column pgclarify.source_status.rows_added is 'Rows without a document
 comment on column pgclarify.source_status.rows_changed is
 'Rows different from their document that the last load or resync found.';
 comment on column pgclarify.source_status.rows_removed is 'Documents without a row that the last load or resync found.';
+comment on column pgclarify.source_status.rows_skipped is
+'Rows that the last load or resync left without a document: their content is blank, or error says why.';
 comment on column pgclarify.source_status.load_started_at is 'When the last load or resync began.';
 comment on column pgclarify.source_status.loaded_at is 'When a load or resync last ended; null before.';
 comment on column pgclarify.source_status.attached_by is

@@ -1,4 +1,4 @@
-"""Attaching tables: the created objects, the result of a dry run, and ids that exist already."""
+"""Attaching tables: the created objects, and the result of a dry run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from tests.integration.attaching import (
     STATE,
     TRIGGERS,
     attach,
-    give_document,
     notices,
     refusal,
     table_reader_of,
@@ -157,7 +156,7 @@ class TestDryRun:
         assert scalar(alice, call) is None
 
         assert rows(connection, EVERYTHING) == before
-        assert len(told) == 2
+        assert len(told) == 1
         statements = told[0].detail.split("\n")
         reader = table_reader_of(connection)
         assert statements[:2] == [
@@ -168,24 +167,10 @@ class TestDryRun:
         assert scalar(connection, "select count(*) from pg_roles where rolname = %s", reader) == 0
         assert sum(line.startswith("create trigger pgclarify_N_") for line in statements) == 5
         assert not [line for line in statements[2:] if any(digit in line for digit in "0123456789")]
-        assert told[1].message.endswith(": 2")
         # The attach does what the dry run said.
         with alice.transaction(force_rollback=True):
             attach(alice)
             assert listed(alice, READABLE) == {"id", "body"}
-
-    def test_rows_of_a_large_table_are_estimated(self, alice: Connection) -> None:
-        told = notices(alice)
-        # Otherwise the server would analyze it at an unknown time.
-        alice.execute("alter table app.article set (autovacuum_enabled = off)")
-        alice.execute(
-            "insert into app.article (id, title) select n, repeat('x', 500) from generate_series(3, 20000) as n"
-        )
-        alice.execute("select pgclarify.attach_table('kb', 'app.article', 'id', 'body', '{\"dry_run\": true}')")
-        assert "unknown" in told[-1].message
-        alice.execute("analyze app.article")
-        alice.execute("select pgclarify.attach_table('kb', 'app.article', 'id', 'body', '{\"dry_run\": true}')")
-        assert "about 20000" in told[-1].message
 
     @pytest.mark.wording
     def test_it_says_all_that_is_in_the_way(self, alice: Connection, connection: Connection) -> None:
@@ -196,93 +181,4 @@ class TestDryRun:
         assert scalar(alice, dry_run, "app.t") is None
         assert len([notice for notice in told if "cannot be attached" in notice.message]) == 2
         assert all(notice.detail and notice.hint for notice in told)
-        told.clear()
-        alice.execute("select pgclarify.add_document('kb', '2', 'By hand.')")
-        assert scalar(alice, dry_run, "app.article") is None
-
-        refused = [notice for notice in told if "cannot be attached" in notice.message]
-        assert len(refused) == 1
-        assert "id_prefix" in refused[0].hint
         assert rows(connection, STATE) == []
-
-
-class TestIds:
-    @pytest.mark.wording
-    def test_of_a_document_by_hand(self, alice: Connection) -> None:
-        alice.execute("select pgclarify.add_document('kb', '2', 'By hand.')")
-
-        diagnostic = refusal(alice, ATTACH)
-
-        assert diagnostic.sqlstate == "23505"
-        assert '"2"' in (diagnostic.message_detail or "")
-        assert '{"id_prefix": "article/"}' in (diagnostic.message_hint or "")
-        attach(alice, id_prefix="article/")
-
-    @pytest.mark.wording
-    def test_of_a_table_that_was_dropped_and_made_anew(self, alice: Connection, connection: Connection) -> None:
-        give_document(alice, connection, attach(alice))
-        connection.execute("update pgclarify_private.source set state = 'failed', error = 'x'")
-        number = scalar(alice, "select relation_oid from pgclarify.source_status")
-        alice.execute("drop table app.article")
-        alice.execute("create table app.article (id bigint primary key, body text)")
-        alice.execute("insert into app.article values (1, 'Cars.')")
-
-        diagnostic = refusal(alice, ATTACH)
-
-        assert "comes from app.article" in (diagnostic.message_detail or "")
-        hint = f"select pgclarify.detach_table('kb', {number})"
-        assert hint in (diagnostic.message_hint or "")
-        alice.execute(hint.encode())
-        assert state_of(alice, ATTACH) is None
-
-    def test_of_a_table_that_is_still_being_loaded(self, alice: Connection) -> None:
-        attach(alice)
-        alice.execute("create table app.page (id text primary key, body text)")
-        alice.execute("insert into app.page values ('1'), ('x')")
-        call = "select pgclarify.attach_table('kb', 'app.page', 'id', 'body')"
-        assert state_of(alice, call) == "23505"
-        alice.execute("delete from app.page where id = '1'")
-
-        assert state_of(alice, call) is None
-
-    def test_prefixes_of_both_tables_count(self, alice: Connection) -> None:
-        attach(alice, id_prefix="a/")
-        alice.execute("create table app.page (id text primary key, body text)")
-        alice.execute("insert into app.page values ('1'), ('/2'), ('x/1')")
-
-        # Documents "1", "/2" and "x/1"; "a1", "a/2" and "ax/1"; "a/1", "a//2" and "a/x/1".
-        states = {}
-        for prefix in ("", "a", "a/", "b"):
-            with alice.transaction(force_rollback=True):
-                call = "select pgclarify.attach_table('kb', 'app.page', 'id', 'body', %s::jsonb)"
-                states[prefix] = state_of(alice, call, [json.dumps({"id_prefix": prefix})])
-
-        assert states == {"": None, "a": "23505", "a/": "23505", "b": None}
-
-    def test_of_many_rows_that_nobody_has_analyzed(self, alice: Connection) -> None:
-        """Comparing all pairs would take many minutes."""
-        alice.execute("create table app.page (id bigint primary key, body text)")
-        alice.execute("insert into app.article (id) select -n from generate_series(1, 50000) as n")
-        alice.execute("insert into app.page (id) select 10 + n from generate_series(1, 50000) as n")
-        attach(alice)
-        alice.execute("set statement_timeout = '60s'")
-        with alice.transaction(force_rollback=True):
-            attach(alice, "app.page")
-        alice.execute("insert into app.page (id) values (-50000)")
-
-        assert state_of(alice, "select pgclarify.attach_table('kb', 'app.page', 'id', 'body')") == "23505"
-
-    def test_of_another_tables_documents(self, alice: Connection, connection: Connection) -> None:
-        give_document(alice, connection, attach(alice), "x")
-        connection.execute("update pgclarify_private.source set state = 'following'")
-        alice.execute("create table app.page (id text primary key, body text)")
-        alice.execute("insert into app.page values ('x')")
-        call = "select pgclarify.attach_table('kb', 'app.page', 'id', 'body')"
-
-        diagnostic = refusal(alice, call)
-        assert diagnostic.sqlstate == "23505"
-        assert "app.article" in (diagnostic.message_detail or "")
-        alice.execute(DETACH.encode())
-
-        # Documents of a detached table can be taken over.
-        assert state_of(alice, call) is None

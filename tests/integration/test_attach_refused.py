@@ -204,10 +204,10 @@ class TestWho:
         self, alice: Connection, bob: Connection, connection: Connection
     ) -> None:
         source_id = attach(alice)
-        internal = "select pgclarify_private.{}(caller, {}) from pgclarify_private.caller"
-        for name in ("source_steps", "check_ids"):
-            assert state_of(bob, internal.format(name, source_id)) in ("42501", "42704")
-            assert state_of(bob, internal.format(name, 999)) is not None
+        internal = "select pgclarify_private.{} from pgclarify_private.caller"
+        for call in (f"source_steps(caller, {source_id})", f"verify_locked(caller, {source_id}, 'app.article')"):
+            assert state_of(bob, internal.format(call)) in ("42501", "42704")
+            assert state_of(bob, internal.format(call.replace(str(source_id), "999"))) is not None
         for name in ("make_capture", "drop_capture", "load_anew"):
             assert state_of(bob, f"select pgclarify_private.{name}({source_id})") == "42501"
         assert state_of(bob, "select * from pgclarify_private.source") == "42501"
@@ -265,18 +265,6 @@ class TestAsWhomItIsRead:
     )
     def test_the_owners_code_has_no_rights_of_ours(self, connection: Connection, caught: list[str], read: str) -> None:
         connection.execute(read.encode())
-
-        assert set(caught) == {f"run by {table_reader_of(connection)}"}
-
-    def test_also_when_ids_are_compared(self, alice: Connection, connection: Connection, caught: list[str]) -> None:
-        alice.execute("select pgclarify.add_document('kb', 'x', 'By hand.')")
-        alice.add_notice_handler(lambda notice: caught.append(notice.message_primary or ""))
-        caught.clear()
-
-        alice.execute(
-            "select pgclarify_private.check_ids(caller, source_id)"
-            " from pgclarify_private.caller, pgclarify.source_status"
-        )
 
         assert set(caught) == {f"run by {table_reader_of(connection)}"}
 

@@ -58,6 +58,82 @@ class TestIds:
         assert state_of(connection, ADD, [wide(867)]) == "22023"
 
 
+class TestCollisions:
+    """Ids that other documents of the corpus have already. attach_table reads no ids, so a worker finds them."""
+
+    STATUS = "select error, rows_added, rows_skipped from pgclarify.source_status where relation = %s"
+
+    @pytest.fixture
+    def page(self, connection: Connection, worker: HandWorker) -> str:
+        """A table with the same columns, and ids "1", "2" and "3". Table "article" has 1 and 2."""
+        connection.execute("insert into article (id, body) values (1, 'Cars.'), (2, 'Vans.')")
+        connection.execute(f"create table page ({COLUMNS.format('text')})".encode())
+        connection.execute("insert into page (id, body) values ('1', 'Ships.'), ('2', 'Boats.'), ('3', 'Rafts.')")
+        return "public.page"
+
+    def test_with_a_document_that_was_added_by_hand(self, connection: Connection, worker: HandWorker) -> None:
+        connection.execute("insert into article (id, body) values (1, 'Cars.'), (2, 'Vans.'), (3, ' ')")
+        connection.execute(ADD, ["2"])
+        attach(connection)
+
+        worker.follow_everything()
+
+        assert documents(connection) == [("1", "Cars."), ("2", "Cars.")]
+        ((said, added, skipped),) = connection.execute(self.STATUS, ["public.article"]).fetchall()
+        assert '"2"' in said
+        # Row 3 has no content.
+        assert (added, skipped) == (1, 2)
+        connection.execute("select pgclarify.remove_document('kb', '2')")
+        connection.execute("select pgclarify.resync('kb', 'article')")
+        worker.follow_everything()
+        assert connection.execute(self.STATUS, ["public.article"]).fetchall() == [(None, 1, 1)]
+        assert_in_step(connection)
+
+    @pytest.mark.parametrize("is_loaded", [True, False])
+    def test_with_rows_of_another_table(
+        self, connection: Connection, worker: HandWorker, page: str, is_loaded: bool
+    ) -> None:
+        attach(connection)
+        if is_loaded:
+            worker.follow_everything()
+        attach(connection, page)
+
+        worker.follow_everything()
+
+        assert documents(connection) == [("1", "Cars."), ("2", "Vans."), ("3", "Rafts.")]
+        assert connection.execute(self.STATUS, ["public.article"]).fetchall() == [(None, 2, 0)]
+        ((said, added, skipped),) = connection.execute(self.STATUS, [page]).fetchall()
+        assert "public.article" in said
+        assert (added, skipped) == (1, 2)
+        # What the error says.
+        connection.execute("select pgclarify.detach_table('kb', 'page', '{\"documents\": \"remove\"}')")
+        attach(connection, page, id_prefix="page/")
+        worker.follow_everything()
+        assert connection.execute(self.STATUS, [page]).fetchall() == [(None, 3, 0)]
+        assert len(documents(connection)) == 5
+
+    def test_with_rows_of_a_dropped_table(self, connection: Connection, worker: HandWorker) -> None:
+        connection.execute("insert into article (id, body) values (1, 'Cars.')")
+        attach(connection)
+        worker.follow_everything()
+        number = scalar(connection, "select relation_oid::bigint from pgclarify.source_status")
+        connection.execute("drop table article")
+        connection.execute(f"create table article ({COLUMNS.format('bigint')})".encode())
+        connection.execute("insert into article (id, body) values (1, 'Trucks.')")
+        attach(connection)
+
+        worker.follow_everything()
+
+        of_new = "select error from pgclarify.source_status where relation_oid = 'article'::regclass"
+        call = f"pgclarify.detach_table('kb', {number})"
+        assert call in scalar(connection, of_new)
+        connection.execute(f"select {call}".encode())
+        connection.execute("select pgclarify.resync('kb', 'article')")
+        worker.follow_everything()
+        assert documents(connection) == [("1", "Trucks.")]
+        assert scalar(connection, of_new) is None
+
+
 class TestValues:
     @pytest.fixture
     def attached(self, connection: Connection, worker: HandWorker) -> HandWorker:

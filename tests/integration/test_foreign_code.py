@@ -29,8 +29,6 @@ NEXT_KEYS = (
     "select pgclarify_private.next_keys(source, 10, 1000) from pgclarify_private.source"
     " where relation = 'bobs.note'::regclass"
 )
-ROWS_TO_LOAD = "select pgclarify_private.rows_to_load(caller, {}) from pgclarify_private.caller"
-CHECK_IDS = "select pgclarify_private.check_ids(caller, {}) from pgclarify_private.caller"
 
 Plant = Callable[..., None]
 
@@ -58,24 +56,23 @@ def plant(note: int, bob: Connection, connection: Connection) -> Plant:
 
 
 class TestWhatItReads:
-    @pytest.mark.parametrize("call", [ROWS_TO_LOAD, CHECK_IDS])
-    def test_in_a_users_session(self, note: int, plant: Plant, bob: Connection, call: str) -> None:
+    def test_it_reads_nothing_of_other_owners(self, plant: Plant, bob: Connection, connection: Connection) -> None:
         plant("select string_agg(body, ' ') into v_text from app.article; insert into bobs.loot values ('a', v_text);")
 
-        assert state_of(bob, call.format(note)) == "42501"
+        assert state_of(connection, NEXT_KEYS) == "42501"
 
         assert scalar(bob, HAS_RUN)
         assert rows(bob, "select said from bobs.loot") == []
 
     @pytest.mark.parametrize("code", ["perform body from bobs.page;", "perform from pg_class;"])
     def test_it_may_read_what_is_its_owners_and_everybodys(
-        self, note: int, plant: Plant, bob: Connection, code: str
+        self, plant: Plant, bob: Connection, connection: Connection, code: str
     ) -> None:
         bob.execute("create table bobs.page (id bigint primary key, body text)")
         attach(bob, "bobs.page", "bobs", id_prefix="page/")
         plant(code)
 
-        assert state_of(bob, ROWS_TO_LOAD.format(note)) is None
+        assert state_of(connection, NEXT_KEYS) is None
         assert scalar(bob, HAS_RUN)
 
     @pytest.mark.committed
@@ -146,27 +143,6 @@ class TestWhatItReads:
         plant(f"raise exception using errcode = '{raised}';")
 
         assert state_of(connection, NEXT_KEYS) == state
-
-    def test_nobody_runs_code_of_others_by_attaching_a_table(
-        self, alice: Connection, bob: Connection, connection: Connection, make_role: MakeRole
-    ) -> None:
-        """Tables of one corpus are compared in the session of who attaches one while the other is being loaded."""
-        team = make_role(name="team")
-        connection.execute(f"grant {team} to {alice.info.user}, {bob.info.user}".encode())
-        connection.execute(f"update pgclarify_private.corpus set owner = '{team}', owner_oid = '{team}'::regrole")  # noqa: S608 - of a test
-        connection.execute(f"create schema bobs authorization {bob.info.user}".encode())
-        bob.execute("create table bobs.note (id bigint primary key, body text)")
-        attach(bob, "bobs.note")
-        connection.execute(
-            "create function bobs.spy() returns boolean language plpgsql immutable as"
-            f" $$ begin if current_user <> '{bob.info.user}' then perform pg_advisory_lock({RAN}); end if;"
-            " return true; end $$;"
-            " create index on bobs.note (id) where bobs.spy()"
-        )
-
-        attach(alice)
-
-        assert not scalar(connection, HAS_RUN)
 
 
 class TestWhatItDoes:
