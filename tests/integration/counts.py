@@ -64,7 +64,7 @@ _WRONG_PASSAGES = """
 # Documents that are neither pending nor failed have the passages of their current content.
 _STALE = """
     select d.corpus_id, d.id
-    from pgclarify.document as d
+    from pgclarify_private.document as d
     where d.error is null
         and not exists (
             select from pgclarify_private.pending_document as p where p.corpus_id = d.corpus_id and p.document_id = d.id
@@ -72,11 +72,11 @@ _STALE = """
         and (
             regexp_replace(d.content, '\\s', '', 'g') is distinct from (
                 select regexp_replace(string_agg(p.content, '' order by p.ordinal), '\\s', '', 'g')
-                from pgclarify.passage as p
+                from pgclarify_private.passage as p
                 where p.corpus_id = d.corpus_id and p.document_id = d.id
             )
             or exists (
-                select from pgclarify.passage as p
+                select from pgclarify_private.passage as p
                 where p.corpus_id = d.corpus_id and p.document_id = d.id
                     and p.content <> substr(d.content, p.start_char + 1, p.end_char - p.start_char)
             )
@@ -91,7 +91,7 @@ _LEFT_BEHIND = """
         select 'neighborhood', embedding_space_id, document_id, passage_id from pgclarify_private.neighborhood
     ) as kept (kind, embedding_space_id, document_id, passage_id)
     join pgclarify.embedding_space as s on s.embedding_space_id = kept.embedding_space_id
-    left join pgclarify.passage as p
+    left join pgclarify_private.passage as p
         on p.corpus_id = s.corpus_id and p.document_id = kept.document_id and p.id = kept.passage_id
     where p.id is null
 """

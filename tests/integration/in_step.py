@@ -45,7 +45,7 @@ def differences(connection: Connection) -> list[tuple[Any, ...]]:
         )
         query = sql.SQL(
             "select r.id, d.id, r.content, d.content from ({rows}) as r"
-            " full join (select * from pgclarify.document where source_id = {source_id}) as d on d.id = r.id"
+            " full join (select * from pgclarify_private.document where source_id = {source_id}) as d on d.id = r.id"
             " where (r.id, r.content, r.title, r.uri, r.metadata, r.readers)"
             " is distinct from (d.id, d.content, d.title, d.uri, d.metadata, d.readers)"
         ).format(rows=rows, source_id=sql.Literal(source_id))

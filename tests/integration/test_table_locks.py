@@ -38,7 +38,7 @@ READ_BY_RUNS = {
     "pgclarify.model_price",
     "pgclarify_private.completion",
     "pgclarify.ambiguity_rule",
-    "pgclarify.run",
+    "pgclarify_private.run",
 }
 RELATIONS = """
     select c.oid::regclass::text
