@@ -117,7 +117,7 @@ end
 $$;
 
 comment on function pgclarify_private.find_corpus(name[], text) is
-'The corpus of that name that these roles may search; without a name that of pgclarify_private.corpus, or the only one. A corpus that '
+'The corpus of that name that these roles may search; without a name that of pgclarify.corpus, or the only one. A corpus that '
 'may not be searched is treated as missing.';
 
 create or replace function pgclarify_private.owned_corpus(caller pgclarify_private.caller, corpus text)

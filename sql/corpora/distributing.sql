@@ -425,7 +425,7 @@ comment on function pgclarify.distribute(text, jsonb) is
 'Experimental. Distribute the passages and vectors of a corpus over the nodes of a Citus cluster, or bring them back, in this '
 'transaction. Until it ends, changes of the corpus and new questions wait; a call that waits for an answer fails with 55P03 '
 'after its timeout. A search that begins before its end may fail with 40001: repeat it. At its end, create_corpus, a new '
-'embedding model, and queries of table pgclarify_private.passage wait, for every corpus. corpus: name of one that you own. options: '
+'embedding model, and queries of view pgclarify.passage wait, for every corpus. corpus: name of one that you own. options: '
 'shards (8), undo (true: bring the corpus back), dry_run (true: change nothing). Returns an object: is_distributed, is_moved '
 '(false if it is there already), passages and bytes (what is moved, with its indexes), nodes (null with undo), shards, '
 'ef_search (the least hnsw.ef_search of pgclarify_owner on the nodes). A corpus that is already distributed is not changed, '

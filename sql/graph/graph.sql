@@ -231,7 +231,9 @@ begin atomic
         union
         select unlink.embedding_space_id from unlink
         union
-        select space.embedding_space_id from pgclarify_private.embedding_space as space where space.linking_document_id is not null
+        select space.embedding_space_id
+        from pgclarify_private.embedding_space as space
+        where space.linking_document_id is not null
     )
     select space.embedding_space_id, space.corpus_id
     from waiting

@@ -294,7 +294,9 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.link_batch(pgclarify_private.embedding_space, pgclarify_private.corpus, boolean, integer) is
+comment on function pgclarify_private.link_batch(
+    pgclarify_private.embedding_space, pgclarify_private.corpus, boolean, integer
+) is
 'Find and write the neighbors of up to max_passages of a space; returns how many passages are done.';
 
 create or replace function pgclarify_private.link_passages(max_passages integer)

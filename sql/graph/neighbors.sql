@@ -171,7 +171,7 @@ begin atomic
 end;
 
 comment on function pgclarify.neighbors(text, text, bigint, integer) is
-'The passages nearest to a passage, nearest first, of those that you may read. corpus: its name; null means pgclarify_private.corpus, '
+'The passages nearest to a passage, nearest first, of those that you may read. corpus: its name; null means pgclarify.corpus, '
 'or the only one. document_id, passage_id: the passage; error 42704 if you may not read it. k: how many, 1 to 1000; a corpus '
 'keeps graph_degree of them (16, see create_corpus), and passages that you may not read do not count.';
 grant execute on function pgclarify.neighbors(text, text, bigint, integer) to pgclarify_reader;

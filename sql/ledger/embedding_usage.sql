@@ -117,7 +117,7 @@ begin atomic
     select
         case
             when price.input_usd is null then format(
-                'the embedding model has no price, which a budget goes by: Insert one for "%s" into pgclarify_private.model_price.',
+                'the embedding model has no price, which a budget goes by: Insert one for "%s" into pgclarify.model_price.',
                 pgclarify_private.shown(pgclarify_private.endpoint_model(embedding_refusal.model))
             )
             else 'a budget is spent: Embedding goes on when the budget begins anew, or when pgclarify.set_budget has raised '

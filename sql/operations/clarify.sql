@@ -105,7 +105,7 @@ end;
 comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 'The readings of a vague question that the corpus answers, each with its answer and the documents that it cites; no row if '
 'the corpus answers none. If that is unknown, a warning says why no reading was found. question: 1 to 10,000 characters. '
-'corpus: its name; null means pgclarify_private.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to '
+'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to '
 'wait; null waits without limit. options: search (hybrid, dense, lexical), consolidation (default; conservative, which shows '
 'the two thirds of the readings that have most support; hdbscan), embed (question_answer, question), singletons (keep, drop), '
 'verify (checks: the words of a passage must support a reading; model: the language model must also confirm it; none: the '

@@ -93,7 +93,7 @@ end;
 comment on function pgclarify.investigate(text, text, jsonb) is
 'One answer to a question that may take several steps, each with its citations. One row, even if there is no answer: then '
 'outcome says why. It needs a language model. question: 1 to 10,000 characters. corpus: its name; null means '
-'pgclarify_private.corpus, or the only one. options: search (hybrid, dense, lexical), retrieval (adaptive; fixed: without neighbors '
+'pgclarify.corpus, or the only one. options: search (hybrid, dense, lexical), retrieval (adaptive; fixed: without neighbors '
 'of passages), reranker (signal, model, or a name), top_k (passages that an answer is read from, 10), budget (passages to '
 'score for each step, 32), batch (16), max_steps (4; 0: the question is not split), max_calls (60), samples (5), penalty '
 '(true), reasoner (true), entailment (embedding, model, or a name), timeout (5min).';

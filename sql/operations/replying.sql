@@ -199,7 +199,9 @@ end;
 
 comment on function pgclarify_private.reply_options(jsonb) is 'Options of reply, checked.';
 
-create or replace function pgclarify_private.reply_run(asked_back pgclarify_private.run, turn pgclarify_private.turn, reply text)
+create or replace function pgclarify_private.reply_run(
+    asked_back pgclarify_private.run, turn pgclarify_private.turn, reply text
+)
 returns pgclarify_private.run
 language sql stable
 set search_path = pg_catalog, pg_temp

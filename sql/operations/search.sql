@@ -200,7 +200,7 @@ begin atomic
 end;
 
 comment on function pgclarify.search(text, text, integer, jsonb) is
-'The passages that fit a question best. question: 1 to 10,000 characters. corpus: its name; null means pgclarify_private.corpus, or '
+'The passages that fit a question best. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or '
 'the only one. top_k: how many, 1 to 1000. options: method (hybrid; dense; lexical, which needs no worker; adaptive, which '
 'also follows neighbors of the passages that it finds), search (the first stage of adaptive: hybrid, dense, lexical), '
 'reranker (scores passages again: signal, model, endpoint: and a name, or the name of a cross-encoder; signal by default '

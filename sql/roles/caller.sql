@@ -170,8 +170,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.my_role_oids() is
-'Oids of the roles whose rows current_user sees: those whose rights it has; for members of pgclarify_owner, all. Policies call it as (select '
-'pgclarify_private.my_role_oids()), once for each query.';
+'Oids of the roles whose rows current_user sees: those whose rights it has; for members of pgclarify_owner, all. Policies call '
+'it as (select pgclarify_private.my_role_oids()), once for each query.';
 grant execute on function pgclarify_private.my_role_oids() to pgclarify_reader;
 
 create or replace view pgclarify_private.my_analyzed_corpus with (security_barrier) as

@@ -95,7 +95,9 @@ end;
 comment on function pgclarify_private.runs_of(text[], jsonb, text[], bigint[]) is
 'The run of each question, in order: a reused one, or one that was entered for it.';
 
-create or replace function pgclarify_private.submit(caller pgclarify_private.caller, run pgclarify_private.run, questions text[])
+create or replace function pgclarify_private.submit(
+    caller pgclarify_private.caller, run pgclarify_private.run, questions text[]
+)
 returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp

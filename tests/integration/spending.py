@@ -38,7 +38,7 @@ def price(
 ) -> None:
     connection.execute(
         """
-        insert into pgclarify_private.model_price (model, input_usd, output_usd, cached_input_usd) values (%s, %s, %s, %s)
+        insert into pgclarify.model_price (model, input_usd, output_usd, cached_input_usd) values (%s, %s, %s, %s)
         on conflict (model) do update
         set
             input_usd = excluded.input_usd,

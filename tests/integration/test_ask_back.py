@@ -112,7 +112,8 @@ def test_it_goes_with_exploration(asker: Connection, superuser: Connection, mode
 
 def test_a_rule_makes_it_ambiguous(asker: Connection, superuser: Connection, model: Server) -> None:
     superuser.execute(
-        "insert into pgclarify_private.ambiguity_rule (pattern, kind, note) values ('\\mloyalty\\M', 'lexical', 'of what?')"
+        "insert into pgclarify_private.ambiguity_rule (pattern, kind, note)"
+        " values ('\\mloyalty\\M', 'lexical', 'of what?')"
     )
     try:
         rows = clarify(asker, "Which upgrade do members of the loyalty program receive?")

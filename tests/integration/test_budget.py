@@ -320,7 +320,8 @@ class TestAtOnce:
             assert most * COST - BOUND < paid[1] <= most * COST
         assert scalar(
             connection,
-            "select count(*) from pgclarify_private.completion where num_nonnulls(budget_ids, leased_by, reserved_at) > 0",
+            "select count(*) from pgclarify_private.completion"
+            " where num_nonnulls(budget_ids, leased_by, reserved_at) > 0",
         ) == 0  # fmt: skip
 
 

@@ -35,7 +35,8 @@ def rules(superuser: Connection) -> Iterator[Connection]:
 
 
 def add_rule(connection: Connection, pattern: str, corpus: str | None = None, note: str | None = None) -> int:
-    insert = """insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)
+    insert = """
+        insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)
         returning ambiguity_rule_id"""
     return int(scalar(connection, insert, pattern, corpus, note))
 

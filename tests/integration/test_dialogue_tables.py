@@ -210,7 +210,8 @@ class TestKept:
 async def test_rules_are_matched(played: Played) -> None:
     rule_id = scalar(
         played.desk.owner,
-        r"""insert into pgclarify_private.ambiguity_rule (pattern, kind, note) values ('\mit\M', 'pragmatic', 'What is it?')
+        r"""
+        insert into pgclarify_private.ambiguity_rule (pattern, kind, note) values ('\mit\M', 'pragmatic', 'What is it?')
         returning ambiguity_rule_id""",
     )
     run = await played.start("detect_ambiguity", None)
@@ -222,7 +223,10 @@ async def test_rules_are_matched(played: Played) -> None:
 
 
 async def test_rules_are_matched_with_many_long_questions_a_few_at_a_time(played: Played) -> None:
-    rule = "insert into pgclarify_private.ambiguity_rule (pattern, kind) values ('^even', 'lexical') returning ambiguity_rule_id"
+    rule = (
+        "insert into pgclarify_private.ambiguity_rule (pattern, kind) values ('^even', 'lexical')"
+        " returning ambiguity_rule_id"
+    )
     rule_id = scalar(played.desk.owner, rule)
     run = await played.start("detect_ambiguity_many", None)
     questions = [("odd", "even")[place % 2] + "x" * (9000 if place < 30 else 120_000) for place in range(34)]
@@ -422,7 +426,8 @@ class TestWhoSeesThem:
         owner.execute(
             """
             with begun as (
-                insert into pgclarify_private.conversation (question, corpus_id, corpus_name, requested_by, requested_by_oid)
+                insert into pgclarify_private.conversation
+                    (question, corpus_id, corpus_name, requested_by, requested_by_oid)
                 select 'cars', 1, 'insurance', rolname, oid from pg_roles where rolname = %s
                 returning conversation_id
             )

@@ -225,7 +225,8 @@ class TestWhatStays:
         # The sum of payments does not change either, when a late reply computes it again.
         worker.send("settle_run", run_id=run_id)
         assert connection.execute(figures).fetchone() == before
-        assert connection.execute("select reply from pgclarify_private.completion order by completion_id").fetchall() == [
+        replies = "select reply from pgclarify_private.completion order by completion_id"
+        assert connection.execute(replies).fetchall() == [
             (None,), ("open",)
         ]  # fmt: skip
 
@@ -282,7 +283,10 @@ class TestWhatComesLate:
         assert erase(alice)
         store(worker, run_id, calls, "said")
 
-        kept = "select reply, prompt_tokens, finished_at is not null, leased_by from pgclarify_private.completion order by 1"
+        kept = (
+            "select reply, prompt_tokens, finished_at is not null, leased_by"
+            " from pgclarify_private.completion order by 1"
+        )
         assert connection.execute(kept.encode()).fetchall() == [("said", 10, True, None), (None, 10, True, None)]
         # The verdicts of the run are not stored either, and the run starts again.
         assert decide(worker, run_id, ranks) == []

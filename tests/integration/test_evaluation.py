@@ -231,10 +231,14 @@ async def test_another_model_verifies(bench: Bench, service: Service, model: Ser
     assert finished.summaries["failed"].value == 0
     asked = rows(
         service,
-        "select distinct model from pgclarify_private.completion where purpose = 'baseline_verification' order by model",
+        "select distinct model from pgclarify_private.completion where purpose = 'baseline_verification'"
+        " order by model",
     )
     assert ("rules-2",) in asked
-    others = "select count(*) from pgclarify_private.completion where purpose <> 'baseline_verification' and model = 'rules-2'"
+    others = (
+        "select count(*) from pgclarify_private.completion"
+        " where purpose <> 'baseline_verification' and model = 'rules-2'"
+    )
     assert rows(service, others) == [(0,)]
 
 

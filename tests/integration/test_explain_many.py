@@ -14,7 +14,8 @@ def test_many_passages_are_read_by_index_and_at_once(desk: Desk) -> None:
     large = desk.submit("how many")
     # One of many runs of two hundred passages each. The tables are too large for a full scan to be the right plan.
     desk.owner.execute("""
-        insert into pgclarify_private.run (operation, corpus_id, corpus_name, question, settings, requested_by, reuse_key)
+        insert into pgclarify_private.run
+            (operation, corpus_id, corpus_name, question, settings, requested_by, reuse_key)
         select 'clarify', 1, 'insurance', 'cars', '{}', current_user, sha256(int4send(n))
         from generate_series(1, 500) as n;
 

@@ -217,7 +217,10 @@ class TestNamedSources:
     def test_can_be_given_later(self, load: Callable[..., int], connection: Connection) -> None:
         write(a__x="One.")
         assert load("a") == 0
-        updated = "select xmin::text from pgclarify_private.passage union all select updated_at::text from pgclarify_private.document"
+        updated = (
+            "select xmin::text from pgclarify_private.passage"
+            " union all select updated_at::text from pgclarify_private.document"
+        )
         before = connection.execute(updated).fetchall()
         assert load("a", "--as", "docs") == 0
         assert scalar(connection, "select origin from pgclarify.document") == "docs/x.md"

@@ -172,7 +172,8 @@ class TestDocuments:
         for attempt in (
             "update pgclarify_private.document set content = 'Vans.'",
             "delete from pgclarify_private.document",
-            "insert into pgclarify_private.document (corpus_id, id, content, content_hash) values (1, '2', 'Vans.', '')",
+            "insert into pgclarify_private.document (corpus_id, id, content, content_hash)"
+            " values (1, '2', 'Vans.', '')",
             "update pgclarify_private.corpus set owner = current_user",
             "truncate pgclarify_private.run",
         ):
