@@ -53,6 +53,8 @@ create or replace function pgclarify_private.erase_terms(corpus_id bigint, lexem
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- Lexemes have no statistics, so a plan for hundreds of them would read the words of all corpora.
+set enable_seqscan = off
 as $$
 declare
     v_only text[];
@@ -152,10 +154,14 @@ declare
     v_running bigint[];
     v_run_ids bigint[];
     v_has_erased boolean;
+    v_origin text;
     v_context text;
 begin
     v_running := pgclarify_private.lock_for_erasing(v_corpus.corpus_id, v_document_id);
     v_lexemes := pgclarify_private.lexemes_of(v_corpus.corpus_id, v_document_id);
+    select document.origin into v_origin
+    from pgclarify_private.document
+    where document.corpus_id = v_corpus.corpus_id and document.id = v_document_id;
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, '{}', array[v_document_id]);
     select document.source_id into v_source_id
     from pgclarify_private.document
@@ -181,6 +187,7 @@ begin
     -- Their attempts may have read the document without a trace yet. Their writes are refused from now on. They start
     -- again, and pay again only for what is erased.
     update pgclarify_private.run set status = 'queued' where run.run_id = any(v_running);
+    perform pgclarify_private.note_stale_statistics(v_corpus.corpus_id, v_document_id, v_origin);
     return v_has_erased;
 exception
     when lock_not_available then
