@@ -55,9 +55,9 @@ end
 $$;
 
 comment on function pgclarify_private.leave_out_statistics(regclass, regclass) is
-'Let ANALYZE leave out those columns of a new partition that it leaves out of the parent, except the document''s id, and indexes '
-'over expressions of them. CREATE TABLE … LIKE does not copy that. Called before there are rows: an old row of pg_statistic '
-'would stay.';
+'Let ANALYZE leave out those columns of a new partition that it leaves out of the parent, except the document''s id, and '
+'indexes over expressions of them. CREATE TABLE … LIKE does not copy that. Called before there are rows: an old row of '
+'pg_statistic would stay.';
 
 create or replace function pgclarify_private.add_partition(
     parent regclass, key_column text, key bigint, distributed_with regclass default null

@@ -76,6 +76,6 @@ end
 $$;
 
 comment on function pgclarify_private.renew_statistics() is
-'Analyze the ids of documents, and their files, in one table that note_stale_statistics noted, and return its name; null if there is none. Error '
-'55P03 if another session locks the table for longer than half a second.';
+'Analyze the ids of documents, and their files, in one table that note_stale_statistics noted, and return its name; null if '
+'there is none. Error 55P03 if another session locks the table for longer than half a second.';
 grant execute on function pgclarify_private.renew_statistics() to pgclarify_worker;

@@ -77,6 +77,8 @@ def test_only_names_ids_and_values_of_lists_have_statistics(connection: Connecti
     )
 
 
+# Until PostgreSQL 16, the session that made an index does not notice its new target.
+@pytest.mark.committed
 def test_columns_of_text_never_get_statistics(connection: Connection, alice: Connection, worker: HandWorker) -> None:
     carry_out(alice, worker)
     connection.execute("analyze")
@@ -84,11 +86,11 @@ def test_columns_of_text_never_get_statistics(connection: Connection, alice: Con
     assert scalar(connection, "select count(*) from pg_stats where schemaname = 'pgclarify_private'") > 100
     assert found(connection, CANARY) == set()
     left_out = """
-        select count(*)
+        select s.starelid::regclass::text, a.attname
         from pg_statistic as s
         inner join pg_attribute as a on a.attrelid = s.starelid and a.attnum = s.staattnum and a.attstattarget = 0
     """
-    assert scalar(connection, left_out) == 0
+    assert connection.execute(left_out).fetchall() == []
 
 
 def test_ids_of_an_erased_document_leave_the_statistics(
