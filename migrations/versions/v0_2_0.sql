@@ -3,6 +3,9 @@
 -- PostgreSQL lets PUBLIC execute every new function; ours are granted one by one.
 alter default privileges for role pgclarify_owner revoke execute on functions from public;
 
+-- Columns with text of people, documents or models, and vectors of such text, have the statistics target 0. Otherwise
+-- pg_statistic would keep copies of what was erased.
+
 create sequence pgclarify_private.passage_id_seq;
 comment on sequence pgclarify_private.passage_id_seq is 'Ids of passages, unique over all corpora.';
 
@@ -43,6 +46,7 @@ create table pgclarify_private.completion (
 );
 create index completion_reserved_idx on pgclarify_private.completion (reserved_at) where budget_ids is not null;
 create index completion_run_id_idx on pgclarify_private.completion (run_id);
+alter table pgclarify_private.completion alter column reply set statistics 0;
 comment on table pgclarify_private.completion is
     'The ledger: what one model replied to one rendered input. Every paid call goes through it, so nothing is paid for twice.';
 comment on column pgclarify_private.completion.completion_id is 'Key.';
@@ -136,6 +140,11 @@ create table pgclarify_private.passage (
 ) partition by list (corpus_id);
 create index passage_lexemes_idx on pgclarify_private.passage using gin (lexemes) with (gin_pending_list_limit = 256);
 create index passage_readers_idx on pgclarify_private.passage using gin (coalesce(readers, '{""}'::name[])) with (fastupdate = off);
+alter table pgclarify_private.passage
+    alter column document_id set statistics 0,
+    alter column heading set statistics 0,
+    alter column content set statistics 0,
+    alter column lexemes set statistics 0;
 comment on table pgclarify_private.passage is 'A chunk of a document. One partition for each corpus that is not distributed.';
 comment on column pgclarify_private.passage.corpus_id is 'The corpus.';
 comment on column pgclarify_private.passage.document_id is 'The document.';
@@ -158,6 +167,9 @@ create table pgclarify_private.passage_embedding (
     vector @extschema:vector@.halfvec not null,
     constraint passage_embedding_pk primary key (embedding_space_id, document_id, passage_id)
 ) partition by list (embedding_space_id);
+alter table pgclarify_private.passage_embedding
+    alter column document_id set statistics 0,
+    alter column vector set statistics 0;
 comment on table pgclarify_private.passage_embedding is
     'A passage''s vector in a space. One partition for each space, with an HNSW index over vector::halfvec(dimensions).';
 comment on column pgclarify_private.passage_embedding.embedding_space_id is 'The space.';
@@ -177,6 +189,10 @@ create unlogged table pgclarify_private.staged_passage (
     vector @extschema:vector@.halfvec
 );
 create index staged_passage_batch_id_idx on pgclarify_private.staged_passage (batch_id);
+alter table pgclarify_private.staged_passage
+    alter column heading set statistics 0,
+    alter column content set statistics 0,
+    alter column vector set statistics 0;
 comment on table pgclarify_private.staged_passage is
     'Staging table: a worker copies passages here, and one statement then moves them into place; those of a long document '
     'arrive in parts. Unlogged, because a crash only loses work.';
@@ -198,6 +214,7 @@ create table pgclarify_private.term (
     restricted_passages bigint default 0 not null,
     constraint term_pk primary key (corpus_id, lexeme)
 ) with (fillfactor = 80);
+alter table pgclarify_private.term alter column lexeme set statistics 0;
 comment on table pgclarify_private.term is
     'In how many passages of a corpus a lexeme occurs. BM25 needs it, and PostgreSQL''s own ranking does not have it.';
 comment on column pgclarify_private.term.corpus_id is 'The corpus.';
@@ -214,6 +231,7 @@ create table pgclarify_private.term_change (
     restricted_passages bigint default 0 not null
 );
 create index term_change_corpus_id_idx on pgclarify_private.term_change (corpus_id);
+alter table pgclarify_private.term_change alter column lexeme set statistics 0;
 comment on table pgclarify_private.term_change is
     'Changes of term by users'' transactions; workers apply them. So a user who removes a document locks no row of term '
     'until the commit.';
@@ -235,6 +253,9 @@ create table pgclarify_private.neighborhood (
         cardinality(neighbor_ids))
 ) partition by list (embedding_space_id);
 create index neighborhood_passage_ids_idx on pgclarify_private.neighborhood using gin (array_append(neighbor_ids, passage_id));
+alter table pgclarify_private.neighborhood
+    alter column document_id set statistics 0,
+    alter column neighbor_document_ids set statistics 0;
 comment on table pgclarify_private.neighborhood is
     'A passage''s nearest passages in a space, nearest first. One partition for each space; view edge has one row for each '
     'edge.';
@@ -291,6 +312,7 @@ create table pgclarify_private.loopback (
     constraint loopback_has_one_row check (is_only),
     constraint loopback_port_is_a_port check (port between 1 and 65535)
 );
+alter table pgclarify_private.loopback alter column password set statistics 0;
 comment on table pgclarify_private.loopback is
     'How a waiting call opens a second connection to this database. One row, written by pgclarify init.';
 comment on column pgclarify_private.loopback.is_only is 'Always true: the table has one row.';
@@ -404,6 +426,13 @@ comment on table pgclarify_private.served_answer is
 comment on column pgclarify_private.served_answer.run_id is 'The run that answered.';
 comment on column pgclarify_private.served_answer.served_at is 'When it was asked again.';
 
+create table pgclarify_private.stale_statistics (
+    relation_name name not null
+);
+comment on table pgclarify_private.stale_statistics is
+    'Tables whose statistics have the id of an erased document. A worker analyzes them.';
+comment on column pgclarify_private.stale_statistics.relation_name is 'The table, in this schema. It may be listed repeatedly.';
+
 create table pgclarify_private.change (
     change_id bigint generated always as identity,
     source_id bigint not null,
@@ -412,6 +441,7 @@ create table pgclarify_private.change (
     changed_at timestamptz default clock_timestamp() not null,
     constraint change_pk primary key (source_id, change_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
+alter table pgclarify_private.change alter column keys set statistics 0;
 comment on table pgclarify_private.change is
     'Pending changes of an attached table. Triggers only insert rows; workers process them.';
 comment on column pgclarify_private.change.change_id is 'Order of the changes of a source.';
@@ -474,6 +504,9 @@ create table pgclarify_private.ambiguity_rule (
         foreign key (corpus) references pgclarify_private.corpus (name) on delete cascade on update cascade
 );
 create index ambiguity_rule_corpus_idx on pgclarify_private.ambiguity_rule (corpus);
+alter table pgclarify_private.ambiguity_rule
+    alter column pattern set statistics 0,
+    alter column note set statistics 0;
 comment on table pgclarify_private.ambiguity_rule is
     'A question that matches a rule is ambiguous; add_ambiguity_rule and remove_ambiguity_rule write it.';
 comment on column pgclarify_private.ambiguity_rule.ambiguity_rule_id is 'Key.';
@@ -592,6 +625,9 @@ create table pgclarify_private.conversation (
 );
 create index conversation_corpus_id_idx on pgclarify_private.conversation (corpus_id);
 create index conversation_requested_by_oid_conversation_id_idx on pgclarify_private.conversation (requested_by_oid, conversation_id);
+alter table pgclarify_private.conversation
+    alter column question set statistics 0,
+    alter column history set statistics 0;
 comment on table pgclarify_private.conversation is
     'A question with clarifying questions about it. It begins with the first choose or reply, and has up to three turns.';
 comment on column pgclarify_private.conversation.conversation_id is 'Key.';
@@ -642,6 +678,10 @@ create index embedding_space_corpus_id_idx on pgclarify_private.embedding_space 
 create index embedding_space_queued_idx on pgclarify_private.embedding_space (embedding_space_id) where queued_at is not null;
 create index embedding_space_retired_idx on pgclarify_private.embedding_space (embedding_space_id) where state = 'retired';
 create unique index embedding_space_corpus_id_state_key on pgclarify_private.embedding_space (corpus_id, state) where state <> 'retired';
+alter table pgclarify_private.embedding_space
+    alter column error set statistics 0,
+    alter column linking_document_id set statistics 0,
+    alter column queued_document_id set statistics 0;
 comment on table pgclarify_private.embedding_space is 'A corpus with one embedding model.';
 comment on column pgclarify_private.embedding_space.embedding_space_id is
     'Key; also names the partition pgclarify_private.passage_embedding_<embedding_space_id>.';
@@ -900,6 +940,10 @@ create table pgclarify_private.question_group (
     constraint question_group_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id) on delete cascade
 );
 create index question_group_corpus_id_idx on pgclarify_private.question_group (corpus_id);
+alter table pgclarify_private.question_group
+    alter column leader set statistics 0,
+    alter column figures set statistics 0,
+    alter column question_word set statistics 0;
 comment on table pgclarify_private.question_group is
     'Questions of a corpus with the same meaning. Workers put finished runs into groups. For each length of vectors there is '
     'an HNSW index, created with the first vector.';
@@ -1053,6 +1097,14 @@ create index run_unpriced_idx on pgclarify_private.run (model, finished_at) incl
 create index run_usage_idx on pgclarify_private.run (((created_at at time zone 'UTC')::date)) include (created_at, corpus_id,
     corpus_name, requested_by, operation, model, finished_at, completions, reused_completions, prompt_tokens,
     completion_tokens, cost_usd, requested_by_oid, cached_tokens);
+alter table pgclarify_private.run
+    alter column question set statistics 0,
+    alter column relaxed_question set statistics 0,
+    alter column question_vector set statistics 0,
+    alter column history set statistics 0,
+    alter column settings set statistics 0,
+    alter column error set statistics 0,
+    alter column stop_reason set statistics 0;
 comment on table pgclarify_private.run is 'A run of an operation.';
 comment on column pgclarify_private.run.run_id is 'Key.';
 comment on column pgclarify_private.run.operation is
@@ -1163,6 +1215,9 @@ create table pgclarify_private.source (
     constraint source_corpus_id_relation_key unique (corpus_id, relation),
     constraint source_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id)
 );
+alter table pgclarify_private.source
+    alter column error set statistics 0,
+    alter column load_cursor set statistics 0;
 comment on table pgclarify_private.source is 'A user''s table that is attached to a corpus; its rows are documents.';
 comment on column pgclarify_private.source.source_id is 'Key; also names the function pgclarify_private.capture_<source_id>.';
 comment on column pgclarify_private.source.corpus_id is 'The corpus.';
@@ -1219,6 +1274,10 @@ create index detection_document_ids_idx on pgclarify_private.detection using gin
     '$[*].document_ids[*]'));
 create index detection_unattributed_idx on pgclarify_private.detection (run_id) where reasons @? '$[*] ? (@.source == "corpus" &&
     !exists(@.document_ids))';
+alter table pgclarify_private.detection
+    alter column question set statistics 0,
+    alter column reasons set statistics 0;
+alter index pgclarify_private.detection_document_ids_idx alter column 1 set statistics 0;
 comment on table pgclarify_private.detection is 'Whether a question was found to be ambiguous, and why.';
 comment on column pgclarify_private.detection.run_id is 'The run.';
 comment on column pgclarify_private.detection.ordinal is 'Place of the question in the run, from 1.';
@@ -1243,6 +1302,9 @@ create table pgclarify_private.rewriting (
     constraint rewriting_pk primary key (run_id),
     constraint rewriting_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
+alter table pgclarify_private.rewriting
+    alter column rewritten set statistics 0,
+    alter column reason set statistics 0;
 comment on table pgclarify_private.rewriting is 'The result of rewrite or reply: a question that stands alone.';
 comment on column pgclarify_private.rewriting.run_id is 'The run.';
 comment on column pgclarify_private.rewriting.rewritten is
@@ -1270,6 +1332,9 @@ create table pgclarify_private.evidence (
     constraint evidence_rank_counts_from_one check (rank >= 1),
     constraint evidence_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
+alter table pgclarify_private.evidence
+    alter column heading set statistics 0,
+    alter column quote set statistics 0;
 comment on table pgclarify_private.evidence is
     'A passage that proves an item of a run''s list (clarifying questions, answers). Quote and ids stay when the document is '
     'removed.';
@@ -1299,6 +1364,10 @@ create table pgclarify_private.clarifying_question (
     constraint clarifying_question_says_something check (num_nonnulls(clarifying_question, reformulation) >= 1),
     constraint clarifying_question_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
+alter table pgclarify_private.clarifying_question
+    alter column reasoning set statistics 0,
+    alter column clarifying_question set statistics 0,
+    alter column reformulation set statistics 0;
 comment on table pgclarify_private.clarifying_question is
     'A result of clarifying_questions: a question to answer, or a reformulation to choose.';
 comment on column pgclarify_private.clarifying_question.run_id is 'The run.';
@@ -1332,6 +1401,10 @@ create table pgclarify_private.turn (
     constraint turn_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete set null
 );
 create index turn_run_id_idx on pgclarify_private.turn (run_id);
+alter table pgclarify_private.turn
+    alter column asked set statistics 0,
+    alter column reply set statistics 0,
+    alter column question set statistics 0;
 comment on table pgclarify_private.turn is
     'One turn of a conversation: the clarifying questions, the reply, and the question afterwards.';
 comment on column pgclarify_private.turn.conversation_id is 'The conversation.';
@@ -1368,6 +1441,12 @@ create table pgclarify_private.document (
 create index document_corpus_id_origin_idx on pgclarify_private.document (corpus_id, origin) where origin <> '';
 create index document_failed_idx on pgclarify_private.document (corpus_id, id) where error is not null;
 create index document_source_id_id_idx on pgclarify_private.document (source_id, id) where source_id is not null;
+alter table pgclarify_private.document
+    alter column content set statistics 0,
+    alter column title set statistics 0,
+    alter column uri set statistics 0,
+    alter column metadata set statistics 0,
+    alter column error set statistics 0;
 comment on table pgclarify_private.document is 'A document that can be cited.';
 comment on column pgclarify_private.document.corpus_id is 'The corpus.';
 comment on column pgclarify_private.document.id is
@@ -1466,6 +1545,12 @@ create table pgclarify_private.eval_case (
 );
 create index eval_case_document_ids_idx on pgclarify_private.eval_case using gin (jsonb_path_query_array(output, '$.**.document_id'));
 create index eval_case_run_id_idx on pgclarify_private.eval_case (run_id) where run_id is not null;
+alter table pgclarify_private.eval_case
+    alter column question set statistics 0,
+    alter column gold set statistics 0,
+    alter column output set statistics 0,
+    alter column error set statistics 0;
+alter index pgclarify_private.eval_case_document_ids_idx alter column 1 set statistics 0;
 comment on table pgclarify_private.eval_case is 'One question of an evaluation, with the method''s output.';
 comment on column pgclarify_private.eval_case.eval_run_id is 'The evaluation.';
 comment on column pgclarify_private.eval_case.ordinal is 'Place among the evaluated cases, from 1.';
@@ -1577,6 +1662,9 @@ create table pgclarify_private.listed_answer (
     constraint listed_answer_variants_have_the_answer check (variants[1] = answer),
     constraint listed_answer_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
+alter table pgclarify_private.listed_answer
+    alter column answer set statistics 0,
+    alter column variants set statistics 0;
 comment on table pgclarify_private.listed_answer is
     'One answer of a list, found with knowledge of those before it. Written when it is found.';
 comment on column pgclarify_private.listed_answer.run_id is 'The run.';
@@ -1605,6 +1693,7 @@ create table pgclarify_private.candidate (
     constraint candidate_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
 create index candidate_corpus_id_document_id_idx on pgclarify_private.candidate (corpus_id, document_id);
+alter table pgclarify_private.candidate alter column heading set statistics 0;
 comment on table pgclarify_private.candidate is 'A passage retrieved for a run.';
 comment on column pgclarify_private.candidate.run_id is 'The run.';
 comment on column pgclarify_private.candidate.rank is
@@ -1634,6 +1723,9 @@ create table pgclarify_private.interpretation (
     constraint interpretation_is_supported check (support >= 1),
     constraint interpretation_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
+alter table pgclarify_private.interpretation
+    alter column interpretation set statistics 0,
+    alter column answer set statistics 0;
 comment on table pgclarify_private.interpretation is 'A reading after consolidation.';
 comment on column pgclarify_private.interpretation.run_id is 'The run.';
 comment on column pgclarify_private.interpretation.ordinal is 'Place by falling support, from 1.';
@@ -1679,6 +1771,7 @@ create table pgclarify_private.stage (
     constraint stage_model_ms_is_not_negative check (model_ms >= 0),
     constraint stage_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
+alter table pgclarify_private.stage alter column note set statistics 0;
 comment on table pgclarify_private.stage is 'The stages of a run. Written at its end; see explain.';
 comment on column pgclarify_private.stage.run_id is 'The run.';
 comment on column pgclarify_private.stage.ordinal is 'Place in the order of beginning, from 1.';
@@ -1729,6 +1822,10 @@ create table pgclarify_private.step (
     constraint step_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
 );
 create unique index step_conclusion_key on pgclarify_private.step (run_id) where kind = 'conclusion';
+alter table pgclarify_private.step
+    alter column question set statistics 0,
+    alter column answer set statistics 0,
+    alter column reason set statistics 0;
 comment on table pgclarify_private.step is 'A question of an investigation, and its answer. Written while the run is not over.';
 comment on column pgclarify_private.step.run_id is 'The run.';
 comment on column pgclarify_private.step.ordinal is 'Place in the chain, from 1; the conclusion is the last one.';
@@ -1821,6 +1918,13 @@ create table pgclarify_private.verdict (
         check (error_code in ('PC007', 'PC008', 'PC010', 'PC011', 'PC012', 'PC013', 'PC014', 'PC015', 'PC017', 'XX000')),
     constraint verdict_candidate_fk foreign key (run_id, rank) references pgclarify_private.candidate (run_id, rank) on delete cascade
 );
+alter table pgclarify_private.verdict
+    alter column interpretation set statistics 0,
+    alter column answer set statistics 0,
+    alter column quote set statistics 0,
+    alter column vector set statistics 0,
+    alter column reason set statistics 0,
+    alter column error set statistics 0;
 comment on table pgclarify_private.verdict is 'The verdict on a candidate.';
 comment on column pgclarify_private.verdict.run_id is 'The run.';
 comment on column pgclarify_private.verdict.rank is 'The candidate''s rank.';
@@ -1860,6 +1964,9 @@ create table pgclarify_private.citation (
         foreign key (run_id, ordinal) references pgclarify_private.interpretation (run_id, ordinal) on delete cascade
 );
 create index citation_corpus_id_document_id_idx on pgclarify_private.citation (corpus_id, document_id);
+alter table pgclarify_private.citation
+    alter column heading set statistics 0,
+    alter column quote set statistics 0;
 comment on table pgclarify_private.citation is
     'A passage that supports an interpretation. Quote and ids stay when the document is removed.';
 comment on column pgclarify_private.citation.run_id is 'The run.';
@@ -1892,6 +1999,9 @@ create table pgclarify_private.step_citation (
     constraint step_citation_step_fk
         foreign key (run_id, step_ordinal) references pgclarify_private.step (run_id, ordinal) on delete cascade
 );
+alter table pgclarify_private.step_citation
+    alter column heading set statistics 0,
+    alter column quote set statistics 0;
 comment on table pgclarify_private.step_citation is
     'A passage that proves the answer of a step. Quote and ids stay when the document is removed.';
 comment on column pgclarify_private.step_citation.run_id is 'The run.';

@@ -123,6 +123,10 @@ select pgclarify_private.requeue_lost_jobs(%(worker_id)s) as jobs;
 -- Sum the counts of each corpus in one row.
 select pgclarify_private.fold_tallies();
 
+-- name: renew_statistics
+-- Analyze one table whose statistics have the id of an erased document.
+select pgclarify_private.renew_statistics() as relation;
+
 -- name: apply_term_changes
 -- Update document frequencies for documents that were removed or are long.
 select pgclarify_private.apply_term_changes() as changes;

@@ -23,6 +23,7 @@ from pgclarify.schema.question_group import citation_tally, question_group, ques
 from pgclarify.schema.run import run
 from pgclarify.schema.source import change, source
 from pgclarify.schema.stage import stage
+from pgclarify.schema.stale_statistics import stale_statistics
 from pgclarify.schema.step import step, step_citation
 from pgclarify.schema.verdict import candidate, verdict
 from pgclarify.schema.worker import worker
@@ -78,6 +79,7 @@ __all__ = [
     "source",
     "stage",
     "staged_passage",
+    "stale_statistics",
     "step",
     "step_citation",
     "term",

@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
-from pgclarify.schema.base import Name, Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, metadata
 
 ambiguity_rule = Table(
     "ambiguity_rule",
@@ -26,6 +26,7 @@ ambiguity_rule = Table(
     Column(
         "pattern",
         Text,
+        info=NO_STATISTICS,
         nullable=False,
         comment=(
             r"Regular expression of 1 to 500 characters, found anywhere in a question (advanced syntax, as for "
@@ -52,6 +53,7 @@ ambiguity_rule = Table(
     Column(
         "note",
         Text,
+        info=NO_STATISTICS,
         comment="Why such a question is ambiguous, shown to the user among the reasons; null for no note.",
     ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was made."),
@@ -74,7 +76,7 @@ detection = Table(
         comment="The run.",
     ),
     Column("ordinal", Integer, nullable=False, comment="Place of the question in the run, from 1."),
-    Column("question", Text, nullable=False, comment="The question."),
+    Column("question", Text, info=NO_STATISTICS, nullable=False, comment="The question."),
     Column(
         "is_ambiguous",
         Boolean,
@@ -100,6 +102,7 @@ detection = Table(
     Column(
         "reasons",
         JSONB,
+        info=NO_STATISTICS,
         nullable=False,
         comment=(
             "The reasons: array of objects with source (classifier, feature, rule or corpus), name and text, and for "
@@ -117,6 +120,7 @@ detection = Table(
         "detection_document_ids_idx",
         text("jsonb_path_query_array(reasons, '$[*].document_ids[*]')"),
         postgresql_using="gin",
+        info=NO_STATISTICS,
     ),
     Index(
         "detection_unattributed_idx",
@@ -139,6 +143,7 @@ rewriting = Table(
     Column(
         "rewritten",
         Text,
+        info=NO_STATISTICS,
         nullable=False,
         comment="The rewritten question; exactly the original one if it was clear or could not be rewritten.",
     ),
@@ -153,6 +158,7 @@ rewriting = Table(
     Column(
         "reason",
         Text,
+        info=NO_STATISTICS,
         comment="Why it was rewritten in this way, or not at all; null if there is nothing to say.",
     ),
     PrimaryKeyConstraint("run_id", name="rewriting_pk"),

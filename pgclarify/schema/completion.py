@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REAL
 
-from pgclarify.schema.base import Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, Timestamp, metadata
 
 completion = Table(
     "completion",
@@ -46,7 +46,7 @@ completion = Table(
         comment="Which reply to this input, from 0; plus a thousand times the option refresh of the run.",
     ),
     Column("run_id", BigInteger, comment="The run that paid for it; null if that run is gone."),
-    Column("reply", Text, comment="The model's reply; null while there is none, or once erased."),
+    Column("reply", Text, info=NO_STATISTICS, comment="The model's reply; null while there is none, or once erased."),
     Column("prompt_tokens", Integer, comment="Tokens of the input; null if the endpoint did not say."),
     Column("completion_tokens", Integer, comment="Tokens of the reply; null if the endpoint did not say."),
     Column("latency_ms", REAL, comment="Milliseconds that the call took."),

@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB, OID
 
-from pgclarify.schema.base import Name, Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, metadata
 
 evidence = Table(
     "evidence",
@@ -34,8 +34,8 @@ evidence = Table(
     Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
     Column("document_id", Text, nullable=False, comment="The document."),
     Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column("heading", Text, comment="Headings above the passage when it was cited; null if none."),
-    Column("quote", Text, nullable=False, comment="The words that prove it, verbatim."),
+    Column("heading", Text, info=NO_STATISTICS, comment="Headings above the passage when it was cited; null if none."),
+    Column("quote", Text, info=NO_STATISTICS, nullable=False, comment="The words that prove it, verbatim."),
     Column("start_char", Integer, nullable=False, comment="Offset of the quote in the document, from 0."),
     Column("end_char", Integer, nullable=False, comment="Offset of the end of the quote."),
     PrimaryKeyConstraint("run_id", "ordinal", "rank", name="evidence_pk"),
@@ -66,15 +66,17 @@ clarifying_question = Table(
             "(something narrower may be meant); null for schemes without types."
         ),
     ),
-    Column("reasoning", Text, comment="The model's reasoning; null for schemes without reasoning."),
+    Column("reasoning", Text, info=NO_STATISTICS, comment="The model's reasoning; null for schemes without reasoning."),
     Column(
         "clarifying_question",
         Text,
+        info=NO_STATISTICS,
         comment="A question to the user; null if there are reformulations to choose from.",
     ),
     Column(
         "reformulation",
         Text,
+        info=NO_STATISTICS,
         comment="What a user who means this would ask; null if the model gave none.",
     ),
     Column(
@@ -98,7 +100,7 @@ conversation = Table(
     "conversation",
     metadata,
     Column("conversation_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column("question", Text, nullable=False, comment="The original question."),
+    Column("question", Text, info=NO_STATISTICS, nullable=False, comment="The original question."),
     Column(
         "corpus_id",
         BigInteger,
@@ -109,6 +111,7 @@ conversation = Table(
     Column(
         "history",
         JSONB,
+        info=NO_STATISTICS,
         nullable=False,
         server_default=text("'[]'"),
         comment="Turns before the question, oldest first.",
@@ -161,11 +164,14 @@ turn = Table(
     Column(
         "asked",
         Text,
+        info=NO_STATISTICS,
         nullable=False,
         comment="The clarifying questions, or the reformulations to choose from, one line each.",
     ),
-    Column("reply", Text, nullable=False, comment="The reply, or the reformulation that was chosen."),
-    Column("question", Text, nullable=False, comment="The question after this turn, reformulated."),
+    Column(
+        "reply", Text, info=NO_STATISTICS, nullable=False, comment="The reply, or the reformulation that was chosen."
+    ),
+    Column("question", Text, info=NO_STATISTICS, nullable=False, comment="The question after this turn, reformulated."),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When the user replied."),
     PrimaryKeyConstraint("conversation_id", "ordinal", name="turn_pk"),
     CheckConstraint("ordinal between 1 and 3", name="turn_ordinal_is_one_of_three"),

@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, OID
 
-from pgclarify.schema.base import Name, Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, metadata
 
 corpus = Table(
     "corpus",
@@ -121,12 +121,14 @@ embedding_space = Table(
     Column(
         "error",
         Text,
+        info=NO_STATISTICS,
         comment="Why no worker could open or fill it, or why documents wait for its model; null if nothing failed.",
     ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was created."),
     Column(
         "linking_document_id",
         Text,
+        info=NO_STATISTICS,
         comment=(
             "While a worker links all passages by key: the document of the last linked passage; null if none does."
         ),
@@ -140,6 +142,7 @@ embedding_space = Table(
     Column(
         "queued_document_id",
         Text,
+        info=NO_STATISTICS,
         comment=(
             "Progress of filling: passages up to this one, by document_id and id, were put into pending_passage. "
             "Empty if none was yet; null until filling begins, and for the first space of a corpus."
@@ -390,12 +393,15 @@ document = Table(
     Column(
         "content",
         Text,
+        info=NO_STATISTICS,
         nullable=False,
         comment="Plain text or Markdown. Offsets of passages and citations refer to it.",
     ),
-    Column("title", Text, comment="Null if it has none."),
-    Column("uri", Text, comment="Address of the original, for people; null if there is none."),
-    Column("metadata", JSONB, nullable=False, server_default=text("'{}'"), comment="Any JSON object."),
+    Column("title", Text, info=NO_STATISTICS, comment="Null if it has none."),
+    Column("uri", Text, info=NO_STATISTICS, comment="Address of the original, for people; null if there is none."),
+    Column(
+        "metadata", JSONB, info=NO_STATISTICS, nullable=False, server_default=text("'{}'"), comment="Any JSON object."
+    ),
     Column(
         "readers",
         ARRAY(Name),
@@ -405,7 +411,7 @@ document = Table(
         ),
     ),
     Column("content_hash", BYTEA, nullable=False, comment="SHA-256 of title and content, which searches use."),
-    Column("error", Text, comment="Why it cannot be indexed; null if nothing is wrong."),
+    Column("error", Text, info=NO_STATISTICS, comment="Why it cannot be indexed; null if nothing is wrong."),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was first added."),
     Column("updated_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it last changed."),
     Column("indexed_at", Timestamp, comment="When its content last became searchable; null if it never was."),

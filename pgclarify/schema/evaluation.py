@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import BYTEA, DOUBLE_PRECISION, JSONB, OID
 
-from pgclarify.schema.base import Name, Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, metadata
 
 eval_run = Table(
     "eval_run",
@@ -115,10 +115,11 @@ eval_case = Table(
     ),
     Column("ordinal", Integer, nullable=False, comment="Place among the evaluated cases, from 1."),
     Column("case_id", Text, nullable=False, comment="Its id in the data set."),
-    Column("question", Text, nullable=False, comment="The question."),
+    Column("question", Text, info=NO_STATISTICS, nullable=False, comment="The question."),
     Column(
         "gold",
         JSONB,
+        info=NO_STATISTICS,
         nullable=False,
         comment=(
             "What is known about it: interpretations (interpretation, answers, document_ids), answer_sets, "
@@ -128,6 +129,7 @@ eval_case = Table(
     Column(
         "output",
         JSONB,
+        info=NO_STATISTICS,
         nullable=False,
         comment=(
             "The method's output: interpretations (interpretation, answer, support, is_grounded, citations with "
@@ -147,7 +149,7 @@ eval_case = Table(
         nullable=False,
         comment=("succeeded, partial (some passages could not be judged) or failed, which counts as an empty output."),
     ),
-    Column("error", Text, comment="Why it failed; null unless it did."),
+    Column("error", Text, info=NO_STATISTICS, comment="Why it failed; null unless it did."),
     Column(
         "calls",
         Integer,
@@ -188,6 +190,7 @@ eval_case = Table(
         "eval_case_document_ids_idx",
         text("jsonb_path_query_array(output, '$.**.document_id')"),
         postgresql_using="gin",
+        info=NO_STATISTICS,
     ),
     Index("eval_case_run_id_idx", "run_id", postgresql_where=text("run_id is not null")),
     comment="One question of an evaluation, with the method's output.",

@@ -14,7 +14,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, REAL
 
-from pgclarify.schema.base import Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, Timestamp, metadata
 
 
 def _space(table: str) -> ForeignKey:
@@ -29,9 +29,15 @@ neighborhood = Table(
     "neighborhood",
     metadata,
     Column("embedding_space_id", BigInteger, nullable=False, comment="The space."),
-    Column("document_id", Text, nullable=False, comment="The passage's document."),
+    Column("document_id", Text, info=NO_STATISTICS, nullable=False, comment="The passage's document."),
     Column("passage_id", BigInteger, nullable=False, comment="The passage; never among its own neighbors."),
-    Column("neighbor_document_ids", ARRAY(Text), nullable=False, comment="Documents of the neighbors, in their order."),
+    Column(
+        "neighbor_document_ids",
+        ARRAY(Text),
+        info=NO_STATISTICS,
+        nullable=False,
+        comment="Documents of the neighbors, in their order.",
+    ),
     Column(
         "neighbor_ids",
         ARRAY(BigInteger),

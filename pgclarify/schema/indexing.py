@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import BYTEA, UUID
 
-from pgclarify.schema.base import QUEUE, Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, QUEUE, Timestamp, metadata
 
 pending_document = Table(
     "pending_document",
@@ -76,14 +76,15 @@ staged_passage = Table(
     Column("batch_id", UUID, nullable=False, comment="The worker's batch."),
     Column("document_id", Text, nullable=False, comment="As in passage."),
     Column("ordinal", Integer, nullable=False, comment="As in passage."),
-    Column("heading", Text, comment="As in passage."),
-    Column("content", Text, nullable=False, comment="As in passage."),
+    Column("heading", Text, info=NO_STATISTICS, comment="As in passage."),
+    Column("content", Text, info=NO_STATISTICS, nullable=False, comment="As in passage."),
     Column("start_char", Integer, nullable=False, comment="As in passage."),
     Column("end_char", Integer, nullable=False, comment="As in passage."),
     Column("content_hash", BYTEA, nullable=False, comment="As in passage."),
     Column(
         "vector",
         HALFVEC,
+        info=NO_STATISTICS,
         comment=(
             "As in passage_embedding; null if the document has a passage of this content_hash, whose vector is kept."
         ),
@@ -100,7 +101,7 @@ term_change = Table(
     "term_change",
     metadata,
     Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
-    Column("lexeme", Text, nullable=False, comment="The lexeme."),
+    Column("lexeme", Text, info=NO_STATISTICS, nullable=False, comment="The lexeme."),
     Column(
         "passages", BigInteger, nullable=False, comment="Number to add to term.passages; negative for removed passages."
     ),

@@ -15,7 +15,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import REAL
 
-from pgclarify.schema.base import metadata
+from pgclarify.schema.base import NO_STATISTICS, metadata
 
 interpretation = Table(
     "interpretation",
@@ -28,8 +28,10 @@ interpretation = Table(
         comment="The run.",
     ),
     Column("ordinal", Integer, nullable=False, comment="Place by falling support, from 1."),
-    Column("interpretation", Text, nullable=False, comment="The reading: a question that stands alone."),
-    Column("answer", Text, nullable=False, comment="Its answer."),
+    Column(
+        "interpretation", Text, info=NO_STATISTICS, nullable=False, comment="The reading: a question that stands alone."
+    ),
+    Column("answer", Text, info=NO_STATISTICS, nullable=False, comment="Its answer."),
     Column("support", Integer, nullable=False, comment="How many documents support it."),
     Column(
         "cohesion",
@@ -52,9 +54,9 @@ citation = Table(
     Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
     Column("document_id", Text, nullable=False, comment="The document."),
     Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column("heading", Text, comment="Headings above the passage when it was cited; null if none."),
+    Column("heading", Text, info=NO_STATISTICS, comment="Headings above the passage when it was cited; null if none."),
     Column("is_medoid", Boolean, nullable=False, comment="True for the medoid of the cluster."),
-    Column("quote", Text, nullable=False, comment="The words that prove the answer, verbatim."),
+    Column("quote", Text, info=NO_STATISTICS, nullable=False, comment="The words that prove the answer, verbatim."),
     Column("start_char", Integer, nullable=False, comment="Offset of the quote in the document, from 0."),
     Column("end_char", Integer, nullable=False, comment="Offset of the end of the quote."),
     PrimaryKeyConstraint("run_id", "ordinal", "rank", name="citation_pk"),

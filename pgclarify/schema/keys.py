@@ -3,7 +3,7 @@
 from sqlalchemy import Boolean, CheckConstraint, Column, Integer, PrimaryKeyConstraint, Table, Text, text
 from sqlalchemy.dialects.postgresql import BYTEA
 
-from pgclarify.schema.base import metadata
+from pgclarify.schema.base import NO_STATISTICS, metadata
 
 caller_key = Table(
     "caller_key",
@@ -33,7 +33,12 @@ loopback = Table(
     ),
     Column("port", Integer, comment="Port of the primary; null means this server's own."),
     Column("socket_dir", Text, comment="This server's socket directory, used if host is null; null means localhost."),
-    Column("password", Text, comment="Password of pgclarify_loopback; null if the server does not ask for one."),
+    Column(
+        "password",
+        Text,
+        info=NO_STATISTICS,
+        comment="Password of pgclarify_loopback; null if the server does not ask for one.",
+    ),
     PrimaryKeyConstraint("is_only", name="loopback_pk"),
     CheckConstraint("is_only", name="loopback_has_one_row"),
     CheckConstraint("port between 1 and 65535", name="loopback_port_is_a_port"),

@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, CheckConstraint, Column, ForeignKey, Integer, PrimaryKeyConstraint, Table, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from pgclarify.schema.base import Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, Timestamp, metadata
 
 listed_answer = Table(
     "listed_answer",
@@ -16,8 +16,14 @@ listed_answer = Table(
         comment="The run.",
     ),
     Column("ordinal", Integer, nullable=False, comment="Place in the order in which answers were found, from 1."),
-    Column("answer", Text, nullable=False, comment="The answer, in its first spelling."),
-    Column("variants", ARRAY(Text), nullable=False, comment="All spellings that were found, the first one first."),
+    Column("answer", Text, info=NO_STATISTICS, nullable=False, comment="The answer, in its first spelling."),
+    Column(
+        "variants",
+        ARRAY(Text),
+        info=NO_STATISTICS,
+        nullable=False,
+        comment="All spellings that were found, the first one first.",
+    ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was found."),
     PrimaryKeyConstraint("run_id", "ordinal", name="listed_answer_pk"),
     CheckConstraint("ordinal >= 1", name="listed_answer_ordinal_counts_from_one"),

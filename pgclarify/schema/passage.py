@@ -15,7 +15,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, TSVECTOR
 
-from pgclarify.schema.base import Name, metadata
+from pgclarify.schema.base import NO_STATISTICS, Name, metadata
 
 passage_id_seq = Sequence("passage_id_seq", metadata=metadata)
 
@@ -23,7 +23,7 @@ passage = Table(
     "passage",
     metadata,
     Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
-    Column("document_id", Text, nullable=False, comment="The document."),
+    Column("document_id", Text, info=NO_STATISTICS, nullable=False, comment="The document."),
     Column(
         "id",
         BigInteger,
@@ -32,8 +32,19 @@ passage = Table(
         comment="Unique over all corpora, but never used alone to look up a passage.",
     ),
     Column("ordinal", Integer, nullable=False, comment="Position in the document, from 1."),
-    Column("heading", Text, comment='Headings above it, outermost first, joined by " > "; null if none.'),
-    Column("content", Text, nullable=False, comment="The text, exactly as in the document between the two offsets."),
+    Column(
+        "heading",
+        Text,
+        info=NO_STATISTICS,
+        comment='Headings above it, outermost first, joined by " > "; null if none.',
+    ),
+    Column(
+        "content",
+        Text,
+        info=NO_STATISTICS,
+        nullable=False,
+        comment="The text, exactly as in the document between the two offsets.",
+    ),
     Column("start_char", Integer, nullable=False, comment="Offset of its first character in the document, from 0."),
     Column("end_char", Integer, nullable=False, comment="Offset after its last character."),
     Column("content_hash", BYTEA, nullable=False, comment="SHA-256 of title, heading and content, which are embedded."),
@@ -48,6 +59,7 @@ passage = Table(
     Column(
         "lexemes",
         TSVECTOR,
+        info=NO_STATISTICS,
         nullable=False,
         comment="Title, heading and content in the corpus's language, with positions.",
     ),
@@ -77,9 +89,9 @@ passage_embedding = Table(
     "passage_embedding",
     metadata,
     Column("embedding_space_id", BigInteger, nullable=False, comment="The space."),
-    Column("document_id", Text, nullable=False, comment="The document."),
+    Column("document_id", Text, info=NO_STATISTICS, nullable=False, comment="The document."),
     Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column("vector", HALFVEC, nullable=False, comment="Unit length, with the space's dimensions."),
+    Column("vector", HALFVEC, info=NO_STATISTICS, nullable=False, comment="Unit length, with the space's dimensions."),
     PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="passage_embedding_pk"),
     postgresql_partition_by="list (embedding_space_id)",
     comment=(
@@ -92,7 +104,7 @@ term = Table(
     "term",
     metadata,
     Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
-    Column("lexeme", Text, nullable=False, comment="The lexeme, as in passage.lexemes."),
+    Column("lexeme", Text, info=NO_STATISTICS, nullable=False, comment="The lexeme, as in passage.lexemes."),
     Column(
         "passages",
         BigInteger,

@@ -14,7 +14,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, OID
 
-from pgclarify.schema.base import Name, Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, metadata
 
 question_group = Table(
     "question_group",
@@ -40,6 +40,7 @@ question_group = Table(
     Column(
         "leader",
         HALFVEC,
+        info=NO_STATISTICS,
         comment=(
             "Embedding of the first question of the group. A question belongs to the group if it is near. Null if "
             "only equal wordings belong."
@@ -48,6 +49,7 @@ question_group = Table(
     Column(
         "figures",
         ARRAY(Text),
+        info=NO_STATISTICS,
         nullable=False,
         server_default=text("'{}'"),
         comment="Figures in that question, sorted. A question with other figures belongs to another group.",
@@ -55,6 +57,7 @@ question_group = Table(
     Column(
         "question_word",
         Text,
+        info=NO_STATISTICS,
         comment=(
             "who, when, where or why, if that question has one of them; else null. A question with another one "
             "belongs to another group."

@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import BYTEA, JSONB, OID
 
-from pgclarify.schema.base import Name, Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, metadata
 
 run = Table(
     "run",
@@ -44,27 +44,31 @@ run = Table(
     Column(
         "question",
         Text,
+        info=NO_STATISTICS,
         nullable=False,
         comment="The original question; for detect_ambiguity_many and estimate, a JSON array of questions.",
     ),
     Column(
         "relaxed_question",
         Text,
+        info=NO_STATISTICS,
         comment="The relaxed question, used for retrieval; null before relaxation, or if it was not relaxed.",
     ),
     Column(
         "question_vector",
         HALFVEC,
+        info=NO_STATISTICS,
         comment="Embedding of the question used for retrieval; null before it is computed.",
     ),
     Column(
         "history",
         JSONB,
+        info=NO_STATISTICS,
         nullable=False,
         server_default=text("'[]'"),
         comment="Turns before the question, oldest first.",
     ),
-    Column("settings", JSONB, nullable=False, comment="All parameters, with defaults filled in."),
+    Column("settings", JSONB, info=NO_STATISTICS, nullable=False, comment="All parameters, with defaults filled in."),
     Column(
         "parent_run_id",
         BigInteger,
@@ -98,7 +102,7 @@ run = Table(
             "it), failed or cancelled."
         ),
     ),
-    Column("error", Text, comment="Why it failed; null unless it did."),
+    Column("error", Text, info=NO_STATISTICS, comment="Why it failed; null unless it did."),
     Column(
         "attempt",
         Integer,
@@ -132,6 +136,7 @@ run = Table(
     Column(
         "stop_reason",
         Text,
+        info=NO_STATISTICS,
         comment="Why it stopped early; null if it did not.",
     ),
     Column(

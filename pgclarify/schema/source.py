@@ -14,7 +14,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, OID, REGCLASS
 
-from pgclarify.schema.base import QUEUE, Name, Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, QUEUE, Name, Timestamp, metadata
 
 source = Table(
     "source",
@@ -73,6 +73,7 @@ source = Table(
     Column(
         "error",
         Text,
+        info=NO_STATISTICS,
         comment="Why it failed, or which rows cannot be documents; it stays until resync. Null if nothing is wrong.",
     ),
     Column(
@@ -90,7 +91,9 @@ source = Table(
         server_default=text("'rows'"),
         comment="While loading: rows (rows become documents), then documents (those without a row are removed).",
     ),
-    Column("load_cursor", Text, comment="The last id that was compared; null at the start of a phase."),
+    Column(
+        "load_cursor", Text, info=NO_STATISTICS, comment="The last id that was compared; null at the start of a phase."
+    ),
     Column(
         "load_started_at",
         Timestamp,
@@ -160,6 +163,7 @@ change = Table(
     Column(
         "keys",
         ARRAY(Text),
+        info=NO_STATISTICS,
         comment=(
             "Values of the id column, as text: of one row, or some of those of a statement. Null if any row may have "
             "changed: TRUNCATE, or a missing column."

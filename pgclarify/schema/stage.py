@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, CheckConstraint, Column, ForeignKey, Integer, PrimaryKeyConstraint, Table, Text, text
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, REAL
 
-from pgclarify.schema.base import Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, Timestamp, metadata
 
 stage = Table(
     "stage",
@@ -38,7 +38,7 @@ stage = Table(
     Column("reused_calls", Integer, nullable=False, comment="Replies that it took from the ledger."),
     Column("prompt_tokens", BigInteger, nullable=False, comment="Input tokens that it paid for."),
     Column("completion_tokens", BigInteger, nullable=False, comment="Output tokens that it paid for."),
-    Column("note", Text, comment="A note; null if there is none."),
+    Column("note", Text, info=NO_STATISTICS, comment="A note; null if there is none."),
     Column(
         "reused_prompt_tokens",
         BigInteger,

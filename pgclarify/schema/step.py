@@ -15,7 +15,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import REAL
 
-from pgclarify.schema.base import Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, Timestamp, metadata
 
 step = Table(
     "step",
@@ -37,8 +37,8 @@ step = Table(
             "conclusion (the answer to the whole question)."
         ),
     ),
-    Column("question", Text, nullable=False, comment="The question."),
-    Column("answer", Text, comment="Its answer; null unless answered."),
+    Column("question", Text, info=NO_STATISTICS, nullable=False, comment="The question."),
+    Column("answer", Text, info=NO_STATISTICS, comment="Its answer; null unless answered."),
     Column(
         "outcome",
         Text,
@@ -51,7 +51,10 @@ step = Table(
     ),
     Column("confidence", REAL, comment="Confidence in the answer, above 0 and up to 1; null unless answered."),
     Column(
-        "reason", Text, comment="Why there is no answer, or a remark on the answer; null if there is nothing to say."
+        "reason",
+        Text,
+        info=NO_STATISTICS,
+        comment="Why there is no answer, or a remark on the answer; null if there is nothing to say.",
     ),
     Column(
         "semantic_sets",
@@ -100,8 +103,8 @@ step_citation = Table(
     Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
     Column("document_id", Text, nullable=False, comment="The document."),
     Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column("heading", Text, comment="Headings above the passage when it was cited; null if none."),
-    Column("quote", Text, nullable=False, comment="The words that prove the answer, verbatim."),
+    Column("heading", Text, info=NO_STATISTICS, comment="Headings above the passage when it was cited; null if none."),
+    Column("quote", Text, info=NO_STATISTICS, nullable=False, comment="The words that prove the answer, verbatim."),
     Column("start_char", Integer, nullable=False, comment="Offset of the quote in the document, from 0."),
     Column("end_char", Integer, nullable=False, comment="Offset of the end of the quote."),
     PrimaryKeyConstraint("run_id", "step_ordinal", "rank", name="step_citation_pk"),

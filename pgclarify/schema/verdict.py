@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
 
-from pgclarify.schema.base import Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, Timestamp, metadata
 
 candidate = Table(
     "candidate",
@@ -40,7 +40,9 @@ candidate = Table(
     Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
     Column("document_id", Text, nullable=False, comment="The document."),
     Column("passage_id", BigInteger, nullable=False, comment="The passage, which may have changed or been removed."),
-    Column("heading", Text, comment="Headings above the passage when it was retrieved; null if none."),
+    Column(
+        "heading", Text, info=NO_STATISTICS, comment="Headings above the passage when it was retrieved; null if none."
+    ),
     Column(
         "score",
         DOUBLE_PRECISION,
@@ -86,16 +88,23 @@ verdict = Table(
             "erased (the verdict was erased with its document)."
         ),
     ),
-    Column("interpretation", Text, comment="The reading; null unless grounded."),
-    Column("answer", Text, comment="Its answer; null unless grounded."),
-    Column("quote", Text, comment="The words of the passage that prove it, verbatim; null unless grounded."),
+    Column("interpretation", Text, info=NO_STATISTICS, comment="The reading; null unless grounded."),
+    Column("answer", Text, info=NO_STATISTICS, comment="Its answer; null unless grounded."),
+    Column(
+        "quote",
+        Text,
+        info=NO_STATISTICS,
+        comment="The words of the passage that prove it, verbatim; null unless grounded.",
+    ),
     Column("start_char", Integer, comment="Offset of the quote in the document, from 0."),
     Column("end_char", Integer, comment="Offset of the end of the quote."),
-    Column("vector", HALFVEC, comment="f(interpretation; answer), unit length; null unless grounded."),
+    Column(
+        "vector", HALFVEC, info=NO_STATISTICS, comment="f(interpretation; answer), unit length; null unless grounded."
+    ),
     Column("completion_id", BigInteger, comment="Ledger row that it was read from; null if there was no reply."),
     Column("is_reused", Boolean, nullable=False, comment="True if that row had been paid for before."),
-    Column("reason", Text, comment="Why it abstained; null unless it did."),
-    Column("error", Text, comment="What went wrong; null unless failed."),
+    Column("reason", Text, info=NO_STATISTICS, comment="Why it abstained; null unless it did."),
+    Column("error", Text, info=NO_STATISTICS, comment="What went wrong; null unless failed."),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was decided."),
     Column("abstention_code", Text, comment="Why it abstained, as a code; null unless it did."),
     Column("error_code", Text, comment="What went wrong, as a SQLSTATE; null unless failed."),

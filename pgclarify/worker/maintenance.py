@@ -160,6 +160,12 @@ async def fold_tallies(pool: Pool) -> None:
     await fetch(pool, "fold_tallies")
 
 
+async def renew_statistics(pool: Pool) -> None:
+    """Analyze the tables whose statistics have ids of erased documents, each in its own transaction."""
+    while (await fetch(pool, "renew_statistics"))[0]["relation"] is not None:
+        pass
+
+
 async def reembed(reembedding: Reembedding, turn: asyncio.Lock) -> None:
     """Fill spaces of other embedding models until no space waits."""
     try:

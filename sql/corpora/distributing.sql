@@ -101,6 +101,7 @@ begin
     select pg_get_constraintdef(pg_constraint.oid) into strict v_definition
     from pg_constraint where pg_constraint.conrelid = copy_table.relation and pg_constraint.contype = 'p';
     execute format('alter table %s add %s', v_copy, v_definition);
+    perform pgclarify_private.leave_out_statistics(v_copy, copy_table.parent);
     if copy_table.shards is not null or copy_table.colocated_with is not null then
         perform pgclarify_private.spread_table(
             v_copy, copy_table.colocated_with, copy_table.shards, copy_table.ef_search
@@ -117,6 +118,7 @@ begin
     loop
         execute v_definition;
     end loop;
+    perform pgclarify_private.leave_out_statistics(v_copy, copy_table.parent);
     return v_copy;
 end
 $$;

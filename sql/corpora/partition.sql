@@ -11,6 +11,54 @@ end;
 comment on function pgclarify_private.partition_name(text, bigint) is
 'Quoted name of the partition of parent that holds key.';
 
+create or replace function pgclarify_private.leave_out_statistics(relation regclass, parent regclass)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_statement text;
+begin
+    -- Plans for one corpus need the statistics of its documents' ids. The parent has none: they would be of all corpora, and
+    -- could not be renewed quickly after a document was erased.
+    for v_statement in
+        select format('alter table %s alter column %I set statistics 0', leave_out_statistics.relation, of_parent.attname)
+        from pg_attribute as of_parent
+        where of_parent.attrelid = leave_out_statistics.parent
+            and of_parent.attstattarget = 0
+            and of_parent.attnum > 0
+            and of_parent.attname <> 'document_id'
+    loop
+        execute v_statement;
+    end loop;
+    -- Indexes over expressions of these columns have statistics of their own.
+    for v_statement in
+        select format('alter index %s alter column %s set statistics 0', indexed.indexrelid::regclass, key.ordinal)
+        from pg_index as indexed
+        cross join unnest(indexed.indkey::smallint[]) with ordinality as key (attnum, ordinal)
+        where indexed.indrelid = leave_out_statistics.relation
+            and key.attnum = 0
+            and exists (
+                select
+                from pg_depend
+                inner join pg_attribute as used on used.attrelid = pg_depend.refobjid and used.attnum = pg_depend.refobjsubid
+                where pg_depend.classid = 'pg_class'::regclass
+                    and pg_depend.objid = indexed.indexrelid
+                    and pg_depend.refclassid = 'pg_class'::regclass
+                    and pg_depend.refobjid = indexed.indrelid
+                    and used.attstattarget = 0
+            )
+    loop
+        execute v_statement;
+    end loop;
+end
+$$;
+
+comment on function pgclarify_private.leave_out_statistics(regclass, regclass) is
+'Let ANALYZE leave out those columns of a new partition that it leaves out of the parent, except the document''s id, and '
+'indexes over expressions of them. CREATE TABLE … LIKE does not copy that. Called before there are rows: an old row of '
+'pg_statistic would stay.';
+
 create or replace function pgclarify_private.add_partition(
     parent regclass, key_column text, key bigint, distributed_with regclass default null
 )
@@ -30,6 +78,7 @@ begin
         'create table %s (like %s including defaults including constraints including indexes including comments)',
         v_partition, add_partition.parent
     );
+    perform pgclarify_private.leave_out_statistics(v_partition::regclass, add_partition.parent);
     execute format(
         'alter table %s add constraint is_in_partition check (%I = %s)',
         v_partition, add_partition.key_column, add_partition.key

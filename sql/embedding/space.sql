@@ -81,6 +81,11 @@ begin
         pgclarify_private.partition_name('passage_embedding', open_space.embedding_space_id),
         open_space.dimensions
     );
+    -- The index is over an expression.
+    perform pgclarify_private.leave_out_statistics(
+        pgclarify_private.partition_name('passage_embedding', open_space.embedding_space_id)::regclass,
+        'pgclarify_private.passage_embedding'
+    );
     perform pgclarify_private.set_ddl_propagation(v_propagation);
     if v_corpus.embedding_space_id is null then
         update pgclarify_private.corpus

@@ -53,6 +53,8 @@ create or replace function pgclarify_private.erase_terms(corpus_id bigint, lexem
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- Lexemes have no statistics, so a plan for hundreds of them would read the words of all corpora.
+set enable_seqscan = off
 as $$
 declare
     v_only text[];
@@ -111,10 +113,37 @@ end;
 comment on function pgclarify_private.erase_staged(bigint, text) is
 'Delete what a worker has staged of a document. A worker stores nothing of a removed document.';
 
+create or replace function pgclarify_private.lock_for_erasing(corpus_id bigint, document_id text)
+returns bigint[]
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_deadline constant timestamptz := clock_timestamp() + current_setting('lock_timeout')::interval;
+begin
+    -- No run may start before this is committed, because it would read the erased text: start_run locks the row for share.
+    -- This is not FOR UPDATE, because open transactions that have asked the corpus lock its key.
+    perform from pgclarify_private.corpus where corpus.corpus_id = lock_for_erasing.corpus_id for no key update;
+    perform pgclarify_private.lock_corpus(lock_for_erasing.corpus_id);
+    perform pgclarify_private.wait_until(v_deadline);
+    -- A worker that indexes the document has locked it. Its passages are visible to the next statement.
+    perform from pgclarify_private.document
+    where document.corpus_id = lock_for_erasing.corpus_id and document.id = lock_for_erasing.document_id
+    for update;
+    perform pgclarify_private.wait_until(v_deadline);
+    return pgclarify_private.lock_running(lock_for_erasing.corpus_id);
+end
+$$;
+
+comment on function pgclarify_private.lock_for_erasing(bigint, text) is
+'Lock a corpus against starting runs, a document if it still exists, and the running runs; returns these. Together, it waits '
+'for at most lock_timeout, and then leaves less of it for later statements; error 55P03 after that.';
+
 create or replace function pgclarify_private.erase_document(caller pgclarify_private.caller, corpus text, document_id text)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set lock_timeout = '1900ms'
 as $$
 declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(erase_document.caller, erase_document.corpus);
@@ -125,12 +154,14 @@ declare
     v_running bigint[];
     v_run_ids bigint[];
     v_has_erased boolean;
+    v_origin text;
+    v_context text;
 begin
-    -- No run may start before this is committed, because it would read the erased text. First the row, as in
-    -- drop_corpus.
-    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
-    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
+    v_running := pgclarify_private.lock_for_erasing(v_corpus.corpus_id, v_document_id);
     v_lexemes := pgclarify_private.lexemes_of(v_corpus.corpus_id, v_document_id);
+    select document.origin into v_origin
+    from pgclarify_private.document
+    where document.corpus_id = v_corpus.corpus_id and document.id = v_document_id;
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, '{}', array[v_document_id]);
     select document.source_id into v_source_id
     from pgclarify_private.document
@@ -140,7 +171,6 @@ begin
     end if;
     perform pgclarify_private.erase_terms(v_corpus.corpus_id, v_lexemes);
     perform pgclarify_private.erase_staged(v_corpus.corpus_id, v_document_id);
-    v_running := pgclarify_private.lock_running(v_corpus.corpus_id);
     v_run_ids := array(
         select distinct candidate.run_id
         from pgclarify_private.candidate
@@ -157,7 +187,12 @@ begin
     -- Their attempts may have read the document without a trace yet. Their writes are refused from now on. They start
     -- again, and pay again only for what is erased.
     update pgclarify_private.run set status = 'queued' where run.run_id = any(v_running);
+    perform pgclarify_private.note_stale_statistics(v_corpus.corpus_id, v_document_id, v_origin);
     return v_has_erased;
+exception
+    when lock_not_available then
+        get stacked diagnostics v_context = pg_exception_context;
+        perform pgclarify_private.raise_locked(v_context);
 end
 $$;
 

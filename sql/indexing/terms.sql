@@ -5,6 +5,8 @@ create or replace function pgclarify_private.drop_empty_terms(corpus_id bigint, 
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- Lexemes have no statistics, so a plan for hundreds of them would read the words of all corpora.
+set enable_seqscan = off
 as $$
 begin
     delete from pgclarify_private.term

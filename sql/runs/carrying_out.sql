@@ -24,6 +24,7 @@ declare
     v_roles name[];
     v_error text;
     v_error_code text;
+    v_lock_timeout constant text := current_setting('lock_timeout');
 begin
     -- It does not wait for the lock: an open transaction may keep it for long. The job is retried.
     select run.* into v_run from pgclarify_private.run where run.run_id = start_run.run_id for update nowait;
@@ -35,8 +36,11 @@ begin
         perform pgclarify_private.settle_runs(array[v_run.run_id]);
         return;
     end if;
-    -- While a document is being erased, a run could still read it. This does not wait for that lock either.
-    perform from pgclarify_private.corpus where corpus.corpus_id = v_run.corpus_id for key share nowait;
+    -- While a document is being erased, a run could still read it. The transaction that erases may stay open for long. But a
+    -- worker that updates the counts of the corpus has the same lock for milliseconds.
+    perform set_config('lock_timeout', '100ms', true);
+    perform from pgclarify_private.corpus where corpus.corpus_id = v_run.corpus_id for share;
+    perform set_config('lock_timeout', v_lock_timeout, true);
     v_roles := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
     if v_run.corpus_id is null and v_run.corpus_name is not null then
         v_error := 'the corpus was dropped';

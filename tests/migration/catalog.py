@@ -18,7 +18,8 @@ _TABLES = """
 """
 _COLUMNS = """
     select format(
-        'column %s.%s: place %s, type %s, not null %s, default %s, identity %s, generated %s, collation %s, comment %s',
+        'column %s.%s: place %s, type %s, not null %s, default %s, identity %s, generated %s, collation %s, '
+        'statistics target %s, comment %s',
         c.relname, a.attname,
         (
             select count(*) from pg_attribute as before
@@ -26,7 +27,8 @@ _COLUMNS = """
         ),
         format_type(a.atttypid, a.atttypmod), a.attnotnull,
         pg_get_expr(d.adbin, d.adrelid), a.attidentity, a.attgenerated, a.attcollation::regcollation,
-        col_description(a.attrelid, a.attnum)
+        -- Up to PostgreSQL 16, -1 is the default.
+        nullif(a.attstattarget, -1), col_description(a.attrelid, a.attnum)
     )
     from pg_class as c
     join pg_attribute as a on a.attrelid = c.oid
@@ -44,7 +46,14 @@ _CONSTRAINTS = """
         and c.relkind in ('r', 'p') and c.relname <> 'schema_version' and o.contype <> 'n'
 """
 _INDEXES = """
-    select format('index: %s', pg_get_indexdef(i.indexrelid))
+    select format(
+        'index: %s, statistics targets %s',
+        pg_get_indexdef(i.indexrelid),
+        (
+            select array_agg(nullif(a.attstattarget, -1) order by a.attnum)
+            from pg_attribute as a where a.attrelid = i.indexrelid
+        )
+    )
     from pg_index as i
     join pg_class as c on c.oid = i.indrelid
     where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
