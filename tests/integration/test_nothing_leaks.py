@@ -26,7 +26,7 @@ ZEBRAS = "select count(*) from pgclarify.search('zebra', options => '{\"method\"
 OF_RUN = (
     "select * from pgclarify.result({})",
     "select * from pgclarify.wait(array[{}]::bigint[])",
-    "select pgclarify.cancel({})",
+    "select pgclarify.cancel(array[{}]::bigint[])",
     "select * from pgclarify.consolidate({})",
     "select * from pgclarify.investigation({})",
     "select pgclarify.explain({})",
