@@ -24,8 +24,9 @@ _MOST_CONNECTIONS = 6
 # Serialization failure and deadlock: the statement had no effect, and may simply be repeated.
 _LOST_RACES = frozenset({"40001", "40P01"})
 _MOST_ATTEMPTS = 5
-# Limits of statements that may need more than statement_timeout of prepare_session: a search without an index, inserts
-# into large HNSW indexes, and the count of passages that wait for a walk.
+# Work is done in batches of some seconds. A statement that reaches statement_timeout of prepare_session has a bad plan or
+# waits, and is tried again. These statements may need more time: a search without an index, inserts into large HNSW
+# indexes, and the count of passages that wait for a walk.
 _LONG_LIMIT = "10min"
 _LIMITS: Mapping[str, str] = dict.fromkeys(
     ("find_passages", "find_neighbors", "link_passages", "open_space", "store_documents", "store_vectors"), _LONG_LIMIT

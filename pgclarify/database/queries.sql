@@ -1,8 +1,7 @@
 -- Statements of workers. Those of clients are in client_queries.sql and cli_queries.sql.
 
 -- name: prepare_session
--- Override settings that a database has for people; limit waiting for locks; release locks if this worker dies. Work is
--- done in batches of some seconds, so a statement that takes a minute has a bad plan or waits: it is tried again.
+-- Override settings that a database has for people; limit statements and waiting; release locks if this worker dies.
 select set_config(given.name, given.value, false)
 from (
     values

@@ -19,7 +19,7 @@ grant execute on function pgclarify_private.unfinished_runs(bigint[]) to pgclari
 
 create or replace function pgclarify_private.drop_jobs(run_ids bigint[])
 returns void
-language plpgsql volatile security definer
+language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 -- Jobs have no index over their runs. With a plan for few runs, each job would be compared with each run.
 set enable_nestloop = off

@@ -60,7 +60,7 @@ comment on function pgclarify_private.watch_locks() is
 
 create or replace function pgclarify_private.set_priority(job_ids bigint[], old_priority integer, new_priority integer)
 returns void
-language sql volatile security definer
+language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
     update pgclarify_queue.procrastinate_jobs as job
