@@ -24,8 +24,8 @@ _MOST_CONNECTIONS = 6
 # Serialization failure and deadlock: the statement had no effect, and may simply be repeated.
 _LOST_RACES = frozenset({"40001", "40P01"})
 _MOST_ATTEMPTS = 5
-# Work is done in batches of some seconds. A statement that reaches statement_timeout of prepare_session has a bad plan or
-# waits, and is tried again. These statements may need more time: a search without an index, inserts into large HNSW
+# Work is done in batches of some seconds. A statement that reaches statement_timeout of prepare_session has a bad plan,
+# or waits, and is tried again. These statements may need more time: a search without an index, inserts into large HNSW
 # indexes, and the count of passages that wait for a walk.
 _LONG_LIMIT = "10min"
 _LIMITS: Mapping[str, str] = dict.fromkeys(
