@@ -7,7 +7,7 @@ import os
 import sys
 
 from benchmarks import faults
-from benchmarks.faults import kills, partition, soak, table
+from benchmarks.faults import kills, notifications, partition, soak, table
 
 parser = argparse.ArgumentParser(description=faults.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--nice", type=int, default=10, help="niceness: other processes go first")
@@ -23,6 +23,8 @@ three = commands.add_parser("partition")
 three.add_argument("--bound", type=float, default=partition.BOUND_SECONDS, help="seconds to wait for the takeover")
 four = commands.add_parser("soak")
 four.add_argument("--hours", type=float, default=soak.HOURS, help="hours of load")
+five = commands.add_parser("notifications")
+five.add_argument("--runs", type=int, default=notifications.RUNS, help="how many runs are submitted")
 given = parser.parse_args()
 # Workers and the server inherit it.
 os.nice(given.nice)
@@ -35,3 +37,5 @@ match given.command:
         sys.exit(not partition.measure(given.bound))
     case "soak":
         sys.exit(not soak.measure(given.hours))
+    case "notifications":
+        sys.exit(not notifications.measure(given.runs))

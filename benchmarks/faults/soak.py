@@ -156,7 +156,7 @@ def _ask(stage: Stage, book: _Book) -> None:
 def _cancel(stage: Stage, book: _Book) -> None:
     open_runs = book.open_runs()
     if open_runs:
-        stage.query("select pgclarify.cancel(%s)", random.choice(open_runs))  # noqa: S311
+        stage.query("select pgclarify.cancel(array[%s]::bigint[])", random.choice(open_runs))  # noqa: S311
 
 
 def _edit(stage: Stage, book: _Book) -> None:

@@ -56,7 +56,7 @@ def _suffer(stage: Stage, fault: Fault, runs: int, bound: float) -> None:
     for count, error in stage.errors(run_ids):
         print(f"    {count} failed: {error}", flush=True)
     if account.still_open:
-        stage.query("select pgclarify.cancel(run_id) from unnest(%s::bigint[]) as run_id", run_ids)
+        stage.query("select pgclarify.cancel(%s::bigint[])", run_ids)
     crew.dismiss()
 
 

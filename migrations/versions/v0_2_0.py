@@ -73,6 +73,27 @@ def _create_queue() -> None:
     _execute(SchemaManager.get_schema())
     _execute("set local search_path = pg_catalog, pg_temp")
     _execute("""
+        -- procrastinate notifies of every job. Any role may fill the queue of notifications, by a transaction that
+        -- stays open after LISTEN: then NOTIFY fails, at COMMIT, where no function can catch the error. So a statement
+        -- notifies once, and not at all while that queue is half full. Then workers find jobs by polling (due_work).
+        drop function pgclarify_queue.procrastinate_notify_queue_job_inserted_v1() cascade;
+        drop function pgclarify_queue.procrastinate_notify_queue_abort_job_v1() cascade;
+        create function pgclarify_queue.notify_workers()
+        returns trigger
+        language plpgsql
+        as $$
+        begin
+            if pg_notification_queue_usage() < 0.5 then
+                perform pg_notify('procrastinate_queue_v1#runs', '');
+            end if;
+            return null;
+        end
+        $$;
+        comment on function pgclarify_queue.notify_workers() is
+            'Wake the workers, unless the queue of notifications is half full.';
+        create trigger procrastinate_jobs_notify_workers
+            after insert on pgclarify_queue.procrastinate_jobs
+            for each statement execute function pgclarify_queue.notify_workers();
         -- procrastinate names its tables without a schema: pin each function to this one.
         do $$
         declare

@@ -229,7 +229,7 @@ def cancel(database: connection.Database, run_id: int) -> None:
     import psycopg
 
     with suppress(psycopg.Error):
-        connection.fetch(database, "client_cancel", run_id=run_id)
+        connection.fetch(database, "client_cancel", run_ids=[run_id])
         terminal.notices().print(f"Cancelled run {run_id}; what was paid for is kept.")
 
 

@@ -237,21 +237,21 @@ def result(session: Session, /, run_id: int) -> Script[list[Interpretation]]:
     return [read_interpretation(row) for row in rows]
 
 
-def cancel(session: Session, /, run_id: int) -> Script[bool]:
-    """Cancel a run. Calls in flight are cancelled; results that were paid for are kept.
+def cancel(session: Session, /, run_ids: Sequence[int]) -> Script[int]:
+    """Cancel runs, all or none. Calls in flight are cancelled; results that were paid for are kept.
 
     Args:
-        run_id: One of yours.
+        run_ids: Yours.
 
     Returns:
-        False if it was over already.
+        How many were not over already.
 
     Raises:
-        NotFound: If the run does not exist, or you may not see it.
-        PermissionDenied: If another role started it.
+        NotFound: If a run does not exist, or you may not see it.
+        PermissionDenied: If another role started one of them.
     """
-    (row,) = yield Statement("client_cancel", {"run_id": run_id})
-    return bool(row["was_cancelled"])
+    (row,) = yield Statement("client_cancel", {"run_ids": list(run_ids)})
+    return int(row["cancelled"])
 
 
 def consolidate(

@@ -172,7 +172,7 @@ where run_id = %(run_id)s;
 select document.id as document_id, document.error
 from pgclarify.document
 inner join pgclarify.corpus using (corpus_id)
-where corpus.name = %(corpus)s and document.error is not null
+where corpus.name = %(corpus)s and document.has_failed
 order by document.id
 limit 100;
 

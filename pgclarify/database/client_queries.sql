@@ -282,8 +282,8 @@ select
 from pgclarify.estimation(run_id => %(run_id)s);
 
 -- name: client_cancel
--- Cancel a run.
-select pgclarify.cancel(%(run_id)s) as was_cancelled;
+-- Cancel runs.
+select pgclarify.cancel(%(run_ids)s::bigint[]) as cancelled;
 
 -- name: client_explain
 -- Explain a run, line by line.

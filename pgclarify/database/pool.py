@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
@@ -24,6 +24,13 @@ _MOST_CONNECTIONS = 6
 # Serialization failure and deadlock: the statement had no effect, and may simply be repeated.
 _LOST_RACES = frozenset({"40001", "40P01"})
 _MOST_ATTEMPTS = 5
+# Work is done in batches of some seconds. A statement that reaches statement_timeout of prepare_session has a bad plan,
+# or waits, and is tried again. These statements may need more time: a search without an index, inserts into large HNSW
+# indexes, and the count of passages that wait for a walk.
+_LONG_LIMIT = "10min"
+_LIMITS: Mapping[str, str] = dict.fromkeys(
+    ("find_passages", "find_neighbors", "link_passages", "open_space", "store_documents", "store_vectors"), _LONG_LIMIT
+)
 
 
 @asynccontextmanager
@@ -35,7 +42,8 @@ async def open_pool(
     Args:
         dsn: Connection string of the database.
         application_name: Their name in pg_stat_activity.
-        connections: Registers the connections, so that they can be closed from outside; None if that is not needed.
+        connections: Registers the connections of a worker, so that they can be closed from outside; None for a
+            command, whose statements may take any time.
 
     Raises:
         ServerUnavailable: If there is no connection within 10 seconds.
@@ -46,6 +54,8 @@ async def open_pool(
 
     async def configure(connection: psycopg.AsyncConnection[Any]) -> None:
         await kept.prepare(connection)
+        if connections is None:
+            await connection.execute(queries["lift_limit"])
         await connection.execute(queries["find_vector_types"])
         await register_vector_async(connection)
 
@@ -71,6 +81,8 @@ async def open_pool(
 async def fetch(pool: Pool, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
     """Run a named statement in its own transaction and return its rows; repeat it after a serialization failure.
 
+    In a worker it may take a minute, or longer if `_LIMITS` says so.
+
     Raises:
         RunLost: If the run is no longer this worker's.
         ServerUnavailable: If there is no connection.
@@ -81,6 +93,8 @@ async def fetch(pool: Pool, name: str, /, **parameters: Any) -> list[DictRow]:  
     while True:
         attempt += 1
         try:
+            if name in _LIMITS:
+                return await fetch_within(pool, _LIMITS[name], name, **parameters)
             with translated():
                 async with pool.connection() as connection:
                     cursor = await connection.execute(queries[name], parameters)

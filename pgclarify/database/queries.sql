@@ -1,12 +1,12 @@
 -- Statements of workers. Those of clients are in client_queries.sql and cli_queries.sql.
 
 -- name: prepare_session
--- Override settings that a database has for people; limit waiting for locks; release locks if this worker dies.
+-- Override settings that a database has for people; limit statements and waiting; release locks if this worker dies.
 select set_config(given.name, given.value, false)
 from (
     values
     ('lock_timeout', '5s'),
-    ('statement_timeout', '0'),
+    ('statement_timeout', '60s'),
     ('transaction_timeout', '0'),
     ('idle_session_timeout', '0'),
     ('idle_in_transaction_session_timeout', '20s'),
@@ -19,6 +19,10 @@ from (
 ) as given (name, value)
 -- Some settings exist only in later versions of the server.
 inner join pg_catalog.pg_settings on pg_settings.name = given.name;
+
+-- name: lift_limit
+-- Let statements of this session take any time: a person waits for the answer, and may end it.
+select set_config('statement_timeout', '0', false);
 
 -- name: find_vector_types
 -- Find pgvector's types in any schema.

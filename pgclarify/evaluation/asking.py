@@ -58,7 +58,7 @@ class Asking:
             return await self.waiter.wait(run_id)
         except BaseException:
             with suppress(PgclarifyError):
-                await asyncio.shield(self.client.cancel(run_id))
+                await asyncio.shield(self.client.cancel([run_id]))
             raise
 
     @asynccontextmanager

@@ -86,6 +86,9 @@ returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    -- The most new rows of a table that one call merges.
+    v_most constant integer := 10000;
 begin
     -- First the corpora, as everywhere. A corpus is skipped if another worker folds it, or if it is being dropped.
     with locked as materialized (
@@ -98,7 +101,14 @@ begin
     ),
     folded as (
         delete from pgclarify_private.corpus_tally
-        where corpus_tally.corpus_id in (select locked.corpus_id from locked)
+        where corpus_tally.corpus_tally_id = any(array(
+            select added.corpus_tally_id
+            from pgclarify_private.corpus_tally as added
+            where added.corpus_id in (select locked.corpus_id from locked)
+            -- All rows of some corpora instead of one row of each.
+            order by added.corpus_id
+            limit v_most
+        ))
         returning corpus_tally.*
     ),
     total as (
@@ -131,15 +141,23 @@ begin
         for no key update skip locked
     ),
     due as materialized (
-        select distinct added.corpus_id, added.reader
+        select added.reader_revision_id, added.corpus_id, added.reader
         from locked
         inner join pgclarify_private.reader_revision as added
             on added.corpus_id = locked.corpus_id and not added.is_merged
+        limit v_most
     ),
     folded as (
         delete from pgclarify_private.reader_revision
-        using due
-        where reader_revision.corpus_id = due.corpus_id and reader_revision.reader = due.reader
+        where reader_revision.reader_revision_id = any(array(
+            select due.reader_revision_id
+            from due
+            union all
+            select merged.reader_revision_id
+            from (select distinct due.corpus_id, due.reader from due) as reader
+            inner join pgclarify_private.reader_revision as merged
+                on merged.corpus_id = reader.corpus_id and merged.reader = reader.reader and merged.is_merged
+        ))
         returning reader_revision.*
     )
     insert into pgclarify_private.reader_revision (corpus_id, reader, revision, graph_revision, is_merged)
@@ -151,7 +169,7 @@ $$;
 
 comment on function pgclarify_private.fold_tallies() is
 'Merge the rows of each corpus in corpus_tally, and those of each reader in reader_revision, into one, and move revisions of '
-'corpus_tally to corpus. Sums do not change.';
+'corpus_tally to corpus. Sums do not change. One call merges at most 10,000 new rows of each table.';
 grant execute on function pgclarify_private.fold_tallies() to pgclarify_worker;
 
 create or replace function pgclarify_private.corpus_statuses(caller pgclarify_private.caller)

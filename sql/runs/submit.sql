@@ -160,38 +160,56 @@ comment on function pgclarify.result(bigint) is
 'failed or was cancelled; a warning if it is partial. run_id: from submit, or any clarification that you may see.';
 grant execute on function pgclarify.result(bigint) to pgclarify_reader;
 
-create or replace function pgclarify_private.cancel(caller pgclarify_private.caller, run_id bigint)
-returns boolean
+create or replace function pgclarify_private.cancel(caller pgclarify_private.caller, run_ids bigint[])
+returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify_private.run := pgclarify_private.visible_run(cancel.caller, cancel.run_id);
+    v_roles constant name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(cancel.caller));
+    v_mine bigint[];
+    v_refused_id bigint;
+    v_run pgclarify_private.run;
 begin
-    if not pgclarify_private.belongs_to(
-        v_run.requested_by, v_run.requested_by_oid, pgclarify_private.roles_of((cancel.caller).name)
-    ) then
+    -- Planned for each call: a kept plan may be for an empty table, and would compare each run with each.
+    execute
+        $sql$
+        select coalesce(array_agg(run.run_id), '{}')
+        from pgclarify_private.run
+        where run.run_id = any($1) and pgclarify_private.belongs_to(run.requested_by, run.requested_by_oid, $2)
+        $sql$
+    into v_mine
+    using cancel.run_ids, v_roles;
+    select asked.run_id into v_refused_id
+    from (
+        select unnest(cancel.run_ids)
+        except
+        select unnest(v_mine)
+    ) as asked (run_id)
+    limit 1;
+    if found then
+        v_run := pgclarify_private.visible_run(cancel.caller, v_refused_id);
         raise exception 'permission denied for run %', v_run.run_id
             using errcode = 'insufficient_privilege',
                 detail = format('It was asked by role %s.', v_run.requested_by),
                 hint = 'Only members of that role may cancel it.';
     end if;
-    return pgclarify_private.cancel_runs(array[v_run.run_id]) > 0;
+    return pgclarify_private.cancel_runs(v_mine);
 end
 $$;
 
-comment on function pgclarify_private.cancel(pgclarify_private.caller, bigint) is 'See cancel.';
-grant execute on function pgclarify_private.cancel(pgclarify_private.caller, bigint) to pgclarify_user;
+comment on function pgclarify_private.cancel(pgclarify_private.caller, bigint[]) is 'See cancel.';
+grant execute on function pgclarify_private.cancel(pgclarify_private.caller, bigint[]) to pgclarify_user;
 
-create or replace function pgclarify.cancel(run_id bigint)
-returns boolean
+create or replace function pgclarify.cancel(run_ids bigint[])
+returns integer
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.cancel(caller, cancel.run_id) from pgclarify_private.caller;
+    select pgclarify_private.cancel(caller, cancel.run_ids) from pgclarify_private.caller;
 end;
 
-comment on function pgclarify.cancel(bigint) is
-'Cancel a run; false if it was over already. Calls in flight are stopped; replies that were paid for are kept. run_id: one '
-'of yours.';
-grant execute on function pgclarify.cancel(bigint) to pgclarify_user;
+comment on function pgclarify.cancel(bigint[]) is
+'Cancel runs, and return how many were not over already. All or none: it is an error if one of them is not yours. Calls in '
+'flight are stopped; replies that were paid for are kept. run_ids: yours, from submit.';
+grant execute on function pgclarify.cancel(bigint[]) to pgclarify_user;

@@ -17,29 +17,85 @@ $$;
 comment on function pgclarify_private.unfinished_runs(bigint[]) is 'Those of the given runs that are not over.';
 grant execute on function pgclarify_private.unfinished_runs(bigint[]) to pgclarify_worker;
 
+create or replace function pgclarify_private.drop_jobs(run_ids bigint[])
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+-- Jobs have no index over their runs. With a plan for few runs, each job would be compared with each run.
+set enable_nestloop = off
+as $$
+declare
+    v_job_ids constant bigint[] := array(
+        select job.id
+        from pgclarify_queue.procrastinate_jobs as job
+        where job.status = 'todo'
+            and exists (
+                select
+                from unnest(drop_jobs.run_ids) as ended (run_id)
+                where ended.run_id = (job.args ->> 'run_id')::bigint
+            )
+        -- A worker that takes one at this moment finds that its run is over.
+        for update of job skip locked
+    );
+begin
+    delete from pgclarify_queue.procrastinate_jobs as job where job.id = any(v_job_ids);
+end
+$$;
+
+comment on function pgclarify_private.drop_jobs(bigint[]) is
+'Remove the queued jobs of runs that are over. It reads all queued jobs.';
+
 create or replace function pgclarify_private.cancel_runs(run_ids bigint[])
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- The first plan may be made for an empty table, and is kept.
+set enable_seqscan = off
 as $$
 declare
-    v_cancelled bigint[];
+    -- Workers remove the jobs of fewer runs in less time than it takes to read the whole queue.
+    v_many constant integer := 100;
+    v_queued bigint[];
+    v_started bigint[];
 begin
-    with cancelled as (
+    -- Planned for each call: a kept plan would compare each run that is not over with each of the given runs.
+    execute
+        $sql$
+        select
+            coalesce(array_agg(locked.run_id) filter (where locked.attempt = 0), '{}'),
+            coalesce(array_agg(locked.run_id) filter (where locked.attempt > 0), '{}')
+        from (
+            select run.run_id, run.attempt
+            from pgclarify_private.run
+            where run.run_id = any($1) and run.status in ('queued', 'running')
+            order by run.run_id
+            for no key update
+        ) as locked
+        $sql$
+    into v_queued, v_started
+    using cancel_runs.run_ids;
+    -- A run that was never started has paid for nothing, so there is nothing to sum up.
+    update pgclarify_private.run
+    set
+        status = 'cancelled',
+        finished_at = clock_timestamp(),
+        completions = 0,
+        reused_completions = 0,
+        prompt_tokens = 0,
+        cached_tokens = 0,
+        completion_tokens = 0,
+        cost_usd = 0
+    where run.run_id = any(v_queued);
+    if cardinality(v_started) > 0 then
         update pgclarify_private.run
         set status = 'cancelled', finished_at = clock_timestamp()
-        where run.run_id in (
-            select locked.run_id
-            from pgclarify_private.run as locked
-            where locked.run_id = any(cancel_runs.run_ids) and locked.status in ('queued', 'running')
-            order by locked.run_id
-            for no key update
-        )
-        returning run.run_id
-    )
-    select coalesce(array_agg(cancelled.run_id), '{}') into v_cancelled from cancelled;
-    perform pgclarify_private.settle_runs(v_cancelled);
-    return cardinality(v_cancelled);
+        where run.run_id = any(v_started);
+        perform pgclarify_private.settle_runs(v_started);
+    end if;
+    if cardinality(v_queued) >= v_many then
+        perform pgclarify_private.drop_jobs(v_queued);
+    end if;
+    return cardinality(v_queued) + cardinality(v_started);
 end
 $$;
 

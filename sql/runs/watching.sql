@@ -58,6 +58,26 @@ end;
 comment on function pgclarify_private.watch_locks() is
 'The runs that sessions wait for, as watch_run notes them; they may be over.';
 
+create or replace function pgclarify_private.set_priority(job_ids bigint[], old_priority integer, new_priority integer)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    update pgclarify_queue.procrastinate_jobs as job
+    set priority = set_priority.new_priority
+    where job.id = any(array(
+        select waiting.id
+        from pgclarify_queue.procrastinate_jobs as waiting
+        where waiting.id = any(set_priority.job_ids)
+            and waiting.status = 'todo'
+            and waiting.priority = set_priority.old_priority
+        for update skip locked
+    ));
+end;
+
+comment on function pgclarify_private.set_priority(bigint[], integer, integer) is
+'Change the priority of queued jobs that have the old one, except those that another transaction has locked.';
+
 create or replace function pgclarify_private.follow_watchers(run_ids bigint[])
 returns bigint[]
 language plpgsql volatile security definer
@@ -66,6 +86,8 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$
 declare
+    -- The most jobs that one call reads or changes.
+    v_most constant integer := 10000;
     -- One for each session, also if a role takes such locks by itself.
     v_locked constant bigint[] := array(
         select min(held.run_id) from pgclarify_private.watch_locks() as held group by held.process_id
@@ -77,13 +99,24 @@ declare
     );
     -- Runs with a queued job that goes first already.
     v_raised bigint[];
+    -- A list, because a plan that joins jobs with jobs may compare each with each.
+    v_job_ids bigint[];
 begin
     -- Only jobs of the queue change. Take none that a worker takes at the moment. A worker that looks for jobs at this moment
     -- skips the job; it finds the job when it next asks for due work.
-    v_raised := array(
-        select (waiting.args ->> 'run_id')::bigint
+    select
+        coalesce(array_agg(first.run_id), '{}'),
+        coalesce(array_agg(first.id) filter (where first.run_id <> all(v_watched)), '{}')
+    into v_raised, v_job_ids
+    from (
+        select waiting.id, (waiting.args ->> 'run_id')::bigint as run_id
         from pgclarify_queue.procrastinate_jobs as waiting
         where waiting.status = 'todo' and waiting.priority = pgclarify_private.waited_for_priority()
+        order by waiting.id
+        limit v_most
+    ) as first;
+    perform pgclarify_private.set_priority(
+        v_job_ids, pgclarify_private.waited_for_priority(), pgclarify_private.single_priority()
     );
     -- Jobs have no index over their runs, so look through those that were submitted last. Most callers wait for such a run.
     if exists (
@@ -91,37 +124,21 @@ begin
         from pgclarify_private.run
         where run.run_id = any(v_watched) and run.status = 'queued' and run.run_id <> all(v_raised)
     ) then
-        update pgclarify_queue.procrastinate_jobs as job
-        set priority = pgclarify_private.waited_for_priority()
-        where job.id in (
-            select waiting.id
-            from pgclarify_queue.procrastinate_jobs as waiting
-            where waiting.id in (
-                    select latest.id
-                    from (
-                        select candidate.id, candidate.args
-                        from pgclarify_queue.procrastinate_jobs as candidate
-                        where candidate.status = 'todo' and candidate.priority = pgclarify_private.single_priority()
-                        order by candidate.id desc
-                        limit 10000
-                    ) as latest
-                    where (latest.args ->> 'run_id')::bigint = any(v_watched)
-                )
-                and waiting.status = 'todo'
-                and waiting.priority = pgclarify_private.single_priority()
-            for update skip locked
+        v_job_ids := array(
+            select latest.id
+            from (
+                select waiting.id, (waiting.args ->> 'run_id')::bigint as run_id
+                from pgclarify_queue.procrastinate_jobs as waiting
+                where waiting.status = 'todo' and waiting.priority = pgclarify_private.single_priority()
+                order by waiting.id desc
+                limit v_most
+            ) as latest
+            where latest.run_id = any(v_watched)
+        );
+        perform pgclarify_private.set_priority(
+            v_job_ids, pgclarify_private.single_priority(), pgclarify_private.waited_for_priority()
         );
     end if;
-    update pgclarify_queue.procrastinate_jobs as job
-    set priority = pgclarify_private.single_priority()
-    where job.id in (
-        select waiting.id
-        from pgclarify_queue.procrastinate_jobs as waiting
-        where waiting.status = 'todo'
-            and waiting.priority = pgclarify_private.waited_for_priority()
-            and (waiting.args ->> 'run_id')::bigint <> all(v_watched)
-        for update skip locked
-    );
     return array(select unnest(follow_watchers.run_ids) intersect select unnest(v_watched));
 end
 $$;

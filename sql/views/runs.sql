@@ -82,17 +82,8 @@ select
     candidate.origin,
     candidate.via_passage_id,
     candidate.batch,
-    candidate.step_ordinal,
-    passage.content || '' as content
-from pgclarify_private.candidate
--- At most one row, so a query without the content skips it.
-left join pgclarify_private.passage
-    on candidate.corpus_id = passage.corpus_id
-        and candidate.document_id = passage.document_id
-        and candidate.passage_id = passage.id;
-
-comment on column pgclarify.candidate.content is
-'The passage; null if it is no longer there, if you may not read it now, or if its corpus is distributed.';
+    candidate.step_ordinal
+from pgclarify_private.candidate;
 
 grant select on pgclarify.candidate to pgclarify_reader;
 

@@ -5,10 +5,13 @@ create or replace function pgclarify_private.requeue_lost_jobs(worker_id bigint)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- The first plan may be made for an empty queue, and is kept.
+set enable_seqscan = off
 as $$
 declare
+    -- The most jobs of a kind that one call changes.
+    v_most constant integer := 1000;
     v_job record;
-    v_job_id bigint;
     v_run_ids bigint[];
     v_count integer := 0;
     v_living bigint[] := array(select living.worker_id from pgclarify_private.living_workers() as living);
@@ -37,6 +40,7 @@ begin
                     )
             )
         order by job.id
+        limit v_most
         for update of job skip locked
     loop
         begin
@@ -68,24 +72,31 @@ begin
         v_count := v_count + 1;
     end loop;
 
-    -- Retry a failed job whose run is not over and that no live worker executes.
-    for v_job_id in
-        select job.id
-        from pgclarify_queue.procrastinate_jobs as job
-        inner join pgclarify_private.run on run.run_id = (job.args ->> 'run_id')::bigint
-        where job.status = 'failed'
-            and (run.status = 'queued' or run.status = 'running' and run.worker_id <> all(v_living))
-        for update of job skip locked
+    -- Retry a failed job whose run is not over and that no live worker executes; remove a failed job whose run is over.
+    for v_job in
+        select failed.id, unfinished.run_id is not null as is_unfinished
+        from (
+            select job.id, (job.args ->> 'run_id')::bigint as run_id
+            from pgclarify_queue.procrastinate_jobs as job
+            where job.status = 'failed'
+            order by job.id
+            limit v_most
+            for update skip locked
+        ) as failed
+        left join lateral (
+            select run.run_id, run.status = 'queued' or run.worker_id <> all(v_living) as is_free
+            from pgclarify_private.run
+            where run.run_id = failed.run_id and run.status in ('queued', 'running')
+        ) as unfinished on true
+        where unfinished.run_id is null or unfinished.is_free
     loop
-        perform pgclarify_queue.procrastinate_retry_job_v2(v_job_id, now() + interval '2 seconds', null, null, null);
-        v_count := v_count + 1;
+        if v_job.is_unfinished then
+            perform pgclarify_queue.procrastinate_retry_job_v2(v_job.id, now() + interval '2 seconds', null, null, null);
+            v_count := v_count + 1;
+        else
+            delete from pgclarify_queue.procrastinate_jobs as job where job.id = v_job.id;
+        end if;
     end loop;
-    delete from pgclarify_queue.procrastinate_jobs as job
-    where job.status = 'failed'
-        and not exists (
-            select from pgclarify_private.run
-            where run.run_id = (job.args ->> 'run_id')::bigint and run.status in ('queued', 'running')
-        );
 
     -- A run of a dead worker whose job no longer exists.
     v_run_ids := array(
@@ -94,11 +105,18 @@ begin
         where orphan.status = 'running'
             and orphan.worker_id <> all(v_living)
             and orphan.started_at < now() - interval '2 minutes'
-            and orphan.run_id not in (
-                select (job.args ->> 'run_id')::bigint from pgclarify_queue.procrastinate_jobs as job
-            )
+        order by orphan.run_id
+        limit v_most
         for update skip locked
     );
+    if cardinality(v_run_ids) > 0 then
+        -- This reads the whole queue, but few runs get here.
+        v_run_ids := array(
+            select unnest(v_run_ids)
+            except
+            select (job.args ->> 'run_id')::bigint from pgclarify_queue.procrastinate_jobs as job
+        );
+    end if;
     if cardinality(v_run_ids) > 0 then
         -- Queue it, or another worker would find it, too.
         update pgclarify_private.run set status = 'queued' where run.run_id = any(v_run_ids);
@@ -112,5 +130,5 @@ $$;
 comment on function pgclarify_private.requeue_lost_jobs(bigint) is
 'Put jobs of dead workers, and failed jobs whose runs are not over, back into the queue; returns how many. A run whose '
 'worker was lost counts one crash more; if the attempt has stored a reply, its crashes are 0 again. worker_id: the caller; a '
-'worker that counts as dead puts nothing back.';
+'worker that counts as dead puts nothing back. One call changes at most 1,000 jobs of each kind.';
 grant execute on function pgclarify_private.requeue_lost_jobs(bigint) to pgclarify_worker;

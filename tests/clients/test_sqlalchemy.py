@@ -140,7 +140,7 @@ def test_timeouts(engine: sa.Engine, superuser: psycopg.Connection[Any], model: 
     assert isinstance(caught.value.orig, psycopg.Error)
     assert caught.value.orig.sqlstate == "PC002"
     assert scalar(superuser, status, "ours") in {"queued", "running"}
-    superuser.execute("select pgclarify.cancel(run_id) from pgclarify.run_summary where question = 'ours'")
+    superuser.execute("select pgclarify.cancel(array[run_id]) from pgclarify.run_summary where question = 'ours'")
 
     for limit in STATEMENT_TIMEOUTS:
         with engine.connect() as connection, pytest.raises(sa.exc.DBAPIError) as caught:

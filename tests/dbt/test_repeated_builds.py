@@ -102,7 +102,7 @@ def test_a_verdict_stays_if_judging_again_fails(
         superuser.execute("lock table pgclarify_private.ambiguity_rule in access exclusive mode")
         process = project.start("run", "--full-refresh", "--select", table)
         run_id = until(lambda: scalar(asker, going_on))
-        asker.execute("select pgclarify.cancel(%s)", [run_id])
+        asker.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
         failed = project.ended(process)
     assert failed.code == 1
     message = " ".join(failed.results[table][1].split())

@@ -135,9 +135,9 @@ def test_verdicts_land_before_the_run_is_over(client: Client, model: Server) -> 
         assert (verdict.outcome is Outcome.GROUNDED) == (verdict.answer is not None) == (verdict.reason is None)
     assert {verdict.outcome for verdict in verdicts} == {Outcome.GROUNDED, Outcome.ABSTAINED}
 
-    assert client.cancel(run_id) is True
+    assert client.cancel([run_id]) == 1
     assert list(watched) == []
-    assert client.cancel(run_id) is False
+    assert client.cancel([run_id]) == 0
 
 
 def test_a_run_that_is_over_can_be_watched_too(client: Client) -> None:
@@ -241,9 +241,9 @@ def test_facts_and_advice_come_along(client: Client) -> None:
 
 def test_every_sqlstate_has_its_class(connection: Connection) -> None:
     # The client sends its own statement, and a function with this error answers it.
-    connection.execute("drop function pgclarify.cancel(bigint)")
+    connection.execute("drop function pgclarify.cancel(bigint[])")
     connection.execute("""
-        create function pgclarify.cancel(run_id bigint) returns boolean language plpgsql as $$ begin
+        create function pgclarify.cancel(run_ids bigint[]) returns integer language plpgsql as $$ begin
             raise exception 'it was refused'
                 using errcode = current_setting('test.sqlstate'), detail = 'Facts.', hint = 'Advice.';
         end $$
@@ -255,7 +255,7 @@ def test_every_sqlstate_has_its_class(connection: Connection) -> None:
     for sqlstate, kind in kinds.items():
         connection.execute("select set_config('test.sqlstate', %s, false)", [sqlstate])
         with pytest.raises(PgclarifyError) as caught:
-            Client(connection).cancel(1)
+            Client(connection).cancel([1])
         assert type(caught.value) is kind
         assert (caught.value.message, caught.value.detail) == ("it was refused", "Facts.")
         assert caught.value.sqlstate == sqlstate
@@ -374,7 +374,7 @@ async def test_calls_over_a_pool_run_at_the_same_time(service: Service, model: S
         waiting = asyncio.create_task(client.wait([run_id]))
         assert await client.corpora()
         assert not waiting.done()
-        assert await client.cancel(run_id)
+        assert await client.cancel([run_id]) == 1
         assert (await waiting)[0].status is RunStatus.CANCELLED
     with pytest.raises(ServerUnavailable):
         await client.corpora()
@@ -416,7 +416,7 @@ def test_a_snapshot_that_does_not_move_on_is_not_watched(asker: Connection, mode
         with pytest.raises(InputError) as refused:
             list(client.verdicts(run_id))
         assert type(refused.value) is InputError
-    client.cancel(run_id)
+    client.cancel([run_id])
 
 
 @pytest.mark.wording

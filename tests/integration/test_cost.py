@@ -106,14 +106,14 @@ class TestRuns:
         worker.start(run_id)
         pay(worker, run_id, "a")
         late = claim(worker, run_id, "bc").ours
-        connection.execute("select pgclarify.cancel(%s)", [run_id])
+        connection.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
         assert cost(connection, run_id) == ("cancelled", 1, COST)
 
         store(worker, [late["b"]])
         assert cost(connection, run_id) == ("cancelled", 2, 2 * COST)
         # A call whose cancellation was not committed when the reply came.
         with connection.transaction():
-            connection.execute("select pgclarify.cancel(%s)", [waiting])
+            connection.execute("select pgclarify.cancel(array[%s]::bigint[])", [waiting])
             pay(worker, waiting, "d")
         assert cost(connection, waiting) == ("cancelled", 0, 0)
         worker.send("settle_run", run_id=waiting)

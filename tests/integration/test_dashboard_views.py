@@ -159,7 +159,7 @@ class TestContentGap:
         lost = int(scalar(office.alice, "select pgclarify.submit('boats')"))
         office.worker.start(lost)
         office.worker.finish(lost, status="failed", error="the endpoint was gone")
-        office.alice.execute("select pgclarify.cancel(pgclarify.submit('planes'))")
+        office.alice.execute("select pgclarify.cancel(array[pgclarify.submit('planes')])")
         office.catch_up()
 
         assert seen(office.alice, "content_gap", self.columns) == []

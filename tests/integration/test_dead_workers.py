@@ -95,7 +95,7 @@ def test_a_run_of_a_dead_worker_without_a_job_gets_one(connection, worker_and_ru
 def test_a_run_that_somebody_holds_is_not_waited_for(connection, connect: Connect, worker_and_run):
     worker, run_id = worker_and_run
     with closing(connect()) as other, other.transaction():
-        other.execute("select pgclarify.cancel(%s)", [run_id])
+        other.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
         with pytest.raises(psycopg.errors.LockNotAvailable):
             worker.start(run_id)
         raise psycopg.Rollback

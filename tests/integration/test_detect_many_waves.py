@@ -90,7 +90,7 @@ def test_of_one_that_did_not_succeed_say_so_and_the_others_are_there(
         run_id = carry_out(waves, "failed")
     else:
         run_id = next_run(waves)
-        waves.owner.execute("select pgclarify.cancel(%s)", [run_id])
+        waves.owner.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
     carry_out(waves)
 
     found = coming.result()

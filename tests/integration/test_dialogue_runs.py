@@ -128,8 +128,8 @@ def test_they_are_cancelled(desk: Desk, is_running: bool) -> None:
         if is_running:
             desk.start(run_id)
 
-        assert scalar(desk.user, "select pgclarify.cancel(%s)", run_id) is True
-        assert scalar(desk.user, "select pgclarify.cancel(%s)", run_id) is False
+        assert scalar(desk.user, "select pgclarify.cancel(array[%s]::bigint[])", run_id) == 1
+        assert scalar(desk.user, "select pgclarify.cancel(array[%s]::bigint[])", run_id) == 0
         assert desk.worker.start(run_id) is None, "no worker executes it any more"
         status = "select status, interpretations, question from pgclarify.run_summary where run_id = %s"
         question = "1 question" if operation == "detect_ambiguity_many" else '["cars"]'

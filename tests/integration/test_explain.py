@@ -107,7 +107,7 @@ def test_a_cancelled_run_shows_what_there_was(desk: Desk) -> None:
     desk.choose(run_id, ("101", 0.8, "dense", None, 1))
     unstarted = desk.submit("something else")
     for cancelled in (run_id, unstarted):
-        assert scalar(desk.user, "select pgclarify.cancel(%s)", cancelled)
+        assert scalar(desk.user, "select pgclarify.cancel(array[%s]::bigint[])", cancelled)
     desk.date(run_id)
     told = desk.told(run_id).splitlines()
 

@@ -273,7 +273,7 @@ class TestStates:
             assert going_on in desk.told(run_id).splitlines()
             desk.worker.finish(run_id, status="failed", error="the model could not be reached")
             assert "  Error: the model could not be reached" in desk.told(run_id).splitlines()
-            desk.user.execute("select pgclarify.cancel(%s)", [other])
+            desk.user.execute("select pgclarify.cancel(array[%s]::bigint[])", [other])
             assert "  State: it was cancelled before a worker took it" in desk.told(other).splitlines()
 
     def test_a_run_that_came_to_nothing_is_told(self, desk: Desk) -> None:

@@ -134,7 +134,7 @@ def test_passages_of_steps_are_told_while_an_investigation_goes_on(desk: Desk, i
     desk.choose(run_id, ("104", 0.45, "dense", None, 1), ("102", 0.4, "neighbor", "104", 1), step=1)
     desk.choose(run_id, ("101", 0.25, "lexical", None, 1), step=2)
     if is_cancelled:
-        desk.user.execute("select pgclarify.cancel(%s)", [run_id])
+        desk.user.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
 
     lines = desk.told(run_id).splitlines()
     assert [line.split("  passage")[0] for line in lines if line.startswith("   ") or "->" in line] == [

@@ -74,7 +74,7 @@ class TestClarifyingQuestions:
     @pytest.mark.parametrize("is_cancelled", [False, True])
     def test_are_told_without_stages(self, desk: Desk, run_id: int, is_cancelled: bool) -> None:
         if is_cancelled:
-            desk.user.execute("select pgclarify.cancel(%s)", [run_id])
+            desk.user.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
 
         told = body(desk.told(run_id, "stages"))
         assert told == [

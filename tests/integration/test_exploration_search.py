@@ -46,7 +46,7 @@ class TestPassages:
         with pytest.raises(psycopg.Error) as refused:
             near(worker, run_id, there, attempt=2)
         assert refused.value.sqlstate == "PC006"
-        user.execute("select pgclarify.cancel(%s)", [run_id])
+        user.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
         with pytest.raises(psycopg.Error) as refused:
             record(worker, run_id, there)
         assert refused.value.sqlstate == "PC006"

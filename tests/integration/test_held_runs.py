@@ -46,7 +46,7 @@ def test_replies_are_kept_and_counted_while_somebody_drops_a_corpus(
     cancelled, going_on = enter(connection, corpus="one"), enter(connection, corpus="two")
     worker.start(cancelled)
     calls = {run_id: claim(worker, run_id, [f"{run_id}"]).ours[f"{run_id}"] for run_id in (cancelled, going_on)}
-    connection.execute("select pgclarify.cancel(%s)", [cancelled])
+    connection.execute("select pgclarify.cancel(array[%s]::bigint[])", [cancelled])
     with connect() as dropping, dropping.transaction():
         dropping.execute("select pgclarify.drop_corpus('one')")
         store_both(worker, calls)

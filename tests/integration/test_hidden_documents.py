@@ -63,6 +63,7 @@ READ = {
     "proposed_questions": "select * from pgclarify.proposed_questions(1)",
     "answers": "select * from pgclarify.answers(1)",
     "estimation": "select * from pgclarify.estimation(1)",
+    "get_document": "select * from pgclarify.get_document('insurance', 'one')",
     "neighbors": (
         "select passage.document_id, passage.ordinal, near.rank, near.document_id, near.similarity"
         " from pgclarify.passage cross join lateral"

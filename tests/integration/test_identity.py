@@ -33,7 +33,7 @@ UNDEFINED, REFUSED, NOT_READY = "42704", "42501", "55000"
 OF_RUN = (
     "select * from pgclarify.result({})",
     "select * from pgclarify.wait(array[{}]::bigint[])",
-    "select pgclarify.cancel({})",
+    "select pgclarify.cancel(array[{}]::bigint[])",
     "select pgclarify.explain({})",
     "select pgclarify.choose({}, 1)",
     "select pgclarify.reply({}, 'the first')",

@@ -51,7 +51,7 @@ def test_a_failed_install_leaves_nothing(make_database: Callable[..., str]) -> N
         connection.execute("create schema pgclarify authorization pgclarify_owner")
         connection.execute("set role pgclarify_owner")
         # A conflict with one of our public functions: the same signature with another result type.
-        connection.execute("create function pgclarify.cancel(run_id bigint) returns integer language sql as 'select 1'")
+        connection.execute("create function pgclarify.cancel(run_ids bigint[]) returns text language sql as 'select 1'")
 
         with pytest.raises(psycopg.errors.InvalidFunctionDefinition):
             installer.install(dsn)

@@ -90,7 +90,7 @@ class TestSteps:
         run_id = submit(alice)
         worker.start(run_id)
         record(worker, run_id, unanswered(1, "follow_up"))
-        assert scalar(alice, "select pgclarify.cancel(%s)", run_id)
+        assert scalar(alice, "select pgclarify.cancel(array[%s]::bigint[])", run_id)
 
         with pytest.raises(psycopg.Error) as late:
             record(worker, run_id, unanswered(2, "conclusion"))

@@ -36,14 +36,14 @@ class TestWhoMaySee:
         # To see the runs on a corpus, with their quotes, is not to read the corpus.
         assert [citation["title"] for citation in found["citations"]] == [None, None]
         assert scalar(analyst, "select count(*) from pgclarify.investigation_step") == 2
-        assert state_of(analyst, "select pgclarify.cancel(%s)", [run_id]) == "42501"
+        assert state_of(analyst, "select pgclarify.cancel(array[%s]::bigint[])", [run_id]) == "42501"
 
     def test_nobody_else(self, worker: HandWorker, alice: Connection, stranger: Connection) -> None:
         run_id = submit(alice)
         carry_out(worker, run_id)
 
-        for call in ("investigation", "result", "cancel", "consolidate"):
-            assert state_of(stranger, f"select pgclarify.{call}(%s)", [run_id]) == UNDEFINED_OBJECT
+        for call in ("investigation(%s)", "result(%s)", "cancel(array[%s]::bigint[])", "consolidate(%s)"):
+            assert state_of(stranger, f"select pgclarify.{call}", [run_id]) == UNDEFINED_OBJECT
 
     def test_who_may_not_search_the_corpus_may_not_ask(
         self, connection: Connection, worker: HandWorker, alice: Connection, stranger: Connection

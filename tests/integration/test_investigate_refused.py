@@ -177,7 +177,7 @@ class TestRefusals:
         read = "select pgclarify.investigation(%s)"
         run_id = submit(alice)
         assert state_of(alice, read, [run_id]) == NOT_READY
-        assert scalar(alice, "select pgclarify.cancel(%s)", run_id)
+        assert scalar(alice, "select pgclarify.cancel(array[%s]::bigint[])", run_id)
         assert state_of(alice, read, [run_id]) == "PC003"
 
         run_id = submit(alice)

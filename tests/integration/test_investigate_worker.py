@@ -151,7 +151,7 @@ def test_steps_land_before_the_run_is_over(client: Client, asker: Connection, mo
     with pytest.raises(RunTimeout) as late:
         list(client.steps(run_id, timeout=0.05))
     assert late.value.run_ids == (run_id,)
-    assert client.cancel(run_id)
+    assert client.cancel([run_id])
     assert list(watched) == []
     until(lambda: model.in_flight == 0)
     with pytest.raises(RunFailed):

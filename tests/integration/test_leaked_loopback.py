@@ -26,7 +26,7 @@ PAYLOADS = {
     """,
     "loopback_cancel": "[1]",
     "loopback_unfinished": "[1]",
-    "loopback_rows": '{"row_type": "run_outcome", "ids": [1], "requester": "postgres"}',
+    "loopback_rows": '{"row_type": "pgclarify.run_outcome", "ids": [1], "requester": "postgres"}',
 }
 
 

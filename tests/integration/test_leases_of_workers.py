@@ -158,7 +158,7 @@ def test_a_silent_worker_loses_its_runs_and_writes_nothing(
 
 
 def test_a_run_that_was_cancelled_is_not_begun(connection: Connection, worker: HandWorker, run_id: int) -> None:
-    connection.execute("select pgclarify.cancel(%s)", [run_id])
+    connection.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
 
     assert worker.start(run_id) is None
     assert scalar(connection, "select status from pgclarify.run") == "cancelled"

@@ -111,7 +111,7 @@ def statements(
         "submit": send("select pgclarify.submit('vans', 'insurance')"),
         "result": send("select * from pgclarify.result(%s)", over),
         "wait": send("select * from pgclarify.wait(%s)", [over]),
-        "cancel": send("select pgclarify.cancel(%s)", run_id),
+        "cancel": send("select pgclarify.cancel(array[%s]::bigint[])", run_id),
         "create_corpus": send("select pgclarify.create_corpus('new')"),
         "drop_corpus": send("select pgclarify.drop_corpus('insurance')"),
         "add_document": send("select pgclarify.add_document('insurance', 'new', 'Cars.')"),

@@ -26,7 +26,7 @@ ZEBRAS = "select count(*) from pgclarify.search('zebra', options => '{\"method\"
 OF_RUN = (
     "select * from pgclarify.result({})",
     "select * from pgclarify.wait(array[{}]::bigint[])",
-    "select pgclarify.cancel({})",
+    "select pgclarify.cancel(array[{}]::bigint[])",
     "select * from pgclarify.consolidate({})",
     "select * from pgclarify.investigation({})",
     "select pgclarify.explain({})",
@@ -65,14 +65,13 @@ TABLES = (
     "listed_answer", "ambiguity_rule", "ambiguity_classifier", "ambiguity_detection", "evidence_citation",
     "clarifying_question_list",
     "conversation_turn", "answer_list", "investigation_step", "investigation_citation", "budget",
-    "budget_counter", "budget_status", "usage", "citation_tally", "asked_run", "asked_question", "content_gap",
-    "ambiguous_question", "stale_answer", "cited_document", "named_role", "embedding_usage",
-    "seen_by_requester",
+    "budget_status", "usage", "asked_question", "content_gap",
+    "ambiguous_question", "stale_answer", "cited_document", "named_role",
 )  # fmt: skip
 
 
-# Relations that views and policies read. They are internal.
-PRIVATE = {"budget_counter", "citation_tally", "embedding_usage", "asked_run", "named_role", "seen_by_requester"}
+# Policies read it with the rights of who asks.
+PRIVATE = {"named_role"}
 
 
 def refusal(connection: Connection, statement: str, name: str) -> dict[str, str | None]:

@@ -229,7 +229,7 @@ class TestRuns:
         for call in (
             f"select pgclarify.result({run_id})",
             f"select pgclarify.wait('{{{run_id}}}')",
-            f"select pgclarify.cancel({run_id})",
+            f"select pgclarify.cancel(array[{run_id}])",
             f"select pgclarify.consolidate({run_id})",
         ):
             assert state_of(alice, call) == UNDEFINED_OBJECT
@@ -246,9 +246,9 @@ class TestRuns:
         analyst = connect(make_role(analysts))
 
         assert scalar(analyst, "select question from pgclarify.run_summary") == "cars"
-        assert state_of(analyst, f"select pgclarify.cancel({run_id})") == INSUFFICIENT_PRIVILEGE
-        assert scalar(alice, f"select pgclarify.cancel({run_id})")
-        assert not scalar(alice, f"select pgclarify.cancel({run_id})")
+        assert state_of(analyst, f"select pgclarify.cancel(array[{run_id}])") == INSUFFICIENT_PRIVILEGE
+        assert scalar(alice, f"select pgclarify.cancel(array[{run_id}])")
+        assert not scalar(alice, f"select pgclarify.cancel(array[{run_id}])")
 
     def test_an_analyst_who_may_not_search_does_not_consolidate(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole

@@ -91,8 +91,8 @@ def test_what_is_left_to_public_is_found(connection: psycopg.Connection[Any]) ->
 
     assert listed(connection, PUBLIC_HAS) == {
         "schema pgclarify_queue: USAGE",
-        "relation pgclarify.run: SELECT",
-        "column pgclarify.corpus.name: SELECT",
+        "relation pgclarify_private.run: SELECT",
+        "column pgclarify_private.corpus.name: SELECT",
         "relation pgclarify_private.passage_id_seq: USAGE",
         "routine pgclarify.deed(): EXECUTE",
     }
@@ -187,6 +187,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
     assert executable(connection, reader) == {
         "pgclarify_private.is_among(name,oid,oid[])",
         "pgclarify_private.role_mark(oid)",
+        "pgclarify_private.may_see_everything()",
         "pgclarify_private.my_role_oids()",
         "pgclarify_private.my_roles()",
         "pgclarify_private.requester_revision(pgclarify_private.caller,bigint)",
@@ -200,6 +201,8 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify_private.queue_counts()",
         "pgclarify_private.reserved_now(pgclarify_private.caller)",
         "pgclarify_private.period_start(text,timestamp with time zone,timestamp with time zone)",
+        "pgclarify.get_document(text,text)",
+        "pgclarify_private.get_document(pgclarify_private.caller,text,text)",
         "pgclarify.neighbors(text,text,bigint,integer)",
         "pgclarify_private.neighbors(pgclarify_private.caller,text,text,bigint,integer)",
         "pgclarify_private.edge_corpora(pgclarify_private.caller)",

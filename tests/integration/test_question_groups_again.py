@@ -16,7 +16,7 @@ def test_a_vector_of_an_earlier_attempt_is_of_no_use(connection: Connection, wor
     worker.retrieve(run_id, 1, "vehicles covered", at(0.99))
 
     worker.start(run_id)
-    connection.execute("select pgclarify.cancel(%s)", [run_id])
+    connection.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
     group(worker)
 
     cars, leave = groups(connection)

@@ -65,7 +65,7 @@ def test_with_something_to_change_it_says_whom_it_waits_for(
         "drop policy run_is_visible on pgclarify_private.run",
         "alter table pgclarify_private.run disable row level security",
         "revoke select on pgclarify.run from pgclarify_reader",
-        "revoke execute on function pgclarify.cancel(bigint) from pgclarify_user",
+        "revoke execute on function pgclarify.cancel(bigint[]) from pgclarify_user",
         "create or replace function pgclarify_private.connection_value(setting text) returns text language"
         " sql immutable"
         " strict parallel safe set search_path = pg_catalog, pg_temp as 'select setting'",
@@ -169,14 +169,14 @@ def test_a_public_function_that_returned_something_else_is_an_error(
     with psycopg.connect(dsn, autocommit=True) as connection:
         as_owner(
             connection,
-            "drop function pgclarify.cancel(bigint)",
-            "create function pgclarify.cancel(run_id bigint) returns integer begin atomic select 1; end",
+            "drop function pgclarify.cancel(bigint[])",
+            "create function pgclarify.cancel(run_ids bigint[]) returns text begin atomic select '1'; end",
         )
 
         with pytest.raises(psycopg.errors.InvalidFunctionDefinition):
             installer.install(dsn)
 
-        assert state_of(connection, "select pgclarify.cancel(1)") is None
+        assert state_of(connection, "select pgclarify.cancel(array[1])") is None
 
 
 def test_an_install_says_which_session_it_waits_for_and_goes_on_after_it(

@@ -175,8 +175,8 @@ def test_a_run_can_be_watched_and_cancelled(asker: Connection, model: Server) ->
         asker.execute("select * from pgclarify.result(%s)", [run_id])
     until(lambda: model.in_flight == 1)
 
-    assert scalar(asker, "select pgclarify.cancel(%s)", run_id) is True
-    assert scalar(asker, "select pgclarify.cancel(%s)", run_id) is False
+    assert scalar(asker, "select pgclarify.cancel(array[%s]::bigint[])", run_id) == 1
+    assert scalar(asker, "select pgclarify.cancel(array[%s]::bigint[])", run_id) == 0
     until(lambda: model.in_flight == 0)
     assert wait(asker, [run_id]) == ["cancelled"]
     with pytest.raises(psycopg.Error) as caught:
@@ -199,7 +199,7 @@ def test_a_queued_run_has_no_result_yet(connection: Connection) -> None:
         ("queued",)
     ]
 
-    assert scalar(connection, "select pgclarify.cancel(%s)", run_id) is True
+    assert scalar(connection, "select pgclarify.cancel(array[%s]::bigint[])", run_id) == 1
     with pytest.raises(psycopg.Error) as caught:
         connection.execute("select * from pgclarify.result(%s)", [run_id])
     assert caught.value.sqlstate == "PC003"
@@ -297,7 +297,7 @@ def test_a_run_of_somebody_else_does_not_exist(
         for statement in (
             "select * from pgclarify.result(%s)",
             "select * from pgclarify.wait(array[%s::bigint])",
-            "select pgclarify.cancel(%s)",
+            "select pgclarify.cancel(array[%s]::bigint[])",
             "select * from pgclarify.consolidate(%s)",
         ):
             with pytest.raises(psycopg.errors.UndefinedObject):

@@ -219,7 +219,7 @@ class TestWithoutWorker:
             # The run is not over, or belongs to another operation.
             assert state_of(connection, read) == NOT_READY, operation
             assert state_of(stranger, read) == UNDEFINED_OBJECT, operation
-        assert scalar(connection, "select pgclarify.cancel(%s)", run_id)
+        assert scalar(connection, "select pgclarify.cancel(array[%s]::bigint[])", run_id)
         assert state_of(connection, "select * from pgclarify.search_results(%s)", [run_id]) == "PC003"
 
     def test_a_call_without_a_worker_shows_few_lines_of_context(self, connection: Connection) -> None:

@@ -113,7 +113,7 @@ def test_the_run_of_a_call_goes_first_while_the_call_waits(
     with asking(connect(alice.info.user), connection, "two") as (asked, call):
         assert waited_for(worker, submitted, asked) == [asked]
         assert order(worker) == [asked, submitted]
-        connection.execute("select pgclarify.cancel(%s)", [asked])
+        connection.execute("select pgclarify.cancel(array[%s]::bigint[])", [asked])
         assert isinstance(call.exception(60), psycopg.Error)
         assert scalar(connection, "select count(*) from pgclarify_private.watch_locks()") == 0
 

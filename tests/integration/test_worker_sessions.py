@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from pgclarify.cli.doctor.server import check_pooler
+from pgclarify.database.connections import Connections
 from pgclarify.database.pool import open_pool
 from pgclarify.database.sessions import require_direct, stripping
 from pgclarify.errors import ServerUnavailable
@@ -26,7 +27,7 @@ async def test_what_a_database_sets_for_people_is_not_for_workers(
     for name, value in SETTINGS.items():
         connection.execute(f"alter database {connection.info.dbname} set {name} = '{value}'".encode())
 
-    async with open_pool(database) as pool, pool.connection() as worker:
+    async with open_pool(database, connections=Connections()) as pool, pool.connection() as worker:
         found = {}
         for name in SETTINGS:
             cursor = await worker.execute("select current_setting(%s) as value", [name])
@@ -34,7 +35,7 @@ async def test_what_a_database_sets_for_people_is_not_for_workers(
             found[name] = row["value"]
 
     assert found == {
-        "statement_timeout": "0",
+        "statement_timeout": "1min",
         "idle_in_transaction_session_timeout": "20s",
         "default_transaction_isolation": "read committed",
         "default_transaction_read_only": "off",

@@ -93,7 +93,7 @@ def check_queue(queue: Row, running: Sequence[Row], *, has_workers: bool) -> lis
                 "runs",
                 f"{counted(len(stuck), 'run')} under way for up to {_duration(longest)}:"
                 f" {_listed({str(run['run_id']) for run in stuck})}",
-                "See the worker's log; end one with: select pgclarify.cancel(RUN);",
+                "See the worker's log; end one with: select pgclarify.cancel(array[RUN]);",
             )
         )
     return checks

@@ -79,7 +79,7 @@ final class Stopping {
             String status = statusOf(connection, question);
             Check.that(status.equals("queued") || status.equals("running"), status);
             try (PreparedStatement cancel = connection.prepareStatement(
-                    "select pgclarify.cancel(run_id) from pgclarify.run_summary where question = ?")) {
+                    "select pgclarify.cancel(array[run_id]) from pgclarify.run_summary where question = ?")) {
                 cancel.setString(1, question);
                 try (ResultSet row = cancel.executeQuery()) {
                     row.next();

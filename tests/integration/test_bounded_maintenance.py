@@ -1,0 +1,78 @@
+"""Maintenance ends soon, however much work waits. Sessions of workers keep plans that were made for empty tables."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+
+MANY = 20_000
+JOBS = """
+    insert into pgclarify_queue.procrastinate_jobs (queue_name, task_name, priority, status, args)
+    select 'runs', 'carry_out_run', %s, %s, jsonb_build_object('run_id', 1000000 + number)
+    from generate_series(1, %s) as number
+"""
+
+
+@pytest.fixture
+def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    return connect(make_role("pgclarify_user"))
+
+
+@pytest.fixture
+def worker(hire: Hire) -> HandWorker:
+    """A worker with the limit that a statement of a worker has in these tests."""
+    worker = hire()
+    worker.connection.execute("set statement_timeout = '10s'")
+    return worker
+
+
+def test_watchers_are_followed_in_a_long_queue(connection: Connection, alice: Connection, worker: HandWorker) -> None:
+    first = scalar(alice, "select pgclarify.submit('one')")
+    for _ in range(7):
+        alice.execute("select from pgclarify.wait(array[%s]::bigint[], '1 ms')", [first])
+        worker.send("follow_watchers", run_ids=[])
+    connection.execute(JOBS, [5, "todo", MANY])
+    last = scalar(alice, "select pgclarify.submit('two')")
+    alice.execute("select from pgclarify.wait(array[%s]::bigint[], '1 ms')", [last])
+    (row,) = worker.send("follow_watchers", run_ids=[first, last])
+    assert row["waited_for"] == [last]
+    (job,) = worker.send("take_job", worker_id=None, only_waited_for=True)
+    assert job["args"] == {"run_id": last}
+
+
+def test_failed_jobs_are_cleared_in_batches(connection: Connection, worker: HandWorker) -> None:
+    for _ in range(7):
+        worker.send("requeue_lost_jobs", worker_id=worker.worker_id)
+    connection.execute(JOBS, [0, "failed", MANY])
+    worker.send("requeue_lost_jobs", worker_id=worker.worker_id)
+    left = scalar(connection, "select count(*) from pgclarify_queue.procrastinate_jobs")
+    assert MANY - 1000 <= left < MANY
+
+
+def test_a_long_batch_is_cancelled_with_its_jobs(connection: Connection, alice: Connection) -> None:
+    for _ in range(7):
+        alice.execute("select pgclarify.cancel('{}')")
+    run_ids = scalar(
+        alice, "select pgclarify.submit_many(array(select 'q ' || i from generate_series(1, %s) as i))", MANY
+    )
+    alice.execute("set statement_timeout = '10s'")
+    assert scalar(alice, "select pgclarify.cancel(%s)", run_ids) == MANY
+    assert scalar(alice, "select pgclarify.cancel(%s)", run_ids) == 0
+    ended = "select status, cost_usd, count(*) from pgclarify_private.run group by status, cost_usd"
+    assert connection.execute(ended).fetchall() == [("cancelled", 0, MANY)]
+    assert scalar(connection, "select count(*) from pgclarify_queue.procrastinate_jobs") == 0
+
+
+def test_runs_of_somebody_else_are_cancelled_neither_alone_nor_among_others(
+    alice: Connection, connect: Connect, make_role: MakeRole
+) -> None:
+    bob = connect(make_role("pgclarify_user"))
+    hers, his = (scalar(session, "select pgclarify.submit('one')") for session in (alice, bob))
+    for run_ids in ([his], [hers, his], [hers, 987654321], [hers, None]):
+        with pytest.raises(psycopg.errors.UndefinedObject):
+            alice.execute("select pgclarify.cancel(%s::bigint[])", [run_ids])
+    assert scalar(alice, "select status from pgclarify.run_summary") == "queued"
+    assert scalar(alice, "select pgclarify.cancel(%s)", [hers, hers]) == 1
