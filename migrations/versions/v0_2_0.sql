@@ -1431,6 +1431,7 @@ create table pgclarify_private.document (
     indexed_at timestamptz,
     source_id bigint,
     origin text collate "C",
+    has_failed boolean generated always as (error is not null) stored,
     constraint document_pk primary key (corpus_id, id),
     constraint document_id_is_short check (length(id) between 1 and 1000 and octet_length(id) <= 2600),
     constraint document_metadata_is_an_object check (jsonb_typeof(metadata) = 'object'),
@@ -1439,7 +1440,7 @@ create table pgclarify_private.document (
     constraint document_source_id_fk foreign key (source_id) references pgclarify_private.source (source_id)
 );
 create index document_corpus_id_origin_idx on pgclarify_private.document (corpus_id, origin) where origin <> '';
-create index document_failed_idx on pgclarify_private.document (corpus_id, id) where error is not null;
+create index document_failed_idx on pgclarify_private.document (corpus_id, id) where has_failed;
 create index document_source_id_id_idx on pgclarify_private.document (source_id, id) where source_id is not null;
 alter table pgclarify_private.document
     alter column content set statistics 0,
@@ -1459,6 +1460,8 @@ comment on column pgclarify_private.document.readers is
     'Roles that may read it; null means every reader of the corpus. A name without a role grants access to no one.';
 comment on column pgclarify_private.document.content_hash is 'SHA-256 of title and content, which searches use.';
 comment on column pgclarify_private.document.error is 'Why it cannot be indexed; null if nothing is wrong.';
+comment on column pgclarify_private.document.has_failed is
+    'Whether error has a text. That column has no statistics, and text in views uses no index.';
 comment on column pgclarify_private.document.created_at is 'When it was first added.';
 comment on column pgclarify_private.document.updated_at is 'When it last changed.';
 comment on column pgclarify_private.document.indexed_at is 'When its content last became searchable; null if it never was.';

@@ -5,6 +5,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    Computed,
     ForeignKey,
     Identity,
     Index,
@@ -430,12 +431,18 @@ document = Table(
             "it is a row of an attached table, or was added before this column existed."
         ),
     ),
+    Column(
+        "has_failed",
+        Boolean,
+        Computed("error is not null", persisted=True),
+        comment="Whether error has a text. That column has no statistics, and text in views uses no index.",
+    ),
     PrimaryKeyConstraint("corpus_id", "id", name="document_pk"),
     CheckConstraint("length(id) between 1 and 1000 and octet_length(id) <= 2600", name="document_id_is_short"),
     CheckConstraint("jsonb_typeof(metadata) = 'object'", name="document_metadata_is_an_object"),
     CheckConstraint("octet_length(origin) <= 2600", name="document_origin_is_short"),
     Index("document_source_id_id_idx", "source_id", "id", postgresql_where=text("source_id is not null")),
     Index("document_corpus_id_origin_idx", "corpus_id", "origin", postgresql_where=text("origin <> ''")),
-    Index("document_failed_idx", "corpus_id", "id", postgresql_where=text("error is not null")),
+    Index("document_failed_idx", "corpus_id", "id", postgresql_where=text("has_failed")),
     comment="A document that can be cited.",
 )

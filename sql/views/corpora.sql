@@ -41,7 +41,7 @@ select
     document.metadata #> '{}' as metadata,
     trim_array(document.readers, 0) as readers,
     document.error || '' as error,
-    document.error is not null as has_failed,
+    document.has_failed,
     document.created_at,
     document.updated_at,
     document.indexed_at,
@@ -49,7 +49,6 @@ select
     document.origin || '' as origin
 from pgclarify_private.document;
 
-comment on column pgclarify.document.has_failed is 'True if it cannot be indexed; error says why. A filter by it uses an index.';
 grant select on pgclarify.document to pgclarify_reader;
 
 create or replace view pgclarify.passage as

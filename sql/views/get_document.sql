@@ -21,7 +21,7 @@ begin
         document.metadata,
         document.readers,
         document.error,
-        document.error is not null,
+        document.has_failed,
         document.created_at,
         document.updated_at,
         document.indexed_at,
