@@ -22,6 +22,7 @@ from pathlib import Path
 
 import psycopg
 from psycopg import sql
+from psycopg.types.json import Jsonb
 from rich.console import Console
 from rich.table import Table
 
@@ -264,8 +265,8 @@ def make(dsn: str, runs: int, documents: int) -> None:
             connection.execute(sql.SQL("create role {} in role pgclarify_reader").format(sql.Identifier(role)))
         for number in range(1, _CORPORA + 1):
             connection.execute(
-                "select pgclarify.create_corpus(%s, options => jsonb_build_object('analyst', %s::text))",
-                [f"corpus {number}", _ANALYST],
+                "select pgclarify.create_corpus(%s, options => %s)",
+                [f"corpus {number}", Jsonb({"reader": "pgclarify_reader", "analyst": _ANALYST})],
             )
         connection.execute("set session_replication_role = replica")
         connection.execute("set synchronous_commit = off")

@@ -239,6 +239,7 @@ def load(connection: psycopg.Connection[Any], corpus: str = CORPUS, documents: i
     # Add them in one statement, so that their embeddings do not depend on the worker's batches.
     with connection.transaction():
         connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+        connection.execute("select pgclarify.grant_access(%s, 'pgclarify_reader')", [corpus])
         for document_id, (title, content) in list(DOCUMENTS.items())[:documents]:
             connection.execute(
                 "select pgclarify.add_document(%s, %s, %s, title => %s)", [corpus, str(document_id), content, title]

@@ -112,7 +112,7 @@ comment on column pgclarify_private.corpus.revision is
     'How often its searchable content changed, without documents that have their own readers, and without changes that are '
     'still in corpus_tally.';
 comment on column pgclarify_private.corpus.owner is 'Role whose members may change and drop it.';
-comment on column pgclarify_private.corpus.reader is 'Role whose members may search it; null means every pgclarify_user.';
+comment on column pgclarify_private.corpus.reader is 'Role whose members may search it; null means only its owner.';
 comment on column pgclarify_private.corpus.analyst is 'Role whose members see everyone''s runs on it; null means no role.';
 comment on column pgclarify_private.corpus.embedding_space_id is
     'The space that searches use; null until a worker has opened the first one.';

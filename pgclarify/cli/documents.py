@@ -126,7 +126,10 @@ def corpora(as_json: AsOneObject = False) -> None:
 
         terminal.results().print(overview.corpora_table(rows))
     else:
-        terminal.notices().print("There is no corpus that you may search. Make one: pgclarify load NAME PATH")
+        terminal.notices().print(
+            "There is no corpus that you may search. Make one: pgclarify load NAME PATH. Or ask the owner of one for:"
+            " pgclarify grant ROLE --user NAME"
+        )
 
 
 def _find(database: connection.Database, corpus_name: str) -> Row:

@@ -21,12 +21,21 @@ GRANT_EXAMPLES = terminal.examples(
     "pgclarify grant ann --user insurance",
     "pgclarify grant dashboard --analyst insurance claims --create",
     "pgclarify grant ann --reader insurance --dry-run",
+    "pgclarify grant pgclarify_user --user insurance",
 )
 REVOKE_EXAMPLES = terminal.examples("pgclarify revoke ann --analyst insurance")
 # PostgreSQL truncates longer names without an error.
 _MOST_NAME_BYTES = 63
 
-Role = Annotated[str, typer.Argument(metavar="ROLE", help="A login, or a group of logins.")]
+_FOR_ALL = ("pgclarify_user", "pgclarify_reader")
+
+Role = Annotated[
+    str,
+    typer.Argument(
+        metavar="ROLE",
+        help="A login, or a group of logins; or pgclarify_user or pgclarify_reader, for all that may ask or read.",
+    ),
+]
 Corpora = Annotated[list[str], typer.Argument(metavar="CORPUS...", help="Names of corpora that you own.")]
 AsReader = Annotated[
     bool, typer.Option("--reader", metavar="", help="May read views and the corpus's documents; may start nothing.")
@@ -77,7 +86,7 @@ def grant(
     if dry_run and is_missing:
         say(f"give it a password with psql: \\password {role}")
     _report(role, statements, is_created=is_missing, dry_run=dry_run, as_json=as_json)
-    if not as_json and not dry_run:
+    if not as_json and not dry_run and role not in _FOR_ALL:
         say(f"{role} connects with: pgclarify dsn --role {role}")
 
 

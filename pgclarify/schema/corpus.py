@@ -55,7 +55,7 @@ corpus = Table(
         ),
     ),
     Column("owner", Name, nullable=False, comment="Role whose members may change and drop it."),
-    Column("reader", Name, comment="Role whose members may search it; null means every pgclarify_user."),
+    Column("reader", Name, comment="Role whose members may search it; null means only its owner."),
     Column("analyst", Name, comment="Role whose members see everyone's runs on it; null means no role."),
     Column(
         "embedding_space_id",

@@ -6,15 +6,12 @@ language sql stable parallel safe
 begin atomic
     select corpus.*
     from pgclarify_private.corpus
-    where
-        corpus.reader is null
-        or corpus.reader = any(visible_corpora.roles)
-        or pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, visible_corpora.roles);
+    where pgclarify_private.may_search(corpus.reader, corpus.owner, corpus.owner_oid, visible_corpora.roles);
 end;
 
 comment on function pgclarify_private.visible_corpora(name[]) is
-'Corpora that a holder of these roles may search: those without a reader, with a reader among these roles, or their own. Only '
-'functions of the owner call it, so that the planner can inline it and look up one corpus among thousands.';
+'Corpora that a holder of these roles may search, by may_search. Only functions of the owner call it, so that the planner can '
+'inline it and look up one corpus among thousands.';
 
 create or replace function pgclarify_private.has_search_config(corpus pgclarify_private.corpus)
 returns boolean
@@ -93,7 +90,12 @@ begin
                 end,
                 hint = case
                     when v_name ~ '^\s*{' then 'This looks like options: pass options => ''{…}''.'
-                    when v_near is null then 'Name one that exists, or make one with pgclarify.create_corpus(''name'').'
+                    -- The same whether the corpus is closed to the caller or is none.
+                    when v_near is null then format(
+                        'Name one that exists, or make one with pgclarify.create_corpus(''name''). If it is of another role, that '
+                        'role opens it with: select pgclarify.grant_access(%L, ''ROLE'', ''user'').',
+                        v_name
+                    )
                     else format('Did you mean "%s"?', v_near)
                 end;
     end if;
@@ -107,8 +109,9 @@ begin
                     else format('You can search: %s.', array_to_string(v_names, ', '))
                 end,
                 hint = case
-                    when v_names is null then 'Make one with pgclarify.create_corpus(''name'').'
-                    else 'Pass corpus => ''name'', or SET pgclarify_private.corpus = ''name''.'
+                    when v_names is null then 'Make one with pgclarify.create_corpus(''name''), or ask the owner of a corpus for: '
+                        'select pgclarify.grant_access(''name'', ''ROLE'', ''user'').'
+                    else 'Pass corpus => ''name'', or SET pgclarify.corpus = ''name''.'
                 end;
     end if;
     select visible.* into strict v_corpus from pgclarify_private.visible_corpora(find_corpus.roles) as visible;
@@ -317,7 +320,7 @@ comment on function pgclarify.create_corpus(text, text, jsonb) is
 'sentence-transformers name or a path that the workers can load; or "endpoint:" and the name of a model behind their '
 'endpoint, such as endpoint:text-embedding-3-small. options: search_config (text search configuration, english), graph_degree '
 '(neighbors of a passage, 16), graph_similarity (what makes neighbors: dense, or lexical), reader (role that may search it; '
-'without it every pgclarify_user), analyst (role that sees everyone''s runs on it).';
+'without it only its owner; pgclarify_user for all who may ask), analyst (role that sees everyone''s runs on it).';
 grant execute on function pgclarify.create_corpus(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.drop_corpus(caller pgclarify_private.caller, name text)

@@ -45,9 +45,7 @@ begin
         where
             corpus.corpus_id = v_plan.corpus_id
             and (
-                corpus.reader is null
-                or corpus.reader = any(v_roles)
-                or pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, v_roles)
+                pgclarify_private.may_search(corpus.reader, corpus.owner, corpus.owner_oid, v_roles)
                 or corpus.analyst = any(v_roles)
             )
     ) then

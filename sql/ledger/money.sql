@@ -96,7 +96,10 @@ begin
                 or pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, v_roles)
                 or corpus.analyst = any(v_roles)
                 or (budget.role_name is null or budget.role_name = any(v_roles))
-                and (budget.corpus_id is null or corpus.reader is null or corpus.reader = any(v_roles))
+                and (
+                    budget.corpus_id is null
+                    or pgclarify_private.may_search(corpus.reader, corpus.owner, corpus.owner_oid, v_roles)
+                )
         ),
         clock_timestamp(),
         array(select living.worker_id from pgclarify_private.living_workers() as living)

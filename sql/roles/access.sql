@@ -91,7 +91,7 @@ end;
 
 comment on function pgclarify.alter_corpus(text, jsonb) is
 'Change which roles may search a corpus, and which see all runs on it; true if anything changed. name: a corpus that you '
-'own. options: reader (role that may search it; null: every pgclarify_user), analyst (role that sees all runs on it; null: '
+'own. options: reader (role that may search it; null: only its owner), analyst (role that sees all runs on it; null: '
 'no role). A group that grant_access has created for another corpus is refused. Omitted options are not changed.';
 grant execute on function pgclarify.alter_corpus(text, jsonb) to pgclarify_user;
 

@@ -15,12 +15,21 @@ begin
     end if;
     perform pgclarify_private.check_roles_exist(array[coalesce(lock_access.role, '')]);
     if starts_with(lock_access.role, 'pg_') or lock_access.role in (
-        'pgclarify_owner', 'pgclarify_reader', 'pgclarify_user', 'pgclarify_worker', 'pgclarify_loopback',
-        'pgclarify_views', 'pgclarify_capture', 'pgclarify_role_maker'
+        'pgclarify_owner', 'pgclarify_views', 'pgclarify_worker', 'pgclarify_loopback', 'pgclarify_capture',
+        'pgclarify_role_maker'
     ) or pgclarify_private.is_table_reader((select pg_roles.oid from pg_roles where pg_roles.rolname = lock_access.role)) then
         raise exception 'role "%" is granted nothing', lock_access.role
             using errcode = 'invalid_parameter_value',
                 detail = 'It belongs to PostgreSQL or to pgclarify itself.',
+                hint = 'Name a login role, or a group of your own; or pgclarify_user, for every role that may ask.';
+    end if;
+    -- These two are given no right but the place of the corpus's reader.
+    if (lock_access.role, lock_access.access) in (
+        ('pgclarify_reader', 'user'), ('pgclarify_reader', 'analyst'), ('pgclarify_user', 'analyst')
+    ) then
+        raise exception 'role "%" is not granted the access "%"', lock_access.role, lock_access.access
+            using errcode = 'invalid_parameter_value',
+                detail = 'pgclarify_user can be granted reader or user, and pgclarify_reader only reader.',
                 hint = 'Name a login role, or a group of your own.';
     end if;
     -- Concurrent grants wait for each other; otherwise both would create a group. Adding documents is not blocked.
@@ -79,6 +88,7 @@ declare
     v_named name := case v_kind when 'analyst' then v_corpus.analyst else v_corpus.reader end;
     v_general name := case grant_statements.access when 'user' then 'pgclarify_user' else 'pgclarify_reader' end;
     v_roles name[] := pgclarify_private.roles_of(grant_statements.role);
+    v_is_general boolean := grant_statements.role in ('pgclarify_reader', 'pgclarify_user');
     v_group name := v_named;
 begin
     if exists (select from pg_roles where rolname = grant_statements.role and rolsuper) then
@@ -90,18 +100,29 @@ begin
     if not v_general = any(v_roles) then
         return next pgclarify_private.grant_statement(v_general, grant_statements.role);
     end if;
-    if v_general = 'pgclarify_reader' and 'pgclarify_user'::name = any(v_roles) then
+    if v_general = 'pgclarify_reader' and 'pgclarify_user'::name = any(v_roles) and not v_is_general then
         raise notice 'role "%" may ask as well: it has the rights of pgclarify_user', grant_statements.role;
     end if;
-    if v_kind = 'reader' and v_named is null then
-        raise notice 'corpus "%" is open to every role that may ask or look, and stays so', v_corpus.name
-            using hint = format(
-                'To close it, name a role that may search it: select pgclarify.alter_corpus(%L, ''{"reader": "ROLE"}'').',
-                v_corpus.name
-            );
+    -- The statement above gives it these.
+    v_roles := v_roles || pgclarify_private.roles_of(v_general);
+    if v_named = any(v_roles) then
+        if v_kind = 'reader' and v_named in ('pgclarify_reader', 'pgclarify_user') and not v_is_general then
+            raise notice 'corpus "%" is open to every member of %, and stays so', v_corpus.name, v_named
+                using hint = format(
+                    'To close it: select pgclarify.revoke_access(%L, %L).', v_corpus.name, v_named
+                );
+        end if;
         return;
     end if;
-    if v_named = any(v_roles) then
+    -- Opening a corpus to all needs no group, and so no right to create roles, unless a role would lose access by it.
+    if v_is_general and (
+        v_named is null
+        or grant_statements.role = any(pgclarify_private.roles_of(v_named))
+        or not exists (select from pg_roles where rolname = v_named)
+    ) then
+        return next format(
+            'select pgclarify.alter_corpus(%L, %L)', v_corpus.name, jsonb_build_object(v_kind, grant_statements.role)
+        );
         return;
     end if;
     if not coalesce(pgclarify_private.is_group(v_named, v_kind, v_corpus.corpus_id), false) then
@@ -163,11 +184,12 @@ declare
     v_named name := case v_kind when 'analyst' then v_corpus.analyst else v_corpus.reader end;
     v_general name := case revoke_statements.access when 'user' then 'pgclarify_user' else 'pgclarify_reader' end;
     v_roles name[] := pgclarify_private.roles_of(revoke_statements.role);
+    v_is_general boolean := revoke_statements.role in ('pgclarify_reader', 'pgclarify_user');
     v_revoking text;
     v_grantor name;
     v_other name;
 begin
-    if v_general = any(v_roles) then
+    if v_general = any(v_roles) and not v_is_general then
         -- It may have these rights only as a member of another role.
         select string_agg(distinct format('revoke %I from %I', granted.rolname, member.rolname), '; ')
         into v_revoking
@@ -178,17 +200,13 @@ begin
             member.rolname = revoke_statements.role
             and granted.rolname = any(v_roles)
             and v_general = any(pgclarify_private.roles_of(granted.rolname));
-        raise notice 'role "%" keeps %, which counts for all corpora', revoke_statements.role, v_general
+        raise notice 'role "%" keeps %, and with it corpora that are open to all', revoke_statements.role, v_general
             using hint = coalesce(
                 'Take it with: ' || v_revoking || '.', 'It is a superuser, who has the rights of every role.'
             );
     end if;
-    if v_kind = 'reader' and v_named is null then
-        raise notice 'corpus "%" is open to every role that may ask or look', v_corpus.name
-            using hint = format(
-                'To close it, name a role that may search it: select pgclarify.alter_corpus(%L, ''{"reader": "ROLE"}'').',
-                v_corpus.name
-            );
+    if v_is_general and v_named = revoke_statements.role then
+        return next format('select pgclarify.alter_corpus(%L, %L)', v_corpus.name, jsonb_build_object(v_kind, null));
         return;
     end if;
     if pgclarify_private.is_group(v_named, v_kind, v_corpus.corpus_id) then
@@ -251,7 +269,9 @@ exception
         raise exception 'role "%" may not do that', (execute_as_granter.caller).name
             using errcode = 'insufficient_privilege',
                 detail = format('%s: %s. %s', execute_as_granter.statement, v_message, v_detail),
-                hint = 'Only a superuser can, or a role with CREATEROLE that has the admin option on the roles named there.';
+                hint = 'Only a superuser can, or a role with CREATEROLE that has the admin option on the roles named there. The '
+                    'owner of a corpus needs neither to name one reader, such as pgclarify_user: select '
+                    'pgclarify.alter_corpus(''name'', ''{"reader": "ROLE"}'').';
 end
 $$;
 
@@ -259,7 +279,7 @@ comment on function pgclarify_private.execute_as_granter(pgclarify_private.calle
 'Execute a statement with the caller''s own rights; error 42501 contains the statement.';
 grant execute on function pgclarify_private.execute_as_granter(pgclarify_private.caller, text) to pgclarify_user;
 
-create or replace function pgclarify.grant_access(corpus text, role name, access text)
+create or replace function pgclarify.grant_access(corpus text, role name, access text default 'reader')
 returns setof text
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -291,13 +311,13 @@ $$;
 
 comment on function pgclarify.grant_access(text, name, text) is
 'Let a role read, ask or analyze a corpus. Returns the statements that were executed with the caller''s own rights; none if '
-'the role has this access already. corpus: one that you own. role: a login role or a group, but not a superuser. access: '
+'the role has this access already. corpus: one that you own. role: a login role or a group, but not a superuser; '
+'pgclarify_user opens the corpus to every role that may ask, and pgclarify_reader also to those that may only read. access: '
 'reader (may read views, and documents of this corpus; starts nothing), user (may also ask it), analyst (may read views and '
-'see all runs on it). If the corpus is not open to everyone, it has one group of readers and one of analysts, created when '
-'first needed.';
+'see all runs on it). A corpus has one group of readers and one of analysts, created when first needed.';
 grant execute on function pgclarify.grant_access(text, name, text) to pgclarify_user;
 
-create or replace function pgclarify.revoke_access(corpus text, role name, access text)
+create or replace function pgclarify.revoke_access(corpus text, role name, access text default 'reader')
 returns setof text
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -321,6 +341,7 @@ $$;
 
 comment on function pgclarify.revoke_access(text, name, text) is
 'Remove a role from the group of readers or analysts of a corpus to which grant_access has added it, and return the '
-'statements that were executed. The role keeps pgclarify_reader or pgclarify_user, which apply to all corpora. corpus: one '
-'that you own. role: a login role or a group. access: reader or user (the same here), or analyst.';
+'statements that were executed. The role keeps pgclarify_reader or pgclarify_user, which open no corpus by themselves. corpus: '
+'one that you own. role: a login role or a group; pgclarify_user or pgclarify_reader closes a corpus that was opened to it. '
+'access: reader or user (the same here), or analyst.';
 grant execute on function pgclarify.revoke_access(text, name, text) to pgclarify_user;

@@ -54,6 +54,30 @@ comment on function pgclarify_private.is_among(name, oid, oid[]) is
 'The same as belongs_to, for policies. role_oids: (select pgclarify_private.my_role_oids()).';
 grant execute on function pgclarify_private.is_among(name, oid, oid[]) to pgclarify_reader;
 
+create or replace function pgclarify_private.may_search(reader name, owner name, owner_oid oid, roles name[])
+returns boolean
+language sql stable parallel safe
+begin atomic
+    -- roles is used only once: otherwise the planner does not inline this function in policies, where roles is a subquery. It
+    -- estimates that an overlap with an array holds for one row of a hundred, but coalesce for half of them.
+    select coalesce(
+        may_search.roles && case
+            when pg_catalog.pg_get_userbyid(may_search.owner_oid) = may_search.owner
+                then array[
+                    may_search.reader, may_search.owner, pgclarify_private.role_mark(may_search.owner_oid), 'pgclarify_owner'
+                ]
+            else array[may_search.reader, 'pgclarify_owner']
+        end,
+        false
+    );
+end;
+
+comment on function pgclarify_private.may_search(name, name, oid, name[]) is
+'Whether a holder of these roles may search a corpus: its reader, its owner, pgclarify_owner and members of these roles may. '
+'Without a reader, it is closed to all others. No other function decides this. reader, owner, owner_oid: of the corpus. roles: '
+'as from roles_of; in policies (select pgclarify_private.my_roles()).';
+grant execute on function pgclarify_private.may_search(name, name, oid, name[]) to pgclarify_reader;
+
 create or replace function pgclarify_private.note_roles(names name[])
 returns void
 language plpgsql volatile security definer

@@ -30,13 +30,10 @@ alter table pgclarify_private.eval_metric enable row level security;
 
 drop policy if exists corpus_is_readable on pgclarify_private.corpus;
 create policy corpus_is_readable on pgclarify_private.corpus for select to pgclarify_views using (
-    reader is null
-    or reader = any((select pgclarify_private.my_roles())::name[])
-    or pgclarify_private.is_among(owner, owner_oid, (select pgclarify_private.my_role_oids()))
+    pgclarify_private.may_search(reader, owner, owner_oid, (select pgclarify_private.my_roles())::name[])
     or analyst = any((select pgclarify_private.my_roles())::name[])
-    or (select pgclarify_private.may_see_everything())
 );
-comment on policy corpus_is_readable on pgclarify_private.corpus is 'Its readers, its owner and its analyst.';
+comment on policy corpus_is_readable on pgclarify_private.corpus is 'Roles that may search it, and its analyst.';
 grant select on pgclarify_private.corpus to pgclarify_views;
 
 drop policy if exists embedding_space_of_readable_corpus on pgclarify_private.embedding_space;
@@ -58,11 +55,9 @@ create policy document_is_readable on pgclarify_private.document for select to p
     -- The same as visible_corpora: an analyst sees the corpus and its runs, but reads only documents that are open to it.
     and corpus_id in (
         select corpus.corpus_id from pgclarify_private.corpus
-        where
-            corpus.reader is null
-            or corpus.reader = any((select pgclarify_private.my_roles())::name[])
-            or pgclarify_private.is_among(corpus.owner, corpus.owner_oid, (select pgclarify_private.my_role_oids()))
-            or (select pgclarify_private.may_see_everything())
+        where pgclarify_private.may_search(
+            corpus.reader, corpus.owner, corpus.owner_oid, (select pgclarify_private.my_roles())::name[]
+        )
     )
 );
 comment on policy document_is_readable on pgclarify_private.document is 'Its readers, if they may search the corpus.';
@@ -78,11 +73,9 @@ create policy passage_is_readable on pgclarify_private.passage for select to pgc
     -- The same as visible_corpora: an analyst sees the corpus and its runs, but reads only documents that are open to it.
     and corpus_id in (
         select corpus.corpus_id from pgclarify_private.corpus
-        where
-            corpus.reader is null
-            or corpus.reader = any((select pgclarify_private.my_roles())::name[])
-            or pgclarify_private.is_among(corpus.owner, corpus.owner_oid, (select pgclarify_private.my_role_oids()))
-            or (select pgclarify_private.may_see_everything())
+        where pgclarify_private.may_search(
+            corpus.reader, corpus.owner, corpus.owner_oid, (select pgclarify_private.my_roles())::name[]
+        )
     )
 );
 comment on policy passage_is_readable on pgclarify_private.passage is 'Its readers, if they may search the corpus.';

@@ -52,7 +52,9 @@ def test_each_sees_and_does_what_it_may(sessions: dict[str, psycopg.Connection[A
         for attempt in (ASK, "select pgclarify.submit('fuel', 'fuel')", "select pgclarify.create_corpus('own')"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 looker.execute(attempt.encode())
-        assert looker.execute("select count(*) from pgclarify.document where id = 'fuel.txt'").fetchone() == (1,)
+    # An analyst sees the runs on the corpus, and reads its documents only if it was granted that as well.
+    documents = "select count(*) from pgclarify.document where id = 'fuel.txt'"
+    assert [looker.execute(documents.encode()).fetchone() for looker in (rita, ann)] == [(1,), (0,)]
 
     assert [session.execute(DASHBOARD).fetchall() for session in (rita, uma, ann)] == [
         [],

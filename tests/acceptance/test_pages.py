@@ -61,6 +61,7 @@ STANDS_FOR = {
     # The demo makes it, and another test of this house may have run the demo.
     "--user insurance": "--user claims",
     "--analyst insurance": "--analyst claims",
+    "--reader insurance": "--reader claims",
     "eval compare 1 2": "eval compare {eval_ids}",
     "eval compare 12 13": "eval compare {eval_ids}",
     "eval compare 18 19": "eval compare {eval_ids}",

@@ -27,6 +27,8 @@ MakeRole = Callable[..., str]
 
 DIMENSIONS = 4
 MODEL = "a-model"
+# A new corpus is closed: without the option, only its owner could search it.
+MAKE_OPEN_CORPUS = b'select pgclarify.create_corpus(%s, options => \'{"reader": "pgclarify_reader"}\')'
 PROMPTS = "v1"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, vector_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, HandWorker, Hire, scalar, vector_of
 from tests.integration.counts import assert_counts_agree
 
 OLD, NEW = "all-MiniLM-L6-v2", "another-model"
@@ -29,7 +29,7 @@ WITHOUT_VECTOR = """
 @pytest.fixture
 def worker(connection: Connection, hire: Hire) -> HandWorker:
     """A worker, and corpus "insurance" of three documents with four passages."""
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     for document_id, content in (("1", "Cars.\n\nTrucks."), ("2", "Boats."), ("3", "Planes.")):
         connection.execute(ADD, [document_id, content])
     worker = hire()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from psycopg.rows import dict_row
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 
 UNDEFINED_OBJECT = "42704"
 NOT_READY = "55000"
@@ -97,7 +97,8 @@ def next_run(connection: Connection, worker: HandWorker, role: str, turn: Mappin
 @pytest.fixture
 def worker(connection: Connection, hire: Hire) -> HandWorker:
     """A worker, and a searchable corpus with an analyst."""
-    connection.execute("select pgclarify.create_corpus('atlas', options => '{\"analyst\": \"pg_monitor\"}')")
+    connection.execute(MAKE_OPEN_CORPUS, ["atlas"])
+    connection.execute("select pgclarify.alter_corpus('atlas', '{\"analyst\": \"pg_monitor\"}')")
     for document_id, content in DOCUMENTS.items():
         connection.execute("select pgclarify.add_document('atlas', %s, %s)", [document_id, content])
     hired = hire()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, HandWorker, Hire, scalar
 
 ADD = "select pgclarify.add_document('insurance', %s, %s, title => %s, readers => %s::name[])"
 CARS, TRUCKS, VANS, BOATS = (
@@ -21,7 +21,7 @@ Row = tuple[Any, ...]
 @pytest.fixture
 def worker(connection: Connection, hire: Hire) -> HandWorker:
     """A worker, and corpus "insurance", open for documents."""
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     worker = hire()
     worker.open_spaces()
     return worker

@@ -148,7 +148,9 @@ def carry_out(user: Connection, worker: HandWorker, corpus: str = "insurance", q
 
 
 def load(connection: Connection, corpus: str = "insurance", **options: str) -> None:
-    """Create a corpus of three pending documents, as the role of the connection."""
-    connection.execute("select pgclarify.create_corpus(%s, 'm', %s)", [corpus, json.dumps(options)])
+    """Create a corpus of three pending documents, as the role of the connection. By default, all may search it."""
+    connection.execute(
+        "select pgclarify.create_corpus(%s, 'm', %s)", [corpus, json.dumps({"reader": "pgclarify_reader"} | options)]
+    )
     for document_id, content in DOCUMENTS.items():
         connection.execute("select pgclarify.add_document(%s, %s, %s, 'Policy')", [corpus, document_id, content])

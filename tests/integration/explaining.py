@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 
 NOT_ANSWERED = "the passage answers no reading of the question"
 DOCUMENTS = {
@@ -40,7 +40,7 @@ class Desk:
         self.owner = owner
         self.user = user
         self.worker = worker
-        owner.execute("select pgclarify.create_corpus('insurance')")
+        owner.execute(MAKE_OPEN_CORPUS, ["insurance"])
         for document_id, (title, content) in DOCUMENTS.items():
             owner.execute("select pgclarify.add_document('insurance', %s, %s, %s)", [document_id, content, title])
         worker.index_everything()

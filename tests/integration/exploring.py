@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.linking import link, load
 
 ANGLES = (0, 10, 25, 45, 70, 100, 135, 175)
@@ -112,7 +112,7 @@ def passage(connection: Connection, document_id: str) -> dict[str, Any]:
 @pytest.fixture
 def worker(connection: Connection, hire: Hire) -> HandWorker:
     """A worker that has linked the circle."""
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     worker = hire()
     load(connection, worker, *ANGLES)
     link(worker)

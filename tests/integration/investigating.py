@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from psycopg.rows import dict_row
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 
 UNDEFINED_OBJECT = "42704"
 NOT_READY = "55000"
@@ -84,7 +84,7 @@ def investigation(connection: Connection, run_id: int) -> dict[str, Any]:
 @pytest.fixture
 def worker(connection: Connection, hire: Hire) -> HandWorker:
     """A worker, and a searchable corpus."""
-    connection.execute("select pgclarify.create_corpus('atlas')")
+    connection.execute(MAKE_OPEN_CORPUS, ["atlas"])
     for document_id, (title, content) in DOCUMENTS.items():
         connection.execute(
             "select pgclarify.add_document('atlas', %s, %s, %s, %s)", [document_id, content, title, f"/{document_id}"]

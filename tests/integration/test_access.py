@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from uuid import uuid4
 
 import psycopg
@@ -11,57 +10,26 @@ from psycopg import sql
 
 from pgclarify.install.roles import ROLES
 from tests.integration.by_hand import Connect, Connection, MakeRole, at_once, scalar, state_of
+from tests.integration.granting import (
+    GRANT,
+    INSUFFICIENT_PRIVILEGE,
+    INVALID_PARAMETER,
+    NOT_IN_PREREQUISITE_STATE,
+    OPEN,
+    REVOKE,
+    UNDEFINED_OBJECT,
+    asks,
+    corpus,
+    documents,
+    marked,
+    named,
+    slug,
+    statements,
+)
+
+__all__ = ["corpus"]
 
 pytestmark = pytest.mark.rolled_back
-
-INVALID_PARAMETER = "22023"
-UNDEFINED_OBJECT = "42704"
-INSUFFICIENT_PRIVILEGE = "42501"
-NOT_IN_PREREQUISITE_STATE = "55000"
-
-GRANT = "select pgclarify.grant_access(%s, %s, %s)"
-REVOKE = "select pgclarify.revoke_access(%s, %s, %s)"
-
-
-@pytest.fixture
-def corpus(connection: Connection, admin: Connection) -> Iterator[str]:
-    """A corpus for all roles. Roles belong to the whole server, so the groups named after it are dropped."""
-    name = f"corpus {uuid4().hex[:12]}"
-    connection.execute("select pgclarify.create_corpus(%s)", [name])
-    connection.execute("select pgclarify.add_document(%s, '1', 'Cars.')", [name])
-    yield name
-    for (role,) in admin.execute("select rolname from pg_roles where rolname ~ %s", [slug(name)]).fetchall():
-        admin.execute(sql.SQL("drop role {}").format(sql.Identifier(role)))
-
-
-def slug(corpus: str) -> str:
-    return corpus.replace(" ", "_")
-
-
-def statements(connection: Connection, query: str, *parameters: str) -> list[str]:
-    return [row[0] for row in connection.execute(query.encode(), parameters)]
-
-
-def named(connection: Connection, corpus: str) -> tuple[str | None, str | None]:
-    """The reader and the analyst of a corpus."""
-    row = connection.execute("select reader, analyst from pgclarify.corpus where name = %s", [corpus]).fetchone()
-    assert row is not None
-    return row[0], row[1]
-
-
-def marked(connection: Connection, corpus: str, kind: str) -> str:
-    """The notice of grant_access about a group that it creates."""
-    number = scalar(connection, "select corpus_id from pgclarify.corpus where name = %s", corpus)
-    group = f"{kind}s_of_{slug(corpus)}"
-    return f"comment on role {group} is 'pgclarify: {kind}s of corpus {number} in database {connection.info.dbname}'"
-
-
-def documents(connection: Connection) -> int:
-    return int(scalar(connection, "select count(*) from pgclarify.document"))
-
-
-def asks(connection: Connection, corpus: str) -> str | None:
-    return state_of(connection, "select pgclarify.submit('cars', %s)", [corpus])
 
 
 class TestAltering:
@@ -94,7 +62,8 @@ class TestAltering:
         assert states == refused
         assert named(connection, corpus) == (None, None)
 
-    def test_is_the_owners(self, connect: Connect, corpus: str, make_role: MakeRole) -> None:
+    def test_is_the_owners(self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole) -> None:
+        connection.execute(OPEN.encode(), [corpus, "pgclarify_user"])
         user = connect(make_role("pgclarify_user"))
         for call in (
             "alter_corpus(%s, '{}')",
@@ -104,38 +73,13 @@ class TestAltering:
             assert state_of(user, f"select pgclarify.{call}", [corpus]) == INSUFFICIENT_PRIVILEGE
 
 
-class TestACorpusForEveryone:
-    """No groups: the general roles are enough, and a grant to one role does not close the corpus for others."""
-
-    def test_readers_look_and_start_nothing(
-        self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
-    ) -> None:
-        ann = make_role(name="ann")
-        assert statements(connection, GRANT, corpus, ann, "reader") == [f"grant pgclarify_reader to {ann}"]
-        assert statements(connection, GRANT, corpus, ann, "reader") == []
-
-        assert documents(connect(ann)) == 1
-        assert asks(connect(ann), corpus) == INSUFFICIENT_PRIVILEGE
-        assert named(connection, corpus) == (None, None)
-
-    def test_users_ask(self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole) -> None:
-        ann = make_role(name="ann")
-        assert statements(connection, GRANT, corpus, ann, "user") == [f"grant pgclarify_user to {ann}"]
-
-        assert asks(connect(ann), corpus) is None
-        assert named(connection, corpus) == (None, None)
-
-    def test_nothing_is_there_to_take_back(self, connection: Connection, corpus: str, make_role: MakeRole) -> None:
-        ann = make_role("pgclarify_user", name="ann")
-        assert statements(connection, REVOKE, corpus, ann, "user") == []
-
-
 class TestAnalysts:
     def test_see_the_runs_of_everyone_and_start_nothing(
         self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
     ) -> None:
         ann, bob, user = make_role(name="ann"), make_role(name="bob"), make_role("pgclarify_user")
         group = f"analysts_of_{slug(corpus)}"
+        connection.execute(OPEN.encode(), [corpus, "pgclarify_user"])
         assert asks(connect(user), corpus) is None
 
         assert statements(connection, GRANT, corpus, ann, "analyst") == [
@@ -162,6 +106,7 @@ class TestAnalysts:
         """A login that was the only reader shares with others, and gives them none of its other rights."""
         boss, ann = make_role("pgclarify_user", name="boss"), make_role(name="ann")
         connection.execute("select pgclarify.alter_corpus(%s, jsonb_build_object('analyst', %s::text))", [corpus, boss])
+        connection.execute(OPEN.encode(), [corpus, "pgclarify_user"])
         assert asks(connect(boss), corpus) is None
 
         group = f"analysts_of_{slug(corpus)}"
@@ -333,7 +278,9 @@ class TestRefusals:
             ("", "user"): UNDEFINED_OBJECT,
             (None, "user"): UNDEFINED_OBJECT,
             ("pg_monitor", "user"): INVALID_PARAMETER,
-            **{(role, "user"): INVALID_PARAMETER for role in ROLES},
+            **{(role, "user"): INVALID_PARAMETER for role in ROLES if role != "pgclarify_user"},
+            ("pgclarify_user", "analyst"): INVALID_PARAMETER,
+            ("pgclarify_reader", "analyst"): INVALID_PARAMETER,
             ("postgres", "owner"): INVALID_PARAMETER,
             ("postgres", None): INVALID_PARAMETER,
         }
@@ -407,7 +354,7 @@ class TestWithoutInheritance:
         for role in ("pgclarify_reader", named(connection, corpus)[1]):
             assert scalar(connection, "select pg_has_role(%s, %s, 'usage')", ann, role) is True
         assert statements(connection, GRANT, corpus, ann, "analyst") == []
-        assert documents(connect(ann)) == 1
+        assert scalar(connect(ann), "select count(*) from pgclarify.corpus") == 1
 
     def test_who_is_a_member_already_is_given_them(self, connection: Connection, corpus: str, ann: str) -> None:
         connection.execute(sql.SQL("grant pgclarify_user to {}").format(sql.Identifier(ann)))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.in_turn import in_turn
-from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, state_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, MakeRole, scalar, state_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -48,7 +48,7 @@ def houses(connection: Connection, connect: Connect, make_role: MakeRole) -> dic
     people["anna"].execute(
         "select pgclarify.create_corpus('annas', options => jsonb_build_object('reader', current_user))"
     )
-    people["bert"].execute("select pgclarify.create_corpus('berts')")
+    people["bert"].execute(MAKE_OPEN_CORPUS, ["berts"])
     return people
 
 
@@ -199,7 +199,7 @@ def test_they_go_with_their_corpus(connection: Connection, houses: dict[str, Con
 
 @pytest.mark.committed
 def test_of_two_who_choose_at_once_one_wins(connection: Connection, connect: Connect) -> None:
-    connection.execute("select pgclarify.create_corpus('ours')")
+    connection.execute(MAKE_OPEN_CORPUS, ["ours"])
     for _ in range(2):
         add(connection, "ours")
     first = connect(connection.info.user)
@@ -214,7 +214,7 @@ def test_of_two_who_choose_at_once_one_wins(connection: Connection, connect: Con
 
 @pytest.mark.committed
 def test_of_two_who_train_at_once_both_are_stored(connection: Connection, connect: Connect) -> None:
-    connection.execute("select pgclarify.create_corpus('ours')")
+    connection.execute(MAKE_OPEN_CORPUS, ["ours"])
     first = connect(connection.info.user)
     with ThreadPoolExecutor() as pool:
         with first.transaction():
@@ -228,7 +228,7 @@ def test_of_two_who_train_at_once_both_are_stored(connection: Connection, connec
 
 @pytest.mark.committed
 def test_who_trains_and_who_drops_the_corpus_do_not_deadlock(connection: Connection, connect: Connect) -> None:
-    connection.execute("select pgclarify.create_corpus('ours')")
+    connection.execute(MAKE_OPEN_CORPUS, ["ours"])
     add(connection, "ours", is_used=True)
     trainer = connect(connection.info.user)
     with ThreadPoolExecutor() as pool:

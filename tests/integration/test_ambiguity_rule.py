@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from tests.in_turn import in_turn
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -39,7 +39,7 @@ class TestWhoEditsThem:
         people["anna"].execute(
             "select pgclarify.create_corpus('annas', options => jsonb_build_object('reader', current_user))"
         )
-        people["bert"].execute("select pgclarify.create_corpus('berts')")
+        people["bert"].execute(MAKE_OPEN_CORPUS, ["berts"])
         for name in ("anna", "bert"):
             people[name].execute(ADD.encode(), [f"of {name}", "lexical", f"{name}s", None])
         connection.execute(INSERT.encode(), ["of all", "lexical", None, None])
@@ -159,7 +159,7 @@ class TestWhoEditsThem:
 @pytest.mark.committed
 @pytest.mark.parametrize("corpus", [None, "ours"])
 def test_two_that_add_one_pattern_make_one_rule(connection: Connection, connect: Connect, corpus: str | None) -> None:
-    connection.execute("select pgclarify.create_corpus('ours')")
+    connection.execute(MAKE_OPEN_CORPUS, ["ours"])
     first, second = connect(), connect()
     with ThreadPoolExecutor() as pool:
         with first.transaction():

@@ -12,6 +12,7 @@ from psycopg.rows import dict_row
 from rich.console import Console, RenderableType
 
 from pgclarify.cli import asking
+from tests.integration.by_hand import MAKE_OPEN_CORPUS
 from tests.openai_server import Server
 from tests.workers import Service, scalar, wait_until_searchable
 
@@ -26,7 +27,7 @@ QUESTION = "  deductible\u00a0"
 def database(service: Service, superuser: Connection) -> Iterator[psycopg.Connection[dict[str, Any]]]:
     for corpus, texts in TEXTS.items():
         if not scalar(superuser, "select count(*) from pgclarify.corpus where name = %s", corpus):
-            superuser.execute("select pgclarify.create_corpus(%s)", [corpus])
+            superuser.execute(MAKE_OPEN_CORPUS, [corpus])
         for text in texts:
             superuser.execute("select pgclarify.add_document(%s, %s, %s)", [corpus, text, text])
         wait_until_searchable(superuser, corpus)

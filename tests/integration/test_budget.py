@@ -10,7 +10,16 @@ from threading import Barrier
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
+from tests.integration.by_hand import (
+    MAKE_OPEN_CORPUS,
+    Connect,
+    Connection,
+    HandWorker,
+    Hire,
+    MakeRole,
+    scalar,
+    state_of,
+)
 from tests.integration.spending import BOUND, MODEL, budget, claim, enter, price, status, store
 
 pytestmark = pytest.mark.rolled_back
@@ -230,7 +239,7 @@ class TestDollars:
 class TestWhomItIsFor:
     def test_roles_and_corpora(self, connection: Connection, hire: Hire, make_role: MakeRole) -> None:
         for corpus in ("one", "two"):
-            connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+            connection.execute(MAKE_OPEN_CORPUS, [corpus])
         team = make_role("pgclarify_user", name="team")
         member, other = make_role(team), make_role("pgclarify_user")
         corpus_id = scalar(connection, "select corpus_id from pgclarify.corpus where name = 'one'")
@@ -334,7 +343,7 @@ class TestWhoEdits:
         secret = make_role("pgclarify_reader")
         connect(owner).execute("select pgclarify.create_corpus('mine', options => '{}')")
         connection.execute("update pgclarify_private.corpus set reader = %s where name = 'mine'", [asker])
-        connection.execute("select pgclarify.create_corpus('other')")
+        connection.execute(MAKE_OPEN_CORPUS, ["other"])
         make = """select pgclarify.set_budget(%s, %s, '{"period": "day", "max_calls": 1}')"""
 
         assert state_of(connect(owner), make, ["of mine", "mine"]) is None

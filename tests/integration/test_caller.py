@@ -12,7 +12,7 @@ import pytest
 from psycopg import sql
 
 from tests.in_turn import in_turn
-from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, state_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, MakeRole, state_of
 
 INSUFFICIENT_PRIVILEGE = "42501"
 UNDEFINED_OBJECT = "42704"
@@ -50,7 +50,7 @@ class House:
 def house(connection: Connection, connect: Connect, make_role: MakeRole) -> House:
     alice = make_role("pgclarify_user", name="alice")
     mallory = make_role("pgclarify_user", name="mallory")
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     connect(alice).execute(
         "select pgclarify.create_corpus('secret', options => jsonb_build_object('reader', current_user))"
     )

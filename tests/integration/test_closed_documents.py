@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.integration.by_hand import MAKE_OPEN_CORPUS
 from tests.openai_server import PROSE, Reply, Server
 from tests.workers import scalar, until, wait_until_searchable
 
@@ -57,7 +58,7 @@ def add(owner: Connection, document_id: str, readers: list[str] | None = None) -
 @pytest.fixture
 def corpus(superuser: Connection) -> None:
     if not scalar(superuser, "select count(*) from pgclarify.corpus where name = %s", CORPUS):
-        superuser.execute("select pgclarify.create_corpus(%s)", [CORPUS])
+        superuser.execute(MAKE_OPEN_CORPUS, [CORPUS])
     for document_id in TEXTS:
         add(superuser, document_id)
     wait_until_searchable(superuser, CORPUS)

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from tests.in_turn import in_turn
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -53,7 +53,7 @@ class TestCreating:
         assert connection.execute("select corpus, passages from pgclarify.corpus_status").fetchall() == [(name, 1)]
         found = "select document_id from pgclarify.search('cars', %s, options => '{\"method\": \"lexical\"}')"
         assert scalar(connection, found, name) == "1"
-        connection.execute("select set_config('pgclarify_private.corpus', %s, false)", [name])
+        connection.execute("select set_config('pgclarify.corpus', %s, false)", [name])
         scalar(connection, "select pgclarify.submit('cars')")
         assert scalar(connection, "select corpus_name from pgclarify.run") == name
         scalar(connection, "select pgclarify.drop_corpus(%s)", name)
@@ -212,11 +212,8 @@ class TestFinding:
     def test_the_only_one_that_one_may_search(
         self, connection: Connection, connect: Connect, make_role: MakeRole
     ) -> None:
-        boss = make_role(name="boss")
-        scalar(connection, "select pgclarify.create_corpus('open')")
-        connection.execute(
-            "select pgclarify.create_corpus('closed', options => jsonb_build_object('reader', %s::text))", [boss]
-        )
+        connection.execute(MAKE_OPEN_CORPUS, ["open"])
+        connection.execute("select pgclarify.create_corpus('closed')")
         user = connect(make_role("pgclarify_user"))
 
         assert state_of(user, "select pgclarify.submit('cars')") is None
@@ -225,7 +222,7 @@ class TestFinding:
     def test_to_change_it_is_the_owners_right(self, connect: Connect, make_role: MakeRole) -> None:
         team = make_role("pgclarify_user", name="team")
         owner, colleague, user = connect(team), connect(make_role(team)), connect(make_role("pgclarify_user"))
-        scalar(owner, "select pgclarify.create_corpus('insurance')")
+        owner.execute(MAKE_OPEN_CORPUS, ["insurance"])
 
         for attempt in (
             "select pgclarify.add_document('insurance', '1', 'Cars.')",
@@ -300,11 +297,11 @@ class TestDropping:
         user = connect(make_role("pgclarify_user"))
         worker = hire()
         for corpus in ("dropped", "kept"):
-            scalar(connection, "select pgclarify.create_corpus(%s)", corpus)
+            connection.execute(MAKE_OPEN_CORPUS, [corpus])
             scalar(connection, "select pgclarify.add_document(%s, %s, 'Cars are insured.')", corpus, corpus)
         worker.index_everything()
         scalar(connection, "select pgclarify.drop_corpus('dropped')")
-        scalar(connection, "select pgclarify.create_corpus('dropped')")
+        connection.execute(MAKE_OPEN_CORPUS, ["dropped"])
 
         seen = "select array_agg(document_id) from pgclarify.passage"
         found = "select count(*) from pgclarify.search('cars', 'dropped', options => '{\"method\": \"lexical\"}')"
@@ -369,7 +366,7 @@ class TestDropping:
     ) -> None:
         worker = hire()
         for corpus in ("dropped", "kept"):
-            scalar(connection, "select pgclarify.create_corpus(%s)", corpus)
+            connection.execute(MAKE_OPEN_CORPUS, [corpus])
             scalar(connection, "select pgclarify.add_document(%s, '1', 'Cars are insured.')", corpus)
         worker.index_everything()
         scalar(connection, "select pgclarify.add_document('dropped', '2', 'Vans.')")

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.spending import MODEL, claim, enter, price, store
 
 pytestmark = pytest.mark.rolled_back
@@ -121,7 +121,7 @@ class TestRuns:
 
     def test_a_run_that_cannot_be_started_costs_what_was_paid_before(self, connection: Connection, hire: Hire) -> None:
         price(connection)
-        connection.execute("select pgclarify.create_corpus('gone')")
+        connection.execute(MAKE_OPEN_CORPUS, ["gone"])
         worker, run_id = hire(), enter(connection, corpus="gone")
         pay(worker, run_id, "a")
         connection.execute("select pgclarify.drop_corpus('gone')")
@@ -195,7 +195,7 @@ class TestRefresh:
         ]
 
     def test_it_is_part_of_the_settings(self, connection: Connection, hire: Hire) -> None:
-        connection.execute("select pgclarify.create_corpus('handbook')")
+        connection.execute(MAKE_OPEN_CORPUS, ["handbook"])
         worker = hire()
         worker.index_everything()
 
@@ -215,7 +215,7 @@ class TestUsage:
     ) -> None:
         price(connection)
         analyst, alice, bob = make_role("pgclarify_reader"), make_role("pgclarify_user"), make_role("pgclarify_user")
-        connection.execute("select pgclarify.create_corpus('handbook')")
+        connection.execute(MAKE_OPEN_CORPUS, ["handbook"])
         connection.execute("update pgclarify_private.corpus set analyst = %s", [analyst])
         worker = hire()
         worker.index_everything()

@@ -10,7 +10,16 @@ from typing import Any
 import pytest
 from psycopg import sql
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, vector_of
+from tests.integration.by_hand import (
+    MAKE_OPEN_CORPUS,
+    Connect,
+    Connection,
+    HandWorker,
+    Hire,
+    MakeRole,
+    scalar,
+    vector_of,
+)
 from tests.integration.test_plans import plans
 
 pytestmark = pytest.mark.rolled_back
@@ -96,9 +105,8 @@ def office(connection: Connection, connect: Connect, make_role: MakeRole, hire: 
     """An office with three documents."""
     alice, bob = (make_role("pgclarify_user", name=name) for name in ("alice", "bob"))
     analyst = make_role("pgclarify_reader", name="analyst")
-    connection.execute(
-        "select pgclarify.create_corpus('insurance', options => jsonb_build_object('analyst', %s::text))", [analyst]
-    )
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
+    connection.execute("select pgclarify.alter_corpus('insurance', jsonb_build_object('analyst', %s::text))", [analyst])
     worker = hire()
     for document_id, readers in (("hers", [alice]), ("one", None), ("two", None)):
         connection.execute(

@@ -9,13 +9,13 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
 
 
 @pytest.fixture
 def worker_and_run(connection: Connection, hire: Hire) -> Iterator[tuple[object, int]]:
     worker = hire()
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     worker.open_spaces()
     yield worker, scalar(connection, "select pgclarify.submit('rental cars')")
 
@@ -125,7 +125,7 @@ def test_an_answer_is_kept_under_the_roles_it_was_made_with(
 ):
     extra = make_role(name="extra")
     asker = make_role("pgclarify_user", extra)
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     worker = hire()
     worker.open_spaces()
     with closing(connect(asker)) as session:

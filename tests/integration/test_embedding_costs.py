@@ -27,7 +27,7 @@ USAGE = """
 
 def corpus(connection: Connection, worker: HandWorker, name: str = "cars", model: str = MODEL) -> int:
     """Create a corpus, open its space, and return the id of the space."""
-    scalar(connection, "select pgclarify.create_corpus(%s, %s)", name, model)
+    scalar(connection, 'select pgclarify.create_corpus(%s, %s, \'{"reader": "pgclarify_user"}\')', name, model)
     worker.open_spaces()
     return int(scalar(connection, "select max(embedding_space_id) from pgclarify.embedding_space"))
 

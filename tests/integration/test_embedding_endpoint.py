@@ -20,7 +20,7 @@ StartWorker = Callable[..., Worker]
 
 MODEL = "endpoint:words-1@48"
 STATUS = "select embedding_model, next_embedding_model, error, pending from pgclarify.corpus_status where corpus = %s"
-CREATE = "select pgclarify.create_corpus(%s, %s)"
+CREATE = 'select pgclarify.create_corpus(%s, %s, \'{"reader": "pgclarify_user"}\')'
 ADD = "select pgclarify.add_document(%s, %s, %s)"
 SEARCH = 'select document_id from pgclarify.search(%s, %s, top_k => 1, options => \'{"method": "dense"}\')'
 

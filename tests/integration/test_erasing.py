@@ -356,6 +356,8 @@ class TestWhoMay:
         owner = connect(make_role("pgclarify_owner", "pgclarify_user"))
         call = "select pgclarify.erase_document(%s, %s)"
 
+        assert state_of(bob, call, [CORPUS, SECRET]) == NO_SUCH_OBJECT
+        alice.execute("select pgclarify.grant_access(%s, 'pgclarify_user')", [CORPUS])
         assert state_of(bob, call, [CORPUS, SECRET]) == NOT_ALLOWED
         assert state_of(alice, call, ["no such corpus", SECRET]) == NO_SUCH_OBJECT
         assert erase(owner)

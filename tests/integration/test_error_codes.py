@@ -9,7 +9,7 @@ import pytest
 
 from pgclarify.client import Client
 from pgclarify.errors import InputError, RunFailed, RunTimeout
-from tests.integration.by_hand import Connect, HandWorker, Hire, MakeRole
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, HandWorker, Hire, MakeRole
 from tests.workers import scalar
 
 pytestmark = pytest.mark.rolled_back
@@ -35,7 +35,7 @@ def start(worker: HandWorker, run_id: int) -> tuple[Any, Any]:
 
 @pytest.fixture
 def corpus(connection: Connection) -> None:
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
 
 
 @pytest.mark.usefixtures("corpus")

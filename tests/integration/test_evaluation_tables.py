@@ -174,7 +174,7 @@ class TestBegin:
     async def test_a_corpus_that_one_does_not_see_is_none_to_evaluate_on(
         self, connection: Connection, database: str, make_role: MakeRole
     ) -> None:
-        connection.execute("update pgclarify_private.corpus set reader = 'nobody'")
+        connection.execute("update pgclarify_private.corpus set reader = null")
         async with tables_of(database, make_role("pgclarify_user")) as tables:
             with pytest.raises(PermissionDenied):
                 await tables.begin(plan())

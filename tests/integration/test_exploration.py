@@ -15,7 +15,7 @@ from pgclarify.database.runs import Runs, RunTables
 from pgclarify.model import Run
 from pgclarify.operations.retrieval.exploration import Query, by_signal, explore_passages, find_first
 from tests.fakes.context import context_of
-from tests.integration.by_hand import Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.exploring import ANGLES, ask, find, near, passage, record, user, worker
 from tests.integration.linking import add, load
 
@@ -79,7 +79,7 @@ class TestNeighbors:
         assert [row["document_id"] for row in near(worker, run_id, batch, k=2)] == ["25", "45"]
 
     def test_before_there_is_a_graph(self, connection: Connection, user: Connection, hire: Hire) -> None:
-        connection.execute("select pgclarify.create_corpus('insurance')")
+        connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         load(connection, worker := hire(), *ANGLES)
         run_id = ask(user, worker)
 

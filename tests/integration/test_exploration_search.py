@@ -77,7 +77,7 @@ class TestPassages:
         for call in calls:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 call()
-        connection.execute("update pgclarify_private.corpus set reader = null")
+        connection.execute("update pgclarify_private.corpus set reader = 'pgclarify_reader'")
         assert near(worker, run_id, there)
 
     def test_of_another_embedding_model(self, connection: Connection, user: Connection, worker: HandWorker) -> None:

@@ -7,7 +7,7 @@ import math
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connection, HandWorker, Hire, MakeRole
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, HandWorker, Hire, MakeRole
 from tests.integration.exploring import ANGLES, ask, find, near, passage, user, worker
 from tests.integration.linking import add
 from tests.integration.test_retrieval import bm25, cosine
@@ -64,7 +64,7 @@ class TestSignals:
 
     def test_lexical(self, connection: Connection, user: Connection, hire: Hire) -> None:
         """BM25 for each of the question's lexemes, in units of 4, bent below 1."""
-        connection.execute("select pgclarify.create_corpus('insurance')")
+        connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         words = {
             "1": ["hail", "hail", "car"],
             "2": ["car", "van"],

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, MakeRole, scalar, state_of
 from tests.integration.conversing import (
     NOT_READY,
     PROPOSED,
@@ -54,7 +54,7 @@ def last_run(connection: Connection) -> dict[str, Any]:
 
 class TestCorpus:
     def test_is_that_in_which_it_began(self, connection: Connection, alice: Connection, begun: dict[str, Any]) -> None:
-        connection.execute("select pgclarify.create_corpus('other')")
+        connection.execute(MAKE_OPEN_CORPUS, ["other"])
         alice.execute("set pgclarify.corpus = 'other'")
 
         assert [go_on(alice, begun, corpus=corpus) for corpus in (None, "atlas", "other", "none")] == [
@@ -67,7 +67,7 @@ class TestCorpus:
     def test_that_is_gone_is_no_other(
         self, connection: Connection, alice: Connection, make_role: MakeRole, begun: dict[str, Any], how: str
     ) -> None:
-        connection.execute("select pgclarify.create_corpus('other')")
+        connection.execute(MAKE_OPEN_CORPUS, ["other"])
         if how == "not for her any more":
             connection.execute(
                 "update pgclarify_private.corpus set reader = %s where name = 'atlas'", [make_role(name="boss")]
@@ -75,7 +75,7 @@ class TestCorpus:
         else:
             connection.execute("select pgclarify.drop_corpus('atlas')")
         if how == "made anew":
-            connection.execute("select pgclarify.create_corpus('atlas')")
+            connection.execute(MAKE_OPEN_CORPUS, ["atlas"])
         count = scalar(connection, RUNS)
 
         for corpus in (None, "atlas", "other"):

@@ -96,6 +96,7 @@ def test_a_login_is_made_with_a_password_that_the_server_never_gets(
     )
     # The fixture drops all roles with the corpus in their names.
     ann = f"Ann O'Neil {corpus}"
+    connection.execute("select pgclarify.grant_access(%s, 'pgclarify_user')", [corpus])
     if is_in_environment:
         monkeypatch.setenv("PGCLARIFY_ROLE_PASSWORD", SESAME)
     exit_code, printed, said = run(
@@ -145,17 +146,15 @@ def test_a_person_types_a_password_twice_and_unseen(database: str, connection: C
 
 
 @pytest.mark.wording
-def test_how_to_close_a_corpus_is_a_statement(
+def test_how_to_close_an_open_corpus_is_a_statement(
     run: Run, connection: Connection, corpus: str, make_role: MakeRole
 ) -> None:
-    ann, reader = make_role(name="ann"), make_role(name="reader")
-    for command in ("grant", "revoke"):
-        _, _, said = run(command, ann, "--reader", corpus)
-        # Lines break where the screen ends.
-        (statement,) = re.findall(r"select pgclarify\.alter_corpus\(.*?\)", " ".join(said.split()))
-        connection.execute(statement.replace("ROLE", reader))
-        assert scalar(connection, "select reader from pgclarify.corpus where name = %s", corpus) == reader
-        connection.execute("select pgclarify.alter_corpus(%s, '{\"reader\": null}')", [corpus])
+    assert run("grant", "pgclarify_user", "--user", corpus)[0] == 0
+    _, _, said = run("grant", make_role(name="ann"), "--user", corpus)
+    # Lines break where the screen ends.
+    (statement,) = re.findall(r"select pgclarify\.revoke_access\(.*?\)", " ".join(said.split()))
+    connection.execute(statement)
+    assert scalar(connection, "select reader from pgclarify.corpus where name = %s", corpus) is None
 
 
 def test_what_cannot_be_done_is_not_begun(run: Run, connection: Connection, corpus: str) -> None:
@@ -173,7 +172,7 @@ def test_what_cannot_be_done_is_not_begun(run: Run, connection: Connection, corp
         assert (exit_code, printed) == (1, "")
         assert "Error: " in said
         # Notices from the server before the error describe nothing that was committed.
-        assert "is open to every role" not in said
+        assert "is open to every member" not in said
     assert verifier(connection, nobody) is None
     assert scalar(connection, "select count(*) from pg_roles where rolname = %s", nobody) == 0
 
@@ -189,8 +188,14 @@ def test_names_are_quoted_and_harmless_on_a_screen(run: Run, corpus: str, connec
 
 @pytest.mark.wording
 def test_who_may_not_make_roles_is_told(
-    run: Run, database: str, corpus: str, make_role: MakeRole, monkeypatch: pytest.MonkeyPatch
+    run: Run,
+    database: str,
+    connection: Connection,
+    corpus: str,
+    make_role: MakeRole,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    connection.execute("select pgclarify.grant_access(%s, 'pgclarify_user')", [corpus])
     user, ann = make_role("pgclarify_user"), make_role(name="ann")
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", psycopg.conninfo.make_conninfo(database, user=user))
     for arguments in (("grant", f"new {corpus}", "--user", corpus, "--create"), ("grant", ann, "--user", corpus)):

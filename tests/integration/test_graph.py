@@ -376,6 +376,7 @@ class TestBuildAndCheck:
 
     def test_only_its_owner_may(self, linked: Connection, connect: Connect, make_role: MakeRole) -> None:
         user = connect(make_role("pgclarify_user"))
+        linked.execute("select pgclarify.grant_access('insurance', 'pgclarify_user')")
 
         for call in ("build_graph('insurance')", "check_graph('insurance')"):
             assert state_of(user, f"select pgclarify.{call}") == "42501"

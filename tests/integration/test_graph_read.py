@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from tests.in_turn import in_turn
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.linking import add, link, load, neighbors
 
 pytestmark = pytest.mark.rolled_back
@@ -14,14 +14,15 @@ pytestmark = pytest.mark.rolled_back
 
 @pytest.fixture
 def corpus(connection: Connection) -> Connection:
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     return connection
 
 
 @pytest.fixture
 def small(connection: Connection) -> Connection:
     """A corpus that keeps two neighbors of a passage."""
-    connection.execute("""select pgclarify.create_corpus('insurance', options => '{"graph_degree": 2}')""")
+    options = """'{"graph_degree": 2, "reader": "pgclarify_user"}'"""
+    connection.execute(f"select pgclarify.create_corpus('insurance', options => {options})".encode())
     return connection
 
 
@@ -103,7 +104,7 @@ class TestNeighbors:
         boss, staff = make_role("pgclarify_user"), make_role("pgclarify_user")
         connection.execute(
             "select pgclarify.create_corpus('insurance', options =>"
-            """ '{"graph_similarity": "lexical", "graph_degree": 1}')"""
+            """ '{"graph_similarity": "lexical", "graph_degree": 1, "reader": "pgclarify_user"}')"""
         )
         texts = {"hail": "Hail dented the bonnet.", "storm": "Hail.", "car": "The bonnet that hail dented."}
         add(connection, texts)

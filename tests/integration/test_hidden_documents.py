@@ -17,7 +17,7 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from tests.integration.by_hand import Connection, HandWorker, MakeRole, scalar, vector_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, HandWorker, MakeRole, scalar, vector_of
 from tests.integration.counts import assert_counts_agree
 from tests.integration.exploring import find, near
 from tests.integration.linking import link
@@ -210,7 +210,7 @@ def make_world(template: str, make_database: Callable[..., str], make_role: Make
 
         def make() -> World:
             dsn = make_database(template)
-            open_session(dsn, owner).execute("select pgclarify.create_corpus('insurance')")
+            open_session(dsn, owner).execute(MAKE_OPEN_CORPUS, ["insurance"])
             world = World(open_session(dsn, alice), open_session(dsn), HandWorker(open_session(dsn, worker)), board)
             for document_id, content in OPEN.items():
                 world.add(document_id, content)

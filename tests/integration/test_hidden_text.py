@@ -93,7 +93,7 @@ COLUMNS = """
 @pytest.fixture
 def reader(database: str, connection: Connection, make_role: MakeRole) -> Iterator[Connection]:
     """A role with pgclarify_reader alone, in a database whose rows are all hidden from it."""
-    connection.execute("select pgclarify.create_corpus('closed', options => '{\"reader\": \"pgclarify_owner\"}')")
+    connection.execute("select pgclarify.create_corpus('closed')")
     fill(connection)
     name = make_role("pgclarify_reader")
     with closing(psycopg.connect(as_role(database, name), autocommit=True)) as reader:

@@ -20,7 +20,7 @@ from pgclarify.install import installer
 from tests.conftest import hurry, trust_everybody
 from tests.integration import test_evaluation_policies as evaluations
 from tests.integration.attaching import ATTACH, RESYNC, STATE
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.test_doctor import Doctor, doctor
 from tests.integration.test_nothing_leaks import add, answered, seen
 from tests.integration.test_nothing_leaks_of_dialogues import ANIMAL, PRESENT, House, house, present
@@ -71,7 +71,7 @@ class TestRecreated:
         """All kinds of rows of a role, in a corpus that it may search and in one that it owns."""
         house.converse(house.corpus_id)
         answered(house.worker, house.asker, "cars", "hidden")
-        house.asker.execute("select pgclarify.create_corpus('own')")
+        house.asker.execute(MAKE_OPEN_CORPUS, ["own"])
         add(house.asker, "own", ANIMAL, f"{ANIMAL} cars.")
         add(house.owner, "hidden", f"{ANIMAL} 2", f"{ANIMAL} cars.", [house.team])
         house.worker.index_everything()
@@ -125,7 +125,7 @@ class TestRecreated:
 
     def test_does_not_own_the_corpus_of_one_that_nothing_names(self, house: House, admin: Connection) -> None:
         role = house.make_role("pgclarify_user", name="owner")
-        house.connect(role).execute("select pgclarify.create_corpus('own')")
+        house.connect(role).execute(MAKE_OPEN_CORPUS, ["own"])
         recreate(admin, role)
 
         assert state_of(house.connect(role), "select pgclarify.drop_corpus('own')") == REFUSED
@@ -155,7 +155,7 @@ class TestRecreated:
 
     def test_is_named_by_no_reader(self, filled: House, admin: Connection) -> None:
         """The name means the new role everywhere, until an administrator changes it."""
-        filled.owner.execute("select pgclarify.alter_corpus('hidden', '{\"reader\": null}')")
+        filled.owner.execute("select pgclarify.grant_access('hidden', 'pgclarify_reader')")
         recreate(admin, filled.team)
         new = filled.connect(filled.team)
 
@@ -187,7 +187,7 @@ class TestRecreated:
     def test_counts_citations_beside_those_of_the_other(self, filled: House, admin: Connection) -> None:
         """Adopting adds the two counts up."""
         recreate(admin, filled.team, "pgclarify_user", filled.analysts)
-        filled.owner.execute("select pgclarify.alter_corpus('hidden', '{\"reader\": null}')")
+        filled.owner.execute("select pgclarify.grant_access('hidden', 'pgclarify_reader')")
         new = filled.connect(filled.team)
         answered(filled.worker, new, "cars", "hidden")
         count = "select count(*), sum(runs) from pgclarify_private.citation_tally where requested_by = %s"
@@ -212,7 +212,7 @@ class TestRecreated:
 def test_is_not_served_what_the_other_was_told(
     connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole, admin: Connection
 ) -> None:
-    connection.execute("select pgclarify.create_corpus('open')")
+    connection.execute(MAKE_OPEN_CORPUS, ["open"])
     add(connection, "open", "1", "Cars.")
     worker = hire()
     worker.index_everything()
@@ -231,7 +231,7 @@ def test_is_not_served_what_the_other_was_told(
 def test_a_renamed_role_has_its_things_under_its_name(
     connection: Connection, connect: Connect, make_role: MakeRole, admin: Connection
 ) -> None:
-    connection.execute("select pgclarify.create_corpus('open')")
+    connection.execute(MAKE_OPEN_CORPUS, ["open"])
     role, other = make_role("pgclarify_user"), make_role("pgclarify_user")
     run_id = scalar(connect(role), "select pgclarify.submit('cars', 'open')")
     rename = sql.SQL("alter role {} rename to {}")

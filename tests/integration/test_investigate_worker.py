@@ -17,6 +17,7 @@ import pgclarify
 from pgclarify import Client, RunStatus, StepKind, StepOutcome
 from pgclarify.database.queries import queries
 from pgclarify.errors import CallCancelled, InputError, NotReady, RunFailed, RunTimeout
+from tests.integration.by_hand import MAKE_OPEN_CORPUS
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
 from tests.workers import (
     CORPUS,
@@ -94,7 +95,7 @@ def test_step_by_step_to_a_proven_answer(client: Client) -> None:
 
 def test_a_second_step_that_needs_the_first_answer(client: Client, asker: Connection, superuser: Connection) -> None:
     with superuser.transaction():
-        superuser.execute("select pgclarify.create_corpus('chain')")
+        superuser.execute(MAKE_OPEN_CORPUS, ["chain"])
         for document_id, content in CHAIN_DOCUMENTS.items():
             superuser.execute("select pgclarify.add_document('chain', %s, %s)", [document_id, content])
     wait_until_searchable(superuser, "chain")

@@ -11,7 +11,7 @@ import pytest
 from psycopg import sql
 
 from tests.in_turn import in_turn
-from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, state_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, MakeRole, state_of
 from tests.workers import until
 
 INSUFFICIENT_PRIVILEGE = "42501"
@@ -104,7 +104,7 @@ def open_leak(connection: Connection, database: str, mallory: str) -> Iterator[C
 @pytest.fixture
 def asked(connection: Connection) -> list[Any]:
     """The runs before the attack."""
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     connection.execute("select pgclarify.submit('cars')")
     return runs(connection)
 

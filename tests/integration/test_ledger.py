@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.spending import enter
 
 pytestmark = pytest.mark.rolled_back
@@ -265,7 +265,7 @@ class TestClaims:
         assert sum(map(len, owned)) == len(inputs)
 
     def test_what_a_run_paid_and_what_it_took_over(self, connection: Connection, hire: Hire) -> None:
-        connection.execute("select pgclarify.create_corpus('insurance')")
+        connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         worker = hire()
         first = scalar(connection, "select pgclarify.submit('cars')")
         worker.start(first)
@@ -282,7 +282,7 @@ class TestServedAgain:
 
     @pytest.fixture
     def worker(self, connection: Connection, hire: Hire) -> HandWorker:
-        connection.execute("select pgclarify.create_corpus('insurance')")
+        connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
         worker = hire()
         worker.index_everything()

@@ -15,7 +15,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from pgclarify.database.queries import queries
-from tests.integration.by_hand import MakeRole, scalar, state_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, MakeRole, scalar, state_of
 from tests.openai_server import HANG, Chat, Reply, Server, by_rules
 from tests.workers import CORPUS, DOCUMENTS, Service, load, until, wait_until_linked, wait_until_searchable
 
@@ -49,7 +49,7 @@ def on_later_rounds(say: Callable[[Chat], Reply]) -> Callable[[Chat], Reply]:
 
 
 def add_corpus(superuser: Connection, name: str, contents: Mapping[str, str]) -> None:
-    superuser.execute("select pgclarify.create_corpus(%s)", [name])
+    superuser.execute(MAKE_OPEN_CORPUS, [name])
     for document_id, content in contents.items():
         superuser.execute("select pgclarify.add_document(%s, %s, %s)", [name, document_id, content])
     wait_until_searchable(superuser, name)

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from pgclarify.cli.main import main
-from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, MakeRole, scalar
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -342,7 +342,7 @@ class TestCommands:
     def test_only_the_owner_loads_and_sees_what_is_loaded(
         self, connection: Connection, connect: Connect, make_role: MakeRole
     ) -> None:
-        connection.execute("select pgclarify.create_corpus('c')")
+        connection.execute(MAKE_OPEN_CORPUS, ["c"])
         stranger = connect(make_role("pgclarify_user"))
         for call in (
             "check_load(caller, 'c', '{x}', '{m:/x}', '{null}')",

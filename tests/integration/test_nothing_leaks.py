@@ -13,7 +13,16 @@ import pytest
 from psycopg import sql
 
 from tests.in_turn import in_turn
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, vector_of
+from tests.integration.by_hand import (
+    MAKE_OPEN_CORPUS,
+    Connect,
+    Connection,
+    HandWorker,
+    Hire,
+    MakeRole,
+    scalar,
+    vector_of,
+)
 from tests.integration.exploring import find, near, record
 from tests.integration.linking import link
 from tests.integration.test_retrieval import retrieve
@@ -127,7 +136,7 @@ class TestCorpus:
     def stranger(self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> Connection:
         """A user who may search corpus "open", while "hidden" has documents and an answered run."""
         team = make_role("pgclarify_user", name="team")
-        connection.execute("select pgclarify.create_corpus('open')")
+        connection.execute(MAKE_OPEN_CORPUS, ["open"])
         connection.execute("select pgclarify.create_corpus('hidden', options => %s)", [json.dumps({"reader": team})])
         add(connection, "hidden", "secret", HIDDEN)
         worker = hire()
@@ -187,7 +196,7 @@ class TestRun:
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole, statement: str
     ) -> None:
         alice, bob = (connect(make_role("pgclarify_user", name=name)) for name in ("alice", "bob"))
-        connection.execute("select pgclarify.create_corpus('open')")
+        connection.execute(MAKE_OPEN_CORPUS, ["open"])
         add(connection, "open", "1", HIDDEN)
         # This number occurs nowhere else in a message.
         connection.execute("alter table pgclarify_private.run alter column run_id restart with 123456789")
@@ -211,7 +220,7 @@ class TestRun:
         alice, bob, carol = (
             connect(make_role(*roles, name="user")) for roles in ((team,), (team,), ("pgclarify_user",))
         )
-        connection.execute("select pgclarify.create_corpus('open')")
+        connection.execute(MAKE_OPEN_CORPUS, ["open"])
         add(connection, "open", "secret", HIDDEN, [team])
         worker = hire()
         worker.index_everything()
@@ -232,7 +241,7 @@ class TestRun:
         team, name = make_role(name="team"), make_role("pgclarify_user", name="alice")
         connection.execute(sql.SQL("grant {} to {}").format(sql.Identifier(team), sql.Identifier(name)))
         alice = connect(name)
-        connection.execute("select pgclarify.create_corpus('open')")
+        connection.execute(MAKE_OPEN_CORPUS, ["open"])
         add(connection, "open", "secret", HIDDEN, [team])
         worker = hire()
         worker.index_everything()
@@ -259,7 +268,7 @@ class TestPassages:
     ) -> None:
         team = make_role("pgclarify_user", name="team")
         stranger = connect(make_role("pgclarify_user", name="stranger"))
-        connection.execute("select pgclarify.create_corpus('insurance')")
+        connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         add(connection, "insurance", "secret", HIDDEN, [team])
         add(connection, "insurance", "open", "Vans are insured.")
         worker = hire()
@@ -282,7 +291,7 @@ class TestPassages:
     ) -> None:
         """Not as a neighbor, not on the way to one, and not as a candidate. A role that may read it finds it."""
         team = make_role("pgclarify_user", name="team")
-        connection.execute("select pgclarify.create_corpus('insurance')")
+        connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         add(connection, "insurance", "secret", HIDDEN, [team])
         for number in range(4):
             add(connection, "insurance", f"open {number}", f"Vans of kind {number} are insured.")
@@ -317,7 +326,7 @@ class TestPassages:
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
         """A condition with a function that reveals its arguments gets readable rows only."""
-        connection.execute("select pgclarify.create_corpus('insurance')")
+        connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         add(connection, "insurance", "secret", HIDDEN, [])
         add(connection, "insurance", "open", "Vans are insured.")
         hire().index_everything()
@@ -384,7 +393,7 @@ class TestPassages:
         """After SET ROLE, the rights of the new role count, and those of the login do not."""
         team, other = make_role("pgclarify_user", name="team"), make_role("pgclarify_user", name="other")
         session = connect(make_role(team, other, name="alice"))
-        connection.execute("select pgclarify.create_corpus('insurance')")
+        connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         add(connection, "insurance", "secret", HIDDEN, [team])
         hire().index_everything()
         rows = "select count(*) from pgclarify.passage"
@@ -400,7 +409,7 @@ class TestPassages:
     ) -> None:
         gone = make_role(name="gone")
         user = connect(make_role("pgclarify_user", gone))
-        connection.execute("select pgclarify.create_corpus('insurance')")
+        connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         add(connection, "insurance", "secret", HIDDEN, [gone, ""])
         hire().index_everything()
         assert scalar(user, ZEBRAS) == 1

@@ -325,7 +325,8 @@ class TestRules:
             "insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)"
         )
         house.owner.execute(insert, ["cars", "hidden", "of the hidden corpus"])
-        other = int(scalar(house.owner, "select pgclarify.create_corpus('other')"))
+        options = '{"reader": "pgclarify_user"}'
+        other = int(scalar(house.owner, "select pgclarify.create_corpus('other', options => %s)", options))
         house.worker.index_everything()
         matched = {}
         for corpus_id in (house.corpus_id, other, None):

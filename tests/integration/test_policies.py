@@ -33,13 +33,23 @@ def corpora(connection: Connection) -> set[str]:
 
 
 class TestCorpora:
-    def test_a_corpus_without_a_reader_is_everyones(
+    def test_a_corpus_without_a_reader_is_its_owners(self, connect: Connect, make_role: MakeRole) -> None:
+        owner = make_role("pgclarify_user")
+        create(connect(owner), "closed")
+
+        for role in (owner, make_role(owner), make_role("pgclarify_owner", "pgclarify_reader")):
+            assert corpora(connect(role)) == {"closed"}
+        for role in (make_role("pgclarify_user"), make_role("pgclarify_reader")):
+            assert corpora(connect(role)) == set()
+
+    def test_a_corpus_is_everyones_if_its_reader_is(
         self, connection: Connection, connect: Connect, make_role: MakeRole
     ) -> None:
-        create(connection, "open")
+        create(connection, "open", reader="pgclarify_reader")
+        create(connection, "open to askers", reader="pgclarify_user")
 
-        for role in (make_role("pgclarify_user"), make_role("pgclarify_reader")):
-            assert corpora(connect(role)) == {"open"}
+        assert corpora(connect(make_role("pgclarify_user"))) == {"open", "open to askers"}
+        assert corpora(connect(make_role("pgclarify_reader"))) == {"open"}
 
     def test_a_corpus_is_its_readers(self, connection: Connection, connect: Connect, make_role: MakeRole) -> None:
         team = make_role(name="team")
@@ -113,7 +123,7 @@ class TestCorpora:
 class TestDocuments:
     def test_are_their_readers(self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> None:
         alice, bob, team = (make_role("pgclarify_user", name=name) for name in ("alice", "bob", "team"))
-        create(connection, "open")
+        create(connection, "open", reader="pgclarify_reader")
         create(connection, "closed", reader=alice)
         for corpus, document_id, readers in (
             ("open", "hers", [alice]),
@@ -213,7 +223,7 @@ class TestRuns:
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
         team, analysts = make_role("pgclarify_user", name="team"), make_role("pgclarify_reader", name="analysts")
-        create(connection, "insurance", analyst=analysts)
+        create(connection, "insurance", reader="pgclarify_reader", analyst=analysts)
         create(connection, "other")
         connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
         member = connect(make_role(team))
@@ -240,7 +250,7 @@ class TestRuns:
         self, connection: Connection, connect: Connect, make_role: MakeRole
     ) -> None:
         analysts = make_role("pgclarify_user", name="analysts")
-        create(connection, "insurance", analyst=analysts)
+        create(connection, "insurance", reader="pgclarify_reader", analyst=analysts)
         alice = connect(make_role("pgclarify_user"))
         run_id = scalar(alice, "select pgclarify.submit('cars')")
         analyst = connect(make_role(analysts))
@@ -282,7 +292,7 @@ class TestRuns:
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
         analysts = make_role("pgclarify_reader", name="analysts")
-        create(connection, "insurance", analyst=analysts)
+        create(connection, "insurance", reader="pgclarify_reader", analyst=analysts)
         connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
         alice = connect(make_role("pgclarify_user"))
         run_id = self.answered(connection, hire, alice)
@@ -296,7 +306,7 @@ class TestRuns:
     ) -> None:
         """An answer stays with its quote, except for roles that may no longer read the document."""
         name = make_role("pgclarify_user", name="alice")
-        create(connection, "insurance")
+        create(connection, "insurance", reader="pgclarify_reader")
         content = "Cars are insured."
         connection.execute("select pgclarify.add_document('insurance', '1', %s, 'Policy')", [content])
         alice = connect(name)
@@ -316,7 +326,7 @@ class TestRuns:
     def test_a_dashboards_role_counts_the_queue_and_starts_nothing(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
-        create(connection, "insurance")
+        create(connection, "insurance", reader="pgclarify_reader")
         hire()
         scalar(connection, "select pgclarify.submit('cars')")
         reader = connect(make_role("pgclarify_reader"))

@@ -186,6 +186,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
 
     assert executable(connection, reader) == {
         "pgclarify_private.is_among(name,oid,oid[])",
+        "pgclarify_private.may_search(name,name,oid,name[])",
         "pgclarify_private.role_mark(oid)",
         "pgclarify_private.may_see_everything()",
         "pgclarify_private.my_role_oids()",

@@ -14,7 +14,7 @@ import pytest
 from pgclarify.database.pool import open_pool
 from pgclarify.embedding.registry import Embedders
 from pgclarify.worker.grouping import QuestionGrouping, count_served
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -55,7 +55,7 @@ def groups(connection: Connection) -> list[int | None]:
 def worker(connection: Connection, hire: Hire) -> HandWorker:
     """A worker, and a corpus of one document."""
     hired = hire()
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
     hired.index_everything()
     return hired
@@ -132,7 +132,7 @@ def test_near_questions_are_the_same_unless_they_ask_for_something_else(
 
 
 def test_a_group_is_of_one_corpus_and_one_model(connection: Connection, worker: HandWorker, ask: Ask) -> None:
-    connection.execute("select pgclarify.create_corpus('medicine')")
+    connection.execute(MAKE_OPEN_CORPUS, ["medicine"])
     worker.open_spaces()
     ask("cars", at(1))
     ask("cars", at(1), corpus="medicine")
@@ -258,7 +258,7 @@ def test_runs_are_counted_when_they_end(connection: Connection, worker: HandWork
 def test_what_is_not_over_or_has_no_corpus_waits(connection: Connection, worker: HandWorker, ask: Ask) -> None:
     connection.execute("select pgclarify.submit('cars')")
     ask("autos", at(1))
-    connection.execute("select pgclarify.create_corpus('medicine')")
+    connection.execute(MAKE_OPEN_CORPUS, ["medicine"])
     worker.open_spaces()
     ask("pills", at(0), corpus="medicine")
     group(worker)

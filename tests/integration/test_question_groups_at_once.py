@@ -10,7 +10,7 @@ import pytest
 from pgclarify.database.pool import open_pool
 from pgclarify.embedding.registry import Embedders
 from pgclarify.worker.grouping import QuestionGrouping
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.test_question_groups import NEAR, Ask, ask, asker, at, group, groups, worker
 
 __all__ = ["ask", "asker", "worker"]
@@ -26,7 +26,7 @@ KEPT = """
 @pytest.fixture
 def other_corpus(connection: Connection, worker: HandWorker) -> str:
     """A second corpus. The index over leaders exists already: creating it would wait for all other sessions."""
-    connection.execute("select pgclarify.create_corpus('medicine')")
+    connection.execute(MAKE_OPEN_CORPUS, ["medicine"])
     worker.open_spaces()
     connection.execute("select pgclarify_private.index_leaders(4)")
     return "medicine"

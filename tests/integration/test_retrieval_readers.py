@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, vector_of
+from tests.integration.by_hand import (
+    MAKE_OPEN_CORPUS,
+    Connect,
+    Connection,
+    HandWorker,
+    Hire,
+    MakeRole,
+    scalar,
+    vector_of,
+)
 from tests.integration.counts import assert_counts_agree
 from tests.integration.test_retrieval import add_all, cosine, lexical, retrieve
 
@@ -44,7 +53,7 @@ def test_dense_finds_what_is_visible(
     """
     alice, bob = make_role("pgclarify_user", name="alice"), make_role(name="bob")
     chance = random.Random(7)  # noqa: S311 - not for secrets
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     hers = [f"hers {number}" for number in range(visible)]
     his = [f"his {number}" for number in range(restricted)]
     vectors = {
@@ -84,7 +93,7 @@ def test_dense_where_some_have_no_readers(
 ) -> None:
     """A scan of the index meets only what is invisible, so everything visible is compared."""
     alice, bob = make_role("pgclarify_user", name="alice"), make_role(name="bob")
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     everyones = [f"open {number}" for number in range(5)]
     his = [f"his {number}" for number in range(500)]
     vectors = {text: [1.0 if text in his else -1.0, 0.1, 0.2, 0.3] for text in everyones + his}
@@ -101,7 +110,7 @@ def test_dense_where_some_have_no_readers(
 def test_every_method_asks_who_reads(connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> None:
     alice, bob = make_role("pgclarify_user", name="alice"), make_role("pgclarify_user", name="bob")
     team = make_role("pgclarify_user", name="team")
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     readers: dict[str, list[Any]] = {
         "hers": [alice],
         "his": [bob],
@@ -136,7 +145,7 @@ def test_lexical_misses_nothing_of_the_little_that_is_visible(
 ) -> None:
     """Many passages have the words of the question, but few of those that the role may read."""
     alice, bob = make_role("pgclarify_user", name="alice"), make_role(name="bob")
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     readers = {f"his {number}": [bob] for number in range(20)} | {"car": [alice], "van": [alice]}
     contents = {f"his {number}": "Cars and vans." for number in range(20)}
     contents |= {"car": "A car.", "van": "A van.", "open": "Cars and trucks."}
@@ -154,7 +163,7 @@ def test_lexical_misses_nothing_of_the_little_that_is_visible(
 def test_a_new_reader_reads_at_once(connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> None:
     alice = make_role("pgclarify_user", name="alice")
     user = connect(alice)
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     add_all(connection, {"1": "Cars."}, {"1": []})
     worker = hire()
     worker.index_everything()
@@ -192,7 +201,7 @@ def test_new_readers_never_find_an_earlier_content(
     boss, alice = make_role("pgclarify_user", name="boss"), make_role("pgclarify_user", name="alice")
     manager, user = connect(boss), connect(alice)
     wider = None if is_for_everyone else [boss, alice]
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     put(connection, [SECRET, KEPT], [boss])
     worker = hire()
     worker.index_everything()
@@ -216,7 +225,7 @@ def test_new_readers_never_find_an_earlier_content(
 
 
 def test_readers_of_an_earlier_content_only_become_fewer(connection: Connection, hire: Hire) -> None:
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     put(connection, [SECRET, KEPT], None)
     worker = hire()
     worker.index_everything()
@@ -243,7 +252,7 @@ def test_roles_count_when_the_run_is_carried_out(
     """A run retrieves with the roles that its requester has at that time. A deleted role has none."""
     team = make_role(name="team")
     alice = make_role("pgclarify_user", team, name="alice")
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     add_all(connection, {"team's": "Cars.", "everyone's": "Cars."}, {"team's": [team]})
     worker = hire()
     worker.index_everything()
@@ -264,7 +273,7 @@ def test_no_wrong_count_shows_a_passage(
     connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
 ) -> None:
     alice, bob = make_role("pgclarify_user", name="alice"), make_role(name="bob")
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     add_all(connection, {"hers": "Cars.", "his": "Cars."}, {"hers": [alice], "his": [bob]})
     worker = hire()
     worker.index_everything()
@@ -279,7 +288,7 @@ def test_chosen_passages_are_read_by_who_may(
     connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
 ) -> None:
     alice, bob = make_role("pgclarify_user", name="alice"), make_role("pgclarify_user", name="bob")
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     connection.execute(
         "select pgclarify.create_corpus('closed', options => jsonb_build_object('reader', %s::text))", [bob]
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 import psycopg
 
+from tests.integration.by_hand import MAKE_OPEN_CORPUS
 from tests.openai_server import PROSE, Chat, Reply, Server, by_rules
 from tests.workers import scalar, wait_until_searchable
 
@@ -30,7 +31,7 @@ def counted(asker: Connection, run_id: int) -> tuple[int, int]:
 
 
 def test_a_run_counts_as_its_stages_do(asker: Connection, superuser: Connection, model: Server) -> None:
-    superuser.execute("select pgclarify.create_corpus(%s)", [CORPUS])
+    superuser.execute(MAKE_OPEN_CORPUS, [CORPUS])
     for document_id in ("a", "b"):
         superuser.execute("select pgclarify.add_document(%s, %s, %s)", [CORPUS, document_id, TEXT])
     wait_until_searchable(superuser, CORPUS)

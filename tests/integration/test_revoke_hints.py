@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from tests.integration.by_hand import Connection, MakeRole, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, MakeRole, scalar
 
 
 @pytest.mark.parametrize("by", ["pgclarify_reader", "pgclarify_user", "a team"])
 def test_a_hint_takes_what_it_names(connection: Connection, make_role: MakeRole, by: str) -> None:
-    connection.execute("select pgclarify.create_corpus('claims')")
+    connection.execute(MAKE_OPEN_CORPUS, ["claims"])
     guest = make_role(make_role("pgclarify_user", name="team") if by == "a team" else by, name="guest")
     hints: list[str] = []
     connection.add_notice_handler(lambda notice: hints.append(notice.message_hint or ""))

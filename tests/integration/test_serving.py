@@ -10,7 +10,16 @@ import psycopg
 import pytest
 
 from pgclarify.database.presence import Presence
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
+from tests.integration.by_hand import (
+    MAKE_OPEN_CORPUS,
+    Connect,
+    Connection,
+    HandWorker,
+    Hire,
+    MakeRole,
+    scalar,
+    state_of,
+)
 from tests.integration.explaining import explained
 
 REGISTER = "select pgclarify_private.register_worker('here', 1, '0', 'openai', 'a-model', 'v1')"
@@ -24,7 +33,7 @@ def idle(connect: Connect, make_role: MakeRole) -> HandWorker:
 
 @pytest.fixture
 def corpus(connection: Connection) -> Connection:
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     return connection
 
 

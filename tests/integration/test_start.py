@@ -11,7 +11,7 @@ import pytest
 from psycopg.rows import dict_row
 
 import pgclarify
-from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, state_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, MakeRole, scalar, state_of
 from tests.openai_server import Server
 from tests.workers import Service, asker, model, service, superuser
 
@@ -156,7 +156,7 @@ def test_the_client_starts_and_reads(service: Service, model: Server) -> None:
 class TestWithoutWorker:
     @pytest.fixture(autouse=True)
     def _corpus(self, connection: Connection) -> None:
-        connection.execute("select pgclarify.create_corpus('insurance')")
+        connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
 
     def test_a_run_is_part_of_the_transaction(self, connection: Connection, connect: Connect) -> None:
         with connection.transaction(force_rollback=True):

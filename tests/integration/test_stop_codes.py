@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from pgclarify.vocabulary import StopCode
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, vector_of
@@ -36,8 +37,8 @@ class Desk:
     def add(self, corpus: str, content: str | None, config: str = "english") -> None:
         """Make a corpus of one document, or of none."""
         self.maintenance.execute(
-            "select pgclarify.create_corpus(%s, options => jsonb_build_object('search_config', %s::text))",
-            [corpus, config],
+            "select pgclarify.create_corpus(%s, options => %s)",
+            [corpus, Jsonb({"search_config": config, "reader": "pgclarify_user"})],
         )
         if content is not None:
             self.maintenance.execute("select pgclarify.add_document(%s, 'one', %s)", [corpus, content])

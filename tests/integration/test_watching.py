@@ -12,13 +12,13 @@ import pytest
 
 from pgclarify.client import Client
 from pgclarify.errors import RunTimeout
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.workers import until
 
 
 @pytest.fixture
 def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     return connect(make_role("pgclarify_user"))
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.erasing import CANARY, CORPUS, OPEN, SECRET, TEXTS, carry_out
 
 pytestmark = pytest.mark.rolled_back
@@ -17,7 +17,7 @@ TABLES = ("candidate", "verdict", "interpretation", "citation", "interpretation_
 @pytest.fixture
 def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
     """Who asks; the corpus is of an administrator."""
-    connection.execute("select pgclarify.create_corpus(%s)", [CORPUS])
+    connection.execute(MAKE_OPEN_CORPUS, [CORPUS])
     for document_id, content in TEXTS.items():
         add(connection, document_id, content)
     return connect(make_role("pgclarify_user"))

@@ -8,7 +8,7 @@ from typing import Any
 
 from psycopg import sql
 
-from tests.integration.by_hand import Connection, scalar, vector_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, scalar, vector_of
 
 TOPICS = ("rental cars", "hail damage", "roadside assistance", "water in the basement", "a broken window")
 DOCUMENTS = {
@@ -28,7 +28,7 @@ SEARCH = (
 
 def fill(connection: Connection, corpus: str, reader: str | None) -> None:
     """Make a corpus of the documents above. reader: Who may read the restricted ones; None: they are for everyone."""
-    connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+    connection.execute(MAKE_OPEN_CORPUS, [corpus])
     for document_id, content in DOCUMENTS.items():
         readers = [reader] if reader and document_id in RESTRICTED else None
         connection.execute(
