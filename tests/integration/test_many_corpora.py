@@ -202,7 +202,7 @@ def test_no_statement_locks_more_because_there_are_more(
     connection.execute("analyze")
     after = locks_of_each()
 
-    # Two that wait for their model are opened instead of one. A plan may come to need the names of roles and two indexes.
+    # Two that wait for their model are opened instead of one. A plan may come to need names of roles and their indexes.
     before["open_space"] *= 2
     assert {name: locked for name, locked in after.items() if locked > before[name] + 3} == {}
 

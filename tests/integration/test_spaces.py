@@ -24,6 +24,9 @@ class Models:
         self.is_there = asyncio.Event()
         self.asked: list[str] = []
 
+    def forget(self, model: str) -> None:
+        """Keep nothing to forget."""
+
     async def get(self, model: str) -> FakeEmbedder:
         self.asked.append(model)
         if model == "odd":

@@ -33,11 +33,11 @@ MODES = (
 STRONG = frozenset(MODES[MODES.index("row exclusive") + 1 :])
 # The tables that a claim, a reply or a match of rules reads.
 READ_BY_RUNS = {
-    "pgclarify.budget",
+    "pgclarify_private.budget",
     "pgclarify_private.budget_counter",
-    "pgclarify.model_price",
+    "pgclarify_private.model_price",
     "pgclarify_private.completion",
-    "pgclarify.ambiguity_rule",
+    "pgclarify_private.ambiguity_rule",
     "pgclarify_private.run",
 }
 RELATIONS = """
@@ -109,7 +109,9 @@ class TestWhatUsersMayLock:
     def test_a_grant_that_allows_it_is_found(self, connection: Connection, users: Mapping[str, Connection]) -> None:
         for privilege in ("delete", "update", "truncate"):
             connection.execute(f"grant {privilege} on pgclarify_private.budget to pgclarify_user".encode())
-            assert ("pgclarify.budget", "access exclusive") in lockable(users["user"], ["pgclarify.budget"])
+            assert ("pgclarify_private.budget", "access exclusive") in lockable(
+                users["user"], ["pgclarify_private.budget"]
+            )
             connection.execute(f"revoke {privilege} on pgclarify_private.budget from pgclarify_user".encode())
 
     def test_no_rows_either(self, connection: Connection, users: Mapping[str, Connection]) -> None:
@@ -139,7 +141,7 @@ class TestWhatUsersMayLock:
 
 
 class TestWhileAnAdministratorLocks:
-    @pytest.mark.parametrize("table", ["pgclarify.budget", "pgclarify_private.budget_counter", "pgclarify.model_price"])
+    @pytest.mark.parametrize("table", ["budget", "budget_counter", "model_price"])
     def test_a_claim_and_a_reply_say_who_stands_in_the_way(
         self, connection: Connection, connect: Connect, hire: Hire, table: str
     ) -> None:
@@ -150,12 +152,12 @@ class TestWhileAnAdministratorLocks:
         ours = list(claim(worker, run_id, ["first"]).ours.values())
 
         with holder.transaction():
-            holder.execute(f"lock table {table} in access exclusive mode".encode())
+            holder.execute(f"lock table pgclarify_private.{table} in access exclusive mode".encode())
             for attempt in (lambda: claim(worker, run_id, ["second"]), lambda: store(worker, ours, run_id=run_id)):
                 with pytest.raises(psycopg.errors.LockNotAvailable) as refused:
                     attempt()
                 assert str(holder.info.backend_pid) in str(refused.value.diag.message_detail)
-                assert table in str(refused.value.diag.message_detail)
+                assert f"pgclarify_private.{table}" in str(refused.value.diag.message_detail)
                 assert refused.value.diag.message_hint
 
         store(worker, ours, run_id=run_id)
