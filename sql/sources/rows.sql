@@ -241,7 +241,7 @@ begin
                     read_rows.source.corpus_id, made.id, coalesce(made.content, ''), made.title, made.uri, made.metadata,
                     made.readers, pgclarify_private.content_hash(made.title, coalesce(made.content, '')),
                     case when made.is_too_long then 'its content has more than 10000000 characters' end,
-                    null, null, null, read_rows.source.source_id, null
+                    null, null, null, read_rows.source.source_id, null, null
                 )::pgclarify_private.document
             ) filter (
                 where pgclarify_private.is_document_id(made.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 
 MANY = 20_000
 JOBS = """
@@ -17,7 +17,7 @@ JOBS = """
 
 @pytest.fixture
 def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     return connect(make_role("pgclarify_user"))
 
 

@@ -249,6 +249,7 @@ def internal_calls(connection: Connection, caller: str) -> dict[str, str]:
         "id_column": "'oid'",
         "content_column": "'relname'",
         "source_id": "1",
+        "locked_name": "'pg_class'",
         "model": "'m'",
         "prompt_version": "'v'",
         "corpus_id": "1",

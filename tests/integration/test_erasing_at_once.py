@@ -53,7 +53,7 @@ def test_it_does_not_wait_for_transactions_that_have_asked_or_changed_other_docu
     [
         "select pgclarify.add_document('insurance', 'secret', 'Boats.')",
         "select pgclarify.remove_document('insurance', 'secret')",
-        "select pgclarify.cancel(2)",
+        "select pgclarify.cancel(array[2])",
         "select pgclarify.erase_document('insurance', 'open')",
         "select pgclarify.drop_corpus('insurance')",
     ],
