@@ -147,7 +147,7 @@ class TestWhoWrites:
         for table in TABLES:
             copy = f"insert into pgclarify.{table} overriding system value select * from pgclarify.{table}"  # noqa: S608
             for attempt in (copy, f"delete from pgclarify.{table}"):  # noqa: S608
-                assert state_of(alice, attempt) == INSUFFICIENT_PRIVILEGE
+                assert state_of(alice, attempt) in {INSUFFICIENT_PRIVILEGE, "0A000"}
         assert state_of(alice, "update pgclarify_private.eval_run set name = 'mine'") == INSUFFICIENT_PRIVILEGE
         assert seen(alice) == [{eval_run_id}] * 3
 

@@ -10,7 +10,16 @@ from typing import Any
 from psycopg import sql
 
 from pgclarify.install.functions import apply_sql
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, vector_of
+from tests.integration.by_hand import (
+    MAKE_OPEN_CORPUS,
+    Connect,
+    Connection,
+    HandWorker,
+    Hire,
+    MakeRole,
+    scalar,
+    vector_of,
+)
 
 # Tables that have a partition for each corpus or space.
 PARTITIONED = ("neighborhood", "passage", "passage_embedding")
@@ -154,7 +163,7 @@ def statements(
 def test_no_statement_locks_more_because_there_are_more(
     connection: Connection, hire: Hire, make_role: MakeRole
 ) -> None:
-    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     connection.execute("select pgclarify.create_corpus('gone')")
     connection.execute("select pgclarify.create_corpus('changes its model')")
     connection.execute("select pgclarify.add_document('changes its model', '1', 'Cars.')")
