@@ -10,10 +10,10 @@ import queue
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import psycopg
 from psycopg.rows import dict_row
@@ -35,6 +35,7 @@ _LOOP_PATIENCE_SECONDS = 60.0
 _JOIN_SECONDS = 5.0
 
 _Connection = psycopg.Connection[dict[str, Any]]
+Check: TypeAlias = Callable[[psycopg.Connection[Any]], None]
 
 
 class Presence:
@@ -47,14 +48,16 @@ class Presence:
         dsn: Connection string of the database.
         entry: Parameters of register_worker.
         lease: How long the worker counts as alive after a heartbeat.
+        check: Called in the worker's session before each heartbeat. If it raises, the worker ends.
 
     Attributes:
-        lost: Ends with ServerUnavailable when the worker no longer counts as alive. The worker must then stop its runs,
-            because others may have taken them over.
+        lost: Ends with ServerUnavailable when the worker no longer counts as alive, or with the error of the check. The
+            worker must then stop its runs, because others may have taken them over.
     """
 
-    def __init__(self, dsn: str, entry: dict[str, Any], lease: timedelta) -> None:
+    def __init__(self, dsn: str, entry: dict[str, Any], lease: timedelta, check: Check | None) -> None:
         self._dsn = with_keepalives(dsn)
+        self._check = check
         self._entry = entry | {"lease": lease}
         self._lease_seconds = lease.total_seconds()
         self._pause_seconds = self._lease_seconds / _HEARTBEATS_A_LEASE
@@ -90,6 +93,7 @@ class Presence:
         prompt_version: str,
         is_serving: bool = True,
         lease: timedelta | None = None,
+        check: Check | None = None,
     ) -> AsyncIterator[Presence]:
         """Register a worker and keep it alive.
 
@@ -101,6 +105,7 @@ class Presence:
             prompt_version: Version of its prompts.
             is_serving: False for a process that only leases replies of the ledger; callers must not wait for it.
             lease: How long it counts as alive after a heartbeat; None for LEASE.
+            check: Called in the worker's session before each heartbeat. If it raises, the worker ends.
 
         Raises:
             ServerUnavailable: If there is no connection.
@@ -115,7 +120,7 @@ class Presence:
             "prompt_version": prompt_version,
             "is_serving": is_serving,
         }
-        presence = cls(dsn, entry, LEASE if lease is None else lease)
+        presence = cls(dsn, entry, LEASE if lease is None else lease, check)
         presence._thread.start()
         feeding = asyncio.create_task(presence._feed(), name="feeding")
         try:
@@ -207,6 +212,8 @@ class Presence:
     def _beat(self, connection: _Connection, worker_id: int) -> None:
         models, queue_worker_id = self._said
         with translated():
+            if self._check is not None:
+                self._check(connection)
             row = connection.execute(
                 queries["note_heartbeat"],
                 {"worker_id": worker_id, "embedding_models": models, "queue_worker_id": queue_worker_id},

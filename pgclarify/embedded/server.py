@@ -32,6 +32,8 @@ from pgclarify.errors import ConfigurationError, InputError, ServerUnavailable
 _DATABASE = "pgclarify"
 # Recovery after a crash comes before the first connection, and may take some time.
 _START_SECONDS = 120
+# A server that has been ready recovers within seconds after one of its processes was killed.
+_RECOVERY_SECONDS = 15
 _STOP_SECONDS = 60
 _LOG = "server.log"
 # The text search parser recognizes letters by LC_CTYPE: with C, every non-ASCII character is a letter.
@@ -72,19 +74,27 @@ def start(data_dir: Path) -> str:
         data_dir.mkdir(parents=True, exist_ok=True)
         with _locked(data_dir):
             postmaster = _find_postmaster(cluster)
-            if postmaster is None:
-                address = listening.kept(data_dir)
-                if address is not None:
-                    listening.check_free(address)
-                account = server_account(cluster)
-                if account:
-                    open_path(data_dir, account)
-                    open_path(binary("postgres").parent, account)
-                if not cluster.exists():
-                    _create_cluster(cluster, account)
-                postmaster = _start_postmaster(cluster, account, address)
-            _ensure_database(postmaster, cluster)
+            if postmaster is None or not _ensure_database(postmaster, cluster):
+                postmaster = _start_stopped(data_dir)
+                if not _ensure_database(postmaster, cluster):
+                    raise ServerUnavailable(
+                        "the embedded server stopped right after its start", detail=_log_end(cluster)
+                    )
             return postmaster.dsn(_DATABASE)
+
+
+def _start_stopped(data_dir: Path) -> _Postmaster:
+    cluster = data_dir / "postgres"
+    address = listening.kept(data_dir)
+    if address is not None:
+        listening.check_free(address)
+    account = server_account(cluster)
+    if account:
+        open_path(data_dir, account)
+        open_path(binary("postgres").parent, account)
+    if not cluster.exists():
+        _create_cluster(cluster, account)
+    return _start_postmaster(cluster, account, address)
 
 
 def stop(data_dir: Path) -> bool:
@@ -338,18 +348,22 @@ def _remove_stale_lock_files(cluster: Path) -> None:
             lock_file.unlink(missing_ok=True)
 
 
-def _ensure_database(postmaster: _Postmaster, cluster: Path) -> None:
-    deadline = time.monotonic() + _START_SECONDS
+def _ensure_database(postmaster: _Postmaster, cluster: Path) -> bool:
+    """Create the database if it is missing. Returns False if the server turns out to have stopped."""
+    deadline = time.monotonic() + (_RECOVERY_SECONDS if postmaster.is_ready else _START_SECONDS)
     while True:
         try:
             with psycopg.connect(postmaster.dsn("postgres"), autocommit=True, connect_timeout=10) as connection:
                 found = connection.execute("select 1 from pg_database where datname = %s", [_DATABASE]).fetchone()
                 if not found:
                     connection.execute(sql.SQL("create database {}").format(sql.Identifier(_DATABASE)))
-                return
+                return True
         except psycopg.OperationalError as error:
-            # The server was found while it was starting, and may be recovering.
-            if postmaster.is_ready or time.monotonic() > deadline:
+            # A server that was killed answers on its socket for some moments.
+            if _find_postmaster(cluster) is None:
+                return False
+            # The server may be starting, or recovering from the loss of one of its processes.
+            if time.monotonic() > deadline:
                 raise ServerUnavailable(
                     "the embedded server runs but accepts no connections", detail=f"{error}\n{_log_end(cluster)}"
                 ) from error

@@ -181,6 +181,10 @@ def migrate(dsn: str, revision: str) -> None:
         run_alembic(command.downgrade if revision == "base" else command.upgrade, connection, revision)
 
 
+# A statement that waits for running calls, and one of them for us, is a deadlock.
+_BLOCKED = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
+
+
 @contextmanager
 def _transaction(dsn: str, on_wait: OnWait = _logger.warning) -> Iterator[sqlalchemy.Connection]:
     engine = sqlalchemy.create_engine(
@@ -195,9 +199,9 @@ def _transaction(dsn: str, on_wait: OnWait = _logger.warning) -> Iterator[sqlalc
             # While a change waits for running calls, new calls wait behind it.
             connection.exec_driver_sql(f"set local lock_timeout = '{LOCK_TIMEOUT}'")
             yield connection
-    except (psycopg.errors.LockNotAvailable, sqlalchemy.exc.OperationalError) as error:
+    except (*_BLOCKED, sqlalchemy.exc.OperationalError) as error:
         cause = error.orig if isinstance(error, sqlalchemy.exc.OperationalError) else error
-        if not isinstance(cause, psycopg.errors.LockNotAvailable):
+        if not isinstance(cause, _BLOCKED):
             raise
         raise DatabaseError(
             "running calls block the change of the schema",

@@ -26,6 +26,10 @@ begin
     into strict v_name
     from pg_roles
     where pg_roles.oid = make_reader_role.owner;
+    if current_setting('server_version_num')::integer >= 160000 then
+        -- With this setting of the caller, the creator of the role could become the role.
+        perform set_config('createrole_self_grant', '', true);
+    end if;
     begin
         execute format('create role %I nologin', v_name);
     exception

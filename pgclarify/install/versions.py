@@ -6,6 +6,7 @@ A worker checks this when it starts; importing alembic and SQLAlchemy would cost
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
@@ -20,21 +21,54 @@ from pgclarify.schema_names import PRIVATE_SCHEMA
 _REVISION = re.compile(r"^(revision|down_revision) = (?:None|['\"](\w+)['\"])$", re.MULTILINE)
 
 
-def check_schema(connection: psycopg.Connection[Any]) -> None:
-    """Check that the schema in the database is that of this version.
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What is installed in a database: the revision of its tables, and the hash of its functions. None: nothing."""
+
+    revision: str | None
+    shipped_hash: str | None
+
+
+def check_schema(connection: psycopg.Connection[Any]) -> Installed:
+    """Check that the schema in the database is that of this version, and return what is installed.
 
     Raises:
         SchemaMismatch: If it is missing, older or newer; the hint names the command that fixes it.
     """
-    # Independent of the row factory of the connection.
-    cursor = connection.cursor(row_factory=tuple_row)
-    compare(_read(cursor, PRIVATE_SCHEMA, "schema_version", "version_num"))
-    if _read(cursor, PRIVATE_SCHEMA, "applied_sql", "shipped_hash") != sql_hash():
+    found = _installed(connection)
+    compare(found.revision)
+    if found.shipped_hash != sql_hash():
         raise SchemaMismatch(
             "the functions in the database are those of another version of pgclarify",
             detail="Their hash differs from that of this version's files.",
             hint="Run: pgclarify init",
         )
+    return found
+
+
+def check_unchanged(connection: psycopg.Connection[Any], before: Installed) -> None:
+    """Check that the schema is what it was when this process started.
+
+    The files of this version are not read again: an upgrade of the package may have replaced them.
+
+    Raises:
+        SchemaMismatch: If init has installed another version since then.
+    """
+    if _installed(connection) != before:
+        raise SchemaMismatch(
+            "the schema in the database was changed while this worker was running",
+            detail="Another version of pgclarify was installed there.",
+            hint="Start the worker again, with that version.",
+        )
+
+
+def _installed(connection: psycopg.Connection[Any]) -> Installed:
+    # Independent of the row factory of the connection.
+    cursor = connection.cursor(row_factory=tuple_row)
+    return Installed(
+        _read(cursor, PRIVATE_SCHEMA, "schema_version", "version_num"),
+        _read(cursor, PRIVATE_SCHEMA, "applied_sql", "shipped_hash"),
+    )
 
 
 def known_revisions() -> list[str]:

@@ -35,7 +35,7 @@ from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.devices import check_device
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
-from pgclarify.install.versions import check_schema
+from pgclarify.install.versions import Installed, check_schema, check_unchanged
 from pgclarify.jobs import Queue, open_queue
 from pgclarify.protocols import Completer
 from pgclarify.worker.executor import RunExecutor, models_of
@@ -110,7 +110,7 @@ def run_worker(
         ConfigurationError: If the settings name an unusable provider or a missing device, if the database is behind a
             pooler, or if the address of the metrics cannot be used.
         EmbeddingError: If the provider needs a model that cannot be loaded.
-        SchemaMismatch: If this version does not work with the schema.
+        SchemaMismatch: If this version does not work with the schema, or if the schema is replaced meanwhile.
         ServerUnavailable: If there is no connection at the start.
         DatabaseError: If the role may not work.
     """
@@ -126,7 +126,7 @@ async def _serve_until_told(
     async with AsyncExitStack() as stack:
         # First, so that /healthz answers while a slow worker starts.
         monitor = await stack.enter_async_context(_monitor(metrics))
-        await asyncio.to_thread(_check, with_keepalives(dsn))
+        installed = await asyncio.to_thread(_check, with_keepalives(dsn))
         # Before a model is loaded: without the device, that would fail with the error of a missing model.
         await asyncio.to_thread(check_device, settings.device)
         cross_encoders = CrossEncoders(device=settings.device)
@@ -146,7 +146,7 @@ async def _serve_until_told(
         def metered_at_endpoint(name: str) -> Completer:
             return monitor.metered(at_endpoint(name))
 
-        world = _World(settings, dsn, models, embedders, cross_encoders, metered_at_endpoint, monitor)
+        world = _World(settings, dsn, installed, models, embedders, cross_encoders, metered_at_endpoint, monitor)
         while not stopping.is_set():
             try:
                 await _serve(world, stopping, note_ready, grace)
@@ -174,6 +174,7 @@ class _World:
 
     settings: Settings
     dsn: str
+    installed: Installed
     models: LanguageModels
     embedders: Embedders
     cross_encoders: CrossEncoders
@@ -198,6 +199,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
                 provider=models.completer.provider,
                 model=models.completer.model,
                 prompt_version=models.prompt_version,
+                check=partial(check_unchanged, before=world.installed),
             )
         )
         turn = asyncio.Lock()
@@ -352,7 +354,7 @@ def _freeze() -> None:
     gc.freeze()
 
 
-def _check(dsn: str) -> None:
+def _check(dsn: str) -> Installed:
     require_direct(dsn)
     with translated(), psycopg.connect(dsn, application_name="pgclarify worker") as connection:
-        check_schema(connection)
+        return check_schema(connection)

@@ -60,6 +60,7 @@ create or replace function pgclarify_private.check_options(options jsonb, known 
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 declare
     v_most_decimals constant integer := 6;

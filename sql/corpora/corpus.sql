@@ -58,6 +58,7 @@ create or replace function pgclarify_private.find_corpus(roles name[], corpus te
 returns pgclarify_private.corpus
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 declare
     v_name text := coalesce(find_corpus.corpus, nullif(current_setting('pgclarify.corpus', true), ''));

@@ -82,6 +82,7 @@ create or replace function pgclarify_private.copy_table(
 returns regclass
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 declare
     v_copy regclass;

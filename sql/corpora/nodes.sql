@@ -91,6 +91,7 @@ create or replace function pgclarify_private.check_owner(ef_search integer)
 returns void
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 declare
     v_can_log_in boolean;

@@ -4,6 +4,7 @@ create or replace function pgclarify_private.check_embedding_model(model text)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 begin
     if coalesce(check_embedding_model.model, '') = '' then

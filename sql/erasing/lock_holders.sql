@@ -50,7 +50,7 @@ comment on function pgclarify_private.locking_transactions(regclass, tid) is
 create or replace function pgclarify_private.lock_holders(context text)
 returns text
 language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
+set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
 as $$
 declare
     -- PostgreSQL names the row there, such as: while locking tuple (0,1) in relation "corpus".

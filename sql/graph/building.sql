@@ -101,7 +101,14 @@ create or replace function pgclarify_private.read_vectors(
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_partition constant text := pgclarify_private.partition_name('passage_embedding', read_vectors.embedding_space_id);
 begin
+    if to_regclass(v_partition) is null then
+        document_ids := '{}';
+        passage_ids := '{}';
+        return;
+    end if;
     execute format(
         $sql$
         select
@@ -118,7 +125,7 @@ begin
             limit $4
         ) as next
         $sql$,
-        pgclarify_private.partition_name('passage_embedding', read_vectors.embedding_space_id)
+        v_partition
     ) into document_ids, passage_ids, vectors
     using
         read_vectors.embedding_space_id, read_vectors.after_document_id, read_vectors.after_passage_id,
@@ -127,7 +134,8 @@ end
 $$;
 
 comment on function pgclarify_private.read_vectors(bigint, text, bigint, integer) is
-'The next passages of a space by key, with their vectors in the binary form of halfvec, concatenated.';
+'The next passages of a space by key, with their vectors in the binary form of halfvec, concatenated; none if the space is '
+'gone.';
 grant execute on function pgclarify_private.read_vectors(bigint, text, bigint, integer) to pgclarify_worker;
 
 create or replace function pgclarify_private.store_graph(

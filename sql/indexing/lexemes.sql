@@ -4,6 +4,7 @@ create or replace function pgclarify_private.with_blanks(content text)
 returns text
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 declare
     -- Ideographs, hiragana, katakana, Hangul, Thai and Lao, Burmese, Khmer. Usually a change of script is also the end

@@ -39,6 +39,7 @@ create or replace function pgclarify_private.check_pattern(pattern text)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 declare
     v_message text;

@@ -6,6 +6,7 @@ create or replace function pgclarify_private.loopback_open(connection_name text)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 declare
     v_loopback pgclarify_private.loopback;

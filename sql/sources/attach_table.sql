@@ -138,6 +138,7 @@ create or replace function pgclarify_private.take_steps(
 returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 declare
     v_step text;
@@ -190,6 +191,7 @@ create or replace function pgclarify.attach_table(
 returns bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 declare
     v_caller pgclarify_private.caller;

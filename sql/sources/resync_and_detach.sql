@@ -53,6 +53,7 @@ create or replace function pgclarify.resync(corpus text, relation regclass)
 returns bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 declare
     v_caller pgclarify_private.caller;
@@ -186,6 +187,7 @@ create or replace function pgclarify.detach_table(corpus text, relation regclass
 returns bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 declare
     v_caller pgclarify_private.caller;

@@ -53,6 +53,6 @@ end
 $$;
 
 comment on function pgclarify.get_document(text, text) is
-'The document with this id, as in view document; no row if the corpus has none that you may read. It uses an index, which a '
-'filter of the view by id cannot. corpus: null means the default.';
+'The row of view document with this id; none if the corpus has no such document that you may read. It uses an index, which a '
+'filter of the view by id cannot. corpus: its name; null means pgclarify.corpus, or the only one.';
 grant execute on function pgclarify.get_document(text, text) to pgclarify_reader;

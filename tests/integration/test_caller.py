@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import pytest
 from psycopg import sql
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, MakeRole, state_of
 
 INSUFFICIENT_PRIVILEGE = "42501"
@@ -216,106 +215,7 @@ class TestSomebodyElsesQuery:
         assert house.requesters() == [house.mallory]
 
 
-def internal_calls(connection: Connection, caller: str) -> dict[str, str]:
-    """Each function that takes a proof, with valid arguments except for the proof."""
-    arguments = {
-        "corpus": "'insurance'",
-        "name": "'insurance'",
-        "embedding_model": "'m'",
-        "options": "'{}'",
-        "document_id": "'1'",
-        "document_ids": "array['1']",
-        "contents": "array['Cars.']",
-        "titles": "array['Cars']",
-        "uris": "array['cars']",
-        "origins": "array['cars']",
-        "known_as": "array['cars']",
-        "origin_prefix": "'cars'",
-        "after": "null",
-        "max_rows": "10",
-        "content": "'Cars.'",
-        "title": "null",
-        "uri": "null",
-        "metadata": "'{}'",
-        "readers": "null",
-        "question": "'cars'",
-        "questions": "array['cars']",
-        "keys": "null",
-        "top_k": "20",
-        "timeout": "'0.1s'",
-        "run_id": "1",
-        "run_ids": "array[1]",
-        "relation": "'pg_class'::regclass",
-        "id_column": "'oid'",
-        "content_column": "'relname'",
-        "source_id": "1",
-        "locked_name": "'pg_class'",
-        "model": "'m'",
-        "prompt_version": "'v'",
-        "corpus_id": "1",
-        "passage_id": "1",
-        "k": "10",
-        "sample": "10",
-        "history": "array['cars']",
-        "reply": "'yes'",
-        "ordinal": "1",
-        "role": "'postgres'",
-        "access": "'user'",
-        "pattern": "'cars'",
-        "kind": "'lexical'",
-        "note": "null",
-        "plan": "'{}'",
-        "eval_run_id": "1",
-        "cases": "'[]'",
-        "metrics": "'[]'",
-        "operation": "'clarify'",
-        "arguments": """'{"question": "cars", "timeout": "0.1s"}'""",
-        "row_type": "'clarification'",
-        "trained": "'{}'",
-        "weights": "array[0.5]",
-        "is_used": "true",
-        "version": "1",
-        "passage_ids": "array[1]",
-    }
-    functions = connection.execute("""
-        select p.proname, p.proargnames[2:p.pronargs]
-        from pg_proc as p
-        where p.pronamespace = 'pgclarify_private'::regnamespace
-            and p.proargtypes[0] = 'pgclarify_private.caller'::regtype
-            -- The others do what the caller could do himself.
-            and p.prosecdef
-            and has_function_privilege('pgclarify_user', p.oid, 'execute')
-    """).fetchall()
-    return {
-        name: f"select pgclarify_private.{name}("
-        + ", ".join([caller, *(f"{parameter} => {arguments[parameter]}" for parameter in parameters)])
-        + ")"
-        for name, parameters in functions
-    }
-
-
 class TestProofs:
-    @in_turn(
-        "caller",
-        [
-            r"row('postgres', '\x00')::pgclarify_private.caller",
-            "row('postgres', null)::pgclarify_private.caller",
-            "row('postgres', sha256('postgres'))::pgclarify_private.caller",
-            "row(current_user, '')::pgclarify_private.caller",
-            "row(null, null)::pgclarify_private.caller",
-            "null::pgclarify_private.caller",
-        ],
-    )
-    def test_are_not_made_up(self, house: House, caller: str) -> None:
-        house.connect(house.alice).execute(SUBMIT)
-        mallory = house.connect(house.mallory)
-        calls = internal_calls(house.superuser, caller)
-
-        assert len(calls) >= 13
-        assert {name: state_of(mallory, call) for name, call in calls.items()} == dict.fromkeys(
-            calls, INSUFFICIENT_PRIVILEGE
-        )
-
     def test_are_good_for_their_own_transaction(self, house: House) -> None:
         mallory = house.connect(house.mallory)
         with mallory.transaction():

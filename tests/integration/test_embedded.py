@@ -11,13 +11,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from pgclarify import embedded
+from pgclarify.embedded import server
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 
 START = "import sys; from pathlib import Path; from pgclarify import embedded; print(embedded.start(Path(sys.argv[1])))"
@@ -143,6 +144,28 @@ def test_starts_again_after_a_crash_with_sessions_open(data_dir: Path) -> None:
 
         with psycopg.connect(embedded.start(data_dir)) as connection:
             assert connection.execute("select answer from kept").fetchone() == (42,)
+
+
+def test_starts_if_the_server_dies_while_it_is_looked_for(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dsn = embedded.start(data_dir)
+    find = server._find_postmaster
+    dying = find(data_dir / "postgres")
+    embedded.stop(data_dir)
+    found = iter([dying])
+    monkeypatch.setattr(server, "_find_postmaster", lambda cluster: next(found, None) or find(cluster))
+
+    assert embedded.start(data_dir) == dsn
+
+
+def test_waits_for_a_server_that_recovers_from_the_loss_of_a_process(data_dir: Path) -> None:
+    dsn = embedded.start(data_dir)
+    for _ in range(3):
+        with psycopg.connect(dsn) as connection:
+            os.kill(connection.info.backend_pid, signal.SIGKILL)
+            with suppress(psycopg.OperationalError):
+                connection.execute("select 1")
+
+        assert embedded.start(data_dir) == dsn
 
 
 def test_process_id_of_a_dead_server_may_be_somebody_elses(data_dir: Path) -> None:

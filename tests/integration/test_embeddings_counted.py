@@ -46,7 +46,9 @@ async def test_what_is_embedded_until_a_worker_has_closed_its_ingestion_is_count
             await close(ingestion)
 
         monkeypatch.setattr(Ingestion, "close", answered_meanwhile)
-        world = serving._World(settings, database, models, embedders, cross_encoders, at_endpoint, Monitor())
+        world = serving._World(
+            settings, database, serving._check(database), models, embedders, cross_encoders, at_endpoint, Monitor()
+        )
         await asyncio.wait_for(serving._serve(world, stopping, stopping.set, grace=10.0), 60)
     cross_encoders.close()
     assert counted(connection) == [(2, 100)]

@@ -41,7 +41,9 @@ async def test_it_is_not_ready_before_it_closes_what_is_open(database: str, monk
         open_language_models(settings, embedders) as models,
         open_rerank_endpoint(settings) as at_endpoint,
     ):
-        world = serving._World(settings, database, models, embedders, cross_encoders, at_endpoint, monitor)
+        world = serving._World(
+            settings, database, serving._check(database), models, embedders, cross_encoders, at_endpoint, monitor
+        )
         with pytest.raises(ServerUnavailable):
             await asyncio.wait_for(serving._serve(world, asyncio.Event(), lambda: None, grace=10.0), 60)
     cross_encoders.close()

@@ -86,6 +86,17 @@ def test_what_was_damaged_is_mended(database: str, connection: Connection, damag
     assert scalar(connection, "select relrowsecurity from pg_class where oid = 'pgclarify_private.run'::regclass")
 
 
+def test_a_deadlock_with_a_running_call_is_an_error_of_ours(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lose(*_: object, **__: object) -> None:
+        raise psycopg.errors.DeadlockDetected
+
+    monkeypatch.setattr(installer, "apply_sql", lose)
+    with pytest.raises(DatabaseError) as refused:
+        installer.install(database)
+
+    assert refused.value.sqlstate == "40P01"
+
+
 def test_functions_of_another_version_are_refused(connection: Connection) -> None:
     connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'other'")
     with pytest.raises(SchemaMismatch):

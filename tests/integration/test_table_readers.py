@@ -35,6 +35,20 @@ class TestReaders:
         ):
             assert scalar(connection, may, role, table) is is_allowed
 
+    def test_a_setting_of_the_attaching_role_lets_no_role_become_one(
+        self, alice: Connection, connection: Connection
+    ) -> None:
+        if connection.info.server_version < 160000:
+            pytest.skip("PostgreSQL 16 has the setting")
+        alice.execute("set createrole_self_grant = 'set, inherit'")
+        attach(alice)
+
+        members = """
+            select member::regrole::text from pg_auth_members
+            where roleid = %s::regrole and (set_option or inherit_option)
+        """
+        assert listed(connection, members, table_reader_of(connection)) == {"pgclarify_owner"}
+
     @pytest.mark.committed
     def test_two_owners_at_once(self, bob: Connection, alice: Connection, connection: Connection) -> None:
         connection.execute(f"create schema bobs authorization {bob.info.user}".encode())

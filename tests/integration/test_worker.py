@@ -215,6 +215,17 @@ def test_a_schema_of_another_version_is_refused(
     assert 1 <= len(lines) <= 3, "message, detail and hint"
 
 
+def test_a_worker_ends_when_another_version_is_installed_beside_it(
+    database: str, connection: psycopg.Connection[Any], run_worker: Callable[..., Worker]
+) -> None:
+    worker = run_worker(database)
+
+    connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'other'")
+
+    until(lambda: not worker.process.is_alive())
+    assert worker.process.exitcode == 1
+
+
 def test_a_server_of_ones_own_without_a_provider_is_refused(database: str, tmp_path: Path) -> None:
     variables = environment(database, None)
     del variables["PGCLARIFY_LLM_PROVIDER"]

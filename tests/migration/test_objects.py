@@ -109,6 +109,27 @@ def test_every_function_pins_its_search_path(connection: psycopg.Connection[Any]
     }
 
 
+def test_no_setting_of_the_caller_changes_texts_in_functions(connection: psycopg.Connection[Any]) -> None:
+    """With standard_conforming_strings off, a backslash in a plain text starts an escape."""
+    plain_backslash = r"(^|[^Ee])'([^'\\]|'')*\\"
+    found = connection.execute(
+        f"""
+        select p.oid::regprocedure::text
+        from pg_proc as p
+        join pg_language as l on l.oid = p.prolang
+        where p.pronamespace in {OURS} and l.lanname in ('sql', 'plpgsql') and p.prosqlbody is null
+            and p.prosrc ~ %s and not coalesce(p.proconfig, '{{}}') @> '{{standard_conforming_strings=on}}'
+            and not exists (
+                select from pg_depend as d
+                where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e'
+            )
+        """.encode(),  # noqa: S608 - a constant
+        [plain_backslash],
+    ).fetchall()
+
+    assert found == []
+
+
 def test_everything_but_views_belongs_to_the_owner(connection: psycopg.Connection[Any]) -> None:
     others = rows(
         connection,

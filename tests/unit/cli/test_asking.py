@@ -44,7 +44,7 @@ def test_a_run_whose_commit_is_interrupted_is_cancelled(capsys: pytest.CaptureFi
     with pytest.raises(KeyboardInterrupt):
         asking.started(database, "investigate", question="Who?")  # type: ignore[arg-type]
     assert database.committed == [STATEMENT]
-    assert database.ran == [STATEMENT, {"run_id": 42}]
+    assert database.ran == [STATEMENT, {"run_ids": [42]}]
     assert "Cancelled run 42" in capsys.readouterr().err
 
 

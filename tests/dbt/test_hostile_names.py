@@ -1,0 +1,57 @@
+"""Names in a project that try to be SQL or Jinja: dbt's models treat them as names."""
+
+from __future__ import annotations
+
+from psycopg import sql
+
+from tests.dbt.project import Project
+from tests.dbt.searching import Connection
+from tests.workers import Service, load, scalar, wait_until_searchable
+
+# Longer than a name of PostgreSQL would be with the suffixes of the package's own tables.
+MODEL = "it_is_a_rather_long_name_of_a_model_for_rental_car_searches"
+HOSTILE = """o'b"r; drop table x;{{ 1 / 0 }}{% do %}\\ %s $$ --"""
+CONFIG = """
+{{{{ config(materialized='pgclarify_interpretations', corpus={corpus}, id={id}, question={question}, top_k=4,
+    meta={{'note': {corpus}}}) }}}}
+select 1::bigint as {quoted_id}, 'rental'::text as {quoted_question}
+"""
+
+
+def test_names_stay_names(project: Project, service: Service, asker: Connection, superuser: Connection) -> None:
+    corpus, id_name, question_name = HOSTILE, f"i{HOSTILE}", f"q{HOSTILE}"
+    load(asker, corpus, documents=2)
+    wait_until_searchable(superuser, corpus)
+    (project.folder / "models" / f"{MODEL}.sql").write_text(
+        CONFIG.format(
+            corpus=_jinja(corpus),
+            id=_jinja(id_name),
+            question=_jinja(question_name),
+            quoted_id=_jinja_of_sql(id_name),
+            quoted_question=_jinja_of_sql(question_name),
+        )
+    )
+    try:
+        for expected in ("1 distinct question, 1 to be asked", "1 distinct question, 0 to be asked"):
+            assert expected in project.done("build", "--select", MODEL).log
+    finally:
+        (project.folder / "models" / f"{MODEL}.sql").unlink()
+
+    found = asker.execute(
+        sql.SQL("select distinct {}, {}, status from {}").format(
+            sql.Identifier(id_name), sql.Identifier(question_name), sql.Identifier(project.schema, MODEL)
+        )
+    ).fetchall()
+    assert found == [(1, "rental", "succeeded")]
+    asked = "select count(*) from pgclarify.run_summary where corpus = %s"
+    assert scalar(superuser, asked, corpus) == 1
+
+
+def _jinja(text: str) -> str:
+    """A text of Jinja with this value."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _jinja_of_sql(name: str) -> str:
+    """Jinja that writes a quoted name."""
+    return "{{ " + _jinja('"' + name.replace('"', '""') + '"') + " }}"
