@@ -275,6 +275,7 @@ def internal_calls(connection: Connection, caller: str) -> dict[str, str]:
         "is_used": "true",
         "version": "1",
         "passage_ids": "array[1]",
+        "locked_name": "'x'",
     }
     functions = connection.execute("""
         select p.proname, p.proargnames[2:p.pronargs]
