@@ -24,7 +24,11 @@ GENERATED = "<!-- Written by `make reference` from the comments in the database.
 FUNCTIONS = r"""
     select p.proname, p.oid::regprocedure::text as signature, obj_description(p.oid, 'pg_proc') as comment,
         p.proretset as is_set, format_type(p.prorettype, null) as returned,
-        case when t.typtype = 'c' and t.typnamespace = p.pronamespace then t.typname end as row_type,
+        case
+            when t.typtype = 'c' and t.typnamespace = p.pronamespace
+                and not exists (select from pg_class as c where c.oid = t.typrelid and c.relkind = 'v')
+                then t.typname
+        end as row_type,
         case p.provolatile when 'v' then 'volatile' when 's' then 'stable' else 'immutable' end as volatility,
         array(
             select r.rolname::text

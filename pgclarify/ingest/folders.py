@@ -61,8 +61,12 @@ def leads_out(path: Path, folder: Path) -> bool:
         path: Any path below the folder.
         folder: Without symbolic links.
     """
-    # Not Path.resolve, which fails with a link to itself.
-    return not Path(os.path.realpath(path)).is_relative_to(folder)
+    try:
+        # Not Path.resolve, which fails with a link to itself.
+        return not Path(os.path.realpath(path)).is_relative_to(folder)
+    except OSError:
+        # It has just become a link, or ceased to be one.
+        return True
 
 
 def is_empty(path: Path) -> bool:

@@ -125,14 +125,8 @@ begin atomic
         coalesce(
             array_agg(
                 case
-                    -- If two transactions record a name at the same time, one of them may have seen an earlier role.
-                    when pg_roles.rolname in (
-                        select named.name
-                        from pgclarify_private.named_role as named
-                        inner join pg_catalog.pg_roles as present on named.name = present.rolname
-                        group by named.name, present.oid
-                        having bool_and(named.role_oid <> present.oid)
-                    ) then pgclarify_private.role_mark(pg_roles.oid)
+                    when pg_roles.rolname in (select changed.name from pgclarify_private.my_changed_name as changed)
+                        then pgclarify_private.role_mark(pg_roles.oid)
                     else pg_roles.rolname
                 end
             ),

@@ -98,13 +98,23 @@ $$;
 comment on function pgclarify_private.note_roles(name[]) is
 'Record which roles these names mean, if that is not recorded yet. Names without a role are skipped.';
 
-alter table pgclarify_private.named_role enable row level security;
-drop policy if exists named_role_is_of_ones_names on pgclarify_private.named_role;
-create policy named_role_is_of_ones_names on pgclarify_private.named_role for select to pgclarify_reader using (
-    name in (
-        select pg_roles.rolname from pg_catalog.pg_roles where pg_catalog.pg_has_role(pg_roles.oid, 'usage')
-    )
-);
-comment on policy named_role_is_of_ones_names on pgclarify_private.named_role is
-'Names of the roles whose rights current_user has, for my_roles.';
-grant select on pgclarify_private.named_role to pgclarify_reader;
+create or replace view pgclarify_private.my_changed_name as
+-- Materialized, because a leakproof comparison would be pushed into a security barrier. Wrapped as in public views
+-- (views/wrapping.sql), because estimates use statistics through a materialized part.
+with changed as materialized (
+    select (named.name || '')::name as name
+    from pgclarify_private.named_role as named
+    inner join pg_catalog.pg_roles as present on named.name = present.rolname
+    where pg_catalog.pg_has_role(present.oid, 'usage')
+    group by named.name, present.oid
+    -- If two transactions record a name at the same time, one of them may have seen an earlier role.
+    having bool_and(named.role_oid <> present.oid)
+)
+
+select changed.name
+from changed;
+
+comment on view pgclarify_private.my_changed_name is
+'Names of the roles whose rights current_user has, but which mean another role here. For my_roles.';
+comment on column pgclarify_private.my_changed_name.name is 'The name.';
+grant select on pgclarify_private.my_changed_name to pgclarify_reader;

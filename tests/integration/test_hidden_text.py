@@ -190,3 +190,26 @@ def test_a_reader_cannot_bisect_hidden_text_with_explain(
             if plans[0] != plans[1]:
                 telling.append((view, column, comparison, plans))
     assert telling == []
+
+
+def test_explain_tells_a_reader_no_names_of_roles_that_are_noted(
+    reader: Connection, connection: Connection, make_role: MakeRole
+) -> None:
+    for role in ("saluki", "zebra"):
+        make_role(name=role)
+    connection.execute("select pgclarify_private.note_roles(array(select rolname from pg_roles))")
+    connection.execute("analyze pgclarify_private.named_role")
+    reader.execute("set enable_seqscan = off")
+    # The table itself, if a reader may read it, or what stands for it.
+    readable = rows(
+        reader,
+        "select oid::regclass::text from pg_class where relname in ('named_role', 'my_changed_name')"
+        " and has_table_privilege(oid, 'select')",
+    )
+    assert readable
+    for relation in readable:
+        plans = [
+            [re.sub("'.*?'", "…", line) for line in plan(reader, sql.SQL(statement).format(sql.SQL(relation)))]
+            for statement in ("select from {} where name >= 'a'", "select from {} where name >= 'zz'")
+        ]
+        assert plans[0] == plans[1]

@@ -85,8 +85,8 @@ class TestRecreated:
 
         new = filled.connect(filled.team)
 
-        # named_role shows that the name belongs to another role; and all users may see the new role's own corpus.
-        assert set(present(new)) - {"named_role"} == {
+        # my_changed_name shows that the name belongs to another role; and all users may see the new role's own corpus.
+        assert set(present(new)) - {"my_changed_name"} == {
             "cited_document", "corpus", "corpus_status", "document", "embedding_space", "passage"
         }  # fmt: skip
         assert new.execute("select corpus, citations from pgclarify.cited_document").fetchall() == [("own", 0)]
@@ -310,7 +310,7 @@ class TestRestored:
         installer.install(target)
 
         with closing(psycopg.connect(target, user=asked.team, autocommit=True)) as carol:
-            assert {name for name, rows in seen(carol).items() if rows} == {"named_role"}
+            assert {name for name, rows in seen(carol).items() if rows} == {"my_changed_name"}
             assert evaluations.seen(carol) == [set(), set(), set()]
             assert init(as_role(target, "stranger"), "--adopt-roles").returncode == 1
             assert state_of(carol, "select pgclarify_private.adopt_roles()") == REFUSED

@@ -75,12 +75,12 @@ TABLES = (
     "clarifying_question_list",
     "conversation_turn", "answer_list", "investigation_step", "investigation_citation", "budget",
     "budget_status", "usage", "asked_question", "content_gap",
-    "ambiguous_question", "stale_answer", "cited_document", "named_role",
+    "ambiguous_question", "stale_answer", "cited_document", "my_changed_name",
 )  # fmt: skip
 
 
 # Policies read it with the rights of who asks.
-PRIVATE = {"named_role"}
+PRIVATE = {"my_changed_name"}
 
 
 def refusal(connection: Connection, statement: str, name: str) -> dict[str, str | None]:

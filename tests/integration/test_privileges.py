@@ -260,7 +260,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify.investigation_step",
         "pgclarify.listed_answer",
         "pgclarify.model_price",
-        "pgclarify_private.named_role",
+        "pgclarify_private.my_changed_name",
         "pgclarify.passage",
         "pgclarify.queue_status",
         "pgclarify.rewriting",

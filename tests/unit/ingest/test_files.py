@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -301,3 +302,22 @@ def test_one_bad_file_does_not_lose_the_rest(tmp_path: Path) -> None:
     problem, document = read_documents([tmp_path])
     assert isinstance(problem, UnreadableFile)
     assert isinstance(document, Document)
+
+
+def test_a_file_that_becomes_a_link_while_it_is_checked_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").write_text("Cars.")
+
+    real_path = os.path.realpath
+
+    def changes_meanwhile(path: Any, **options: Any) -> str:
+        if Path(path).name == "a.txt":
+            raise OSError(errno.EINVAL, "Invalid argument", str(path))
+        return str(real_path(path, **options))
+
+    monkeypatch.setattr(os.path, "realpath", changes_meanwhile)
+
+    left_out: list[Path] = []
+    assert list(read_documents([tmp_path], on_link_out=left_out.append)) == []
+    assert left_out == [tmp_path / "a.txt"]
