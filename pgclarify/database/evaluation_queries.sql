@@ -45,7 +45,8 @@ select pg_advisory_unlock_all();
 -- name: eval_list_unfinished
 -- The caller's evaluations of these cases that were not finished, newest first.
 select
-    eval_run.eval_run_id, eval_run.name, eval_run.data_set, eval_run.data_set_hash, eval_run.corpus_id,
+    eval_run.eval_run_id, eval_run.name, eval_run.data_set, decode(eval_run.data_set_hash, 'hex') as data_set_hash,
+    eval_run.corpus_id,
     eval_run.corpus_name, eval_run.corpus_revision, eval_run.embedding_model, eval_run.method, eval_run.settings,
     eval_run.provider, eval_run.model, eval_run.prompt_version, eval_run.judge, eval_run.judge_version,
     eval_run.version, eval_run.planned_cases
@@ -53,13 +54,14 @@ from pgclarify.eval_run
 where
     eval_run.finished_at is null
     and eval_run.requested_by = current_user
-    and eval_run.data_set_hash = %(data_set_hash)s
+    and eval_run.data_set_hash = encode(%(data_set_hash)s::bytea, 'hex')
 order by eval_run.eval_run_id desc;
 
 -- name: eval_list_finished
 -- The caller's evaluations of these cases that were finished, newest first.
 select
-    eval_run.eval_run_id, eval_run.name, eval_run.data_set, eval_run.data_set_hash, eval_run.corpus_id,
+    eval_run.eval_run_id, eval_run.name, eval_run.data_set, decode(eval_run.data_set_hash, 'hex') as data_set_hash,
+    eval_run.corpus_id,
     eval_run.corpus_name, eval_run.corpus_revision, eval_run.embedding_model, eval_run.method, eval_run.settings,
     eval_run.provider, eval_run.model, eval_run.prompt_version, eval_run.judge, eval_run.judge_version,
     eval_run.version, eval_run.planned_cases
@@ -67,7 +69,7 @@ from pgclarify.eval_run
 where
     eval_run.finished_at is not null
     and eval_run.requested_by = current_user
-    and eval_run.data_set_hash = %(data_set_hash)s
+    and eval_run.data_set_hash = encode(%(data_set_hash)s::bytea, 'hex')
 order by eval_run.eval_run_id desc;
 
 -- name: eval_count_done
@@ -124,7 +126,8 @@ from pgclarify_private.caller as caller;
 -- name: eval_find
 -- The evaluation of that id, else of that name: the caller's own first, then finished ones, then the latest.
 select
-    eval_run.eval_run_id, eval_run.name, eval_run.data_set, eval_run.data_set_hash, eval_run.corpus_id,
+    eval_run.eval_run_id, eval_run.name, eval_run.data_set, decode(eval_run.data_set_hash, 'hex') as data_set_hash,
+    eval_run.corpus_id,
     eval_run.corpus_name, eval_run.corpus_revision, eval_run.embedding_model, eval_run.method, eval_run.settings,
     eval_run.provider, eval_run.model, eval_run.prompt_version, eval_run.judge, eval_run.judge_version,
     eval_run.version, eval_run.planned_cases, eval_run.requested_by, eval_run.created_at, eval_run.finished_at,
@@ -151,7 +154,8 @@ where found.eval_run_id = %(eval_run_id)s and newer.finished_at is null;
 -- name: eval_list
 -- Evaluations, newest first.
 select
-    eval_run.eval_run_id, eval_run.name, eval_run.data_set, eval_run.data_set_hash, eval_run.corpus_id,
+    eval_run.eval_run_id, eval_run.name, eval_run.data_set, decode(eval_run.data_set_hash, 'hex') as data_set_hash,
+    eval_run.corpus_id,
     eval_run.corpus_name, eval_run.corpus_revision, eval_run.embedding_model, eval_run.method, eval_run.settings,
     eval_run.provider, eval_run.model, eval_run.prompt_version, eval_run.judge, eval_run.judge_version,
     eval_run.version, eval_run.planned_cases, eval_run.requested_by, eval_run.created_at, eval_run.finished_at,

@@ -5,7 +5,7 @@ select
     eval_run.eval_run_id,
     eval_run.name || '' as name,
     eval_run.data_set || '' as data_set,
-    eval_run.data_set_hash || '' as data_set_hash,
+    encode(eval_run.data_set_hash, 'hex') as data_set_hash,
     eval_run.corpus_id,
     eval_run.corpus_name || '' as corpus_name,
     eval_run.corpus_revision,

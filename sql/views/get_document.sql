@@ -54,5 +54,6 @@ $$;
 
 comment on function pgclarify.get_document(text, text) is
 'The row of view document with this id; none if the corpus has no such document that you may read. It uses an index, which a '
-'filter of the view by id cannot. corpus: its name; null means pgclarify.corpus, or the only one. document_id: its id.';
+'filter of the view by id cannot. corpus: its name; null means pgclarify.corpus, or the only one. document_id: the id of the '
+'document.';
 grant execute on function pgclarify.get_document(text, text) to pgclarify_reader;

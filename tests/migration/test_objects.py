@@ -186,6 +186,7 @@ def test_people_read_views_whose_owner_policies_apply_to(connection: psycopg.Con
         "corpus_count",
         # Views that policies read: on closed documents, and on the caller's own runs and corpora only.
         "my_analyzed_corpus",
+        "my_changed_name",
         "withheld_candidate",
         "withheld_entry",
     }
