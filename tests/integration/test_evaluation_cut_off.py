@@ -90,7 +90,10 @@ async def test_cut_off_it_goes_on_where_it_was(bench: Bench, service: Service, m
     assert (told_again[0].done, told_again[0].coverage) == (2, 0.0)
     cases = await bench.tables.cases(finished.eval_run_id)
     assert [case.ordinal for case in cases] == [1, 2, 3, 4, 5, 6]
-    repeated = "select count(*) from pgclarify_private.eval_case join pgclarify_private.eval_run using (eval_run_id) where data_set_hash = %s"
+    repeated = (
+        "select count(*) from pgclarify_private.eval_case"
+        " join pgclarify_private.eval_run using (eval_run_id) where data_set_hash = %s"
+    )
     assert rows(service, repeated, new.hash) == [(6,)]
 
 
