@@ -97,7 +97,7 @@ select
     verdict.quote || '' as quote,
     verdict.start_char,
     verdict.end_char,
-    verdict.vector,
+    verdict.vector::text as vector,
     verdict.completion_id,
     verdict.is_reused,
     verdict.reason || '' as reason,

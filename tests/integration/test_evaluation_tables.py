@@ -101,7 +101,7 @@ class TestBegin:
             await tables.leave(first.eval_run_id)
             connection.execute(
                 "insert into pgclarify_private.eval_run overriding system value"
-                " select (jsonb_populate_record(eval_run, '{\"eval_run_id\": 77}')).* from pgclarify.eval_run"
+                " select (jsonb_populate_record(eval_run, '{\"eval_run_id\": 77}')).* from pgclarify_private.eval_run"
             )
 
             assert (await tables.begin(plan())).eval_run_id == 77
