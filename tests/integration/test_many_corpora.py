@@ -211,7 +211,7 @@ def test_no_statement_locks_more_because_there_are_more(
     connection.execute("analyze")
     after = locks_of_each()
 
-    # Two that wait for their model are opened instead of one. Another plan may name a few catalogs more, but no partitions.
+    # Two that wait for their model are opened instead of one. Another plan may name a few catalogs more.
     before["open_space"] *= 2
     assert {name: locked for name, locked in after.items() if locked > before[name] + MORE // 4} == {}
 
