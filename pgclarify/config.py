@@ -95,7 +95,7 @@ class Settings(BaseSettings):
         " Unset: the model decides.",
     )
     llm_concurrency: int = Field(
-        default=16, ge=1, le=4096, description="Most calls in flight at once, for each worker and endpoint."
+        default=16, ge=1, le=4096, description="Most calls in flight at once, for each worker."
     )
     llm_timeout: float = Field(
         default=60.0,
@@ -112,8 +112,7 @@ class Settings(BaseSettings):
     )
     embedding_base_url: str | None = Field(
         default=None,
-        description="An OpenAI-compatible endpoint of embeddings. Unset: OPENAI_BASE_URL, or the first of"
-        " PGCLARIFY_LLM_ENDPOINTS.",
+        description="An OpenAI-compatible endpoint of embeddings. Unset: OPENAI_BASE_URL.",
     )
     embedding_api_key: SecretStr | None = Field(
         default=None,
@@ -146,8 +145,8 @@ class Settings(BaseSettings):
     )
     rerank_base_url: str | None = Field(
         default=None,
-        description="An endpoint of rerankers: its address without /rerank. Unset: OPENAI_BASE_URL, or the first of"
-        " PGCLARIFY_LLM_ENDPOINTS; none if PGCLARIFY_LLM_PROVIDER is extractive.",
+        description="An endpoint of rerankers: its address without /rerank. Unset: OPENAI_BASE_URL;"
+        " none if PGCLARIFY_LLM_PROVIDER is extractive.",
     )
     rerank_api_key: SecretStr | None = Field(
         default=None,
@@ -161,11 +160,6 @@ class Settings(BaseSettings):
         default=None,
         validation_alias=AliasChoices("OPENAI_BASE_URL", "openai_base_url"),
         description="An OpenAI-compatible endpoint of the language model.",
-    )
-    llm_endpoints: str | None = Field(
-        default=None,
-        description="Addresses of several endpoints that serve the model, separated by blanks or commas, instead of"
-        " OPENAI_BASE_URL.",
     )
     openai_api_key: SecretStr | None = Field(
         default=None,
@@ -183,12 +177,7 @@ class Settings(BaseSettings):
     def has_endpoint(self) -> bool:
         """Return whether an endpoint of a language model is set."""
         given = (self.openai_base_url, self.openai_api_key, self.openai_api_key_file)
-        return bool(self.llm_addresses) or any(one is not None for one in given)
-
-    @property
-    def llm_addresses(self) -> tuple[str, ...]:
-        """Return the addresses of the model's endpoints, each once; none if only OPENAI_BASE_URL is set."""
-        return tuple(dict.fromkeys(re.findall(r"[^\s,]+", self.llm_endpoints or "")))
+        return any(one is not None for one in given)
 
     @field_validator("openai_api_key", "embedding_api_key", "rerank_api_key")
     @classmethod

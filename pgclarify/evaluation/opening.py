@@ -313,9 +313,9 @@ class Bench:
                 hint="Set them and PGCLARIFY_LLM_MODEL where this command runs, as they are set for the worker.",
             )
         from pgclarify.providers.chat_model import ChatModel
-        from pgclarify.providers.endpoint_pool import open_endpoints
+        from pgclarify.providers.endpoint import Endpoint
 
-        endpoint = open_endpoints(self._settings)
+        endpoint = Endpoint.from_settings(self._settings)
         await self._stack.enter_async_context(endpoint)
         try:
             # This process registers as a worker only because leases of the ledger belong to workers.
@@ -338,9 +338,9 @@ class Bench:
     async def _another_model(self, name: str) -> ChatModel:
         """Return another model at the endpoint of this process."""
         from pgclarify.providers.chat_model import ChatModel
-        from pgclarify.providers.endpoint_pool import open_endpoints
+        from pgclarify.providers.endpoint import Endpoint
 
-        endpoint = open_endpoints(self._settings.model_copy(update={"llm_model": name}))
+        endpoint = Endpoint.from_settings(self._settings.model_copy(update={"llm_model": name}))
         await self._stack.enter_async_context(endpoint)
         return ChatModel(endpoint)
 

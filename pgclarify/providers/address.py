@@ -115,8 +115,6 @@ class Address:
         has_own_key = (base_url, api_key, key_file) != (None, None, None)
         if base_url is not None:
             url_variable = f"{prefix}_BASE_URL"
-        elif settings.llm_addresses:
-            base_url, url_variable = settings.llm_addresses[0], "PGCLARIFY_LLM_ENDPOINTS"
         else:
             base_url, url_variable = settings.openai_base_url, "OPENAI_BASE_URL"
         return cls(

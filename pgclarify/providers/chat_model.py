@@ -8,7 +8,6 @@ from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin
 from pgclarify.providers.dialect import EFFORT
 from pgclarify.providers.endpoint import Endpoint
-from pgclarify.providers.endpoint_pool import EndpointPool
 
 T = TypeVar("T")
 
@@ -17,11 +16,10 @@ class ChatModel:
     """Answers calls with a chat model behind an OpenAI-compatible endpoint. Implements protocols.Completer.
 
     Args:
-        endpoint: One endpoint, or several that serve the same model. All runs of a worker share it; its creator closes
-            it.
+        endpoint: All runs of a worker share it; its creator closes it.
     """
 
-    def __init__(self, endpoint: Endpoint | EndpointPool) -> None:
+    def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
 
     @property

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -105,31 +104,15 @@ class Endpoint:
         self._client = self._address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
 
     @classmethod
-    def from_settings(cls, settings: Settings, address: str | None = None) -> Self:
+    def from_settings(cls, settings: Settings) -> Self:
         """Make the endpoint that the settings describe.
-
-        Args:
-            settings: The settings.
-            address: One of llm_addresses, instead of openai_base_url; required if there are any. With several
-                addresses, the endpoint makes one try of a call.
 
         Raises:
             ConfigurationError: If they do not describe an endpoint.
         """
-        if address is None and settings.llm_addresses:
-            # Otherwise passages and the key would be sent to OpenAI's address.
-            raise ValueError("which of llm_addresses")
-        if address is not None and settings.openai_base_url is not None:
-            raise ConfigurationError(
-                "OPENAI_BASE_URL and PGCLARIFY_LLM_ENDPOINTS are both set",
-                detail="The language model has either one address or several.",
-                hint="Unset one of them.",
-            )
         return cls(
             model=settings.llm_model,
-            base_url=settings.openai_base_url if address is None else address,
-            url_variable="OPENAI_BASE_URL" if address is None else "PGCLARIFY_LLM_ENDPOINTS",
-            max_retries=0 if len(settings.llm_addresses) > 1 else MAX_RETRIES,
+            base_url=settings.openai_base_url,
             api_key=settings.openai_api_key,
             api_key_file=settings.openai_api_key_file,
             reasoning_effort=settings.llm_reasoning_effort,
@@ -174,9 +157,7 @@ class Endpoint:
         """
         return self._dialect.most_output_tokens(max_tokens)
 
-    async def complete(
-        self, request: CompletionRequest, begin: Begin | None = None, *, ends_at: float = inf
-    ) -> Completion:
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
         """Make one call, as soon as the limit allows, unless begin raises.
 
         A reply that is empty, cut off or a refusal is returned unchanged: it is paid for and is kept, and reading it
@@ -185,7 +166,6 @@ class Endpoint:
         Args:
             request: The request.
             begin: Called before the call is made.
-            ends_at: When to give up the call, by the clock of the event loop.
 
         Raises:
             RequestRefused: If the endpoint refuses this very request.
@@ -195,7 +175,7 @@ class Endpoint:
             if begin is not None:
                 await begin()
             started = time.perf_counter()
-            reply, tries = await self._complete(request, ends_at)
+            reply, tries = await self._complete(request)
             latency_ms = (time.perf_counter() - started) * 1000
         return Completion(
             reply=reply.text,
@@ -218,7 +198,7 @@ class Endpoint:
     ) -> None:
         await self.aclose()
 
-    async def _complete(self, request: CompletionRequest, ends_at: float) -> tuple[ChatReply, int]:
+    async def _complete(self, request: CompletionRequest) -> tuple[ChatReply, int]:
         """Send the request in the richest form that is known to work, and in simpler forms if that is refused.
 
         A simpler form is remembered only after it succeeded, because a request may be refused for other reasons, such
@@ -231,7 +211,7 @@ class Endpoint:
         known = dialect = self._dialect
         # The refusal after which the limit was dropped.
         limit_refusal: Fault | None = None
-        ends_at = min(ends_at, asyncio.get_running_loop().time() + self.longest_call)
+        ends_at = asyncio.get_running_loop().time() + self.longest_call
         while True:
             most_tokens = dialect.most_output_tokens(request.parameters.get("max_tokens", UNLIMITED_TOKENS))
             # A model may also think without being asked to.

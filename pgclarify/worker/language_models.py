@@ -88,16 +88,16 @@ async def open_language_models(settings: Settings, embedders: Embedders) -> Asyn
             raise ConfigurationError(
                 "no language model is set",
                 detail="No address and no key of a language model is set.",
-                hint="Set OPENAI_BASE_URL, PGCLARIFY_LLM_ENDPOINTS or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL; or set"
+                hint="Set OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL; or set"
                 " PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
             )
         provider = Provider.OPENAI if settings.has_endpoint else Provider.EXTRACTIVE
     try:
         if provider is Provider.OPENAI:
             from pgclarify.providers.chat_model import ChatModel
-            from pgclarify.providers.endpoint_pool import open_endpoints
+            from pgclarify.providers.endpoint import Endpoint
 
-            async with open_endpoints(settings) as endpoint:
+            async with Endpoint.from_settings(settings) as endpoint:
                 yield LanguageModels(ChatModel(endpoint), extractive, settings.llm_reasoning_effort)
         else:
             yield LanguageModels(await extractive(), embedding_model=settings.embedding_model)

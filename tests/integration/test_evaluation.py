@@ -242,19 +242,6 @@ async def test_another_model_verifies(bench: Bench, service: Service, model: Ser
     assert rows(service, others) == [(0,)]
 
 
-async def test_another_model_is_asked_at_the_addresses_of_the_pool(
-    service: Service, model: Server, data_set: DataSet
-) -> None:
-    settings = settings_of(service)
-    assert settings.openai_base_url is not None
-    pool = settings.model_copy(update={"openai_base_url": None, "llm_endpoints": settings.openai_base_url})
-    async with open_bench(service.dsn, pool, CORPUS, concurrency=4) as bench:
-        finished = await carry_out(bench, data_set, of("dtv", verifier="rules-3"))
-    assert finished.summaries["failed"].value == 0
-    asked = "select count(*) > 0 from pgclarify_private.completion where model = 'rules-3'"
-    assert rows(service, asked) == [(True,)]
-
-
 @pytest.mark.wording
 async def test_baselines_ask_the_model_of_the_worker(service: Service, model: Server) -> None:
     for changes, told in (

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
+from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.config import Provider, Settings
 from pgclarify.errors import ConfigurationError, PgclarifyError, describe
 
@@ -75,21 +75,17 @@ def check_endpoints(settings: Settings, *, has_workers: bool) -> list[Check]:
                 )
             ]
         case _:
-            return asyncio.run(_ask_endpoints(settings))
+            return [asyncio.run(_ask_chat_endpoint(settings))]
 
 
-async def _ask_endpoints(settings: Settings) -> list[Check]:
-    from pgclarify.providers.endpoint_pool import endpoints_of
+async def _ask_chat_endpoint(settings: Settings) -> Check:
+    from pgclarify.providers.endpoint import Endpoint
 
     try:
-        endpoints = endpoints_of(settings)
+        endpoint = Endpoint.from_settings(settings)
     except ConfigurationError as error:
-        return [problem(_NAME, error.message, f"{error.detail} {error.hint}")]
-    checks = await asyncio.gather(*(_ask_endpoint(endpoint) for endpoint in endpoints))
-    if all(check.level is Level.PROBLEM for check in checks):
-        return checks
-    # The other endpoints take its calls.
-    return [replace(check, level=Level.WARNING) if check.level is Level.PROBLEM else check for check in checks]
+        return problem(_NAME, error.message, f"{error.detail} {error.hint}")
+    return await _ask_endpoint(endpoint)
 
 
 async def _ask_endpoint(endpoint: Endpoint) -> Check:

@@ -108,7 +108,7 @@ async def test_embeddings_take_their_key_from_a_file(file, has_own):
         settings = (
             Settings(embedding_api_key_file=file, embedding_base_url=server.base_url)
             if has_own
-            else Settings(openai_api_key_file=file, llm_endpoints=server.base_url)
+            else Settings(openai_api_key_file=file, openai_base_url=server.base_url)
         )
         endpoint = EmbeddingEndpoint.from_settings(settings)
         try:

@@ -21,7 +21,6 @@ from pgclarify.providers.rerank_endpoint import RerankEndpoint
             "PGCLARIFY_RERANK_API_KEY",
         ),
         ({"openai_base_url": "http://gpu/v1"}, "http://gpu/v1", "OPENAI_API_KEY"),
-        ({"llm_endpoints": "http://one/v1,http://two/v1"}, "http://one/v1", "OPENAI_API_KEY"),
         (
             {"openai_base_url": "http://gpu/v1", "rerank_api_key": "sk-own"},
             "http://gpu/v1",
@@ -45,7 +44,6 @@ def test_the_address_is_its_own_or_that_of_the_language_model(given: dict[str, A
         {"rerank_base_url": "gpu/v1"},
         # Without a language model, no passage is sent to an address that is still in the environment.
         {"llm_provider": "extractive", "openai_base_url": "http://gpu/v1"},
-        {"llm_provider": "extractive", "llm_endpoints": "http://one/v1", "rerank_api_key": "sk-own"},
     ],
 )
 def test_what_is_no_address(given: dict[str, Any]) -> None:

@@ -82,23 +82,6 @@ def test_how_long_it_takes_is_said(server: Endpoint) -> None:
     assert re.search(r"\b[\d,]+ ms$", look(server.base_url).finding)
 
 
-@pytest.mark.parametrize(
-    ("others", "levels"),
-    [("", [Level.OK]), ("http://127.0.0.1:1/v1", [Level.WARNING, Level.OK])],
-)
-def test_each_of_several_endpoints_has_a_line(server: Endpoint, others: str, levels: list[Level]) -> None:
-    given = Settings(llm_endpoints=f"{others} {server.base_url}", llm_model="small")
-    checks = endpoint.check_endpoints(given, has_workers=True)
-    assert [check.level for check in checks] == levels
-    assert all("PGCLARIFY_LLM_ENDPOINTS" in str(check.remedy) for check in checks[:-1])
-
-
-def test_several_endpoints_of_which_none_answers_are_a_problem() -> None:
-    given = Settings(llm_endpoints="http://127.0.0.1:1/v1 http://127.0.0.1:2/v1", llm_model="small")
-    checks = endpoint.check_endpoints(given, has_workers=True)
-    assert [check.level for check in checks] == [Level.PROBLEM, Level.PROBLEM]
-
-
 def test_a_key_from_a_file(server: Endpoint, tmp_path: Path) -> None:
     file = tmp_path / "key"
     values = {"openai_api_key": None, "openai_api_key_file": file}
