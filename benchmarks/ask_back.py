@@ -111,7 +111,7 @@ async def ask(dsn: str, asked: Sequence[Question], options: Mapping[str, object]
     (corpus,) = {one.corpus for one in asked}
     with product.connect(dsn) as connection:
         (submitted,) = connection.execute(
-            "select pgclarify.submit_many(%s, %s, options => %s) as ids",
+            "select pgclarify.submit_many('clarify', %s, %s, %s) as ids",
             # The oracle's quotes would not pass the checks.
             [[one.text for one in asked], corpus, Jsonb({**options, "verify": "none"})],
         ).fetchall()

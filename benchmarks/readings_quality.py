@@ -177,7 +177,7 @@ def _group(name: str, corpus: str, is_ambiguous: bool, rows: Iterable[Mapping[st
 def _submit(dsn: str, group: Group) -> list[int]:
     with product.connect(dsn) as connection:
         (row,) = connection.execute(
-            "select pgclarify.submit_many(%s, %s) as ids", [list(group.questions), group.corpus]
+            "select pgclarify.submit_many('clarify', %s, %s) as ids", [list(group.questions), group.corpus]
         ).fetchall()
         return list(row["ids"])
 

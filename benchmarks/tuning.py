@@ -169,7 +169,7 @@ async def _judge(dsn: str, questions: Sequence[Question]) -> list[Judged]:
             for question in questions:
                 with product.connect(dsn) as connection:
                     (row,) = connection.execute(
-                        "select pgclarify.submit_many(%s, %s) as ids", [[question.text], question.corpus]
+                        "select pgclarify.submit_many('clarify', %s, %s) as ids", [[question.text], question.corpus]
                     ).fetchall()
                 run = await runs.start(row["ids"][0])
                 assert isinstance(run, Run)

@@ -15,7 +15,7 @@ RUNS = 1000
 # Runs that are submitted one by one, each to a worker without work.
 _SINGLES = 20
 _BOUND_SECONDS = 600.0
-_SUBMIT = "select pgclarify.submit(%s, %s, %s)"
+_SUBMIT = "select pgclarify.submit('clarify', %s, %s, jsonb_build_object('top_k', %s::integer))"
 # PostgreSQL 17 and later. With the default of 8 GB, it takes the role minutes to fill the queue.
 _SMALL = "alter system set max_notify_queue_pages = 64"
 _DELAYS = """

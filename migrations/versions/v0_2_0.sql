@@ -629,7 +629,7 @@ alter table pgclarify_private.conversation
     alter column question set statistics 0,
     alter column history set statistics 0;
 comment on table pgclarify_private.conversation is
-    'A question with clarifying questions about it. It begins with the first choose or reply, and has up to three turns.';
+    'A question with clarifying questions about it. It begins with the first reply, and has up to three turns.';
 comment on column pgclarify_private.conversation.conversation_id is 'Key.';
 comment on column pgclarify_private.conversation.question is 'The original question.';
 comment on column pgclarify_private.conversation.corpus_id is
@@ -2257,7 +2257,7 @@ create type pgclarify.proposed_question as (
 );
 comment on type pgclarify.proposed_question is
     'A clarifying question, or a reformulation to choose: the row of clarifying_questions.';
-comment on column pgclarify.proposed_question.run_id is 'The run, for choose and reply.';
+comment on column pgclarify.proposed_question.run_id is 'The run, for reply.';
 comment on column pgclarify.proposed_question.ordinal is 'Place in the list, from 1.';
 comment on column pgclarify.proposed_question.ambiguity_type is
     'semantic, generalize or specify; null for schemes without types.';
@@ -2279,7 +2279,7 @@ create type pgclarify.reformulated_question as (
     question text,
     turns_left integer
 );
-comment on type pgclarify.reformulated_question is 'The state of a conversation after a turn: the row of choose and reply.';
+comment on type pgclarify.reformulated_question is 'The state of a conversation after a turn: the row of reply.';
 comment on column pgclarify.reformulated_question.conversation_id is 'The conversation.';
 comment on column pgclarify.reformulated_question.turn is 'The number of this turn, from 1 to 3.';
 comment on column pgclarify.reformulated_question.question is 'The question after this turn, reformulated.';

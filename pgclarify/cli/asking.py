@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -207,15 +207,23 @@ def _start_and_wait(database: connection.Database, asked: Mapping[str, object], 
     return [*connection.fetch(database, "client_result", run_id=run_id)], run_id
 
 
-def started(database: connection.Database, operation: str, /, **arguments: object) -> int:
+def started(database: connection.Database, operation: str, /, **arguments: Any) -> int:
     """Start an operation; return the run.
 
     If this is interrupted, there is no run, or it is cancelled: its id is known before the commit.
     """
     run_id = None
+    further = {name: given for name, given in arguments.items() if name not in ("question", "corpus", "options")}
     try:
         with database.transaction():
-            (run,) = connection.fetch(database, "client_start", operation=operation, arguments=json.dumps(arguments))
+            (run,) = connection.fetch(
+                database,
+                "client_submit",
+                operation=operation,
+                question=arguments["question"],
+                corpus=arguments["corpus"],
+                options=json.dumps({**arguments["options"], **further}),
+            )
             run_id = int(run["run_id"])
     except KeyboardInterrupt:
         if run_id is not None:

@@ -43,7 +43,7 @@ class _Talk:
         corpus: The corpus, if one was named.
         form: The form of the clarifying questions.
         rows: The last questions that have no reply yet.
-        turn: The last row of choose or reply.
+        turn: The last row of reply.
         is_asked: Whether the final question was asked.
     """
 
@@ -182,11 +182,13 @@ def _converse(database: connection.Database, talk: _Talk, history: list[str], op
 
 
 def _take_turn(database: connection.Database, talk: _Talk, answer: str) -> Row | None:
-    """Return the row of choose or reply; None, with a message, if the input is neither a choice nor a reply."""
+    """Return the row of reply; None, with a message, if the input is neither a choice nor a reply."""
     run_id = talk.rows[0]["run_id"]
     if not _LIKE_A_NUMBER.fullmatch(answer):
         with waiting("Putting the question anew"):
-            (turn,) = connection.fetch(database, "client_reply", run_id=run_id, reply=answer, options="{}")
+            (turn,) = connection.fetch(
+                database, "client_reply", run_id=run_id, reply=answer, ordinal=None, options="{}"
+            )
         return turn
     if talk.form is Form.RESPOND:
         terminal.notices().print("Reply in words: a number alone does not say which of these it is for.")
@@ -197,7 +199,7 @@ def _take_turn(database: connection.Database, talk: _Talk, answer: str) -> Row |
             f"There are {len(talk.rows)} to choose from. Type the number of one, or your own words."
         )
         return None
-    (turn,) = connection.fetch(database, "client_choose", run_id=run_id, ordinal=ordinal)
+    (turn,) = connection.fetch(database, "client_reply", run_id=run_id, reply=None, ordinal=ordinal, options="{}")
     return turn
 
 

@@ -133,7 +133,7 @@ def question_since(row: Row) -> Text:
     """Render the state of a conversation after a turn.
 
     Args:
-        row: A row of `pgclarify.choose` or `pgclarify.reply`.
+        row: A row of `pgclarify.reply`.
     """
     return Text.assemble(("\nSo the question is: ", "dim"), (printable(row["question"]), "bold"))
 
@@ -153,7 +153,7 @@ def way_on(
         question: The question as it is now.
         corpus: The corpus, if one was named.
         rows: The last questions without a reply; empty if all have one.
-        turn: The last row of `pgclarify.choose` or `pgclarify.reply`, if there is one.
+        turn: The last row of `pgclarify.reply`, if there is one.
         form: `respond` or `select`.
         is_asked: Whether the question has been asked already.
     """
@@ -164,7 +164,7 @@ def way_on(
     if rows:
         run_id = rows[0]["run_id"]
         if form == "select":
-            lines.append(("Choose:", _psql(f"choose({run_id}, ORDINAL)")))
+            lines.append(("Choose:", _psql(f"reply({run_id}, ordinal => ORDINAL)")))
         lines.append(("Reply:", _psql(f"reply({run_id}, '...')")))
     elif turn is not None and turn["turns_left"]:
         options = f"jsonb_build_object('conversation', {turn['conversation_id']}, 'form', '{form}')"

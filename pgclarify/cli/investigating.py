@@ -67,7 +67,7 @@ def investigate(
             asking.cancel(database, run_id)
             raise
         # If the run failed, this raises its error.
-        (row,) = connection.fetch(database, "client_investigation", run_id=run_id)
+        (row,) = connection.fetch(database, "client_result_of_investigate", run_id=run_id)
         known = asking.get_run(database, run_id)
     if as_json:
         terminal.print_json(row)

@@ -1,7 +1,7 @@
 """What applications import; `pgclarify` exports it.
 
 Scripts say which statements each call sends, and what it returns of the rows: asking.py, conversing.py, detecting.py,
-documents.py, estimating.py, explaining.py, investigating.py, listing.py, starting.py, watching.py. The clients in
+documents.py, estimating.py, explaining.py, investigating.py, listing.py, submitting.py, watching.py. The clients in
 blocking.py and awaiting.py execute these scripts.
 """
 

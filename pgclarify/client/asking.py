@@ -144,61 +144,6 @@ def _answer(question: str, key: str | None, rows: Sequence[Row]) -> Answer:
     )
 
 
-def submit(
-    session: Session, /, question: str, *, corpus: str | None = None, top_k: int = 20, **options: object
-) -> Script[int]:
-    """Ask a question without waiting. Read the answer later, with wait, verdicts and result.
-
-    The run is part of the connection's transaction: workers see it once that is committed. If no transaction is open,
-    it is committed at once.
-
-    Args:
-        question: As in clarify.
-        corpus: As in clarify.
-        top_k: As in clarify.
-        options: As in clarify.
-
-    Returns:
-        The run's id.
-
-    Raises:
-        InputError: As clarify.
-        NotFound: If there is no such corpus.
-    """
-    (run_id,) = yield from submit_many(session, [question], corpus=corpus, top_k=top_k, **options)
-    return run_id
-
-
-def submit_many(
-    session: Session, /, questions: Sequence[str], *, corpus: str | None = None, top_k: int = 20, **options: object
-) -> Script[list[int]]:
-    """Ask many questions without waiting, as submit does for one.
-
-    Args:
-        questions: As in clarify_many.
-        corpus: As in clarify.
-        top_k: As in clarify.
-        options: As in clarify.
-
-    Returns:
-        The run of each question, in order; equal questions share one.
-
-    Raises:
-        InputError: As clarify.
-        NotFound: If there is no such corpus.
-    """
-    rows = yield Statement(
-        "client_submit_many",
-        {
-            "questions": listed(questions),
-            "corpus": corpus or session.corpus,
-            "top_k": top_k,
-            "options": to_json(options, "an option"),
-        },
-    )
-    return list(rows[0]["run_ids"])
-
-
 def wait(session: Session, /, run_ids: Sequence[int], *, timeout: float | None = 60.0) -> Script[list[RunOutcome]]:
     """Wait until runs are over or the time is up, and return the state of each.
 
@@ -217,24 +162,6 @@ def wait(session: Session, /, run_ids: Sequence[int], *, timeout: float | None =
     """
     rows = yield Statement("client_wait", {"run_ids": list(run_ids), "timeout": interval(timeout)})
     return [read_outcome(row) for row in rows]
-
-
-def result(session: Session, /, run_id: int) -> Script[list[Interpretation]]:
-    """Read the readings of a run.
-
-    Args:
-        run_id: From submit, or any run that you may see.
-
-    Returns:
-        As clarify.
-
-    Raises:
-        NotFound: If the run does not exist, or you may not see it.
-        NotReady: If it is not over.
-        RunFailed: If it failed or was cancelled.
-    """
-    rows = yield Statement("client_result", {"run_id": run_id})
-    return [read_interpretation(row) for row in rows]
 
 
 def cancel(session: Session, /, run_ids: Sequence[int]) -> Script[int]:
@@ -322,24 +249,6 @@ def search(
             "options": to_json(timed({"method": method, **options}, timeout), "an option"),
         },
     )
-    return [record(SearchResult, row) for row in rows]
-
-
-def search_results(session: Session, /, run_id: int) -> Script[list[SearchResult]]:
-    """Read the passages of a search.
-
-    Args:
-        run_id: From start, or any run of search that you may see.
-
-    Returns:
-        As search; only passages that you may read now.
-
-    Raises:
-        NotFound: If the run does not exist, or you may not see it.
-        NotReady: If it is not over, or is a run of another operation.
-        RunFailed: If it failed or was cancelled.
-    """
-    rows = yield Statement("client_search_results", {"run_id": run_id})
     return [record(SearchResult, row) for row in rows]
 
 

@@ -20,7 +20,7 @@ from pgclarify.client import (
     explaining,
     investigating,
     listing,
-    starting,
+    submitting,
     watching,
 )
 from pgclarify.client.opening import CONNECTION_OPTIONS, connecting, database_url, is_in_transaction, log_warning
@@ -108,37 +108,26 @@ class Client(Session):
 
     clarify = _call(asking.clarify)
     clarify_many = _call(asking.clarify_many)
-    submit = _call(asking.submit)
-    submit_many = _call(asking.submit_many)
-    start = _call(starting.start)
+    submit = _call(submitting.submit)
+    submit_many = _call(submitting.submit_many)
     wait = _call(asking.wait)
     verdicts = _iteration(watching.verdicts)
-    result = _call(asking.result)
+    result = _call(submitting.result)
     cancel = _call(asking.cancel)
     estimate = _call(estimating.estimate)
-    estimation = _call(estimating.estimation)
     explain = _call(explaining.explain)
     consolidate = _call(asking.consolidate)
     search = _call(asking.search)
-    search_results = _call(asking.search_results)
     closest_passages = _call(asking.closest_passages)
     investigate = _call(investigating.investigate)
-    submit_investigation = _call(investigating.submit_investigation)
     steps = _iteration(watching.steps)
-    investigation = _call(investigating.investigation)
     detect_ambiguity = _call(detecting.detect_ambiguity)
     detect_ambiguity_many = _call(detecting.detect_ambiguity_many)
     rewrite = _call(detecting.rewrite)
-    ambiguity = _call(detecting.ambiguity)
-    question_ambiguities = _call(detecting.question_ambiguities)
-    rewritten_question = _call(detecting.rewritten_question)
     route = _call(detecting.route)
     clarifying_questions = _call(conversing.clarifying_questions)
-    proposed_questions = _call(conversing.proposed_questions)
-    choose = _call(conversing.choose)
     reply = _call(conversing.reply)
     list_answers = _call(listing.list_answers)
-    answers = _call(listing.answers)
     create_corpus = _call(documents.create_corpus)
     drop_corpus = _call(documents.drop_corpus)
     add_documents = _call(documents.add_documents)

@@ -22,7 +22,7 @@ def clarifying_questions(
     """Propose clarifying questions for a vague question that the corpus can answer. Needs a language model.
 
         proposed = client.clarifying_questions("rental cars", corpus="insurance", form="select")
-        chosen = client.choose(proposed[0].run_id, proposed[0].ordinal)
+        chosen = client.reply(proposed[0].run_id, ordinal=proposed[0].ordinal)
         readings = client.clarify(chosen.question, corpus="insurance")
 
     form="respond", the default, gives questions to answer in your own words, with reply. A conversation has up to three
@@ -60,55 +60,26 @@ def clarifying_questions(
     return [read_proposed_question(row) for row in rows]
 
 
-def proposed_questions(session: Session, /, run_id: int) -> Script[list[ProposedQuestion]]:
-    """Read the questions of clarifying_questions.
-
-    Args:
-        run_id: From start, or any run of clarifying_questions that you may see.
-
-    Returns:
-        As clarifying_questions.
-
-    Raises:
-        NotFound: If the run does not exist, or you may not see it.
-        NotReady: If it is not over, or is a run of another operation.
-        RunFailed: If it failed or was cancelled.
-    """
-    rows = yield Statement("client_proposed_questions", {"run_id": run_id})
-    return [read_proposed_question(row) for row in rows]
-
-
-def choose(session: Session, /, run_id: int, ordinal: int) -> Script[ReformulatedQuestion]:
-    """Choose one of the reformulations that clarifying_questions proposed with form="select". No model is called.
-
-    Args:
-        run_id: The run that proposed them.
-        ordinal: The chosen reformulation.
-
-    Returns:
-        The question as it is now.
-
-    Raises:
-        InputError: If there is no such reformulation.
-        NotFound: If the run does not exist, or you may not see it.
-        NotReady: If the run is not over, proposed questions to answer, or is not the latest turn.
-        PermissionDenied: If another role started it.
-    """
-    (row,) = yield Statement("client_choose", {"run_id": run_id, "ordinal": ordinal})
-    return record(ReformulatedQuestion, row)
-
-
 def reply(
-    session: Session, /, run_id: int, text: str, *, timeout: float | None = 60.0, **options: object
+    session: Session,
+    /,
+    run_id: int,
+    reply: str | None = None,
+    *,
+    ordinal: int | None = None,
+    timeout: float | None = 60.0,
+    **options: object,
 ) -> Script[ReformulatedQuestion]:
-    """Answer the questions of clarifying_questions in your own words; the question is then rewritten.
+    """Reply to clarifying_questions: in your own words, from which the question is then rewritten, or by a choice.
 
         proposed = client.clarifying_questions("rental cars", corpus="insurance")
         print(client.reply(proposed[0].run_id, "I mean while mine is repaired.").question)
 
     Args:
         run_id: The run that asked the questions.
-        text: Your answer.
+        reply: Your answer, in words.
+        ordinal: Instead of a reply, the reformulation that you choose of those that clarifying_questions proposed with
+            form="select". No model is called.
         timeout: Seconds to wait; None waits without limit.
         options: As in SQL.
 
@@ -116,15 +87,21 @@ def reply(
         The question as it is now.
 
     Raises:
-        InputError: If the text, the timeout or an option cannot be used.
+        InputError: If the reply, the ordinal, the timeout or an option cannot be used.
         NotFound: If the run does not exist, or you may not see it.
-        NotReady: If the run is not over, or is not the latest turn.
+        NotReady: If the run is not over, has nothing to choose from, or is not the latest turn.
         PermissionDenied: If another role started it.
         NoWorker: If no worker is running.
         RunTimeout: If the time is up; the run continues.
         RunFailed: If the run failed or was cancelled.
     """
     (row,) = yield Statement(
-        "client_reply", {"run_id": run_id, "reply": text, "options": to_json(timed(options, timeout), "an option")}
+        "client_reply",
+        {
+            "run_id": run_id,
+            "reply": reply,
+            "ordinal": ordinal,
+            "options": to_json(timed(options, timeout), "an option"),
+        },
     )
     return record(ReformulatedQuestion, row)

@@ -130,64 +130,10 @@ def rewrite(
     return record(RewrittenQuestion, row)
 
 
-def ambiguity(session: Session, /, run_id: int) -> Script[Ambiguity]:
-    """Read the judgement of detect_ambiguity.
-
-    Args:
-        run_id: From start, or any run of detect_ambiguity that you may see.
-
-    Returns:
-        As detect_ambiguity.
-
-    Raises:
-        NotFound: If the run does not exist, or you may not see it.
-        NotReady: If it is not over, or is a run of another operation.
-        RunFailed: If it failed or was cancelled.
-    """
-    (row,) = yield Statement("client_ambiguity", {"run_id": run_id})
-    return read_ambiguity(row)
-
-
-def question_ambiguities(session: Session, /, run_id: int) -> Script[list[QuestionAmbiguity]]:
-    """Read the judgements of detect_ambiguity_many.
-
-    Args:
-        run_id: From start, or any run of detect_ambiguity_many that you may see.
-
-    Returns:
-        One record for each different question, in order.
-
-    Raises:
-        NotFound: If the run does not exist, or you may not see it.
-        NotReady: If it is not over, or is a run of another operation.
-        RunFailed: If it failed or was cancelled.
-    """
-    rows = yield Statement("client_question_ambiguities", {"run_id": run_id})
-    return [read_question_ambiguity(row) for row in rows]
-
-
-def rewritten_question(session: Session, /, run_id: int) -> Script[RewrittenQuestion]:
-    """Read the rewritten question of a run.
-
-    Args:
-        run_id: From start, or any run of rewrite, or reply, that you may see.
-
-    Returns:
-        As rewrite.
-
-    Raises:
-        NotFound: If the run does not exist, or you may not see it.
-        NotReady: If it is not over, or is a run of another operation.
-        RunFailed: If it failed or was cancelled.
-    """
-    (row,) = yield Statement("client_rewritten_question", {"run_id": run_id})
-    return record(RewrittenQuestion, row)
-
-
 def route(session: Session, /, run_id: int) -> Script[Route]:
     """Say which route the router before clarify chose, why, and how many calls it saved.
 
-        run_id = client.submit("Who is the landlord?", ask_back="auto")
+        run_id = client.submit("clarify", "Who is the landlord?", ask_back="auto")
         client.wait([run_id])
         print(client.route(run_id).route, client.route(run_id).saved_completions)
 

@@ -125,8 +125,8 @@ class ProposedQuestion:
     """A question to ask back, or a reformulation to choose.
 
     Attributes:
-        run_id: The run, for choose and reply.
-        ordinal: Place in the list, from 1; for choose.
+        run_id: The run, for reply.
+        ordinal: Place in the list, from 1; for reply.
         ambiguity_type: Which kind of ambiguity it resolves; None for schemes without types.
         clarifying_question: A question to the user; None if there are reformulations to choose from.
         reformulation: What a user who means this would ask; None if the model gave none.

@@ -82,21 +82,3 @@ def estimate(
         },
     )
     return record(Estimate, row)
-
-
-def estimation(session: Session, /, run_id: int) -> Script[Estimate]:
-    """Read the figures of an estimate.
-
-    Args:
-        run_id: From start, or any run of estimate that you may see.
-
-    Returns:
-        As estimate.
-
-    Raises:
-        NotFound: If the run does not exist, or you may not see it.
-        NotReady: If it is not over, or is a run of another operation.
-        RunFailed: If it failed or was cancelled.
-    """
-    (row,) = yield Statement("client_estimation", {"run_id": run_id})
-    return record(Estimate, row)

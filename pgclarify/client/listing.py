@@ -39,21 +39,3 @@ def list_answers(
         },
     )
     return [read_listed_answer(row) for row in rows]
-
-
-def answers(session: Session, /, run_id: int) -> Script[list[ListedAnswer]]:
-    """Read the answers of list_answers.
-
-    Args:
-        run_id: From start, or any run of list_answers that you may see.
-
-    Returns:
-        As list_answers.
-
-    Raises:
-        NotFound: If the run does not exist, or you may not see it.
-        NotReady: If it is not over, or is a run of another operation.
-        RunFailed: If it failed or was cancelled.
-    """
-    rows = yield Statement("client_answers", {"run_id": run_id})
-    return [read_listed_answer(row) for row in rows]

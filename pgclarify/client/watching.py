@@ -46,7 +46,7 @@ def verdicts(session: Session, /, run_id: int, *, timeout: float | None = 60.0) 
 
     This polls with short statements; nothing is held open in between. wait or result say how the run ended.
 
-        run_id = client.submit("rental cars")
+        run_id = client.submit("clarify", "rental cars")
         for verdict in client.verdicts(run_id):
             print(verdict.rank, verdict.outcome, verdict.answer)
         readings = client.result(run_id)
@@ -73,10 +73,10 @@ def steps(session: Session, /, run_id: int, *, timeout: float | None = 300.0) ->
 
     This polls as verdicts does.
 
-        run_id = client.submit_investigation("Who owns the company that insures the rental cars?")
+        run_id = client.submit("investigate", "Who owns the company that insures the rental cars?")
         for step in client.steps(run_id):
             print(step.question, step.outcome, step.answer)
-        found = client.investigation(run_id)
+        (found,) = client.result(run_id)
 
     Args:
         run_id: From submit_investigation, committed, or any run that you may see.

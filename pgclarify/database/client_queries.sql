@@ -27,27 +27,34 @@ from pgclarify.clarify_many(
 )
 order by question_ordinal, ordinal;
 
+-- name: client_submit
+-- Start an operation without waiting.
+select
+    pgclarify.submit(
+        operation => %(operation)s, question => %(question)s, corpus => %(corpus)s, options => %(options)s::jsonb
+    ) as run_id;
+
 -- name: client_submit_many
--- Ask without waiting.
+-- Start an operation for many questions without waiting.
 select
     pgclarify.submit_many(
+        operation => %(operation)s,
         questions => %(questions)s::text[],
         corpus => %(corpus)s,
-        top_k => %(top_k)s,
         options => %(options)s::jsonb
     ) as run_ids;
-
--- name: client_start
--- Start an operation without waiting.
-select pgclarify.start(operation => %(operation)s, arguments => %(arguments)s::jsonb) as run_id;
 
 -- name: client_wait
 -- Wait for runs.
 select run_id, status, error, interpretations, stop_reason, cost_usd, stop_code, error_code
 from pgclarify.wait(run_ids => %(run_ids)s::bigint[], timeout => %(timeout)s::interval);
 
+-- name: client_get_operation
+-- The operation of a run; no row if there is none that the caller may see.
+select operation from pgclarify.run where run_id = %(run_id)s;
+
 -- name: client_result
--- The result of a run.
+-- The readings of a run.
 select
     run_id, status, ordinal, interpretation, answer, support, cohesion, document_ids, citations
 from pgclarify.result(run_id => %(run_id)s)
@@ -199,17 +206,21 @@ from
         known_as => %(known_as)s::text[]
     ) as loaded;
 
--- name: client_submit_investigation
--- Start an investigation without waiting.
-select
-    pgclarify.submit_investigation(
-        question => %(question)s, corpus => %(corpus)s, options => %(options)s::jsonb
-    ) as run_id;
-
--- name: client_investigation
+-- name: client_result_of_investigate
 -- The result of an investigation.
-select run_id, status, outcome, answer, confidence, steps, document_ids, citations
-from pgclarify.investigation(run_id => %(run_id)s);
+select
+    seen.run_id,
+    seen.status,
+    seen.outcome,
+    seen.answer,
+    seen.confidence,
+    seen.steps,
+    seen.document_ids,
+    seen.citations
+from pgclarify_private.caller as caller
+cross join lateral jsonb_populate_recordset(
+    null::pgclarify.investigation, pgclarify_private.result_rows(caller, %(run_id)s, 'investigation')
+) as seen;
 
 -- name: client_watch_investigation
 -- The state of a run, with the steps that were not returned yet: at least one row if the caller may see the run.
@@ -238,48 +249,117 @@ left join pgclarify.investigation_step as step
 where run.run_id = %(run_id)s
 order by step.ordinal;
 
--- name: client_search_results
+-- name: client_result_of_search
 -- The passages of a search.
-select rank, passage_id, document_id, title, heading, content, score, origin
-from pgclarify.search_results(run_id => %(run_id)s)
-order by rank;
+select
+    seen.rank,
+    seen.passage_id,
+    seen.document_id,
+    seen.title,
+    seen.heading,
+    seen.content,
+    seen.score,
+    seen.origin
+from pgclarify_private.caller as caller
+cross join lateral jsonb_populate_recordset(
+    null::pgclarify.search_result, pgclarify_private.result_rows(caller, %(run_id)s, 'search_result')
+) as seen
+order by seen.rank;
 
--- name: client_ambiguity
+-- name: client_result_of_detect_ambiguity
 -- The judgement of detect_ambiguity.
-select run_id, is_ambiguous, probability, kind, reasons
-from pgclarify.ambiguity(run_id => %(run_id)s);
+select
+    seen.run_id,
+    seen.is_ambiguous,
+    seen.probability,
+    seen.kind,
+    seen.reasons
+from pgclarify_private.caller as caller
+cross join lateral jsonb_populate_recordset(
+    null::pgclarify.ambiguity, pgclarify_private.result_rows(caller, %(run_id)s, 'ambiguity')
+) as seen;
 
--- name: client_question_ambiguities
+-- name: client_result_of_detect_ambiguity_many
 -- The judgements of detect_ambiguity_many.
-select question_ordinal, question, run_id, is_ambiguous, probability, kind, reasons, status
-from pgclarify.question_ambiguities(run_id => %(run_id)s)
-order by question_ordinal;
+select
+    seen.question_ordinal,
+    seen.question,
+    seen.run_id,
+    seen.is_ambiguous,
+    seen.probability,
+    seen.kind,
+    seen.reasons,
+    seen.status
+from pgclarify_private.caller as caller
+cross join lateral jsonb_populate_recordset(
+    null::pgclarify.question_ambiguity, pgclarify_private.result_rows(caller, %(run_id)s, 'question_ambiguity')
+) as seen
+order by seen.question_ordinal;
 
--- name: client_rewritten_question
+-- name: client_result_of_rewrite
 -- The rewritten question.
-select run_id, rewritten, was_ambiguous, reason
-from pgclarify.rewritten_question(run_id => %(run_id)s);
+select
+    seen.run_id,
+    seen.rewritten,
+    seen.was_ambiguous,
+    seen.reason
+from pgclarify_private.caller as caller
+cross join lateral jsonb_populate_recordset(
+    null::pgclarify.rewritten_question, pgclarify_private.result_rows(caller, %(run_id)s, 'rewritten_question')
+) as seen;
 
--- name: client_proposed_questions
+-- name: client_result_of_clarifying_questions
 -- The questions of clarifying_questions.
 select
-    run_id, ordinal, ambiguity_type, clarifying_question, reformulation, document_ids, reasoning, is_answerable,
-    citations
-from pgclarify.proposed_questions(run_id => %(run_id)s)
-order by ordinal;
+    seen.run_id,
+    seen.ordinal,
+    seen.ambiguity_type,
+    seen.clarifying_question,
+    seen.reformulation,
+    seen.document_ids,
+    seen.reasoning,
+    seen.is_answerable,
+    seen.citations
+from pgclarify_private.caller as caller
+cross join lateral jsonb_populate_recordset(
+    null::pgclarify.proposed_question, pgclarify_private.result_rows(caller, %(run_id)s, 'proposed_question')
+) as seen
+order by seen.ordinal;
 
--- name: client_answers
+-- name: client_result_of_list_answers
 -- The answers of list_answers.
-select run_id, ordinal, answer, variants, document_ids, citations
-from pgclarify.answers(run_id => %(run_id)s)
-order by ordinal;
+select
+    seen.run_id,
+    seen.ordinal,
+    seen.answer,
+    seen.variants,
+    seen.document_ids,
+    seen.citations
+from pgclarify_private.caller as caller
+cross join lateral jsonb_populate_recordset(
+    null::pgclarify.answer, pgclarify_private.result_rows(caller, %(run_id)s, 'answer')
+) as seen
+order by seen.ordinal;
 
--- name: client_estimation
+-- name: client_result_of_estimate
 -- The result of estimate.
 select
-    run_id, questions, distinct_questions, answered, sampled, calls, calls_at_most, reused_calls, prompt_tokens,
-    completion_tokens, cost_usd, model
-from pgclarify.estimation(run_id => %(run_id)s);
+    seen.run_id,
+    seen.questions,
+    seen.distinct_questions,
+    seen.answered,
+    seen.sampled,
+    seen.calls,
+    seen.calls_at_most,
+    seen.reused_calls,
+    seen.prompt_tokens,
+    seen.completion_tokens,
+    seen.cost_usd,
+    seen.model
+from pgclarify_private.caller as caller
+cross join lateral jsonb_populate_recordset(
+    null::pgclarify.estimation, pgclarify_private.result_rows(caller, %(run_id)s, 'estimation')
+) as seen;
 
 -- name: client_cancel
 -- Cancel runs.
@@ -335,15 +415,12 @@ from pgclarify.clarifying_questions(
 )
 order by ordinal;
 
--- name: client_choose
--- Choose a proposed reformulation.
-select conversation_id, turn, question, turns_left
-from pgclarify.choose(run_id => %(run_id)s, ordinal => %(ordinal)s);
-
 -- name: client_reply
--- Reply to a clarifying question.
+-- Reply to clarifying questions, or choose a reformulation.
 select conversation_id, turn, question, turns_left
-from pgclarify.reply(run_id => %(run_id)s, reply => %(reply)s, options => %(options)s::jsonb);
+from pgclarify.reply(
+    run_id => %(run_id)s, reply => %(reply)s, ordinal => %(ordinal)s, options => %(options)s::jsonb
+);
 
 -- name: client_list_answers
 -- Ask for all answers of a question.

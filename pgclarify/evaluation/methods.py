@@ -89,7 +89,7 @@ class Clarify(Submitted):
 
     async def _submit(self, case: Case) -> int:
         asking = self._asking
-        return await asking.client.submit(case.question, corpus=asking.corpus.name, **self._settings)
+        return await asking.client.submit("clarify", case.question, corpus=asking.corpus.name, **self._settings)
 
     async def _read(self, case: Case, run_id: int, facts: RunFacts, output: Output, rankings: Rankings) -> Output:
         found = await self._asking.client.result(run_id)
@@ -149,10 +149,10 @@ class Investigate(Submitted):
 
     async def _submit(self, case: Case) -> int:
         asking = self._asking
-        return await asking.client.submit_investigation(case.question, corpus=asking.corpus.name, **self._settings)
+        return await asking.client.submit("investigate", case.question, corpus=asking.corpus.name, **self._settings)
 
     async def _read(self, case: Case, run_id: int, facts: RunFacts, output: Output, rankings: Rankings) -> Output:
-        found = await self._asking.client.investigation(run_id)
+        (found,) = await self._asking.client.result(run_id)
         given: tuple[PredictedInterpretation, ...] = ()
         if found.answer is not None:
             cited = _cited(found.citations, output.retrieved)

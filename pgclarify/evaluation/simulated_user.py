@@ -1,6 +1,6 @@
 """A simulated user: a language model that wants one thing and answers up to three clarifying questions.
 
-The system is this product as an application uses it: clarifying_questions, then reply or choose, then a search.
+The system is this product as an application uses it: clarifying_questions, then reply, then a search.
 
 Source: AT-CoT, §4.2, Table 4 and §6.
 """
@@ -129,7 +129,7 @@ class SimulatedUser:
             if self._form is Form.SELECT:
                 choice = simulated_choice(intent, case.question, before, texts, history=case.history)
                 place = await ask(self._asked, meter, choice)
-                return _Turn(Turn(texts, texts[place]), await client.choose(run_id, proposed[place].ordinal))
+                return _Turn(Turn(texts, texts[place]), await client.reply(run_id, ordinal=proposed[place].ordinal))
             answer = simulated_reply(intent, case.question, before, texts, history=case.history)
             reply = await ask(self._asked, meter, answer)
             since = await client.reply(run_id, reply, timeout=None)

@@ -131,8 +131,7 @@ conversation = Table(
     Index("conversation_corpus_id_idx", "corpus_id"),
     Index("conversation_requested_by_oid_conversation_id_idx", "requested_by_oid", "conversation_id"),
     comment=(
-        "A question with clarifying questions about it. It begins with the first choose or reply, and has up to "
-        "three turns."
+        "A question with clarifying questions about it. It begins with the first reply, and has up to three turns."
     ),
 )
 

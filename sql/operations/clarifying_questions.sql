@@ -31,7 +31,7 @@ comment on column pgclarify.clarifying_question_list.scheme is
 'standard, at_standard, at_types, cot or at_cot: the prompt for the model.';
 comment on column pgclarify.clarifying_question_list.form is
 'respond (questions to answer freely) or select (reformulations to choose from).';
-comment on column pgclarify.clarifying_question_list.ordinal is 'Place in the list, from 1: for choose.';
+comment on column pgclarify.clarifying_question_list.ordinal is 'Place in the list, from 1: for reply.';
 comment on column pgclarify.clarifying_question_list.ambiguity_type is
 'semantic, generalize or specify; null for schemes without types.';
 comment on column pgclarify.clarifying_question_list.clarifying_question is
@@ -202,7 +202,7 @@ begin atomic
 end;
 
 comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
-'What to ask back about a vague question: questions to answer, for reply, or reformulations, for choose. Each is checked '
+'What to ask back about a vague question: questions to answer, or reformulations to choose, for reply. Each is checked '
 'against the corpus, with the documents that answer it. It needs a language model. question: 1 to 10,000 characters; null '
 'with option conversation, which has its own question. corpus: its name; null means pgclarify.corpus, or the only one, and '
 'with check none no corpus; a conversation keeps its corpus, or none. history: earlier turns, oldest first. options: scheme '
@@ -210,21 +210,3 @@ comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
 'proposals that check drop keeps; 5 to select from), examples (false: no examples in the prompt), check (drop, mark, none), '
 'search (hybrid, dense, lexical), top_k (passages judged for each, 4), conversation (its number), timeout (5min).';
 grant execute on function pgclarify.clarifying_questions(text, text, text[], jsonb) to pgclarify_user;
-
-create or replace function pgclarify.proposed_questions(run_id bigint)
-returns setof pgclarify.proposed_question
-language sql volatile
-set search_path = pg_catalog, pg_temp
-rows 5
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral jsonb_populate_recordset(
-        null::pgclarify.proposed_question, pgclarify_private.result_rows(caller, proposed_questions.run_id, 'proposed_question')
-    ) as seen;
-end;
-
-comment on function pgclarify.proposed_questions(bigint) is
-'The questions or reformulations of a run of clarifying_questions. Error 55000 if it is not over, PC003 if it failed or was '
-'cancelled; a warning if it is partial. run_id: from start, or one that you may see.';
-grant execute on function pgclarify.proposed_questions(bigint) to pgclarify_reader;

@@ -54,7 +54,7 @@ begin
                     when pgclarify_private.has_frozen_snapshot() then
                         'This transaction sees conversations only as they were when it began, and a standby may be behind: if '
                         'this one is newer, begin the transaction anew.'
-                    else 'One begins with pgclarify.choose or pgclarify.reply, which return its number.'
+                    else 'One begins with pgclarify.reply, which returns its number.'
                 end;
     end if;
     return v_conversation;

@@ -166,24 +166,6 @@ comment on function pgclarify.detect_ambiguity(text, text[], jsonb) is
 'supports), top_k (passages to judge there, 8; 0 counts no readings), timeout (60s).';
 grant execute on function pgclarify.detect_ambiguity(text, text[], jsonb) to pgclarify_user;
 
-create or replace function pgclarify.ambiguity(run_id bigint)
-returns setof pgclarify.ambiguity
-language sql volatile
-set search_path = pg_catalog, pg_temp
-rows 1
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral jsonb_populate_recordset(
-        null::pgclarify.ambiguity, pgclarify_private.result_rows(caller, ambiguity.run_id, 'ambiguity')
-    ) as seen;
-end;
-
-comment on function pgclarify.ambiguity(bigint) is
-'The result of a run of detect_ambiguity: one row. Error 55000 if it is not over, PC003 if it failed or was cancelled. '
-'run_id: from start, or one that you may see.';
-grant execute on function pgclarify.ambiguity(bigint) to pgclarify_reader;
-
 create or replace function pgclarify_private.rows(row_type pgclarify.question_ambiguity, run_ids bigint[], requester name)
 returns setof pgclarify.question_ambiguity
 language sql stable security definer
@@ -429,22 +411,3 @@ comment on function pgclarify.detect_ambiguity_many(text[], jsonb) is
 '1 to 10,000 characters. options: threshold (0 to 1; the classifier''s own), corpus (uses its rules and its classifier), '
 'timeout (for all together; null waits without limit).';
 grant execute on function pgclarify.detect_ambiguity_many(text[], jsonb) to pgclarify_user;
-
-create or replace function pgclarify.question_ambiguities(run_id bigint)
-returns setof pgclarify.question_ambiguity
-language sql volatile
-set search_path = pg_catalog, pg_temp
-rows 100
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral jsonb_populate_recordset(
-        null::pgclarify.question_ambiguity,
-        pgclarify_private.result_rows(caller, question_ambiguities.run_id, 'question_ambiguity')
-    ) as seen;
-end;
-
-comment on function pgclarify.question_ambiguities(bigint) is
-'The result of a run of detect_ambiguity_many: one row for each of its questions, in order. Error 55000 if it is not over, '
-'PC003 if it failed or was cancelled. run_id: from start, or one that you may see.';
-grant execute on function pgclarify.question_ambiguities(bigint) to pgclarify_reader;

@@ -367,21 +367,3 @@ comment on function pgclarify.estimate(text[], text, integer, jsonb) is
 'clarify, sample (most different questions to examine, 1 to 1000; 200), timeout (60s). With retrieval adaptive, verify model, '
 'ask_back or reranker, some calls are only decided during a run, but calls_at_most is a limit.';
 grant execute on function pgclarify.estimate(text[], text, integer, jsonb) to pgclarify_user;
-
-create or replace function pgclarify.estimation(run_id bigint)
-returns setof pgclarify.estimation
-language sql volatile
-set search_path = pg_catalog, pg_temp
-rows 1
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral jsonb_populate_recordset(
-        null::pgclarify.estimation, pgclarify_private.result_rows(caller, estimation.run_id, 'estimation')
-    ) as seen;
-end;
-
-comment on function pgclarify.estimation(bigint) is
-'The result of a run of estimate: one row. Error 55000 if it is not over, PC003 if it failed or was cancelled. run_id: from '
-'start, or one that you may see.';
-grant execute on function pgclarify.estimation(bigint) to pgclarify_reader;

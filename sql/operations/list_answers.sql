@@ -126,21 +126,3 @@ comment on function pgclarify.list_answers(text, text, jsonb) is
 'reranker (signal, model, or a name), top_k (passages to read, 20), evidence_tokens (size of a window of them, 3000), '
 'max_answers (10), timeout (5min).';
 grant execute on function pgclarify.list_answers(text, text, jsonb) to pgclarify_user;
-
-create or replace function pgclarify.answers(run_id bigint)
-returns setof pgclarify.answer
-language sql volatile
-set search_path = pg_catalog, pg_temp
-rows 5
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral jsonb_populate_recordset(
-        null::pgclarify.answer, pgclarify_private.result_rows(caller, answers.run_id, 'answer')
-    ) as seen;
-end;
-
-comment on function pgclarify.answers(bigint) is
-'The answers that a run of list_answers found. Error 55000 if it is not over, PC003 if it failed or was cancelled; a warning '
-'if it is partial. run_id: from start, or one that you may see.';
-grant execute on function pgclarify.answers(bigint) to pgclarify_reader;

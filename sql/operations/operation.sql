@@ -1,31 +1,31 @@
 -- Operations, as data. The parts of a single operation are in its own file.
 
 create or replace function pgclarify_private.operations()
-returns table (operation text, row_type text, result_function text, prefers_language_model boolean)
+returns table (operation text, row_type text, result_view text, prefers_language_model boolean)
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select known.*
     from (
         values
-        ('clarify', 'clarification', 'result', false),
-        ('consolidate', 'clarification', 'result', false),
-        ('search', 'search_result', 'search_results', false),
-        ('investigate', 'investigation', 'investigation', true),
-        ('detect_ambiguity', 'ambiguity', 'ambiguity', false),
-        ('detect_ambiguity_many', 'question_ambiguity', 'question_ambiguities', false),
-        ('rewrite', 'rewritten_question', 'rewritten_question', true),
-        ('clarifying_questions', 'proposed_question', 'proposed_questions', true),
-        ('reply', 'rewritten_question', 'rewritten_question', true),
-        ('list_answers', 'answer', 'answers', true),
+        ('clarify', 'clarification', 'interpretation', false),
+        ('consolidate', 'clarification', 'interpretation', false),
+        ('search', 'search_result', 'candidate', false),
+        ('investigate', 'investigation', 'investigation_step', true),
+        ('detect_ambiguity', 'ambiguity', 'ambiguity_detection', false),
+        ('detect_ambiguity_many', 'question_ambiguity', 'ambiguity_detection', false),
+        ('rewrite', 'rewritten_question', 'rewriting', true),
+        ('clarifying_questions', 'proposed_question', 'clarifying_question_list', true),
+        ('reply', 'rewritten_question', 'rewriting', true),
+        ('list_answers', 'answer', 'answer_list', true),
         -- It calls no model, but it estimates calls of the model of its worker.
-        ('estimate', 'estimation', 'estimation', true)
-    ) as known (operation, row_type, result_function, prefers_language_model);
+        ('estimate', 'estimation', 'estimate', true)
+    ) as known (operation, row_type, result_view, prefers_language_model);
 end;
 
 comment on function pgclarify_private.operations() is
 'The operations. A run of each has rows of row_type, a composite type of schema pgclarify; function rows of that type finds '
-'them, and the public result_function returns them. prepare_<operation> has the arguments of an operation, and checks them. '
+'them, and the public result_view shows them by run_id. prepare_<operation> has the arguments of an operation, and checks them. '
 'prefers_language_model: whether a worker with a language model is preferred for all settings.';
 
 create or replace function pgclarify_private.prefers_language_model(run pgclarify_private.run)

@@ -66,7 +66,7 @@ comment on function pgclarify_private.run_to_reply_to(pgclarify_private.caller, 
 
 create or replace function pgclarify_private.choose(caller pgclarify_private.caller, run_id bigint, ordinal integer)
 returns setof pgclarify.reformulated_question
-language plpgsql volatile security definer
+language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -75,7 +75,6 @@ declare
     v_turn pgclarify_private.turn;
     v_chosen text;
 begin
-    perform pgclarify_private.check_can_write();
     v_run := pgclarify_private.run_to_reply_to(choose.caller, choose.run_id);
     if v_run.settings ->> 'form' <> 'select' then
         raise exception 'run % has questions to answer, and nothing to choose from', v_run.run_id
@@ -106,25 +105,8 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.choose(pgclarify_private.caller, bigint, integer) is 'See choose.';
-grant execute on function pgclarify_private.choose(pgclarify_private.caller, bigint, integer) to pgclarify_user;
-
-create or replace function pgclarify.choose(run_id bigint, ordinal integer)
-returns setof pgclarify.reformulated_question
-language sql volatile
-set search_path = pg_catalog, pg_temp
-rows 1
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral pgclarify_private.choose(caller, choose.run_id, choose.ordinal) as seen;
-end;
-
-comment on function pgclarify.choose(bigint, integer) is
-'Choose one of the reformulations of clarifying_questions; it becomes the question. No model is called. This begins a '
-'conversation, or adds a turn to the conversation of the run. run_id: a run of clarifying_questions with form select. '
-'ordinal: position of the reformulation.';
-grant execute on function pgclarify.choose(bigint, integer) to pgclarify_user;
+comment on function pgclarify_private.choose(pgclarify_private.caller, bigint, integer) is
+'The turn after a reformulation was chosen, for reply. Error 55000 if the run has questions to answer instead.';
 
 create or replace function pgclarify_private.check_reply(reply text)
 returns text
@@ -262,7 +244,9 @@ $$;
 comment on function pgclarify_private.prepare_reply(pgclarify_private.caller, bigint, text, jsonb) is
 'The run that reply enters, without the turn that reply adds; error 55000 if the reply is a turn already.';
 
-create or replace function pgclarify_private.reply(caller pgclarify_private.caller, run_id bigint, reply text, options jsonb)
+create or replace function pgclarify_private.reply(
+    caller pgclarify_private.caller, run_id bigint, reply text, ordinal integer, options jsonb
+)
 returns setof pgclarify.reformulated_question
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -271,13 +255,23 @@ declare
     v_requester constant name := pgclarify_private.verify_caller(reply.caller);
     v_options constant jsonb := pgclarify_private.reply_options(reply.options);
     v_timeout constant interval := pgclarify_private.timeout(v_options ->> 'timeout');
-    v_reply constant text := pgclarify_private.check_reply(reply.reply);
+    v_reply text;
     v_began_at constant timestamptz := clock_timestamp();
     v_run pgclarify_private.run;
     v_turn pgclarify_private.turn;
     v_run_ids bigint[];
 begin
+    if (reply.reply is null) = (reply.ordinal is null) then
+        raise exception 'pass either a reply or the ordinal of a reformulation'
+            using errcode = 'invalid_parameter_value',
+                hint = 'In words: reply(7, ''…''). A choice: reply(7, ordinal => 2).';
+    end if;
     perform pgclarify_private.check_can_write();
+    if reply.ordinal is not null then
+        return query select chosen.* from pgclarify_private.choose(reply.caller, reply.run_id, reply.ordinal) as chosen;
+        return;
+    end if;
+    v_reply := pgclarify_private.check_reply(reply.reply);
     v_run := pgclarify_private.run_to_reply_to(reply.caller, reply.run_id);
     v_turn := pgclarify_private.find_turn(v_run, pgclarify_private.roles_of(v_requester), v_reply, v_timeout);
     if v_turn.question is not null then
@@ -302,10 +296,12 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.reply(pgclarify_private.caller, bigint, text, jsonb) is 'See reply.';
-grant execute on function pgclarify_private.reply(pgclarify_private.caller, bigint, text, jsonb) to pgclarify_user;
+comment on function pgclarify_private.reply(pgclarify_private.caller, bigint, text, integer, jsonb) is 'See reply.';
+grant execute on function pgclarify_private.reply(pgclarify_private.caller, bigint, text, integer, jsonb) to pgclarify_user;
 
-create or replace function pgclarify.reply(run_id bigint, reply text, options jsonb default '{}')
+create or replace function pgclarify.reply(
+    run_id bigint, reply text default null, ordinal integer default null, options jsonb default '{}'
+)
 returns setof pgclarify.reformulated_question
 language sql volatile
 set search_path = pg_catalog, pg_temp
@@ -313,11 +309,12 @@ rows 1
 begin atomic
     select seen.*
     from pgclarify_private.caller
-    cross join lateral pgclarify_private.reply(caller, reply.run_id, reply.reply, reply.options) as seen;
+    cross join lateral pgclarify_private.reply(caller, reply.run_id, reply.reply, reply.ordinal, reply.options) as seen;
 end;
 
-comment on function pgclarify.reply(bigint, text, jsonb) is
-'Reply in words to clarifying questions or reformulations; a language model makes one question of the conversation. It waits '
-'for the result. This begins a conversation, or adds a turn to the conversation of the run. run_id: a run of '
-'clarifying_questions. reply: 1 to 10,000 characters. options: timeout (60s).';
-grant execute on function pgclarify.reply(bigint, text, jsonb) to pgclarify_user;
+comment on function pgclarify.reply(bigint, text, integer, jsonb) is
+'Reply to clarifying questions: in words, or by choosing a reformulation. For words, a language model makes one question of '
+'the conversation, and the call waits for it; a choice calls no model. This begins a conversation, or adds a turn to the '
+'conversation of the run. run_id: a run of clarifying_questions. reply: 1 to 10,000 characters. ordinal: the place of the '
+'chosen reformulation, instead of a reply; the run has form select. options: timeout (60s).';
+grant execute on function pgclarify.reply(bigint, text, integer, jsonb) to pgclarify_user;

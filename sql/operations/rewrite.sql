@@ -77,22 +77,3 @@ comment on function pgclarify.rewrite(text, text[], jsonb) is
 'question is ambiguous if its probability is at least this, 0 to 1; the classifier''s own), corpus (uses its rules and its '
 'classifier), timeout (60s).';
 grant execute on function pgclarify.rewrite(text, text[], jsonb) to pgclarify_user;
-
-create or replace function pgclarify.rewritten_question(run_id bigint)
-returns setof pgclarify.rewritten_question
-language sql volatile
-set search_path = pg_catalog, pg_temp
-rows 1
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral jsonb_populate_recordset(
-        null::pgclarify.rewritten_question,
-        pgclarify_private.result_rows(caller, rewritten_question.run_id, 'rewritten_question')
-    ) as seen;
-end;
-
-comment on function pgclarify.rewritten_question(bigint) is
-'The rewritten question of a run of rewrite, or of reply: one row. Error 55000 if it is not over, PC003 if it failed or was '
-'cancelled. run_id: from start, or one that you may see.';
-grant execute on function pgclarify.rewritten_question(bigint) to pgclarify_reader;

@@ -207,21 +207,3 @@ comment on function pgclarify.search(text, text, integer, jsonb) is
 'with adaptive), budget (most passages that are scored again, at least top_k; default 100, or top_k if that is more), '
 'timeout (60s).';
 grant execute on function pgclarify.search(text, text, integer, jsonb) to pgclarify_user;
-
-create or replace function pgclarify.search_results(run_id bigint)
-returns setof pgclarify.search_result
-language sql volatile
-set search_path = pg_catalog, pg_temp
-rows 10
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral jsonb_populate_recordset(
-        null::pgclarify.search_result, pgclarify_private.result_rows(caller, search_results.run_id, 'search_result')
-    ) as seen;
-end;
-
-comment on function pgclarify.search_results(bigint) is
-'The passages that a search found, best first, if you may read them now. Error 55000 if it is not over, PC003 if it failed '
-'or was cancelled. run_id: from start, or one that you may see.';
-grant execute on function pgclarify.search_results(bigint) to pgclarify_reader;

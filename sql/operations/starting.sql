@@ -1,4 +1,4 @@
--- Every operation can be called with waiting, or started without waiting. Both ways take the same named arguments.
+-- Every operation can be called with waiting, or submitted without waiting. Both ways take the same arguments.
 
 create or replace function pgclarify_private.parameters(operation text)
 returns table (name text, type text, is_required boolean, ordinal bigint)
@@ -88,13 +88,7 @@ begin
                     select format('The operations are: %s.', string_agg(known.operation, ', ' order by known.operation))
                     from pgclarify_private.operations() as known
                 ),
-                hint = 'Name its function, for example: pgclarify.start(''clarify'', ''{"question": "rental cars"}'').';
-    end if;
-    if jsonb_typeof(check_arguments.arguments) is distinct from 'object' then
-        raise exception 'arguments must be a JSON object'
-            using errcode = 'invalid_parameter_value',
-                detail = format('It is %s.', coalesce('a JSON ' || jsonb_typeof(check_arguments.arguments), 'null')),
-                hint = 'Pass them by name: ''{"question": "rental cars"}''.';
+                hint = 'Name its function, for example: pgclarify.submit(''clarify'', ''rental cars'').';
     end if;
     select given.name into v_wrong
     from jsonb_object_keys(check_arguments.arguments) as given (name)
@@ -211,57 +205,48 @@ comment on function pgclarify_private.start_and_wait(pgclarify_private.caller, t
 'of the public function, by name.';
 grant execute on function pgclarify_private.start_and_wait(pgclarify_private.caller, text, jsonb) to pgclarify_user;
 
-create or replace function pgclarify_private.check_does_not_wait(options jsonb)
-returns void
+create or replace function pgclarify_private.named_arguments(operation text, question text, corpus text, options jsonb)
+returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_options jsonb := coalesce(named_arguments.options, '{}');
+    v_parameters constant text[] := array(
+        select known.name
+        from pgclarify_private.parameters(named_arguments.operation) as known
+        where known.name not in ('question', 'options')
+    );
+    v_arguments jsonb;
 begin
-    if jsonb_typeof(check_does_not_wait.options) = 'object' and check_does_not_wait.options ? 'timeout' then
-        raise exception 'an operation that is started without waiting has no timeout'
+    if jsonb_typeof(v_options) <> 'object' then
+        raise exception 'options must be a JSON object'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It is a JSON %s.', jsonb_typeof(v_options)),
+                hint = 'Pass options => ''{"name": "value"}''.';
+    end if;
+    if v_options ? 'timeout' then
+        raise exception 'an operation that is submitted has no timeout'
             using errcode = 'invalid_parameter_value',
                 hint = 'Omit it, and pass it to pgclarify.wait.';
     end if;
+    if named_arguments.corpus is not null then
+        -- For some operations, the corpus is a parameter; for others it is an option.
+        v_options := v_options || jsonb_build_object('corpus', named_arguments.corpus);
+    end if;
+    select coalesce(jsonb_object_agg(given.key, given.value), '{}') into v_arguments
+    from jsonb_each(v_options) as given
+    where given.key = any(v_parameters);
+    v_options := v_options - v_parameters;
+    if v_options <> '{}' then
+        v_arguments := v_arguments || jsonb_build_object('options', v_options);
+    end if;
+    if named_arguments.question is not null then
+        v_arguments := v_arguments || jsonb_build_object('question', named_arguments.question);
+    end if;
+    return v_arguments;
 end
 $$;
 
-comment on function pgclarify_private.check_does_not_wait(jsonb) is
-'Error 22023 if options, or arguments, have a timeout.';
-
-create or replace function pgclarify_private.start(
-    caller pgclarify_private.caller, operation text, arguments jsonb
-)
-returns bigint
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_run pgclarify_private.run;
-begin
-    perform pgclarify_private.verify_caller(start.caller);
-    perform pgclarify_private.check_does_not_wait(start.arguments);
-    perform pgclarify_private.check_does_not_wait(start.arguments -> 'options');
-    v_run := pgclarify_private.prepare(start.caller, start.operation, start.arguments);
-    return (pgclarify_private.submit(start.caller, v_run, array[v_run.question]))[1];
-end
-$$;
-
-comment on function pgclarify_private.start(pgclarify_private.caller, text, jsonb) is 'See start.';
-grant execute on function pgclarify_private.start(pgclarify_private.caller, text, jsonb) to pgclarify_user;
-
-create or replace function pgclarify.start(operation text, arguments jsonb default '{}')
-returns bigint
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.start(caller, start.operation, start.arguments) from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.start(text, jsonb) is
-'Start an operation without waiting. Returns the run id, for wait, cancel and the function that reads rows of its type. The '
-'run is part of this transaction: a worker sees it once it commits. operation: clarify, consolidate, search, investigate, '
-'detect_ambiguity, detect_ambiguity_many (up to 500 questions), rewrite, clarifying_questions, reply, list_answers or '
-'estimate. arguments: object with the parameters of the function of that name, without the timeout, which is for wait. Read '
-'with: result (clarify, consolidate), search_results, investigation, ambiguity, question_ambiguities, rewritten_question '
-'(rewrite, reply), proposed_questions (clarifying_questions), answers (list_answers), estimation.';
-grant execute on function pgclarify.start(text, jsonb) to pgclarify_user;
+comment on function pgclarify_private.named_arguments(text, text, text, jsonb) is
+'The arguments of an operation by name. options: its options, and its parameters other than the question.';

@@ -37,7 +37,13 @@ language sql stable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        format('Read it with: select * from pgclarify.%s(%s).', known.result_function, reading_hint.run_id)
+        case known.row_type
+            when 'clarification' then format('Read it with: select * from pgclarify.result(%s).', reading_hint.run_id)
+            else
+                format(
+                    'Read it with: select * from pgclarify.%s where run_id = %s.', known.result_view, reading_hint.run_id
+                )
+        end
         || case
             when reading_hint.operation = 'reply'
                 then ' Then reply again in the same words: that makes a turn of it, and what was paid for is kept.'

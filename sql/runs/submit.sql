@@ -1,7 +1,89 @@
 -- Submitting questions, and reading the answers later.
 
+create or replace function pgclarify_private.submit(
+    caller pgclarify_private.caller, operation text, question text, corpus text, options jsonb
+)
+returns bigint
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify_private.run;
+begin
+    perform pgclarify_private.verify_caller(submit.caller);
+    v_run := pgclarify_private.prepare(
+        submit.caller,
+        submit.operation,
+        pgclarify_private.named_arguments(submit.operation, submit.question, submit.corpus, submit.options)
+    );
+    return (pgclarify_private.submit(submit.caller, v_run, array[v_run.question]))[1];
+end
+$$;
+
+comment on function pgclarify_private.submit(pgclarify_private.caller, text, text, text, jsonb) is 'See submit.';
+grant execute on function pgclarify_private.submit(pgclarify_private.caller, text, text, text, jsonb) to pgclarify_user;
+
+create or replace function pgclarify.submit(
+    operation text, question text default null, corpus text default null, options jsonb default '{}'
+)
+returns bigint
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify_private.submit(caller, submit.operation, submit.question, submit.corpus, submit.options)
+    from pgclarify_private.caller;
+end;
+
+comment on function pgclarify.submit(text, text, text, jsonb) is
+'Start an operation without waiting. Returns the run id, for wait, result and cancel. The run is part of this transaction: a '
+'worker sees it once it commits. operation: clarify, search, investigate, list_answers, detect_ambiguity, rewrite, '
+'clarifying_questions, reply, consolidate or estimate. question: for the operations that have one. corpus: its name; null '
+'means pgclarify.corpus, or the only one. options: those of the operation, without timeout, and its further parameters, for '
+'example top_k, history or run_id.';
+grant execute on function pgclarify.submit(text, text, text, jsonb) to pgclarify_user;
+
+create or replace function pgclarify_private.submit_detections(
+    caller pgclarify_private.caller, questions text[], corpus text, options jsonb
+)
+returns bigint[]
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_chunk constant integer := pgclarify_private.questions_of_a_run();
+    v_distinct constant text[] := pgclarify_private.once_each(submit_detections.questions);
+    v_run constant pgclarify_private.run := pgclarify_private.prepare(
+        submit_detections.caller,
+        'detect_ambiguity_many',
+        pgclarify_private.named_arguments(
+            'detect_ambiguity_many', null, submit_detections.corpus, submit_detections.options
+        ) || jsonb_build_object('questions', v_distinct[:1])
+    );
+    v_run_ids constant bigint[] := pgclarify_private.submit(
+        submit_detections.caller,
+        v_run,
+        array(
+            select jsonb_agg(given.question order by given.ordinal)::text
+            from unnest(v_distinct) with ordinality as given (question, ordinal)
+            group by (given.ordinal - 1) / v_chunk
+            order by (given.ordinal - 1) / v_chunk
+        )
+    );
+begin
+    return array(
+        select v_run_ids[(given.ordinal - 1) / v_chunk + 1]
+        from unnest(submit_detections.questions) with ordinality as asked (question, ordinal)
+        inner join unnest(v_distinct) with ordinality as given (question, ordinal) on asked.question = given.question
+        order by asked.ordinal
+    );
+end
+$$;
+
+comment on function pgclarify_private.submit_detections(pgclarify_private.caller, text[], text, jsonb) is
+'Enter runs that detect ambiguity, each with up to questions_of_a_run questions: the run of each question, in order.';
+
 create or replace function pgclarify_private.submit_many(
-    caller pgclarify_private.caller, questions text[], corpus text, top_k integer, options jsonb
+    caller pgclarify_private.caller, operation text, questions text[], corpus text, options jsonb
 )
 returns bigint[]
 language plpgsql volatile security definer
@@ -11,56 +93,48 @@ declare
     v_requester constant name := pgclarify_private.verify_caller(submit_many.caller);
     v_questions constant text[] := pgclarify_private.check_questions(submit_many.questions);
 begin
+    if submit_many.operation = 'detect_ambiguity' and not coalesce(submit_many.options ? 'history', false) then
+        return pgclarify_private.submit_detections(
+            submit_many.caller, v_questions, submit_many.corpus, submit_many.options
+        );
+    end if;
     return pgclarify_private.submit(
         submit_many.caller,
-        pgclarify_private.prepare_clarify(
-            submit_many.caller, v_questions[1], submit_many.corpus, submit_many.top_k, submit_many.options
+        pgclarify_private.prepare(
+            submit_many.caller,
+            submit_many.operation,
+            pgclarify_private.named_arguments(
+                submit_many.operation, v_questions[1], submit_many.corpus, submit_many.options
+            )
         ),
         v_questions
     );
 end
 $$;
 
-comment on function pgclarify_private.submit_many(pgclarify_private.caller, text[], text, integer, jsonb) is 'See submit_many.';
+comment on function pgclarify_private.submit_many(pgclarify_private.caller, text, text[], text, jsonb) is 'See submit_many.';
 grant execute on function pgclarify_private.submit_many(
-    pgclarify_private.caller, text[], text, integer, jsonb
+    pgclarify_private.caller, text, text[], text, jsonb
 ) to pgclarify_user;
 
 create or replace function pgclarify.submit_many(
-    questions text[], corpus text default null, top_k integer default 20, options jsonb default '{}'
+    operation text, questions text[], corpus text default null, options jsonb default '{}'
 )
 returns bigint[]
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
     select pgclarify_private.submit_many(
-        caller, submit_many.questions, submit_many.corpus, submit_many.top_k, submit_many.options
+        caller, submit_many.operation, submit_many.questions, submit_many.corpus, submit_many.options
     )
     from pgclarify_private.caller;
 end;
 
-comment on function pgclarify.submit_many(text[], text, integer, jsonb) is
-'Ask many questions without waiting. Returns the run ids, in the order of the questions; equal questions share one. The runs '
-'are part of this transaction: workers see them once it commits. Parameters as in clarify.';
-grant execute on function pgclarify.submit_many(text[], text, integer, jsonb) to pgclarify_user;
-
-create or replace function pgclarify.submit(
-    question text, corpus text default null, top_k integer default 20, options jsonb default '{}'
-)
-returns bigint
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select (
-        pgclarify_private.submit_many(caller, array[submit.question], submit.corpus, submit.top_k, submit.options)
-    )[1]
-    from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.submit(text, text, integer, jsonb) is
-'Ask a question without waiting. Returns the run id, for wait, result and cancel. The run is part of this transaction: a '
-'worker sees it once it commits. Parameters as in clarify.';
-grant execute on function pgclarify.submit(text, text, integer, jsonb) to pgclarify_user;
+comment on function pgclarify.submit_many(text, text[], text, jsonb) is
+'Ask many questions without waiting. Returns the run of each, in the order of the questions; equal questions share one, and '
+'up to 500 questions of detect_ambiguity do. The runs are part of this transaction: workers see them once it commits. '
+'Parameters as in submit; the operation must have a question.';
+grant execute on function pgclarify.submit_many(text, text[], text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.is_committed(transaction_id xid)
 returns boolean

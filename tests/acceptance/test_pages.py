@@ -118,7 +118,7 @@ def furnished(house: House) -> Iterator[House]:
 
 
 def test_commands_of_the_pages_run(furnished: House) -> None:
-    run_id = furnished.sql("select pgclarify.submit('annual leave', corpus => 'handbook')")
+    run_id = furnished.sql("select pgclarify.submit('clarify', 'annual leave', corpus => 'handbook')")
     own = psycopg.conninfo.make_conninfo(furnished.done("dsn").strip(), dbname="readers_own")
     # The runs of the README, which comes first. Another test of this house may have made runs before.
     last = int(furnished.sql("select coalesce(max(eval_run_id), 0) from pgclarify.eval_run"))

@@ -43,7 +43,7 @@ def test_parameters_find_their_function(asker: Connection, model: Server) -> Non
         {"question": "typed", "corpus": None, "top_k": 4, "timeout": "1min", "options": '{"search": "dense"}'},
     )
     assert asked.fetchall()
-    run_ids = scalar(asker, "select pgclarify.submit_many(%s, top_k => 4)", ["typed", "numbers"])
+    run_ids = scalar(asker, "select pgclarify.submit_many('clarify', %s, options => jsonb_build_object('top_k', 4))", ["typed", "numbers"])
     assert len(asker.execute("select * from pgclarify.wait(%s)", [run_ids]).fetchall()) == 2
     assert len(asker.execute("select * from pgclarify.wait(%s)", [[1]]).fetchall()) == 1
 
@@ -51,7 +51,7 @@ def test_parameters_find_their_function(asker: Connection, model: Server) -> Non
 def test_a_rollback_leaves_the_run_which_is_served(service: ClientService, asker: Connection, model: Server) -> None:
     with psycopg.connect(service.url()) as connection:
         asked = connection.execute(CLARIFY, ["rolled back"]).fetchall()
-        submitted = scalar(connection, "select pgclarify.submit('rolled back as well')")
+        submitted = scalar(connection, "select pgclarify.submit('clarify', 'rolled back as well')")
         connection.rollback()
     calls = model.calls
 

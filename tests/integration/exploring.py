@@ -17,7 +17,7 @@ MODEL = "all-MiniLM-L6-v2"
 
 def ask(user: Connection, worker: HandWorker, question: str = "question") -> int:
     """A run that the worker has started."""
-    run_id = int(scalar(user, "select pgclarify.submit(%s, 'insurance')", question))
+    run_id = int(scalar(user, "select pgclarify.submit('clarify', %s, 'insurance')", question))
     assert worker.start(run_id) is not None
     return run_id
 

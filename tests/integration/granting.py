@@ -59,4 +59,4 @@ def documents(connection: Connection) -> int:
 
 
 def asks(connection: Connection, corpus: str) -> str | None:
-    return state_of(connection, "select pgclarify.submit('cars', %s)", [corpus])
+    return state_of(connection, "select pgclarify.submit('clarify', 'cars', %s)", [corpus])

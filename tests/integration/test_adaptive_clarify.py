@@ -118,7 +118,7 @@ def test_a_run_that_is_cancelled_in_its_second_batch_leaves_nothing_behind(
     model.behavior = behave
     run_id = scalar(
         asker,
-        "select pgclarify.submit('how is a car of my own repaired', top_k => 12, options => %s)",
+        "select pgclarify.submit('clarify', 'how is a car of my own repaired', options => jsonb_build_object('top_k', 12) || %s::jsonb)",
         json.dumps({"retrieval": "adaptive"}),
     )
     until(lambda: len(hung) >= 2)
@@ -150,7 +150,7 @@ def test_a_reranker_chooses_what_is_judged(asker: Connection, superuser: Connect
 )
 def test_what_cannot_be_an_option_is_refused(asker: Connection, options: str) -> None:
     with pytest.raises(psycopg.errors.InvalidParameterValue):
-        asker.execute("select pgclarify.submit('q', options => %s)", [options])
+        asker.execute("select pgclarify.submit('clarify', 'q', options => %s)", [options])
 
 
 def test_a_reranker_that_there_is_not_fails_the_run(asker: Connection) -> None:

@@ -145,7 +145,7 @@ def test_many_questions_go_their_own_ways(asker: Connection, model: Server) -> N
         [[QUESTION, "Where may rental cars be driven into under the standard agreement?"], '{"ask_back": "auto"}'],
     ).fetchall()
     assert {route for route, _ in rows} <= {"answered", "clarified"}
-    run_id = scalar(asker, "select pgclarify.submit(%s, options => %s)", QUESTION, '{"ask_back": "auto"}')
+    run_id = scalar(asker, "select pgclarify.submit('clarify', %s, options => %s)", QUESTION, '{"ask_back": "auto"}')
     assert scalar(asker, "select status from pgclarify.wait(array[%s::bigint])", run_id) == "succeeded"
 
 
@@ -164,7 +164,7 @@ def test_what_is_not_meant_is_refused(asker: Connection, options: str, message: 
     for call in (
         "select pgclarify.clarify('cars', options => %s)",
         "select pgclarify.clarify_many(array['cars'], options => %s)",
-        "select pgclarify.submit('cars', options => %s)",
+        "select pgclarify.submit('clarify', 'cars', options => %s)",
     ):
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
             asker.execute(call.encode(), [options])

@@ -54,7 +54,7 @@ def test_a_model_that_does_not_exist_is_told_and_its_documents_wait(
     run_worker(database)
     error = until(lambda: scalar(connection, "select error from pgclarify.corpus_status"))
     assert "/no/such/model" in error
-    run_id = scalar(connection, "select pgclarify.submit('what waits', 'first')")
+    run_id = scalar(connection, "select pgclarify.submit('clarify', 'what waits', 'first')")
     outcome = connection.execute("select status, error from pgclarify.wait(%s)", [[run_id]]).fetchone()
     assert outcome == ("failed", f"the corpus cannot be searched: {error}")
     assert scalar(connection, "select pending from pgclarify.corpus_status") == 1

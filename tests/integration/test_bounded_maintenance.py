@@ -30,12 +30,12 @@ def worker(hire: Hire) -> HandWorker:
 
 
 def test_watchers_are_followed_in_a_long_queue(connection: Connection, alice: Connection, worker: HandWorker) -> None:
-    first = scalar(alice, "select pgclarify.submit('one')")
+    first = scalar(alice, "select pgclarify.submit('clarify', 'one')")
     for _ in range(7):
         alice.execute("select from pgclarify.wait(array[%s]::bigint[], '1 ms')", [first])
         worker.send("follow_watchers", run_ids=[])
     connection.execute(JOBS, [5, "todo", MANY])
-    last = scalar(alice, "select pgclarify.submit('two')")
+    last = scalar(alice, "select pgclarify.submit('clarify', 'two')")
     alice.execute("select from pgclarify.wait(array[%s]::bigint[], '1 ms')", [last])
     (row,) = worker.send("follow_watchers", run_ids=[first, last])
     assert row["waited_for"] == [last]
@@ -56,7 +56,7 @@ def test_a_long_batch_is_cancelled_with_its_jobs(connection: Connection, alice: 
     for _ in range(7):
         alice.execute("select pgclarify.cancel('{}')")
     run_ids = scalar(
-        alice, "select pgclarify.submit_many(array(select 'q ' || i from generate_series(1, %s) as i))", MANY
+        alice, "select pgclarify.submit_many('clarify', array(select 'q ' || i from generate_series(1, %s) as i))", MANY
     )
     alice.execute("set statement_timeout = '10s'")
     assert scalar(alice, "select pgclarify.cancel(%s)", run_ids) == MANY
@@ -70,7 +70,7 @@ def test_runs_of_somebody_else_are_cancelled_neither_alone_nor_among_others(
     alice: Connection, connect: Connect, make_role: MakeRole
 ) -> None:
     bob = connect(make_role("pgclarify_user"))
-    hers, his = (scalar(session, "select pgclarify.submit('one')") for session in (alice, bob))
+    hers, his = (scalar(session, "select pgclarify.submit('clarify', 'one')") for session in (alice, bob))
     for run_ids in ([his], [hers, his], [hers, 987654321], [hers, None]):
         with pytest.raises(psycopg.errors.UndefinedObject):
             alice.execute("select pgclarify.cancel(%s::bigint[])", [run_ids])

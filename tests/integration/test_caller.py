@@ -17,7 +17,7 @@ INSUFFICIENT_PRIVILEGE = "42501"
 UNDEFINED_OBJECT = "42704"
 TIMED_OUT = "PC002"
 
-SUBMIT = "select pgclarify.submit('cars', 'insurance')"
+SUBMIT = "select pgclarify.submit('clarify', 'cars', 'insurance')"
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,13 @@ TRAP = """
     create table {}.outcome (asked_as name, state text);
     create function {}.spring() returns void language plpgsql as $$
     begin
-        perform pgclarify.submit('cars', 'insurance');
-        perform pgclarify.submit('cars', 'secret');
+        perform pgclarify.submit('clarify', 'cars', 'insurance');
+        perform pgclarify.submit('clarify', 'cars', 'secret');
         insert into {}.outcome values (current_user, 'done');
     exception
         when undefined_object then
             insert into {}.outcome values (current_user, sqlstate);
-            perform pgclarify.submit('cars', 'insurance');
+            perform pgclarify.submit('clarify', 'cars', 'insurance');
     end
     $$;
     create function {}.trap(integer) returns integer language plpgsql immutable as
@@ -115,7 +115,7 @@ class TestWhoAsks:
         for attempt in (
             f"set role {house.alice}",
             f"set session authorization {house.alice}",
-            f"select set_config('role', '{house.alice}', true), pgclarify.submit('cars', 'insurance')",
+            f"select set_config('role', '{house.alice}', true), pgclarify.submit('clarify', 'cars', 'insurance')",
             "create function pg_temp.as_her() returns bigint language sql"
             f" set role = '{house.alice}' as $$ {SUBMIT} $$; select pg_temp.as_her()",
         ):
@@ -182,7 +182,7 @@ class TestSomebodyElsesQuery:
         """Objects of Mallory ask as Mallory, and functions that Alice shares ask as Alice, never as the login."""
         house.as_mallory(
             "create function {}.ask() returns bigint language sql security definer as"
-            " $$ select pgclarify.submit('cars', 'insurance') $$"
+            " $$ select pgclarify.submit('clarify', 'cars', 'insurance') $$"
         )
         house.as_superuser("select {}.ask()")
         house.as_superuser(f"grant create, usage on schema {{}} to {house.alice}")
@@ -190,7 +190,7 @@ class TestSomebodyElsesQuery:
         alice = house.connect(house.alice)
         alice.execute(
             f"create function {house.mallory}_home.lend() returns bigint language sql security definer as"
-            " $$ select pgclarify.submit('cars', 'secret') $$".encode()
+            " $$ select pgclarify.submit('clarify', 'cars', 'secret') $$".encode()
         )
 
         house.as_mallory("select {}.lend()")
@@ -288,8 +288,8 @@ class TestNames:
             """
         )
 
-        assert state_of(mallory, "select pgclarify.submit('cars', 'insurance')") is None
-        assert state_of(mallory, "select pgclarify.submit('cars', 'secret')") == UNDEFINED_OBJECT
+        assert state_of(mallory, "select pgclarify.submit('clarify', 'cars', 'insurance')") is None
+        assert state_of(mallory, "select pgclarify.submit('clarify', 'cars', 'secret')") == UNDEFINED_OBJECT
         assert (
             state_of(
                 mallory,

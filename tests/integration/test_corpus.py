@@ -54,7 +54,7 @@ class TestCreating:
         found = "select document_id from pgclarify.search('cars', %s, options => '{\"method\": \"lexical\"}')"
         assert scalar(connection, found, name) == "1"
         connection.execute("select set_config('pgclarify.corpus', %s, false)", [name])
-        scalar(connection, "select pgclarify.submit('cars')")
+        scalar(connection, "select pgclarify.submit('clarify', 'cars')")
         assert scalar(connection, "select corpus_name from pgclarify.run") == name
         scalar(connection, "select pgclarify.drop_corpus(%s)", name)
 
@@ -198,16 +198,16 @@ class TestFinding:
         assert scalar(connection, "select content from pgclarify.document") == "Cars are insured."
 
     def test_the_only_one_need_not_be_named(self, connection: Connection) -> None:
-        assert state_of(connection, "select pgclarify.submit('cars')") == INVALID_PARAMETER
+        assert state_of(connection, "select pgclarify.submit('clarify', 'cars')") == INVALID_PARAMETER
         scalar(connection, "select pgclarify.create_corpus('insurance')")
-        assert state_of(connection, "select pgclarify.submit('cars')") is None
+        assert state_of(connection, "select pgclarify.submit('clarify', 'cars')") is None
         scalar(connection, "select pgclarify.create_corpus('rental')")
-        assert state_of(connection, "select pgclarify.submit('cars')") == INVALID_PARAMETER
+        assert state_of(connection, "select pgclarify.submit('clarify', 'cars')") == INVALID_PARAMETER
         connection.execute("set pgclarify.corpus = 'rental'")
-        scalar(connection, "select pgclarify.submit('cars')")
+        scalar(connection, "select pgclarify.submit('clarify', 'cars')")
         assert scalar(connection, "select corpus_name from pgclarify.run order by run_id desc") == "rental"
-        assert state_of(connection, "select pgclarify.submit('cars', 'insurance')") is None
-        assert state_of(connection, "select pgclarify.submit('cars', 'other')") == UNDEFINED_OBJECT
+        assert state_of(connection, "select pgclarify.submit('clarify', 'cars', 'insurance')") is None
+        assert state_of(connection, "select pgclarify.submit('clarify', 'cars', 'other')") == UNDEFINED_OBJECT
 
     def test_the_only_one_that_one_may_search(
         self, connection: Connection, connect: Connect, make_role: MakeRole
@@ -216,8 +216,8 @@ class TestFinding:
         connection.execute("select pgclarify.create_corpus('closed')")
         user = connect(make_role("pgclarify_user"))
 
-        assert state_of(user, "select pgclarify.submit('cars')") is None
-        assert state_of(user, "select pgclarify.submit('cars', 'closed')") == UNDEFINED_OBJECT
+        assert state_of(user, "select pgclarify.submit('clarify', 'cars')") is None
+        assert state_of(user, "select pgclarify.submit('clarify', 'cars', 'closed')") == UNDEFINED_OBJECT
 
     def test_to_change_it_is_the_owners_right(self, connect: Connect, make_role: MakeRole) -> None:
         team = make_role("pgclarify_user", name="team")
@@ -243,8 +243,8 @@ class TestDropping:
         worker.index_everything()
         scalar(connection, "select pgclarify.remove_document('insurance', '2')")
         scalar(connection, "select pgclarify.add_document('insurance', '3', 'Trucks.')")
-        run_id = scalar(connection, "select pgclarify.submit('cars', options => '{\"search\": \"lexical\"}')")
-        queued_id = scalar(connection, "select pgclarify.submit('trucks')")
+        run_id = scalar(connection, "select pgclarify.submit('clarify', 'cars', options => '{\"search\": \"lexical\"}')")
+        queued_id = scalar(connection, "select pgclarify.submit('clarify', 'trucks')")
         worker.start(run_id)
         worker.retrieve(run_id, question="cars")
         citation = {
@@ -341,8 +341,8 @@ class TestDropping:
     @pytest.mark.parametrize(
         "call",
         [
-            "select pgclarify.submit('cars', 'insurance')",
-            "select pgclarify.submit_many('{cars, vans}', 'insurance')",
+            "select pgclarify.submit('clarify', 'cars', 'insurance')",
+            "select pgclarify.submit_many('clarify', '{cars, vans}', 'insurance')",
             'select pgclarify.start(\'search\', \'{"question": "cars", "corpus": "insurance"}\')',
         ],
     )
@@ -437,7 +437,7 @@ class TestDropping:
     def test_a_run_in_hand_ends_as_failed(self, connection: Connection, hire: Hire) -> None:
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         worker = hire()
-        run_id = scalar(connection, "select pgclarify.submit('cars')")
+        run_id = scalar(connection, "select pgclarify.submit('clarify', 'cars')")
         worker.start(run_id)
         scalar(connection, "select pgclarify.drop_corpus('insurance')")
 

@@ -200,7 +200,7 @@ class TestRefresh:
         worker.index_everything()
 
         def settings(options: str) -> dict[str, object]:
-            run_id = scalar(connection, "select pgclarify.submit('leave', options => %s::jsonb)", options)
+            run_id = scalar(connection, "select pgclarify.submit('clarify', 'leave', options => %s::jsonb)", options)
             found = scalar(connection, "select settings from pgclarify.run where run_id = %s", run_id)
             assert isinstance(found, dict)
             return found

@@ -23,7 +23,7 @@ class Fleet:
 
     def submit(self, count: int) -> list[int]:
         questions = [f"rental cars {number}" for number in range(count)]
-        return list(scalar(self._connection, "select pgclarify.submit_many(%s)", questions))
+        return list(scalar(self._connection, "select pgclarify.submit_many('clarify', %s)", questions))
 
     def take(self, run_ids: Sequence[int]) -> None:
         """Have the worker take the jobs of runs."""

@@ -61,7 +61,7 @@ class Office:
         self, by: Connection, question: str, readings: Sequence[str] = (), *, status: str = "succeeded"
     ) -> int:
         """Ask; readings: a document that proves each."""
-        run_id = int(scalar(by, "select pgclarify.submit(%s)", question))
+        run_id = int(scalar(by, "select pgclarify.submit('clarify', %s)", question))
         assert self.worker.start(run_id) is not None
         candidates = self.worker.retrieve(run_id, 1, question, vector_of(question.casefold().strip(" ?")))
         ranks = {candidate["document_id"]: candidate["rank"] for candidate in candidates}
@@ -131,7 +131,7 @@ class TestContentGap:
         office.carry_out(office.bob, "Pets?")
         office.carry_out(office.bob, "cars", ["one"])
         office.carry_out(office.alice, "pets")
-        office.bob.execute("select pgclarify.submit('Pets?')")
+        office.bob.execute("select pgclarify.submit('clarify', 'Pets?')")
         office.catch_up()
 
         assert seen(office.alice, "content_gap", self.columns) == [("pets", 1, 1, 0, True, False)]
@@ -164,10 +164,10 @@ class TestContentGap:
 
     def test_what_was_not_told_is_no_gap(self, office: Office) -> None:
         office.carry_out(office.alice, "pets", status="partial")
-        lost = int(scalar(office.alice, "select pgclarify.submit('boats')"))
+        lost = int(scalar(office.alice, "select pgclarify.submit('clarify', 'boats')"))
         office.worker.start(lost)
         office.worker.finish(lost, status="failed", error="the endpoint was gone")
-        office.alice.execute("select pgclarify.cancel(array[pgclarify.submit('planes')])")
+        office.alice.execute("select pgclarify.cancel(array[pgclarify.submit('clarify', 'planes')])")
         office.catch_up()
 
         assert seen(office.alice, "content_gap", self.columns) == []
@@ -189,7 +189,7 @@ def test_what_evaluations_ask_counts_as_far_as_it_has_answered_somebody(office: 
     assert [seen(office.analyst, view, "question") for view in counted] == [[]] * len(counted)
 
     office.alice.execute("reset pgclarify.count_questions")
-    office.alice.execute("select pgclarify.submit_many(array['cars', 'pets'])")
+    office.alice.execute("select pgclarify.submit_many('clarify', array['cars', 'pets'])")
     office.catch_up()
 
     assert seen(office.analyst, "asked_question", "question, times_asked") == [("cars", 1), ("pets", 1)]
@@ -202,7 +202,7 @@ def test_ambiguous_questions_are_those_with_several_readings(office: Office) -> 
     several = office.carry_out(office.bob, "Cars?", ["one", "two"])
     office.carry_out(office.bob, "cars", ["one"])
     office.carry_out(office.bob, "boats", ["one"])
-    office.bob.execute("select pgclarify.submit('cars')")
+    office.bob.execute("select pgclarify.submit('clarify', 'cars')")
     office.catch_up()
     columns = "question, interpretations, times_asked, runs"
 
@@ -353,8 +353,8 @@ def test_a_result_takes_as_many_queries_with_one_reading_as_with_many(office: Of
 
 def test_runs_are_summed_up_while_they_go_on_and_after(office: Office) -> None:
     office.carry_out(office.alice, "cars", ["hers", "one"])
-    office.alice.execute("select pgclarify.submit('cars')")
-    going_on = int(scalar(office.alice, "select pgclarify.submit('boats')"))
+    office.alice.execute("select pgclarify.submit('clarify', 'cars')")
+    going_on = int(scalar(office.alice, "select pgclarify.submit('clarify', 'boats')"))
     office.worker.start(going_on)
     office.worker.retrieve(going_on, 1, "boats", vector_of("boats"))
     office.catch_up()
@@ -373,7 +373,7 @@ def test_what_waits_is_told_in_seconds(office: Office) -> None:
     assert seen(office.analyst, "queue_status", "queued, oldest_queued_seconds") == [(0, 0.0)]
     assert seen(office.analyst, "corpus_status", "lag_seconds") == [(None,)]
 
-    office.alice.execute("select pgclarify.submit('cars')")
+    office.alice.execute("select pgclarify.submit('clarify', 'cars')")
     office.maintenance.execute("select pgclarify.add_document('insurance', 'three', 'Boats.')")
 
     assert scalar(office.analyst, "select oldest_queued_seconds > 0 from pgclarify.queue_status")

@@ -17,7 +17,7 @@ def worker_and_run(connection: Connection, hire: Hire) -> Iterator[tuple[object,
     worker = hire()
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     worker.open_spaces()
-    yield worker, scalar(connection, "select pgclarify.submit('rental cars')")
+    yield worker, scalar(connection, "select pgclarify.submit('clarify', 'rental cars')")
 
 
 def job_states(connection: Connection) -> list[str]:
@@ -113,7 +113,7 @@ def test_a_role_that_lost_its_right_meanwhile_gets_nothing(
     worker = hire()
     worker.open_spaces()
     with closing(connect(asker)) as session:
-        run_id = scalar(session, "select pgclarify.submit('rental cars')")
+        run_id = scalar(session, "select pgclarify.submit('clarify', 'rental cars')")
         connection.execute(f'revoke "{reader}" from "{asker}"'.encode())
 
         assert worker.start(run_id) is None
@@ -129,13 +129,13 @@ def test_an_answer_is_kept_under_the_roles_it_was_made_with(
     worker = hire()
     worker.open_spaces()
     with closing(connect(asker)) as session:
-        run_id = scalar(session, "select pgclarify.submit('rental cars')")
+        run_id = scalar(session, "select pgclarify.submit('clarify', 'rental cars')")
         connection.execute(f'revoke "{extra}" from "{asker}"'.encode())
         worker.answer(run_id)
 
-        assert scalar(session, "select pgclarify.submit('rental cars')") == run_id
+        assert scalar(session, "select pgclarify.submit('clarify', 'rental cars')") == run_id
         connection.execute(f'grant "{extra}" to "{asker}"'.encode())
-        assert scalar(session, "select pgclarify.submit('rental cars')") != run_id
+        assert scalar(session, "select pgclarify.submit('clarify', 'rental cars')") != run_id
 
 
 def test_a_lock_that_anyone_can_take_makes_no_worker(

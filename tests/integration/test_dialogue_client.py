@@ -112,7 +112,7 @@ class TestRoute:
         assert (plain.run_id, plain.route, plain.saved_completions, plain.ambiguity) == (run_id, None, None, None)
 
     def test_of_a_run_of_somebody_else(self, service: Service, client: Client, superuser: psycopg.Connection) -> None:
-        run_id = scalar(superuser, "select pgclarify.submit('dialogue unseen', top_k => 2)")
+        run_id = scalar(superuser, "select pgclarify.submit('clarify', 'dialogue unseen', options => jsonb_build_object('top_k', 2))")
         with pytest.raises(NotFound):
             client.route(run_id)
 

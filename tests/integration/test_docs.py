@@ -233,7 +233,10 @@ def assert_explained(dsn: str) -> None:
         dsn,
         """
         select pgclarify.submit(
-            'When does unused annual leave expire?', 'handbook', options => '{"ask_back": "auto"}'
+            'clarify',
+            'When does unused annual leave expire?',
+            'handbook',
+            '{"ask_back": "auto"}'
         ) as run_id \\gset
         select from pgclarify.wait(array[:run_id]);
         \\pset tuples_only on

@@ -214,7 +214,7 @@ def test_a_corpus_without_its_model_says_so(connection: psycopg.Connection[Any],
     worker.send(
         "refuse_space", embedding_space_id=space["embedding_space_id"], error="no embedding model no-such-model"
     )
-    run_id = connection.execute("select pgclarify.submit('x', 'c')").fetchone()
+    run_id = connection.execute("select pgclarify.submit('clarify', 'x', 'c')").fetchone()
     assert run_id is not None
     assert worker.start(run_id[0]) is None
     row = connection.execute("select status, error from pgclarify.wait(%s)", [[run_id[0]]]).fetchone()

@@ -246,14 +246,14 @@ class TestAtOnce:
                 indexer.index_everything()
             documents = indexer.claim()
             run_id = scalar(
-                connection, "select pgclarify.submit('cars', 'insurance', options => '{\"search\": \"lexical\"}')"
+                connection, "select pgclarify.submit('clarify', 'cars', 'insurance', '{\"search\": \"lexical\"}')"
             )
 
             states = at_once(
                 partial(users[0].execute, "select pgclarify.drop_corpus('insurance')"),
                 partial(users[1].execute, "select pgclarify.remove_document('insurance', '1')"),
                 partial(users[2].execute, ADD, ["2", "Trucks."]),
-                partial(users[3].execute, "select pgclarify.submit('trucks', 'insurance')"),
+                partial(users[3].execute, "select pgclarify.submit('clarify', 'trucks', 'insurance')"),
                 partial(indexer.store, documents) if documents else indexer.open_spaces,
                 partial(folder.send, "fold_tallies"),
                 partial(folder.send, "apply_term_changes"),

@@ -103,7 +103,7 @@ def test_what_comes_after_a_run(connection: Connection, hire: Hire) -> None:
     worker = hire()
     connection.execute("select pgclarify.create_corpus('insurance')")
     worker.open_spaces()
-    run_id = scalar(connection, "select pgclarify.submit('cars', 'insurance')")
+    run_id = scalar(connection, "select pgclarify.submit('clarify', 'cars', 'insurance')")
     assert due(worker) == {"runs"}
     connection.execute("update pgclarify_queue.procrastinate_jobs set scheduled_at = now() + interval '1 minute'")
     assert due(worker) == set(), "its job was put back, and is not due yet"
@@ -118,7 +118,7 @@ def test_what_comes_after_a_run(connection: Connection, hire: Hire) -> None:
     worker.finish(run_id)
     assert due(worker) == {"question_groups"}
 
-    connection.execute("select pgclarify.submit('cars', 'insurance')")
+    connection.execute("select pgclarify.submit('clarify', 'cars', 'insurance')")
     assert due(worker) == {"question_groups", "served_answers"}, "no job is due"
 
 

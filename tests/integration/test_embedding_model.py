@@ -242,7 +242,7 @@ def test_a_run_that_embedded_its_question_with_the_old_model_starts_again(
     connection: Connection, worker: HandWorker
 ) -> None:
     begin(connection, worker, dimensions=4)
-    run_id = scalar(connection, "select pgclarify.submit('boats', 'insurance')")
+    run_id = scalar(connection, "select pgclarify.submit('clarify', 'boats', 'insurance')")
     run = worker.start(run_id)
     assert run is not None
     fill(worker)

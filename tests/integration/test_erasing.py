@@ -175,7 +175,7 @@ class TestWhatGoes:
              {"source": "corpus", "name": "readings", "text": CANARY, "document_ids": [OPEN, SECRET]}],
             [{"source": "corpus", "name": "readings", "text": "of the other one", "document_ids": [OPEN]}],
         ]  # fmt: skip
-        (run_id,) = alice.execute("select pgclarify.submit('cars', %s)", [CORPUS]).fetchone() or (0,)
+        (run_id,) = alice.execute("select pgclarify.submit('clarify', 'cars', %s)", [CORPUS]).fetchone() or (0,)
         assert worker.start(run_id) is not None
         detections = [
             {"question": "cars", "is_ambiguous": False, "probability": 0.1, "kind": None, "reasons": reasons,
@@ -265,7 +265,7 @@ class TestWhatStays:
         # A reader who guesses what the document said gets no confirmation.
         assert [kept == known for kept, known in zip(scalar(connection, hashes), before, strict=True)] == [False, True]
 
-        again = int(scalar(alice, "select pgclarify.submit('cars again', %s, 5, %s)", CORPUS, LEXICAL))
+        again = int(scalar(alice, "select pgclarify.submit('clarify', 'cars again', %s, jsonb_build_object('top_k', 5) || %s::jsonb)", CORPUS, LEXICAL))
         assert worker.start(again) is not None
         assert claim(worker, again, [SECRET])[0]["is_ours"]
         assert (
@@ -319,7 +319,7 @@ class TestWhatComesLate:
 
     @pytest.mark.committed
     def test_no_run_starts_while_it_is_being_erased(self, alice: Connection, worker: HandWorker) -> None:
-        run_id = int(scalar(alice, "select pgclarify.submit('cars', %s, 5, %s)", CORPUS, LEXICAL))
+        run_id = int(scalar(alice, "select pgclarify.submit('clarify', 'cars', %s, jsonb_build_object('top_k', 5) || %s::jsonb)", CORPUS, LEXICAL))
         with alice.transaction():
             assert erase(alice)
             with pytest.raises(Exception) as refused:

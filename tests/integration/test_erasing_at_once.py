@@ -26,7 +26,7 @@ def named_processes(refused: pytest.ExceptionInfo[psycopg.Error]) -> set[int]:
     "statement",
     [
         "select from pgclarify.search('cars', 'insurance', options => '{\"method\": \"lexical\"}')",
-        "select pgclarify.submit('cars', 'insurance')",
+        "select pgclarify.submit('clarify', 'cars', 'insurance')",
         "select pgclarify.result(1)",
         "select pgclarify.add_document('insurance', 'new', 'Boats.')",
         "select pgclarify.remove_document('insurance', 'open')",
@@ -62,14 +62,14 @@ def test_it_names_the_process_that_it_would_wait_for(
     alice: Connection, worker: HandWorker, connect: Connect, statement: str
 ) -> None:
     carry_out(alice, worker)
-    assert worker.start(int(scalar(alice, "select pgclarify.submit('boats', %s, 5, %s)", CORPUS, LEXICAL))) is not None
+    assert worker.start(int(scalar(alice, "select pgclarify.submit('clarify', 'boats', %s, jsonb_build_object('top_k', 5) || %s::jsonb)", CORPUS, LEXICAL))) is not None
     asker, other = (connect(alice.info.user) for _ in range(2))
     for impatient in (alice, other):
         impatient.execute(IMPATIENT)
     with asker.transaction(), other.transaction():
         # drop_corpus waits for transactions that have asked the corpus.
         if "drop_corpus" not in statement:
-            asker.execute("select pgclarify.submit('vans', %s)", [CORPUS])
+            asker.execute("select pgclarify.submit('clarify', 'vans', %s)", [CORPUS])
         other.execute(statement.encode())
 
         with pytest.raises(psycopg.Error) as refused:
@@ -103,7 +103,7 @@ def test_a_run_that_was_submitted_meanwhile_starts_after_it(
     with alice.transaction():
         assert erase(alice)
 
-        run_id = int(scalar(asker, "select pgclarify.submit('cars', %s, 5, %s)", CORPUS, LEXICAL))
+        run_id = int(scalar(asker, "select pgclarify.submit('clarify', 'cars', %s, jsonb_build_object('top_k', 5) || %s::jsonb)", CORPUS, LEXICAL))
         with pytest.raises(psycopg.Error) as refused:
             worker.start(run_id)
 

@@ -107,7 +107,7 @@ def test_replies_that_are_on_their_way_do_not_bring_it_back(
 ) -> None:
     model.latency = 1.0
     run_ids = [
-        int(scalar(asker, "select pgclarify.submit(%s, top_k => 20)", f"{QUESTION} {number}")) for number in range(3)
+        int(scalar(asker, "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', 20))", f"{QUESTION} {number}")) for number in range(3)
     ]
     run_ids.append(int(scalar(asker, "select pgclarify.submit_investigation(%s)", FOLLOWED)))
     reading = """

@@ -19,7 +19,7 @@ LEXICAL = '{"search": "lexical"}'
 
 
 def submit(connection: Connection) -> int:
-    return int(scalar(connection, "select pgclarify.submit('cars', 'insurance', 5, %s)", LEXICAL))
+    return int(scalar(connection, "select pgclarify.submit('clarify', 'cars', 'insurance', jsonb_build_object('top_k', 5) || %s::jsonb)", LEXICAL))
 
 
 def code(connection: Connection, run_id: int) -> Any:
@@ -125,5 +125,5 @@ def test_whether_a_corpus_is_to_be_made_or_named(connection: Connection) -> None
             connection.execute("select pgclarify.create_corpus('one'), pgclarify.create_corpus('two')")
             continue
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
-            connection.execute("select pgclarify.submit('q')")
+            connection.execute("select pgclarify.submit('clarify', 'q')")
         assert (refused.value.diag.column_name, refused.value.diag.constraint_name) == ("corpus", constraint)

@@ -121,7 +121,7 @@ class TestRuns:
         role = make_role("pgclarify_user")
         user, worker = connect(role), hire()
         run_id = carry_out(user, worker)
-        going_on = int(scalar(user, "select pgclarify.submit('trucks')"))
+        going_on = int(scalar(user, "select pgclarify.submit('clarify', 'trucks')"))
         worker.start(going_on)
         async with tables_of(database, role) as tables:
             usage = await tables.usage([run_id, going_on, 999])

@@ -109,7 +109,7 @@ async def test_an_exploration_sends_few_statements(
         return await fetch(pool, name, **parameters)
 
     monkeypatch.setattr(exploration, "fetch", noted)
-    run_id = int(scalar(user, "select pgclarify.submit('at 25', 'insurance')"))
+    run_id = int(scalar(user, "select pgclarify.submit('clarify', 'at 25', 'insurance')"))
     query = Query("at 25", np.array([1, 0, 0, 0], dtype=np.float32), "dense", "lexical")
     async with open_pool(worker.connection.info.dsn) as pool:
         runs = Runs(pool, worker.worker_id)

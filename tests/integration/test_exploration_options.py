@@ -83,7 +83,7 @@ class TestOptions:
 
     def test_whole_numbers_are_kept_as_such(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
         ids = [
-            scalar(user, "select pgclarify.submit('cars', 'insurance', options => %s)", f'{{"budget": {budget}}}')
+            scalar(user, "select pgclarify.submit('clarify', 'cars', 'insurance', %s)", f'{{"budget": {budget}}}')
             for budget in ("8", "8.0", "0.8e1")
         ]
         assert connection.execute(
@@ -118,8 +118,8 @@ class TestOptionsOfClarify:
     """What `clarify` takes."""
 
     CALLS = (
-        "select pgclarify.submit('cars', 'insurance', %s, %s)",
-        "select pgclarify.submit_many(array['cars'], 'insurance', %s, %s)",
+        "select pgclarify.submit('clarify', 'cars', 'insurance', jsonb_build_object('top_k', %s::integer) || %s::jsonb)",
+        "select pgclarify.submit_many('clarify', array['cars'], 'insurance', jsonb_build_object('top_k', %s::integer) || %s::jsonb)",
         "select pgclarify.clarify('cars', 'insurance', %s, options => %s)",
         "select pgclarify.clarify_many(array['cars'], null, 'insurance', %s, options => %s)",
     )

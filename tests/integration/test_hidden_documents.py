@@ -51,7 +51,7 @@ ASK = {
 }  # fmt: skip
 READ = {
     "search": 'select * from pgclarify.search(%s, options => \'{"method": "lexical"}\')',
-    "submit": "select pgclarify.submit('cars', 'insurance')",
+    "submit": "select pgclarify.submit('clarify', 'cars', 'insurance')",
     "result": "select * from pgclarify.result(1)",
     "wait": "select * from pgclarify.wait(array[1, 2]::bigint[])",
     "explain": "select pgclarify.explain(1)",
@@ -123,7 +123,7 @@ class World:
         self.alice.execute("set pgclarify.reuse_runs = off")
         for question in QUESTIONS:
             answered(self.worker, self.alice, question, "insurance")
-        run_id = int(scalar(self.alice, "select pgclarify.submit('explored', 'insurance')"))
+        run_id = int(scalar(self.alice, "select pgclarify.submit('clarify', 'explored', 'insurance')"))
         assert self.worker.start(run_id) is not None
         asked: dict[str, Any] = {"question": "cars or boats", "vector": vector_of("cars"), "signal": "both"}
         found = find(self.worker, run_id, method="hybrid", **asked)
@@ -277,21 +277,21 @@ def test_who_may_read_them_has_a_revision_of_them(make_world: MakeWorld) -> None
     world.hide(1)
     world.settle()
     hers = scalar(world.alice, revision)
-    answer = scalar(world.alice, "select pgclarify.submit('merger', 'insurance')")
+    answer = scalar(world.alice, "select pgclarify.submit('clarify', 'merger', 'insurance')")
     world.worker.answer(answer)
 
     world.hide(2)
     world.settle()
     assert scalar(world.alice, revision) == hers
-    assert scalar(world.alice, "select pgclarify.submit('merger', 'insurance')") == answer
+    assert scalar(world.alice, "select pgclarify.submit('clarify', 'merger', 'insurance')") == answer
 
     world.maintenance.execute(f'grant "{world.board}" to "{world.alice.info.user}"'.encode())
     of_the_board = scalar(world.alice, revision)
     assert of_the_board > hers
-    another = scalar(world.alice, "select pgclarify.submit('merger', 'insurance')")
+    another = scalar(world.alice, "select pgclarify.submit('clarify', 'merger', 'insurance')")
     assert another != answer
     world.worker.answer(another)
-    assert scalar(world.alice, "select pgclarify.submit('merger', 'insurance')") == another
+    assert scalar(world.alice, "select pgclarify.submit('clarify', 'merger', 'insurance')") == another
     world.hide(2)
     world.settle()
     assert scalar(world.alice, revision) == of_the_board, "a second time, with the same result"

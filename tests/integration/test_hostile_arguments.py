@@ -236,7 +236,7 @@ def furnish(user: Connection, superuser: Connection, worker: HandWorker, corpus:
     limit = json.dumps({"period": "month", "max_calls": 9})
     user.execute("select pgclarify.set_budget(%s, %s, %s)", [f"budget {mark}", corpus, limit])
     run_id = answered(worker, user, f"cars of {mark}", corpus)
-    user.execute("select pgclarify.submit(%s, %s)", [f"queued {mark}", corpus])
+    user.execute("select pgclarify.submit('clarify', %s, %s)", [f"queued {mark}", corpus])
     evaluation = asdict(plan(name=mark, data_set=mark, corpus_id=None, corpus_name=corpus))
     evaluation["data_set_hash"] = "\\x" + "00" * 32
     begin = "select pgclarify_private.begin_evaluation(c, %s) from pgclarify_private.caller as c"

@@ -218,7 +218,7 @@ def test_is_not_served_what_the_other_was_told(
     worker.index_everything()
     role = make_role("pgclarify_user")
     run_id = answered(worker, connect(role), "cars", "open")
-    ask = "select pgclarify.submit('cars', 'open')"
+    ask = "select pgclarify.submit('clarify', 'cars', 'open')"
     assert scalar(connect(role), ask) == run_id
 
     recreate(admin, role)
@@ -233,7 +233,7 @@ def test_a_renamed_role_has_its_things_under_its_name(
 ) -> None:
     connection.execute(MAKE_OPEN_CORPUS, ["open"])
     role, other = make_role("pgclarify_user"), make_role("pgclarify_user")
-    run_id = scalar(connect(role), "select pgclarify.submit('cars', 'open')")
+    run_id = scalar(connect(role), "select pgclarify.submit('clarify', 'cars', 'open')")
     rename = sql.SQL("alter role {} rename to {}")
 
     admin.execute(rename.format(sql.Identifier(role), sql.Identifier(f"{role}_away")))

@@ -113,7 +113,7 @@ class TestRefusals:
 
     @pytest.mark.wording
     def test_what_is_no_investigation_and_what_is_one(self, worker: HandWorker, alice: Connection) -> None:
-        clarified = scalar(alice, "select pgclarify.submit('x', 'atlas', options => %s)", OPTIONS)
+        clarified = scalar(alice, "select pgclarify.submit('clarify', 'x', 'atlas', %s)", OPTIONS)
         worker.answer(clarified)
         run_id = submit(alice)
         carry_out(worker, run_id)

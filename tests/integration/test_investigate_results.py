@@ -84,7 +84,7 @@ class TestAnswers:
         # The timeout is not part of the question.
         assert rows(alice, again, QUESTION, '{"search": "lexical", "timeout": "1s"}') == [first]
         assert submit(alice, options='{"search": "lexical", "penalty": false}') != run_id
-        assert scalar(alice, "select pgclarify.submit(%s, 'atlas', options => %s)", QUESTION, OPTIONS) != run_id
+        assert scalar(alice, "select pgclarify.submit('clarify', %s, 'atlas', %s)", QUESTION, OPTIONS) != run_id
         connection.execute("select pgclarify.remove_document('atlas', 'Blum')")
         assert submit(alice) != run_id
 

@@ -105,7 +105,7 @@ def open_leak(connection: Connection, database: str, mallory: str) -> Iterator[C
 def asked(connection: Connection) -> list[Any]:
     """The runs before the attack."""
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
-    connection.execute("select pgclarify.submit('cars')")
+    connection.execute("select pgclarify.submit('clarify', 'cars')")
     return runs(connection)
 
 

@@ -23,7 +23,7 @@ def worker(connection: Connection, hire: Hire) -> HandWorker:
 
 @pytest.fixture
 def run_id(connection: Connection, worker: HandWorker) -> int:
-    return int(scalar(connection, "select pgclarify.submit('rental cars')"))
+    return int(scalar(connection, "select pgclarify.submit('clarify', 'rental cars')"))
 
 
 def fall_silent(connection: Connection, worker: HandWorker) -> None:

@@ -267,7 +267,7 @@ class TestClaims:
     def test_what_a_run_paid_and_what_it_took_over(self, connection: Connection, hire: Hire) -> None:
         connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         worker = hire()
-        first = scalar(connection, "select pgclarify.submit('cars')")
+        first = scalar(connection, "select pgclarify.submit('clarify', 'cars')")
         worker.start(first)
         store(worker, dict.fromkeys(claim(worker, first, ["a", "b", "c"]).ours.values(), "x"))
         worker.finish(first)
@@ -296,7 +296,7 @@ class TestServedAgain:
     @staticmethod
     def ask(connection: Connection, question: str = "cars", **arguments: Any) -> int:
         row = connection.execute(
-            "select pgclarify.submit(%s, 'insurance', %s, %s)",
+            "select pgclarify.submit('clarify', %s, 'insurance', jsonb_build_object('top_k', %s::integer) || %s::jsonb)",
             [question, arguments.get("top_k", 20), arguments.get("options", "{}")],
         ).fetchone()
         assert row is not None
@@ -442,7 +442,7 @@ class TestServedAgain:
         answered = self.ask(asker)
         worker.answer(answered)
 
-        run_ids = scalar(asker, "select pgclarify.submit_many('{vans,cars,trucks,\" vans\",cars}')")
+        run_ids = scalar(asker, "select pgclarify.submit_many('clarify', '{vans,cars,trucks,\" vans\",cars}')")
 
         assert run_ids[1] == run_ids[4] == answered
         assert run_ids[0] == run_ids[3]

@@ -59,7 +59,7 @@ def test_the_loopbacks_login_is_limited(connection: psycopg.Connection[Any]) -> 
         "select * from pgclarify_queue.procrastinate_jobs",
         "select pgclarify_private.sign('loopback')",
         "select pgclarify_private.living_workers()",
-        "select pgclarify.submit('cars')",
+        "select pgclarify.submit('clarify', 'cars')",
         "create table pgclarify.mine ()",
     ],
 )

@@ -117,7 +117,7 @@ def statements(
         "clarify": ask("select * from pgclarify.clarify('cars', 'insurance')"),
         "clarify_many": ask("select * from pgclarify.clarify_many(array['cars'], corpus => 'insurance')"),
         "lexical search": send("""select * from pgclarify.search('cars', 'insurance', 5, '{"method": "lexical"}')"""),
-        "submit": send("select pgclarify.submit('vans', 'insurance')"),
+        "submit": send("select pgclarify.submit('clarify', 'vans', 'insurance')"),
         "result": send("select * from pgclarify.result(%s)", over),
         "wait": send("select * from pgclarify.wait(%s)", [over]),
         "cancel": send("select pgclarify.cancel(array[%s]::bigint[])", run_id),
@@ -175,9 +175,9 @@ def test_no_statement_locks_more_because_there_are_more(
     asker = make_role("pgclarify_user")
     with connection.transaction():
         as_asker(connection, asker)
-        over = scalar(connection, "select pgclarify.submit('cars', 'insurance')")
+        over = scalar(connection, "select pgclarify.submit('clarify', 'cars', 'insurance')")
     worker.answer(over)
-    run_id = scalar(connection, "select pgclarify.submit('trucks', 'insurance')")
+    run_id = scalar(connection, "select pgclarify.submit('clarify', 'trucks', 'insurance')")
     for document_id in ("leased", "broken"):
         connection.execute("select pgclarify.add_document('insurance', %s, 'Cars.')", [document_id])
     leased = {document["document_id"]: document for document in worker.claim()}

@@ -49,8 +49,8 @@ OF_CORPUS = (
     "select * from pgclarify.search('cars', {}, options => '{{\"method\": \"lexical\"}}')",
     "select * from pgclarify.search('cars', {}, options => '{{\"method\": \"dense\"}}')",
     "select * from pgclarify.search('cars', {}, options => '{{\"method\": \"adaptive\"}}')",
-    "select pgclarify.submit('cars', {})",
-    "select pgclarify.submit_many(array['cars'], {})",
+    "select pgclarify.submit('clarify', 'cars', {})",
+    "select pgclarify.submit_many('clarify', array['cars'], {})",
     "select pgclarify.add_document({}, '1', 'Cars.')",
     "select pgclarify.remove_document({}, '1')",
     "select pgclarify.drop_corpus({})",
@@ -112,7 +112,7 @@ def add(connection: Connection, corpus: str, document_id: str, content: str, rea
 
 def answered(worker: HandWorker, user: Connection, question: str, corpus: str) -> int:
     """A run of the user's in which the best passage is judged and cited; one without a reading if it finds nothing."""
-    run_id = int(scalar(user, "select pgclarify.submit(%s, %s)", question, corpus))
+    run_id = int(scalar(user, "select pgclarify.submit('clarify', %s, %s)", question, corpus))
     run = worker.start(run_id)
     assert run is not None
     readings = []
@@ -203,7 +203,7 @@ class TestRun:
         worker = hire()
         worker.index_everything()
         over = answered(worker, alice, "cars", "open")
-        waiting = int(scalar(alice, "select pgclarify.submit('vans', 'open')"))
+        waiting = int(scalar(alice, "select pgclarify.submit('clarify', 'vans', 'open')"))
 
         missing = refusal(bob, statement.format(987654321), "987654321")
 
@@ -227,9 +227,9 @@ class TestRun:
         hers = answered(worker, alice, "cars", "open")
         before = {user: seen(user) for user in (bob, carol)}
 
-        assert scalar(alice, "select pgclarify.submit('cars', 'open')") == hers, "her stored answer is reused"
+        assert scalar(alice, "select pgclarify.submit('clarify', 'cars', 'open')") == hers, "her stored answer is reused"
         for user in (bob, carol):
-            assert scalar(user, "select pgclarify.submit('cars', 'open')") != hers
+            assert scalar(user, "select pgclarify.submit('clarify', 'cars', 'open')") != hers
             rows = seen(user)
             assert len(rows["run"]) == 1
             assert [rows[name] for name in ("candidate", "verdict", "interpretation", "citation")] == [[]] * 4
@@ -257,7 +257,7 @@ class TestRun:
         member = sql.SQL("grant {} to {} with inherit {}")
         for inherit, expected in (("false", as_stranger), ("true", as_member)):
             connection.execute(member.format(sql.Identifier(team), sql.Identifier(name), sql.SQL(inherit)))
-            assert scalar(alice, "select pgclarify.submit('cars', 'open')") == expected
+            assert scalar(alice, "select pgclarify.submit('clarify', 'cars', 'open')") == expected
 
 
 class TestPassages:
@@ -303,7 +303,7 @@ class TestPassages:
         told = {}
         for role in (team, make_role("pgclarify_user", name="stranger")):
             user = connect(role)
-            run_id = int(scalar(user, "select pgclarify.submit('cars', 'insurance')"))
+            run_id = int(scalar(user, "select pgclarify.submit('clarify', 'cars', 'insurance')"))
             assert worker.start(run_id) is not None
             found = find(worker, run_id, vector=vector_of(HIDDEN), signal="dense")
             # As from a worker that remembers passages that were readable before.
@@ -380,7 +380,7 @@ class TestPassages:
         worker = hire()
         worker.index_everything()
         alice = connect(name)
-        run_id = int(scalar(alice, "select pgclarify.submit('cars', 'insurance')"))
+        run_id = int(scalar(alice, "select pgclarify.submit('clarify', 'cars', 'insurance')"))
 
         connection.execute(sql.SQL("revoke {} from {}").format(sql.Identifier(team), sql.Identifier(name)))
 

@@ -44,7 +44,7 @@ def old(old_server: str) -> Iterator[psycopg.Connection[Any]]:
 # Up to 16, E'\v' is the letter v.
 @pytest.mark.parametrize("question", ["vacation policy", "how is hiv treated", "v"])
 def test_a_question_is_what_was_typed(old: psycopg.Connection[Any], question: str) -> None:
-    run_id = scalar(old, "select pgclarify.submit(%s, 'rental')", f" \t{question}\x0b\n")
+    run_id = scalar(old, "select pgclarify.submit('clarify', %s, 'rental')", f" \t{question}\x0b\n")
 
     assert scalar(old, "select question from pgclarify.run_summary where run_id = %s", run_id) == question
 
@@ -71,7 +71,7 @@ def test_whoever_waits_on_its_own_gets_an_answer(
 ) -> None:
     run_worker(old_server)
     wait_until_searchable(old, "rental")
-    run_id = scalar(old, "select pgclarify.submit('deductible for hail', 'rental')")
+    run_id = scalar(old, "select pgclarify.submit('clarify', 'deductible for hail', 'rental')")
 
     assert wait(old, [run_id]) == ["succeeded"]
     answers = old.execute("select answer, support from pgclarify.result(%s)", [run_id]).fetchall()

@@ -60,9 +60,9 @@ class TestCorpora:
 
         assert corpora(member) == corpora(owner) == {"closed"}
         assert corpora(stranger) == set()
-        assert state_of(member, "select pgclarify.submit('cars', 'closed')") is None
+        assert state_of(member, "select pgclarify.submit('clarify', 'cars', 'closed')") is None
         for attempt in (
-            "select pgclarify.submit('cars', 'closed')",
+            "select pgclarify.submit('clarify', 'cars', 'closed')",
             "select pgclarify.search('cars', 'closed')",
             "select pgclarify.clarify('cars', 'closed')",
             "select pgclarify.add_document('closed', '1', 'Cars.')",
@@ -81,7 +81,7 @@ class TestCorpora:
         connection.execute(sql.SQL("drop role {}").format(sql.Identifier(gone)))
 
         assert corpora(user) == set()
-        assert state_of(user, "select pgclarify.submit('cars', 'closed')") == UNDEFINED_OBJECT
+        assert state_of(user, "select pgclarify.submit('clarify', 'cars', 'closed')") == UNDEFINED_OBJECT
         assert corpora(connection) == {"closed"}, "the owner sees it"
         # A later role with the name is not the one that the owner meant, but only the name is stored.
         assert scalar(connection, "select reader from pgclarify.corpus") == gone
@@ -202,7 +202,7 @@ def seen_of_runs(connection: Connection) -> dict[str, set[int]]:
 class TestRuns:
     def answered(self, connection: Connection, hire: Hire, user: Connection) -> int:
         """A run of the user's with a row in every table."""
-        run_id = scalar(user, "select pgclarify.submit('cars', 'insurance', 5, %s)", LEXICAL)
+        run_id = scalar(user, "select pgclarify.submit('clarify', 'cars', 'insurance', jsonb_build_object('top_k', 5) || %s::jsonb)", LEXICAL)
         worker = hire()
         worker.index_everything()
         worker.start(run_id)
@@ -252,7 +252,7 @@ class TestRuns:
         analysts = make_role("pgclarify_user", name="analysts")
         create(connection, "insurance", reader="pgclarify_reader", analyst=analysts)
         alice = connect(make_role("pgclarify_user"))
-        run_id = scalar(alice, "select pgclarify.submit('cars')")
+        run_id = scalar(alice, "select pgclarify.submit('clarify', 'cars')")
         analyst = connect(make_role(analysts))
 
         assert scalar(analyst, "select question from pgclarify.run_summary") == "cars"
@@ -328,7 +328,7 @@ class TestRuns:
     ) -> None:
         create(connection, "insurance", reader="pgclarify_reader")
         hire()
-        scalar(connection, "select pgclarify.submit('cars')")
+        scalar(connection, "select pgclarify.submit('clarify', 'cars')")
         reader = connect(make_role("pgclarify_reader"))
 
         assert reader.execute("select queued, running from pgclarify.queue_status").fetchall() == [(1, 0)]
@@ -336,7 +336,7 @@ class TestRuns:
             ("extractive", True)
         ]
         for attempt in (
-            "select pgclarify.submit('cars')",
+            "select pgclarify.submit('clarify', 'cars')",
             "select pgclarify.clarify('cars')",
             "select pgclarify.search('cars')",
             "select pgclarify.create_corpus('x')",

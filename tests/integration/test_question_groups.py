@@ -73,7 +73,7 @@ def ask(connection: Connection, worker: HandWorker) -> Ask:
         corpus: str = "insurance",
         by: Connection = connection,
     ) -> int:
-        run_id = int(scalar(by, "select pgclarify.submit(%s, %s)", question, corpus))
+        run_id = int(scalar(by, "select pgclarify.submit('clarify', %s, %s)", question, corpus))
         started = worker.start(run_id)
         assert started is not None
         if relaxed is not None:
@@ -256,7 +256,7 @@ def test_runs_are_counted_when_they_end(connection: Connection, worker: HandWork
 
 
 def test_what_is_not_over_or_has_no_corpus_waits(connection: Connection, worker: HandWorker, ask: Ask) -> None:
-    connection.execute("select pgclarify.submit('cars')")
+    connection.execute("select pgclarify.submit('clarify', 'cars')")
     ask("autos", at(1))
     connection.execute(MAKE_OPEN_CORPUS, ["medicine"])
     worker.open_spaces()
@@ -286,7 +286,7 @@ def test_citations_are_tallied_for_whom_they_were_made(
 ) -> None:
     alice = make_role("pgclarify_user", name="alice")
     for by, question in ((connection, "cars"), (connection, "autos"), (connect(alice), "cars")):
-        run_id = int(scalar(by, "select pgclarify.submit(%s)", question))
+        run_id = int(scalar(by, "select pgclarify.submit('clarify', %s)", question))
         worker.start(run_id)
         worker.retrieve(run_id, 1, question, at(1))
         worker.finish(run_id, interpretations=[reading("What of cars?"), reading("Which cars?")])
@@ -300,7 +300,7 @@ def test_citations_are_tallied_for_whom_they_were_made(
 
 def test_documents_that_evaluations_cite_are_not_tallied(connection: Connection, worker: HandWorker, ask: Ask) -> None:
     connection.execute("set pgclarify.count_questions = off")
-    run_id = int(scalar(connection, "select pgclarify.submit('cars')"))
+    run_id = int(scalar(connection, "select pgclarify.submit('clarify', 'cars')"))
     worker.start(run_id)
     worker.retrieve(run_id, 1, "cars", at(1))
     worker.finish(run_id, interpretations=[reading("What of cars?")])
@@ -328,8 +328,8 @@ class TestServedAgain:
         self, connection: Connection, asker: Connection, worker: HandWorker, ask: Ask
     ) -> None:
         first, second = ask("cars", at(1), by=asker), ask("boats", at(0), by=asker)
-        asker.execute("select pgclarify.submit('cars'), pgclarify.submit('trains')")
-        asker.execute("select pgclarify.submit_many(array['cars', 'boats', 'cars'])")
+        asker.execute("select pgclarify.submit('clarify', 'cars'), pgclarify.submit('clarify', 'trains')")
+        asker.execute("select pgclarify.submit_many('clarify', array['cars', 'boats', 'cars'])")
         asker.execute("select pgclarify.clarify('cars')")
         assert scalar(connection, "select sum(served) from pgclarify.run") == 0
 
@@ -347,7 +347,7 @@ class TestServedAgain:
     ) -> None:
         ask("cars", at(1), by=asker)
         with asker.transaction(force_rollback=True):
-            asker.execute("select pgclarify.submit('cars')")
+            asker.execute("select pgclarify.submit('clarify', 'cars')")
 
         assert worker.send("count_served", most=100) == [{"answers": 0}]
 
@@ -358,7 +358,7 @@ class TestServedAgain:
         held = ask("cars", at(1), by=asker)
         ask("boats", at(0), by=asker)
         gone = ask("trains", at(0), by=asker)
-        asker.execute("select pgclarify.submit_many(array['cars', 'boats', 'trains'])")
+        asker.execute("select pgclarify.submit_many('clarify', array['cars', 'boats', 'trains'])")
         connection.execute("delete from pgclarify_private.run where run_id = %s", [gone])
         served = "select array_agg(served order by run_id) from pgclarify.run"
 
@@ -375,7 +375,7 @@ class TestServedAgain:
     ) -> None:
         ask("cars", at(1), by=asker)
         asker.execute("set pgclarify.count_questions = off")
-        asker.execute("select pgclarify.submit('cars')")
+        asker.execute("select pgclarify.submit('clarify', 'cars')")
         asker.execute("select pgclarify.clarify('cars')")
 
         assert worker.send("count_served", most=100) == [{"answers": 0}]
@@ -397,7 +397,7 @@ async def test_workers_embed_what_was_relaxed(
 ) -> None:
     for question in ("How do I cancel my policy?", "how can I cancel my policy", "How do I renew my policy?"):
         ask(question, at(1), relaxed="policy", by=asker)
-    asker.execute("select pgclarify.submit('How do I cancel my policy?')")
+    asker.execute("select pgclarify.submit('clarify', 'How do I cancel my policy?')")
     async with open_pool(database) as pool:
         with closing(Embedders()) as embedders:
             await QuestionGrouping(pool, embedders.get, asyncio.Lock(), is_busy=lambda: False).catch_up()

@@ -66,7 +66,7 @@ def test_nobody_else_can_stop_it(
     connection: Connection, asker: Connection, worker: HandWorker, ask: Ask, connect: Connect, make_role: MakeRole
 ) -> None:
     ask("cars", at(1), by=asker)
-    asker.execute("select pgclarify.submit('cars')")
+    asker.execute("select pgclarify.submit('clarify', 'cars')")
     reader = connect(make_role("pgclarify_reader"))
     reader.execute("select pg_advisory_lock(1885823084, 0)")
 
@@ -93,8 +93,8 @@ def test_many_answers_of_a_run_that_somebody_holds_hide_no_others(
     held = ask("cars", at(1), by=asker)
     ask("boats", at(0), by=asker)
     for _ in range(3):
-        asker.execute("select pgclarify.submit('cars')")
-    asker.execute("select pgclarify.submit('boats')")
+        asker.execute("select pgclarify.submit('clarify', 'cars')")
+    asker.execute("select pgclarify.submit('clarify', 'boats')")
 
     with closing(connect("postgres")) as other, other.transaction():
         other.execute("select from pgclarify_private.run where run_id = %s for update", [held])

@@ -17,7 +17,7 @@ TEXT = "The deductible of a rental car is twelve dollars a day."
 
 
 def asked(asker: Connection, question: str) -> int:
-    return int(scalar(asker, "select pgclarify.submit(%s, %s)", question, CORPUS))
+    return int(scalar(asker, "select pgclarify.submit('clarify', %s, %s)", question, CORPUS))
 
 
 def counted(asker: Connection, run_id: int) -> tuple[int, int]:

@@ -29,7 +29,7 @@ def test_an_answer_is_served_again_until_the_corpus_changes(asker: Connection, m
 
     assert first
     assert asker.execute(statement.encode()).fetchall() == first
-    assert scalar(asker, "select pgclarify.submit('again', 'changing')") == first[0][0]
+    assert scalar(asker, "select pgclarify.submit('clarify', 'again', 'changing')") == first[0][0]
     asker.execute("select pgclarify.add_document('changing', '101', %s)", [DOCUMENTS[101][1]])
     assert asker.execute(statement.encode()).fetchall() == first, "nothing has changed"
     assert model.calls == calls
@@ -73,7 +73,7 @@ def test_answers_are_not_served_again_where_runs_are_not_to_be_reused(asker: Con
     asker.execute("set pgclarify.reuse_runs = perhaps")
     for statement in [
         *asked,
-        "select pgclarify.submit('anew')",
+        "select pgclarify.submit('clarify', 'anew')",
         "select pgclarify.submit_investigation('anew')",
         "select * from pgclarify.detect_ambiguity('anew')",
         "select * from pgclarify.rewrite('anew')",
@@ -86,7 +86,7 @@ def test_answers_are_not_served_again_where_runs_are_not_to_be_reused(asker: Con
 
 
 def test_what_does_not_count_as_asked_is_marked_wherever_it_is_entered(asker: Connection, model: Server) -> None:
-    asked = ("select run_id from pgclarify.clarify('marked', top_k => 4)", "select pgclarify.submit('marked, too')")
+    asked = ("select run_id from pgclarify.clarify('marked', top_k => 4)", "select pgclarify.submit('clarify', 'marked, too')")
     counted = "select array_agg(is_counted order by run_id) from pgclarify.run where question like 'marked%%'"
 
     asker.execute("set pgclarify.count_questions = off")

@@ -21,7 +21,7 @@ def thinker(connect: Connect, make_role: MakeRole) -> HandWorker:
 
 
 def clarify(connection: Connection, options: str) -> int:
-    return int(scalar(connection, "select pgclarify.submit('bridge', 'atlas', options => %s)", options))
+    return int(scalar(connection, "select pgclarify.submit('clarify', 'bridge', 'atlas', %s)", options))
 
 
 class TestWhoStartsThem:

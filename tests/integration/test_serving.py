@@ -50,7 +50,7 @@ def test_it_is_not_among_the_workers(connection: Connection, idle: HandWorker, h
 
 
 def test_explain_says_that_nobody_serves(corpus: Connection, idle: HandWorker) -> None:
-    run_id = scalar(corpus, "select pgclarify.submit('rental cars')")
+    run_id = scalar(corpus, "select pgclarify.submit('clarify', 'rental cars')")
     assert "none is running" in explained(corpus, run_id)
 
 

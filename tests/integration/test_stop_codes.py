@@ -55,7 +55,7 @@ class Desk:
         options: str = "{}",
     ) -> int:
         """Ask, and end the run with nothing found."""
-        run_id = int(scalar(self.asker, "select pgclarify.submit(%s, %s, options => %s)", question, corpus, options))
+        run_id = int(scalar(self.asker, "select pgclarify.submit('clarify', %s, %s, %s)", question, corpus, options))
         assert self.worker.start(run_id) is not None
         self.worker.retrieve(run_id, 1, question, None if "lexical" in options else vector_of(question))
         returned = self.worker.finish(run_id, status=status, error=error, stop_code=stop_code)

@@ -28,7 +28,7 @@ def worker(hire: Hire) -> HandWorker:
 
 
 def submit(alice: Connection, question: str) -> int:
-    return int(scalar(alice, "select pgclarify.submit(%s)", question))
+    return int(scalar(alice, "select pgclarify.submit('clarify', %s)", question))
 
 
 def wait(connection: Connection, *run_ids: int) -> None:
@@ -70,7 +70,7 @@ def test_a_program_that_waits_for_its_runs_in_turn_raises_only_the_last(alice: C
 
 def test_a_batch_raises_nothing(alice: Connection, worker: HandWorker) -> None:
     alone = [submit(alice, question) for question in ("one", "two")]
-    batch = scalar(alice, "select pgclarify.submit_many(array['three', 'four'])")
+    batch = scalar(alice, "select pgclarify.submit_many('clarify', array['three', 'four'])")
     wait(alice, *alone)
     assert waited_for(worker, *alone, *batch) == []
     wait(alice, batch[1])

@@ -92,7 +92,7 @@ def test_removed_with_functions_data_and_partitions(make_database: Callable[...,
         connection.execute("select pgclarify.create_corpus('insurance')")
         connection.execute("select pgclarify_private.open_space(1, 4)")
         connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
-        connection.execute("select pgclarify.submit('cars', 'insurance')")
+        connection.execute("select pgclarify.submit('clarify', 'cars', 'insurance')")
 
     installer.migrate(dsn, "base")
     installer.install(dsn)

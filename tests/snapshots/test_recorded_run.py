@@ -88,7 +88,7 @@ def _clarify(recorder: Recorder) -> None:
         ["tolls", "fuel", "tolls"],
         ["a", "b", "c"],
     )
-    (submitted,) = recorder.call("submit", "select pgclarify.submit(%s, top_k => 2) as run_id", "a free upgrade")
+    (submitted,) = recorder.call("submit", "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', 2)) as run_id", "a free upgrade")
     recorder.record("wait", "select * from pgclarify.wait(%s)", [submitted["run_id"]])
     recorder.record("result", "select * from pgclarify.result(%s)", submitted["run_id"])
     recorder.record(

@@ -150,10 +150,10 @@
     ),
     submitted as materialized (
         select pgclarify.submit_many(
+            'clarify',
             array(select chosen.question from chosen order by chosen.place),
             corpus => {{ pgclarify.literal(asked_with.corpus) }},
-            top_k => {{ asked_with.top_k }},
-            options => {{ pgclarify.jsonb(asked_with.options) }}
+            options => jsonb_build_object('top_k', {{ asked_with.top_k }}) || {{ pgclarify.jsonb(asked_with.options) }}::jsonb
         ) as run_ids
         where exists (select from chosen)
     )
