@@ -266,7 +266,14 @@ def submit_many(
 ) -> list[int]:
     """Submit a number of questions, and return the ids of their runs."""
     questions = [f"{question} {number}" for number in range(count)]
-    return list(scalar(connection, "select pgclarify.submit_many('clarify', %s, options => jsonb_build_object('top_k', %s::integer))", questions, top_k))
+    return list(
+        scalar(
+            connection,
+            "select pgclarify.submit_many('clarify', %s, options => jsonb_build_object('top_k', %s::integer))",
+            questions,
+            top_k,
+        )
+    )
 
 
 def wait(connection: psycopg.Connection[Any], run_ids: Sequence[int]) -> list[str]:

@@ -49,7 +49,11 @@ def test_each_sees_and_does_what_it_may(sessions: dict[str, psycopg.Connection[A
     # The call waits, through the Unix socket, for the worker. The worker has survived the server's restart.
     assert uma.execute(ASK).fetchall()
     for looker in (rita, ann):
-        for attempt in (ASK, "select pgclarify.submit('clarify', 'fuel', 'fuel')", "select pgclarify.create_corpus('own')"):
+        for attempt in (
+            ASK,
+            "select pgclarify.submit('clarify', 'fuel', 'fuel')",
+            "select pgclarify.create_corpus('own')",
+        ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 looker.execute(attempt.encode())
     # An analyst sees the runs on the corpus, and reads its documents only if it was granted that as well.

@@ -124,7 +124,10 @@ async def test_a_hundred_submitters_share_five_sessions(bouncer: Bouncer, model:
 
     async def ask(number: int) -> str:
         async with await connect_async(bouncer.url("few")) as connection:
-            cursor = await connection.execute("select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', 1))", [f"submitter {number % 25}"])
+            cursor = await connection.execute(
+                "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', 1))",
+                [f"submitter {number % 25}"],
+            )
             ((run_id,),) = await cursor.fetchall()
             status = "queued"
             while status in {"queued", "running"}:

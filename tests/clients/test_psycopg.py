@@ -43,7 +43,11 @@ def test_parameters_find_their_function(asker: Connection, model: Server) -> Non
         {"question": "typed", "corpus": None, "top_k": 4, "timeout": "1min", "options": '{"search": "dense"}'},
     )
     assert asked.fetchall()
-    run_ids = scalar(asker, "select pgclarify.submit_many('clarify', %s, options => jsonb_build_object('top_k', 4))", ["typed", "numbers"])
+    run_ids = scalar(
+        asker,
+        "select pgclarify.submit_many('clarify', %s, options => jsonb_build_object('top_k', 4))",
+        ["typed", "numbers"],
+    )
     assert len(asker.execute("select * from pgclarify.wait(%s)", [run_ids]).fetchall()) == 2
     assert len(asker.execute("select * from pgclarify.wait(%s)", [[1]]).fetchall()) == 1
 

@@ -32,6 +32,14 @@ MAKE_OPEN_CORPUS = b'select pgclarify.create_corpus(%s, options => \'{"reader": 
 PROMPTS = "v1"
 
 
+def rows_of(row_type: str) -> str:
+    """The statement that reads the rows of a run in the columns of the function that waits for it."""
+    return (
+        "select seen.* from pgclarify_private.caller cross join lateral jsonb_populate_recordset("  # noqa: S608 - names
+        f"null::pgclarify.{row_type}, pgclarify_private.result_rows(caller, %s, '{row_type}')) as seen"
+    )
+
+
 def vector_of(text: str, dimensions: int = DIMENSIONS) -> list[float]:
     """A vector of unit length with a different direction for each text. dimensions: at most 32."""
     numbers = [byte - 127.5 for byte in hashlib.sha256(text.encode()).digest()[:dimensions]]

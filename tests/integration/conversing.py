@@ -84,7 +84,7 @@ def carry_out(
 
 
 def choose(connection: Connection, run_id: int, ordinal: int | None = 1) -> dict[str, Any]:
-    (row,) = rows(connection, "select * from pgclarify.choose(%s, %s)", run_id, ordinal)
+    (row,) = rows(connection, "select * from pgclarify.reply(%s, ordinal => %s)", run_id, ordinal)
     return row
 
 

@@ -96,7 +96,15 @@ def store(worker: HandWorker, run_id: int | None, claims: Sequence[dict[str, Any
 
 def begin(alice: Connection, worker: HandWorker, question: str = "cars") -> tuple[int, dict[str, int]]:
     """Start a run that finds both documents; return their ranks."""
-    run_id = int(scalar(alice, "select pgclarify.submit('clarify', %s, %s, jsonb_build_object('top_k', 5) || %s::jsonb)", question, CORPUS, LEXICAL))
+    run_id = int(
+        scalar(
+            alice,
+            "select pgclarify.submit('clarify', %s, %s, jsonb_build_object('top_k', 5) || %s::jsonb)",
+            question,
+            CORPUS,
+            LEXICAL,
+        )
+    )
     assert worker.start(run_id) is not None
     found = worker.retrieve(run_id, question="cars")
     ranks = {row["document_id"]: row["rank"] for row in found}

@@ -118,7 +118,15 @@ def pay(
 
 def carry_out(user: Connection, worker: HandWorker, corpus: str = "insurance", question: str = QUESTION) -> int:
     """A run of three candidates: one verdict grounded, one abstained, and one that failed without any reply."""
-    run_id = int(scalar(user, "select pgclarify.submit('clarify', %s, %s, jsonb_build_object('top_k', 3) || %s::jsonb)", question, corpus, LEXICAL))
+    run_id = int(
+        scalar(
+            user,
+            "select pgclarify.submit('clarify', %s, %s, jsonb_build_object('top_k', 3) || %s::jsonb)",
+            question,
+            corpus,
+            LEXICAL,
+        )
+    )
     worker.index_everything()
     run = worker.start(run_id)
     assert run is not None

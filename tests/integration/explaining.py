@@ -49,7 +49,13 @@ class Desk:
     def submit(self, question: str = "rental cars", top_k: int = 20, **options: object) -> int:
         """A run that no worker has started."""
         return int(
-            scalar(self.user, "select pgclarify.submit('clarify', %s, 'insurance', jsonb_build_object('top_k', %s::integer) || %s::jsonb)", question, top_k, json.dumps(options))
+            scalar(
+                self.user,
+                "select pgclarify.submit('clarify', %s, 'insurance', jsonb_build_object('top_k', %s::integer) || %s::jsonb)",
+                question,
+                top_k,
+                json.dumps(options),
+            )
         )
 
     def enter(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from psycopg.rows import dict_row
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, rows_of, scalar
 
 UNDEFINED_OBJECT = "42704"
 NOT_READY = "55000"
@@ -68,7 +68,7 @@ def carry_out(worker: HandWorker, run_id: int, steps: Sequence[Mapping[str, Any]
 
 
 def submit(connection: Connection, question: str = QUESTION, options: str = OPTIONS) -> int:
-    return int(scalar(connection, "select pgclarify.submit_investigation(%s, 'atlas', %s)", question, options))
+    return int(scalar(connection, "select pgclarify.submit('investigate', %s, 'atlas', %s)", question, options))
 
 
 def rows(connection: Connection, query: str, *parameters: Any) -> list[dict[str, Any]]:
@@ -77,7 +77,7 @@ def rows(connection: Connection, query: str, *parameters: Any) -> list[dict[str,
 
 
 def investigation(connection: Connection, run_id: int) -> dict[str, Any]:
-    (row,) = rows(connection, "select * from pgclarify.investigation(%s)", run_id)
+    (row,) = rows(connection, rows_of("investigation"), run_id)
     return row
 
 

@@ -225,7 +225,7 @@ class TestConversation:
 
         talk = f'"conversation": {first["conversation_id"]}'
         offered = ask(asker, f'{{"check": "none", "form": "select", {talk}}}', question=None)
-        (second,) = rows(asker, "select * from pgclarify.choose(%s, 1)", offered[0]["run_id"])
+        (second,) = rows(asker, "select * from pgclarify.reply(%s, ordinal => 1)", offered[0]["run_id"])
         assert second["question"] == offered[0]["reformulation"] == reformulation(first["question"], SUBJECTS[0])
 
         # A reply may repeat the question.
@@ -308,7 +308,7 @@ class TestConversation:
             return by_rules(chat)
 
         model.behavior = behave
-        query = "select pgclarify.reply(%s, 'slowly', '{\"timeout\": \"50ms\"}')"
+        query = "select pgclarify.reply(%s, 'slowly', options => '{\"timeout\": \"50ms\"}')"
         with pytest.raises(psycopg.Error) as late:
             asker.execute(query.encode(), [run_id])
         is_over.set()

@@ -37,7 +37,9 @@ def test_a_fifth_of_answers_that_are_no_completion_costs_no_run(asker: Connectio
         return by_rules(chat)
 
     model.behavior = behavior
-    run_ids = scalar(asker, "select pgclarify.submit_many('clarify', %s, options => jsonb_build_object('top_k', 4))", QUESTIONS)
+    run_ids = scalar(
+        asker, "select pgclarify.submit_many('clarify', %s, options => jsonb_build_object('top_k', 4))", QUESTIONS
+    )
 
     assert wait(asker, run_ids) == ["succeeded"] * len(QUESTIONS)
     assert broken.total() == len(asked) // 5 > 0

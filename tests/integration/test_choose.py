@@ -31,7 +31,7 @@ pytestmark = pytest.mark.rolled_back
 
 __all__ = ["alice", "stranger", "worker"]
 
-CHOOSE = "select pgclarify.choose(%s, %s)"
+CHOOSE = "select pgclarify.reply(%s, ordinal => %s)"
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ class TestAgain:
             choose(alice, second_run, 1)
             other = connect(alice.info.user)
             with pytest.raises(psycopg.errors.LockNotAvailable, match="is being replied to") as busy:
-                other.execute("select pgclarify.reply(%s, 'x', '{\"timeout\": \"50ms\"}')", [second_run])
+                other.execute("select pgclarify.reply(%s, 'x', options => '{\"timeout\": \"50ms\"}')", [second_run])
             assert busy.value.diag.message_hint == "Try again once it has ended."
             assert scalar(other, "select current_setting('lock_timeout')") == "0"
             # The caller's own limit is shorter.
@@ -196,13 +196,16 @@ class TestAgain:
             old.execute(f"set transaction isolation level {level}".encode())
             old.execute("select from pgclarify.run")
             choose(alice, second_run, 1)
-            assert state_of(old, "select pgclarify.reply(%s, 'x', '{\"timeout\": \"10ms\"}')", [second_run]) == "40001"
+            assert (
+                state_of(old, "select pgclarify.reply(%s, 'x', options => '{\"timeout\": \"10ms\"}')", [second_run])
+                == "40001"
+            )
         assert scalar(alice, count) == 0
 
 
 class TestRefused:
     @pytest.mark.wording
-    @in_turn("ordinal", [0, 3, None])
+    @in_turn("ordinal", [0, 3])
     def test_what_was_not_offered(self, alice: Connection, run_id: int, ordinal: int | None) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as wrong:
             choose(alice, run_id, ordinal)
@@ -352,7 +355,8 @@ class TestGoingOn:
             later = next_run(connection, worker, alice.info.user, turn)
             assert state_of(alice, "select pgclarify.reply(%s, 'the old one')", [later]) == "PC004"
         assert (
-            state_of(alice, "select pgclarify.reply(%s, 'the old one', '{\"timeout\": \"10ms\"}')", [later]) == "PC002"
+            state_of(alice, "select pgclarify.reply(%s, 'the old one', options => '{\"timeout\": \"10ms\"}')", [later])
+            == "PC002"
         )
 
 
@@ -381,7 +385,7 @@ def test_what_is_wrong_is_said_before_anybody_is_asked(alice: Connection, questi
 
 @in_turn("reply, options", [(None, "{}"), (" \n", "{}"), ("x" * 10001, "{}"), ("x", '{"to": 1}')])
 def test_a_reply_that_is_none(alice: Connection, reply: str | None, options: str) -> None:
-    assert state_of(alice, "select pgclarify.reply(1, %s, %s)", [reply, options]) == WRONG
+    assert state_of(alice, "select pgclarify.reply(1, %s, options => %s)", [reply, options]) == WRONG
 
 
 def test_a_corpus_that_was_dropped_since_is_no_obstacle(

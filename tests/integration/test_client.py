@@ -122,7 +122,7 @@ def test_many_questions_are_kept_apart(client: Client, model: Server) -> None:
 
 def test_verdicts_land_before_the_run_is_over(client: Client, model: Server) -> None:
     model.behavior = hang_on_canada
-    run_id = client.submit("client watched", top_k=len(DOCUMENTS))
+    run_id = client.submit("clarify", "client watched", top_k=len(DOCUMENTS))
     watched = client.verdicts(run_id)
 
     verdicts = [next(watched) for _ in range(len(DOCUMENTS) - 1)]
@@ -141,7 +141,7 @@ def test_verdicts_land_before_the_run_is_over(client: Client, model: Server) -> 
 
 
 def test_a_run_that_is_over_can_be_watched_too(client: Client) -> None:
-    run_ids = client.submit_many(["client again", "client again", "client other"], top_k=4)
+    run_ids = client.submit_many("clarify", ["client again", "client again", "client other"], top_k=4)
     assert run_ids[0] == run_ids[1] != run_ids[2]
     assert [outcome.status.value for outcome in client.wait(run_ids)] == ["succeeded"] * 3
 
@@ -213,7 +213,7 @@ def test_a_corpus_from_beginning_to_end(client: Client) -> None:
         (lambda client: client.clarify("q\x00"), InputError, "22000"),
         (lambda client: client.clarify("q\ud800"), InputError, "22021"),
         (lambda client: client.clarify_many([]), InputError, "22023"),
-        (lambda client: client.submit("q", corpus="no such"), NotFound, "42704"),
+        (lambda client: client.submit("clarify", "q", corpus="no such"), NotFound, "42704"),
         (lambda client: client.result(2**40), NotFound, "42704"),
         (lambda client: list(client.verdicts(2**40)), NotFound, "42704"),
         (lambda client: client.wait([2**40]), NotFound, "42704"),
@@ -266,7 +266,7 @@ def test_every_sqlstate_has_its_class(connection: Connection) -> None:
 @pytest.mark.wording
 def test_a_database_without_pgclarify(make_database: Callable[..., str]) -> None:
     with pgclarify.connect(make_database()) as client:
-        for call in (lambda: client.clarify("q"), client.corpora, lambda: client.submit("q")):
+        for call in (lambda: client.clarify("q"), client.corpora, lambda: client.submit("clarify", "q")):
             with pytest.raises(SchemaMismatch) as caught:
                 call()
             assert "pgclarify init" in (caught.value.hint or "")
@@ -342,7 +342,7 @@ async def test_a_cancelled_task_cancels_the_run(async_client: AsyncClient, model
 
 
 async def test_the_awaited_client(async_client: AsyncClient, model: Server) -> None:
-    run_id = await async_client.submit("client awaited", top_k=4)
+    run_id = await async_client.submit("clarify", "client awaited", top_k=4)
     verdicts = [verdict async for verdict in async_client.verdicts(run_id)]
     assert sorted(verdict.rank for verdict in verdicts) == [1, 2, 3, 4]
     readings = await async_client.result(run_id)
@@ -370,7 +370,7 @@ async def test_calls_over_a_pool_run_at_the_same_time(service: Service, model: S
     model.behavior = hang_on_canada
     async with AsyncConnectionPool(as_role(service.dsn, service.asker), min_size=2, open=False) as pool:
         client = AsyncClient(pool, corpus=CORPUS)
-        run_id = await client.submit("client pooled", top_k=len(DOCUMENTS))
+        run_id = await client.submit("clarify", "client pooled", top_k=len(DOCUMENTS))
         waiting = asyncio.create_task(client.wait([run_id]))
         assert await client.corpora()
         assert not waiting.done()
@@ -383,7 +383,7 @@ async def test_calls_over_a_pool_run_at_the_same_time(service: Service, model: S
 def test_a_blocking_client_over_a_pool(service: Service, model: Server) -> None:
     with ConnectionPool(as_role(service.dsn, service.asker), min_size=1, open=True) as pool:
         client = Client(pool)
-        run_id = client.submit("client pooled too", top_k=4)
+        run_id = client.submit("clarify", "client pooled too", top_k=4)
         assert len(list(client.verdicts(run_id))) == 4, "each call is committed by itself"
         client.close()
         assert client.result(run_id)
@@ -392,7 +392,7 @@ def test_a_blocking_client_over_a_pool(service: Service, model: Server) -> None:
 def test_inside_a_transaction_of_the_application(service: Service, model: Server) -> None:
     with closing(psycopg.connect(as_role(service.dsn, service.asker))) as connection:
         client = Client(connection)
-        run_id = client.submit("client uncommitted", top_k=4)
+        run_id = client.submit("clarify", "client uncommitted", top_k=4)
         for call in (lambda: client.wait([run_id]), lambda: list(client.verdicts(run_id))):
             with pytest.raises(NotCommitted), connection.transaction():
                 call()
@@ -402,7 +402,7 @@ def test_inside_a_transaction_of_the_application(service: Service, model: Server
             client.result(run_id)
         connection.rollback()
 
-        run_id = client.submit("client committed", top_k=4)
+        run_id = client.submit("clarify", "client committed", top_k=4)
         connection.commit()
         assert client.wait([run_id])[0].status is RunStatus.SUCCEEDED
 
@@ -410,7 +410,7 @@ def test_inside_a_transaction_of_the_application(service: Service, model: Server
 def test_a_snapshot_that_does_not_move_on_is_not_watched(asker: Connection, model: Server) -> None:
     model.behavior = hang_on_canada
     client = Client(asker)
-    run_id = client.submit("client frozen", top_k=len(DOCUMENTS))
+    run_id = client.submit("clarify", "client frozen", top_k=len(DOCUMENTS))
     with asker.transaction():
         asker.execute("set transaction isolation level repeatable read")
         with pytest.raises(InputError) as refused:

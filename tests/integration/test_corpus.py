@@ -243,7 +243,9 @@ class TestDropping:
         worker.index_everything()
         scalar(connection, "select pgclarify.remove_document('insurance', '2')")
         scalar(connection, "select pgclarify.add_document('insurance', '3', 'Trucks.')")
-        run_id = scalar(connection, "select pgclarify.submit('clarify', 'cars', options => '{\"search\": \"lexical\"}')")
+        run_id = scalar(
+            connection, "select pgclarify.submit('clarify', 'cars', options => '{\"search\": \"lexical\"}')"
+        )
         queued_id = scalar(connection, "select pgclarify.submit('clarify', 'trucks')")
         worker.start(run_id)
         worker.retrieve(run_id, question="cars")
@@ -343,7 +345,7 @@ class TestDropping:
         [
             "select pgclarify.submit('clarify', 'cars', 'insurance')",
             "select pgclarify.submit_many('clarify', '{cars, vans}', 'insurance')",
-            'select pgclarify.start(\'search\', \'{"question": "cars", "corpus": "insurance"}\')',
+            "select pgclarify.submit('search', 'cars', 'insurance')",
         ],
     )
     def test_what_is_asked_while_it_is_dropped_is_refused(

@@ -91,7 +91,7 @@ def test_rewriting(client: Client, model: Server) -> None:
 class TestRoute:
     def test_says_which_way_a_run_went(self, client: Client) -> None:
         run_ids = {
-            way: client.submit(CLEAR, ask_back="auto", threshold=threshold, top_k=len(DOCUMENTS))
+            way: client.submit("clarify", CLEAR, ask_back="auto", threshold=threshold, top_k=len(DOCUMENTS))
             for way, threshold in (("answered", 1.0), ("clarified", 0.0))
         }
         client.wait(list(run_ids.values()))
@@ -106,13 +106,16 @@ class TestRoute:
         assert not answered.ambiguity.is_ambiguous
 
     def test_of_a_run_without_a_gate(self, client: Client) -> None:
-        run_id = client.submit("dialogue route", top_k=2)
+        run_id = client.submit("clarify", "dialogue route", top_k=2)
         assert client.wait([run_id])[0].status is RunStatus.SUCCEEDED
         plain = client.route(run_id)
         assert (plain.run_id, plain.route, plain.saved_completions, plain.ambiguity) == (run_id, None, None, None)
 
     def test_of_a_run_of_somebody_else(self, service: Service, client: Client, superuser: psycopg.Connection) -> None:
-        run_id = scalar(superuser, "select pgclarify.submit('clarify', 'dialogue unseen', options => jsonb_build_object('top_k', 2))")
+        run_id = scalar(
+            superuser,
+            "select pgclarify.submit('clarify', 'dialogue unseen', options => jsonb_build_object('top_k', 2))",
+        )
         with pytest.raises(NotFound):
             client.route(run_id)
 
@@ -132,9 +135,9 @@ class TestAskingBack:
                 _, content = DOCUMENTS[int(citation.document_id)]
                 assert content[citation.start_char : citation.end_char] == citation.quote
 
-        turn = client.choose(first[0].run_id, 2)
+        turn = client.reply(first[0].run_id, ordinal=2)
         assert (turn.turn, turn.question, turn.turns_left) == (1, meant[1], 2)
-        assert client.choose(first[0].run_id, 2).question == meant[1]
+        assert client.reply(first[0].run_id, ordinal=2).question == meant[1]
 
         for ordinal in (2, 3):
             asked = client.clarifying_questions(conversation=turn.conversation_id, check="none")
@@ -162,18 +165,18 @@ class TestAskingBack:
     def test_what_is_refused(self, client: Client, superuser: psycopg.Connection) -> None:
         asked = client.clarifying_questions("rental car days", form="select")
         with pytest.raises(InputError):
-            client.choose(asked[0].run_id, 99)
+            client.reply(asked[0].run_id, ordinal=99)
         with pytest.raises(InputError):
             client.clarifying_questions()
         with pytest.raises(NotFound):
-            client.choose(2**40, 1)
+            client.reply(2**40, ordinal=1)
         theirs = scalar(
             superuser,
             "select min(run_id) from pgclarify.clarifying_questions('rental car prices', options => %s)",
             '{"form": "select"}',
         )
         with pytest.raises((NotFound, PermissionDenied)):
-            client.choose(theirs, 1)
+            client.reply(theirs, ordinal=1)
 
 
 def test_listing(client: Client) -> None:
@@ -196,7 +199,7 @@ async def test_awaited(service: Service, model: Server) -> None:
         assert len(await client.detect_ambiguity_many([FOLLOW_UP, CLEAR])) == 2
         assert (await client.rewrite(CLEAR, threshold=1.0)).rewritten == CLEAR
         asked = await client.clarifying_questions("rental car", form="select")
-        turn = await client.choose(asked[0].run_id, 1)
+        turn = await client.reply(asked[0].run_id, ordinal=1)
         assert turn.question == asked[0].reformulation
         assert (await client.reply(asked[0].run_id, "another")).turns_left == 2
         assert await client.list_answers("What costs dollars?", max_answers=1)

@@ -12,7 +12,7 @@ from typing import TypeVar
 import pytest
 
 from pgclarify.cli.main import main
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, state_of
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, rows_of, scalar, state_of
 from tests.integration.distributed.corpora import SEARCH
 from tests.integration.linking import MANY, add, link
 from tests.workers import until
@@ -62,8 +62,8 @@ def worker(connection: Connection, hire: Hire) -> HandWorker:
 
 def start(connection: Connection, worker: HandWorker, top_k: int) -> int:
     """Start a run of search that needs no vector. top_k: another one for each run, or the first one would be reused."""
-    asked = {"question": "number", "top_k": top_k, "options": {"method": "lexical"}}
-    run_id = int(scalar(connection, "select pgclarify.start('search', %s)", json.dumps(asked)))
+    options = {"top_k": top_k, "method": "lexical"}
+    run_id = int(scalar(connection, "select pgclarify.submit('search', 'number', options => %s)", json.dumps(options)))
     worker.start(run_id)
     return run_id
 
@@ -79,7 +79,7 @@ def test_what_has_waited_for_a_move_finds_all_or_fails(
     calls = [
         (SEARCH, [[], "lexical", "number", None, 5, "insurance"]),
         ("select from pgclarify.neighbors('insurance', %s, %s)", [rows[0]["document_id"], rows[0]["passage_id"]]),
-        ("select from pgclarify.search_results(%s)", [run_id]),
+        (rows_of("search_result"), [run_id]),
     ]
     for call, parameters in calls:
         waiting = partial(state_of, session, call, parameters)

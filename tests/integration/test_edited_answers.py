@@ -44,7 +44,9 @@ def write(connection: Connection, sections: dict[str, str]) -> str:
 
 
 def ask(connection: Connection) -> int:
-    run_id = scalar(connection, "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', 100))", QUESTION)
+    run_id = scalar(
+        connection, "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', 100))", QUESTION
+    )
     assert wait(connection, [run_id]) == ["succeeded"]
     return int(run_id)
 
@@ -104,7 +106,10 @@ def test_only_what_was_edited_is_asked_again_and_quotes_are_found_again(
 
     # If texts only move, answers do not change: the same run is reused, and its quotes are found again.
     content = write(connection, dict(reversed((SECTIONS | edited).items())))
-    assert scalar(asker, "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', 100))", QUESTION) == second
+    assert (
+        scalar(asker, "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', 100))", QUESTION)
+        == second
+    )
     assert own_model.calls == asked + 1
     for quote, (start, end, is_current) in quoted(asker, second).items():
         assert is_current

@@ -87,7 +87,13 @@ def test_a_worker_killed_half_way_and_runs_all_the_time(
 
     def is_partly() -> bool:
         if len(runs) < 30:
-            runs.append(scalar(connection, "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', 2))", f"question {len(runs)}"))
+            runs.append(
+                scalar(
+                    connection,
+                    "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', 2))",
+                    f"question {len(runs)}",
+                )
+            )
         return bool(scalar(connection, partly, OLD))
 
     until(is_partly)
@@ -95,7 +101,12 @@ def test_a_worker_killed_half_way_and_runs_all_the_time(
     run_worker(database, own_model.base_url)
     run_worker(database, own_model.base_url)
     until(lambda: has_switched(connection, small_model))
-    runs.append(scalar(connection, "select pgclarify.submit('clarify', 'the last question', options => jsonb_build_object('top_k', 2))"))
+    runs.append(
+        scalar(
+            connection,
+            "select pgclarify.submit('clarify', 'the last question', options => jsonb_build_object('top_k', 2))",
+        )
+    )
 
     assert set(wait(connection, runs)) == {"succeeded"}
     assert_counts_agree(connection)

@@ -119,7 +119,7 @@ class TestWhatGoes:
     def test_steps_from_the_first_that_read_it_go(
         self, connection: Connection, alice: Connection, worker: HandWorker
     ) -> None:
-        run_id = int(scalar(alice, "select pgclarify.submit_investigation('cars', %s)", CORPUS))
+        run_id = int(scalar(alice, "select pgclarify.submit('investigate', 'cars', %s)", CORPUS))
         assert worker.start(run_id) is not None
         passages = dict(
             connection.execute("select document_id, id from pgclarify.passage order by ordinal desc").fetchall()
@@ -265,7 +265,14 @@ class TestWhatStays:
         # A reader who guesses what the document said gets no confirmation.
         assert [kept == known for kept, known in zip(scalar(connection, hashes), before, strict=True)] == [False, True]
 
-        again = int(scalar(alice, "select pgclarify.submit('clarify', 'cars again', %s, jsonb_build_object('top_k', 5) || %s::jsonb)", CORPUS, LEXICAL))
+        again = int(
+            scalar(
+                alice,
+                "select pgclarify.submit('clarify', 'cars again', %s, jsonb_build_object('top_k', 5) || %s::jsonb)",
+                CORPUS,
+                LEXICAL,
+            )
+        )
         assert worker.start(again) is not None
         assert claim(worker, again, [SECRET])[0]["is_ours"]
         assert (
@@ -319,7 +326,14 @@ class TestWhatComesLate:
 
     @pytest.mark.committed
     def test_no_run_starts_while_it_is_being_erased(self, alice: Connection, worker: HandWorker) -> None:
-        run_id = int(scalar(alice, "select pgclarify.submit('clarify', 'cars', %s, jsonb_build_object('top_k', 5) || %s::jsonb)", CORPUS, LEXICAL))
+        run_id = int(
+            scalar(
+                alice,
+                "select pgclarify.submit('clarify', 'cars', %s, jsonb_build_object('top_k', 5) || %s::jsonb)",
+                CORPUS,
+                LEXICAL,
+            )
+        )
         with alice.transaction():
             assert erase(alice)
             with pytest.raises(Exception) as refused:

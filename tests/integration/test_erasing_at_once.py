@@ -62,7 +62,19 @@ def test_it_names_the_process_that_it_would_wait_for(
     alice: Connection, worker: HandWorker, connect: Connect, statement: str
 ) -> None:
     carry_out(alice, worker)
-    assert worker.start(int(scalar(alice, "select pgclarify.submit('clarify', 'boats', %s, jsonb_build_object('top_k', 5) || %s::jsonb)", CORPUS, LEXICAL))) is not None
+    assert (
+        worker.start(
+            int(
+                scalar(
+                    alice,
+                    "select pgclarify.submit('clarify', 'boats', %s, jsonb_build_object('top_k', 5) || %s::jsonb)",
+                    CORPUS,
+                    LEXICAL,
+                )
+            )
+        )
+        is not None
+    )
     asker, other = (connect(alice.info.user) for _ in range(2))
     for impatient in (alice, other):
         impatient.execute(IMPATIENT)
@@ -103,7 +115,14 @@ def test_a_run_that_was_submitted_meanwhile_starts_after_it(
     with alice.transaction():
         assert erase(alice)
 
-        run_id = int(scalar(asker, "select pgclarify.submit('clarify', 'cars', %s, jsonb_build_object('top_k', 5) || %s::jsonb)", CORPUS, LEXICAL))
+        run_id = int(
+            scalar(
+                asker,
+                "select pgclarify.submit('clarify', 'cars', %s, jsonb_build_object('top_k', 5) || %s::jsonb)",
+                CORPUS,
+                LEXICAL,
+            )
+        )
         with pytest.raises(psycopg.Error) as refused:
             worker.start(run_id)
 

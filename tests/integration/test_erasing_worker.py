@@ -107,9 +107,16 @@ def test_replies_that_are_on_their_way_do_not_bring_it_back(
 ) -> None:
     model.latency = 1.0
     run_ids = [
-        int(scalar(asker, "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', 20))", f"{QUESTION} {number}")) for number in range(3)
+        int(
+            scalar(
+                asker,
+                "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', 20))",
+                f"{QUESTION} {number}",
+            )
+        )
+        for number in range(3)
     ]
-    run_ids.append(int(scalar(asker, "select pgclarify.submit_investigation(%s)", FOLLOWED)))
+    run_ids.append(int(scalar(asker, "select pgclarify.submit('investigate', %s)", FOLLOWED)))
     reading = """
         select count(distinct run_id) = 4 from pgclarify.candidate where document_id = %s and run_id = any(%s)
     """

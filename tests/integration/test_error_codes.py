@@ -19,7 +19,13 @@ LEXICAL = '{"search": "lexical"}'
 
 
 def submit(connection: Connection) -> int:
-    return int(scalar(connection, "select pgclarify.submit('clarify', 'cars', 'insurance', jsonb_build_object('top_k', 5) || %s::jsonb)", LEXICAL))
+    return int(
+        scalar(
+            connection,
+            "select pgclarify.submit('clarify', 'cars', 'insurance', jsonb_build_object('top_k', 5) || %s::jsonb)",
+            LEXICAL,
+        )
+    )
 
 
 def code(connection: Connection, run_id: int) -> Any:

@@ -77,7 +77,7 @@ class TestAskedAgain:
         assert not desk.owner.execute(again.encode(), [json.dumps(settings), name, name]).fetchall()
 
     def test_investigations_explore_unless_their_retrieval_is_fixed(self, desk: Desk) -> None:
-        submit = "select pgclarify.submit_investigation('rental cars', 'insurance', %s)"
+        submit = "select pgclarify.submit('investigate', 'rental cars', 'insurance', %s)"
         ends = {}
         for retrieval in ("adaptive", "fixed"):
             run_id = scalar(desk.user, submit, json.dumps({"retrieval": retrieval}))

@@ -53,7 +53,7 @@ def test_an_investigation_shows_its_steps(desk: Desk) -> None:
         int(
             scalar(
                 desk.user,
-                "select pgclarify.submit_investigation(%s, 'insurance', %s)",
+                "select pgclarify.submit('investigate', %s, 'insurance', %s)",
                 "Whom does the fee go to?",
                 json.dumps({"max_steps": 2}),
             )
@@ -111,7 +111,7 @@ def test_an_investigation_shows_its_steps(desk: Desk) -> None:
 
 def test_steps_are_told_while_an_investigation_goes_on(desk: Desk) -> None:
     run_id = desk.start(
-        int(scalar(desk.user, "select pgclarify.submit_investigation('Whom does the fee go to?', 'insurance')"))
+        int(scalar(desk.user, "select pgclarify.submit('investigate', 'Whom does the fee go to?', 'insurance')"))
     )
     step = {
         "ordinal": 1, "kind": "follow_up", "question": "What fee?", "outcome": "not_in_corpus", "answer": None,
@@ -129,7 +129,7 @@ def test_steps_are_told_while_an_investigation_goes_on(desk: Desk) -> None:
 @pytest.mark.parametrize("is_cancelled", [False, True])
 def test_passages_of_steps_are_told_while_an_investigation_goes_on(desk: Desk, is_cancelled: bool) -> None:
     run_id = desk.start(
-        int(scalar(desk.user, "select pgclarify.submit_investigation('Whom does the fee go to?', 'insurance')"))
+        int(scalar(desk.user, "select pgclarify.submit('investigate', 'Whom does the fee go to?', 'insurance')"))
     )
     desk.choose(run_id, ("104", 0.45, "dense", None, 1), ("102", 0.4, "neighbor", "104", 1), step=1)
     desk.choose(run_id, ("101", 0.25, "lexical", None, 1), step=2)

@@ -83,5 +83,7 @@ def test_runs_are_submitted_and_carried_out_while_the_notification_queue_is_full
         wait_until_searchable(connection)
         fill(small_queue)
         run_ids = submit_many(connection, 3)
-        run_ids += [scalar(connection, "select pgclarify.submit('clarify', %s)", f"alone {number}") for number in range(3)]
+        run_ids += [
+            scalar(connection, "select pgclarify.submit('clarify', %s)", f"alone {number}") for number in range(3)
+        ]
         assert wait(connection, run_ids) == ["succeeded"] * 6

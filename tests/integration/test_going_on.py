@@ -29,7 +29,7 @@ __all__ = ["alice", "stranger", "worker"]
 
 HISTORY = ["Where is Lindvik?", "In the north."]
 LATE = "PC002"
-REPLY = "select pgclarify.reply(%s, 'the old one', '{\"timeout\": \"10ms\"}')"
+REPLY = "select pgclarify.reply(%s, 'the old one', options => '{\"timeout\": \"10ms\"}')"
 RUNS = "select count(*) from pgclarify.run"
 
 

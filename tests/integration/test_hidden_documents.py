@@ -47,7 +47,7 @@ WRITE = {
 ASK = {
     "choose", "clarify", "clarify_many", "clarifying_questions", "consolidate", "detect_ambiguity",
     "detect_ambiguity_many", "estimate", "investigate", "list_answers", "reply", "rewrite", "start",
-    "submit_investigation", "submit_many",
+    "submit_many",
 }  # fmt: skip
 READ = {
     "search": 'select * from pgclarify.search(%s, options => \'{"method": "lexical"}\')',
@@ -55,14 +55,6 @@ READ = {
     "result": "select * from pgclarify.result(1)",
     "wait": "select * from pgclarify.wait(array[1, 2]::bigint[])",
     "explain": "select pgclarify.explain(1)",
-    "investigation": "select * from pgclarify.investigation(1)",
-    "search_results": "select * from pgclarify.search_results(1)",
-    "ambiguity": "select * from pgclarify.ambiguity(1)",
-    "question_ambiguities": "select * from pgclarify.question_ambiguities(1)",
-    "rewritten_question": "select * from pgclarify.rewritten_question(1)",
-    "proposed_questions": "select * from pgclarify.proposed_questions(1)",
-    "answers": "select * from pgclarify.answers(1)",
-    "estimation": "select * from pgclarify.estimation(1)",
     "get_document": "select * from pgclarify.get_document('insurance', 'one')",
     "neighbors": (
         "select passage.document_id, passage.ordinal, near.rank, near.document_id, near.similarity"

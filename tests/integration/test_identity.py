@@ -35,7 +35,7 @@ OF_RUN = (
     "select * from pgclarify.wait(array[{}]::bigint[])",
     "select pgclarify.cancel(array[{}]::bigint[])",
     "select pgclarify.explain({})",
-    "select pgclarify.choose({}, 1)",
+    "select pgclarify.reply({}, ordinal => 1)",
     "select pgclarify.reply({}, 'the first')",
 )
 

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from tests.in_turn import in_turn
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, state_of
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, rows_of, scalar, state_of
 from tests.integration.investigating import (
     NOT_READY,
     alice,
@@ -47,7 +47,7 @@ class TestSteps:
         for session in (alice, colleague):
             assert rows(session, seen) == [{"answer": "Ripon"}]
             assert rows(session, cited) == [{"quote": "Nora Blum was born in Ripon."}]
-            assert state_of(session, "select pgclarify.investigation(%s)", [run_id]) == NOT_READY
+            assert state_of(session, rows_of("investigation"), [run_id]) == NOT_READY
         record(worker, run_id, last)
         assert rows(colleague, seen) == [{"answer": "Ripon"}, {"answer": "Nora Blum"}]
         for query in (seen, cited, "select from pgclarify.step", "select from pgclarify.step_citation"):

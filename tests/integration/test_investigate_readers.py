@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
+from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, rows_of, scalar, state_of
 from tests.integration.investigating import (
     UNDEFINED_OBJECT,
     alice,
@@ -15,6 +15,8 @@ from tests.integration.investigating import (
     submit,
     worker,
 )
+
+READ = rows_of("investigation")
 
 pytestmark = pytest.mark.rolled_back
 
@@ -42,7 +44,7 @@ class TestWhoMaySee:
         run_id = submit(alice)
         carry_out(worker, run_id)
 
-        for call in ("investigation(%s)", "result(%s)", "cancel(array[%s]::bigint[])", "consolidate(%s)"):
+        for call in ("result(%s)", "cancel(array[%s]::bigint[])", "consolidate(%s)"):
             assert state_of(stranger, f"select pgclarify.{call}", [run_id]) == UNDEFINED_OBJECT
 
     def test_who_may_not_search_the_corpus_may_not_ask(
@@ -50,8 +52,8 @@ class TestWhoMaySee:
     ) -> None:
         connection.execute("update pgclarify_private.corpus set reader = %s", [alice.info.user])
 
-        for call in ("submit_investigation", "investigate"):
-            assert state_of(stranger, f"select pgclarify.{call}('x', 'atlas')") == UNDEFINED_OBJECT
+        for call in ("submit('investigate', ", "investigate("):
+            assert state_of(stranger, f"select pgclarify.{call}'x', 'atlas')") == UNDEFINED_OBJECT
 
     def test_a_dashboards_role_reads_and_starts_nothing(
         self, connection: Connection, worker: HandWorker, alice: Connection, connect: Connect, make_role: MakeRole
@@ -60,9 +62,9 @@ class TestWhoMaySee:
         run_id = submit(alice)
         carry_out(worker, run_id)
 
-        for call in ("submit_investigation('x')", "investigate('x')"):
+        for call in ("submit('investigate', 'x')", "investigate('x')"):
             assert state_of(reader, f"select pgclarify.{call}") == "42501"
-        assert state_of(reader, "select pgclarify.investigation(%s)", [run_id]) == UNDEFINED_OBJECT
+        assert state_of(reader, READ, [run_id]) == UNDEFINED_OBJECT
         assert rows(reader, "select from pgclarify.investigation_step") == []
         connection.execute("update pgclarify_private.corpus set analyst = %s", [reader.info.user])
         assert investigation(reader, run_id)["answer"] == "Nora Blum"

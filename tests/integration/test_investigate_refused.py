@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from tests.in_turn import in_turn
-from tests.integration.by_hand import Connection, HandWorker, scalar, state_of
+from tests.integration.by_hand import Connection, HandWorker, rows_of, scalar, state_of
 from tests.integration.investigating import (
     NOT_READY,
     OPTIONS,
@@ -26,6 +26,7 @@ from tests.integration.investigating import (
     worker,
 )
 
+READ = rows_of("investigation")
 pytestmark = pytest.mark.rolled_back
 
 __all__ = ["alice", "stranger", "worker"]
@@ -74,8 +75,8 @@ class TestRefusals:
         ],
     )
     def test_options(self, worker: HandWorker, alice: Connection, options: Any) -> None:
-        for call in ("investigate", "submit_investigation"):
-            query = f"select pgclarify.{call}(%s, 'atlas', %s::jsonb)"
+        for call in ("investigate(", "submit('investigate', "):
+            query = f"select pgclarify.{call}%s, 'atlas', %s::jsonb)"
             assert state_of(alice, query, [QUESTION, json.dumps(options)]) == WRONG_VALUE
         assert scalar(alice, "select count(*) from pgclarify.run") == 0
 
@@ -97,8 +98,8 @@ class TestRefusals:
 
     @in_turn("question", [None, "", " \n", "x" * 10_001])
     def test_questions(self, worker: HandWorker, alice: Connection, question: str | None) -> None:
-        for call in ("investigate", "submit_investigation"):
-            assert state_of(alice, f"select pgclarify.{call}(%s, 'atlas')", [question]) == WRONG_VALUE
+        for call in ("investigate(", "submit('investigate', "):
+            assert state_of(alice, f"select pgclarify.{call}%s, 'atlas')", [question]) == WRONG_VALUE
 
     def test_all_options_are_kept_as_used(self, worker: HandWorker, alice: Connection) -> None:
         run_id = submit(alice, options='{"top_k": 7.0, "reasoner": false, "budget": null}')
@@ -120,7 +121,7 @@ class TestRefusals:
 
         for query in ("select pgclarify.result(%s)", "select pgclarify.consolidate(%s)"):
             assert state_of(alice, query, [run_id]) == NOT_READY
-        assert state_of(alice, "select pgclarify.investigation(%s)", [clarified]) == NOT_READY
+        assert state_of(alice, READ, [clarified]) == NOT_READY
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as refused:
             alice.execute("select pgclarify.consolidate(%s)", [run_id])
         assert refused.value.diag.message_detail == "Its operation is investigate, and its status succeeded."
@@ -141,7 +142,7 @@ class TestRefusals:
         carry_out(worker, run_id)
         connection.execute("update pgclarify_private.run set operation = 'search' where run_id = %s", [run_id])
 
-        for call in ("result", "investigation", "consolidate"):
+        for call in ("result", "consolidate"):
             assert state_of(alice, f"select pgclarify.{call}(%s)", [run_id]) == NOT_READY
 
     @pytest.mark.wording
@@ -174,7 +175,7 @@ class TestRefusals:
         assert ("begin the transaction anew" in hint) == is_told
 
     def test_runs_without_an_answer(self, worker: HandWorker, alice: Connection) -> None:
-        read = "select pgclarify.investigation(%s)"
+        read = READ
         run_id = submit(alice)
         assert state_of(alice, read, [run_id]) == NOT_READY
         assert scalar(alice, "select pgclarify.cancel(array[%s]::bigint[])", run_id)
@@ -233,12 +234,12 @@ class TestRefusals:
         assert late.value.sqlstate == "PC002"
         (run,) = rows(alice, "select run_id, status from pgclarify.run_summary")
         assert run["status"] == "queued"
-        for call in ("wait(array[{}])", "investigation({})"):
-            assert f"pgclarify.{call.format(run['run_id'])}." in (late.value.diag.message_hint or "")
+        for told in ("pgclarify.wait(array[{}])", "pgclarify.investigation_step where run_id = {}"):
+            assert f"{told.format(run['run_id'])}." in (late.value.diag.message_hint or "")
 
     def test_of_the_open_transaction(self, worker: HandWorker, alice: Connection) -> None:
         with alice.transaction(force_rollback=True):
             run_id = submit(alice)
             assert state_of(alice, "select pgclarify.wait(array[%s::bigint])", [run_id]) == "PC004"
-        assert state_of(alice, "select pgclarify.investigation(%s)", [run_id]) == UNDEFINED_OBJECT
+        assert state_of(alice, READ, [run_id]) == UNDEFINED_OBJECT
         assert worker.start(run_id) is None

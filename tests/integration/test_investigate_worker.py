@@ -90,7 +90,7 @@ def test_step_by_step_to_a_proven_answer(client: Client) -> None:
             title, content = DOCUMENTS[int(citation.document_id)]
             assert content[citation.start_char : citation.end_char] == citation.quote
             assert (citation.step_ordinal, citation.title, citation.is_current) == (step.ordinal, title, True)
-    assert found == client.investigation(found.run_id)
+    assert found == client.result(found.run_id)[0]
 
 
 def test_a_second_step_that_needs_the_first_answer(client: Client, asker: Connection, superuser: Connection) -> None:
@@ -125,7 +125,7 @@ def test_an_answer_is_paid_for_once(client: Client, model: Server) -> None:
     first = client.investigate(QUESTION, max_steps=3)
     calls = model.calls
     assert client.investigate(QUESTION, max_steps=3) == first
-    assert client.submit_investigation(QUESTION, max_steps=3) == first.run_id
+    assert client.submit("investigate", QUESTION, max_steps=3) == first.run_id
     assert model.calls == calls
 
 
@@ -140,7 +140,7 @@ def test_what_the_corpus_does_not_say(client: Client) -> None:
 def test_steps_land_before_the_run_is_over(client: Client, asker: Connection, model: Server) -> None:
     model.behavior = hang_on_the_second
     asked = f"{HOPS[0]} {HOPS[1]} Which fee applies to tolls that the renter is charged?"
-    run_id = client.submit_investigation(asked)
+    run_id = client.submit("investigate", asked)
     watched = client.steps(run_id)
 
     step = next(watched)
@@ -148,7 +148,7 @@ def test_steps_land_before_the_run_is_over(client: Client, asker: Connection, mo
     seen = "select answer from pgclarify.investigation_step where run_id = %s"
     assert asker.execute(seen.encode(), [run_id]).fetchall() == [(step.answer,)]
     with pytest.raises(NotReady):
-        client.investigation(run_id)
+        client.result(run_id)
     with pytest.raises(RunTimeout) as late:
         list(client.steps(run_id, timeout=0.05))
     assert late.value.run_ids == (run_id,)
@@ -156,12 +156,12 @@ def test_steps_land_before_the_run_is_over(client: Client, asker: Connection, mo
     assert list(watched) == []
     until(lambda: model.in_flight == 0)
     with pytest.raises(RunFailed):
-        client.investigation(run_id)
+        client.result(run_id)
 
     # The replies that the cancelled run paid for are kept.
     model.behavior = by_rules
     calls = model.calls
-    again = client.submit_investigation(asked)
+    again = client.submit("investigate", asked)
     assert [step.ordinal for step in client.steps(again)] == [1, 2, 3, 4]
     first = "select sum(calls) from pgclarify.stage where run_id = %s and step_ordinal = 1"
     assert scalar(asker, first, again) == 0
@@ -174,9 +174,9 @@ def test_steps_land_before_the_run_is_over(client: Client, asker: Connection, mo
 @pytest.mark.usefixtures("graph")
 async def test_the_awaited_client(service: Service, model: Server) -> None:
     async with pgclarify.connect_async(as_role(service.dsn, service.asker)) as client:
-        run_id = await client.submit_investigation(QUESTION)
+        run_id = await client.submit("investigate", QUESTION)
         steps = [step async for step in client.steps(run_id)]
-        assert tuple(steps) == (await client.investigation(run_id)).steps
+        assert tuple(steps) == (await client.result(run_id))[0].steps
         assert (await client.investigate(QUESTION)).run_id == run_id
         with pytest.raises(NotReady, match="has no verdicts"):
             _ = [verdict async for verdict in client.verdicts(run_id)]

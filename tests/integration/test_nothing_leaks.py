@@ -37,9 +37,9 @@ OF_RUN = (
     "select * from pgclarify.wait(array[{}]::bigint[])",
     "select pgclarify.cancel(array[{}]::bigint[])",
     "select * from pgclarify.consolidate({})",
-    "select * from pgclarify.investigation({})",
+    "select pgclarify_private.result_rows(caller, {}, 'investigation') from pgclarify_private.caller",
     "select pgclarify.explain({})",
-    "select * from pgclarify.choose({}, 1)",
+    "select * from pgclarify.reply({}, ordinal => 1)",
     "select * from pgclarify.reply({}, 'the first')",
 )
 OF_CORPUS = (
@@ -227,7 +227,9 @@ class TestRun:
         hers = answered(worker, alice, "cars", "open")
         before = {user: seen(user) for user in (bob, carol)}
 
-        assert scalar(alice, "select pgclarify.submit('clarify', 'cars', 'open')") == hers, "her stored answer is reused"
+        assert scalar(alice, "select pgclarify.submit('clarify', 'cars', 'open')") == hers, (
+            "her stored answer is reused"
+        )
         for user in (bob, carol):
             assert scalar(user, "select pgclarify.submit('clarify', 'cars', 'open')") != hers
             rows = seen(user)

@@ -103,7 +103,7 @@ class House:
                 self.record(run_id, "rewriting", "rewriting", rewriting)
             self.worker.finish(run_id)
         asked_back = self.ask_back(corpus_id)
-        self.asker.execute("select pgclarify.choose(%s, 1)", [asked_back])
+        self.asker.execute("select pgclarify.reply(%s, ordinal => 1)", [asked_back])
         if corpus_id is not None:
             run_id = self.start("list_answers", corpus_id)
             answer = {"ordinal": 1, "answer": ANIMAL, "variants": [ANIMAL], "citations": self.cite(run_id)}
@@ -211,7 +211,9 @@ class TestRows:
         house.worker.finish(run_id)
 
         def shown() -> tuple[list[str], str, int, int]:
-            (variants,) = house.asker.execute("select variants from pgclarify.answers(%s)", [run_id]).fetchall()
+            (variants,) = house.asker.execute(
+                "select variants from pgclarify.listed_answer where run_id = %s", [run_id]
+            ).fetchall()
             lines = house.asker.execute("select pgclarify.explain(%s)", [run_id]).fetchall()
             rows = [
                 scalar(house.asker, f"select count(*) from pgclarify.{name} where run_id = %s", run_id)  # noqa: S608
@@ -259,7 +261,11 @@ class TestCalls:
     @pytest.mark.committed
     @in_turn(
         "statement",
-        ["select pgclarify.choose({}, 1)", "select pgclarify.reply({}, 'yes')", "select pgclarify.explain({})"],
+        [
+            "select pgclarify.reply({}, ordinal => 1)",
+            "select pgclarify.reply({}, 'yes')",
+            "select pgclarify.explain({})",
+        ],
     )
     def test_of_somebody_elses_run(self, house: House, statement: str) -> None:
         run_ids = [house.ask_back(house.corpus_id), house.ask_back(None)]
@@ -284,7 +290,10 @@ class TestCalls:
         run_id = house.ask_back(house.corpus_id)
         analyst = house.connect(house.make_role(house.analysts))
 
-        for statement in (f"select pgclarify.choose({run_id}, 1)", f"select pgclarify.reply({run_id}, 'yes')"):
+        for statement in (
+            f"select pgclarify.reply({run_id}, ordinal => 1)",
+            f"select pgclarify.reply({run_id}, 'yes')",
+        ):
             assert state_of(analyst, statement) == "42501"
         assert scalar(house.owner, "select count(*) from pgclarify.conversation") == 0
 

@@ -32,15 +32,11 @@ def refused(connection: Connection, statement: str) -> psycopg.errors.Diagnostic
         ("clarify('q', options => %s)", "top_k"),
         ("clarify('q', options => %s)", "timeout"),
         ("clarify_many(array['q'], options => %s)", "top_k"),
-        ("submit('q', options => %s)", "top_k"),
-        ("submit_many(array['q'], options => %s)", "corpus"),
         ("estimate(array['q'], options => %s)", "top_k"),
         ("search('q', options => %s)", "top_k"),
         ("investigate('q', options => %s)", "corpus"),
-        ("submit_investigation('q', options => %s)", "corpus"),
         ("list_answers('q', options => %s)", "corpus"),
         ("detect_ambiguity('q', options => %s)", "history"),
-        ("detect_ambiguity_many(array['q'], options => %s)", "questions"),
         ("rewrite('q', options => %s)", "history"),
         ("clarifying_questions('q', options => %s)", "history"),
         ("create_corpus('b', options => %s)", "embedding_model"),
@@ -66,7 +62,7 @@ def test_the_likest_option_is_named(connection: Connection) -> None:
 
 @pytest.mark.wording
 def test_options_in_the_place_of_another_parameter_are_recognized(connection: Connection) -> None:
-    for call in ("create_corpus('b', %s)", "submit('q', %s)", "set_budget('b', %s)"):
+    for call in ("create_corpus('b', %s)", "submit('clarify', 'q', %s)", "set_budget('b', %s)"):
         with pytest.raises(psycopg.Error) as caught:
             connection.execute(f"select pgclarify.{call}".encode(), ['{"x": 1}'])
         assert "options =>" in str(caught.value.diag.message_hint)

@@ -35,7 +35,9 @@ def test_a_run_that_kills_its_worker_fails_and_those_beside_it_succeed(
     # Slow replies, so that the other runs are active when it kills the worker.
     own_model.latency = 0.5
     questions = ["healthy 1", "healthy 2", "poison", "healthy 3", "healthy 4"]
-    run_ids = scalar(connection, "select pgclarify.submit_many('clarify', %s, options => jsonb_build_object('top_k', 4))", questions)
+    run_ids = scalar(
+        connection, "select pgclarify.submit_many('clarify', %s, options => jsonb_build_object('top_k', 4))", questions
+    )
     unfinished = "select count(*) from pgclarify.run where finished_at is null"
     while until(lambda: scalar(connection, unfinished) == 0 or not workers[-1].process.is_alive()) and scalar(
         connection, unfinished

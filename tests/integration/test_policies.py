@@ -202,7 +202,11 @@ def seen_of_runs(connection: Connection) -> dict[str, set[int]]:
 class TestRuns:
     def answered(self, connection: Connection, hire: Hire, user: Connection) -> int:
         """A run of the user's with a row in every table."""
-        run_id = scalar(user, "select pgclarify.submit('clarify', 'cars', 'insurance', jsonb_build_object('top_k', 5) || %s::jsonb)", LEXICAL)
+        run_id = scalar(
+            user,
+            "select pgclarify.submit('clarify', 'cars', 'insurance', jsonb_build_object('top_k', 5) || %s::jsonb)",
+            LEXICAL,
+        )
         worker = hire()
         worker.index_everything()
         worker.start(run_id)
@@ -267,7 +271,7 @@ class TestRuns:
         create(connection, "insurance", analyst=analysts, reader=team)
         connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.', 'Policy')")
         run_id = self.answered(connection, hire, connect(team))
-        start = f"select pgclarify.start('consolidate', '{{\"run_id\": {run_id}}}')"
+        start = f"select pgclarify.submit('consolidate', options => '{{\"run_id\": {run_id}}}')"
 
         assert state_of(connect(analysts), start) == INSUFFICIENT_PRIVILEGE
         assert state_of(connect(make_role(analysts, team)), start) is None

@@ -65,7 +65,7 @@ class TestWhatIsRead:
         assert "not current" in text
 
     def test_an_investigation_with_its_steps(self, desk: Desk, connect: Connect) -> None:
-        asked = "select pgclarify.submit_investigation('Whom does the fee go to?', 'insurance')"
+        asked = "select pgclarify.submit('investigate', 'Whom does the fee go to?', 'insurance')"
         run_id = desk.start(int(scalar(desk.user, asked)))
         desk.choose(run_id, ("104", 0.45, "dense", None, 1), step=1)
         citation = {"candidate_rank": 1, "quote": "full tank", "start_char": 25, "end_char": 34}

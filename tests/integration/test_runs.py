@@ -25,7 +25,13 @@ def is_about(word: str, chat: Chat) -> bool:
 
 def submit(connection: Connection, question: str, top_k: int = 4, options: str = "{}") -> int:
     return int(
-        scalar(connection, "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', %s::integer) || %s::jsonb)", question, top_k, options)
+        scalar(
+            connection,
+            "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', %s::integer) || %s::jsonb)",
+            question,
+            top_k,
+            options,
+        )
     )
 
 
@@ -81,7 +87,10 @@ def test_keys_belong_to_questions_by_their_order(asker: Connection, model: Serve
 
 
 def test_submitted_questions_share_runs(asker: Connection, model: Server) -> None:
-    run_ids = scalar(asker, "select pgclarify.submit_many('clarify', array['shared one', 'shared two', 'shared one'], options => jsonb_build_object('top_k', 4))")
+    run_ids = scalar(
+        asker,
+        "select pgclarify.submit_many('clarify', array['shared one', 'shared two', 'shared one'], options => jsonb_build_object('top_k', 4))",
+    )
 
     assert run_ids[0] == run_ids[2] != run_ids[1]
     outcomes = asker.execute(

@@ -74,7 +74,7 @@ def test_answers_are_not_served_again_where_runs_are_not_to_be_reused(asker: Con
     for statement in [
         *asked,
         "select pgclarify.submit('clarify', 'anew')",
-        "select pgclarify.submit_investigation('anew')",
+        "select pgclarify.submit('investigate', 'anew')",
         "select * from pgclarify.detect_ambiguity('anew')",
         "select * from pgclarify.rewrite('anew')",
     ]:
@@ -86,7 +86,10 @@ def test_answers_are_not_served_again_where_runs_are_not_to_be_reused(asker: Con
 
 
 def test_what_does_not_count_as_asked_is_marked_wherever_it_is_entered(asker: Connection, model: Server) -> None:
-    asked = ("select run_id from pgclarify.clarify('marked', top_k => 4)", "select pgclarify.submit('clarify', 'marked, too')")
+    asked = (
+        "select run_id from pgclarify.clarify('marked', top_k => 4)",
+        "select pgclarify.submit('clarify', 'marked, too')",
+    )
     counted = "select array_agg(is_counted order by run_id) from pgclarify.run where question like 'marked%%'"
 
     asker.execute("set pgclarify.count_questions = off")

@@ -57,7 +57,7 @@ def test_explain_says_that_nobody_serves(corpus: Connection, idle: HandWorker) -
 def test_no_run_is_left_to_its_language_model(corpus: Connection, idle: HandWorker, hire: Hire) -> None:
     worker = hire()
     worker.index_everything()
-    run_id = scalar(corpus, "select pgclarify.submit_investigation('rental cars')")
+    run_id = scalar(corpus, "select pgclarify.submit('investigate', 'rental cars')")
     assert worker.send("start_run", run_id=run_id, worker_id=worker.worker_id, is_alone=False)
 
 

@@ -16,7 +16,7 @@ from pgclarify.ledger.completions import Paid, PollInterval, complete_all
 from pgclarify.model_calls import CompletionRequest, Message
 from tests.fakes import scripts
 from tests.fakes.completer import Prompt
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, rows_of, scalar, state_of
 from tests.integration.spending import budget, claim, enter, price, status, store
 
 # From the weakest to the strongest.
@@ -60,6 +60,7 @@ WRITABLE = """
             else has_table_privilege(%(role)s, c.oid, privilege)
         end
 """
+READ = rows_of("investigation")
 
 
 def lockable(session: Connection, relations: list[str]) -> set[tuple[str, str]]:

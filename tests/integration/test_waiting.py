@@ -292,7 +292,9 @@ def test_cancelling_wait_leaves_the_run_alone(
     service: Service, superuser: Connection, asker: Connection, model: Server
 ) -> None:
     with held_back(model), ThreadPoolExecutor(1) as pool:
-        run_id = scalar(asker, "select pgclarify.submit('clarify', 'wait for it', options => jsonb_build_object('top_k', 4))")
+        run_id = scalar(
+            asker, "select pgclarify.submit('clarify', 'wait for it', options => jsonb_build_object('top_k', 4))"
+        )
         waiting = pool.submit(asker.execute, b"select * from pgclarify.wait(array[%s::bigint])", [run_id])
         # No call shows that the caller waits, because the run was submitted before.
         until(lambda: scalar(superuser, WAIT_EVENT, asker.info.backend_pid) == "PgSleep" or waiting.done())
@@ -313,11 +315,15 @@ def test_a_corpus_of_the_open_transaction(asker: Connection, model: Server) -> N
 
 def test_waiting_for_a_run_of_the_open_transaction(asker: Connection, model: Server) -> None:
     with pytest.raises(psycopg.Error) as caught, asker.transaction():
-        asker.execute("select * from pgclarify.wait(array[pgclarify.submit('clarify', 'not committed', options => jsonb_build_object('top_k', 4))])")
+        asker.execute(
+            "select * from pgclarify.wait(array[pgclarify.submit('clarify', 'not committed', options => jsonb_build_object('top_k', 4))])"
+        )
     assert caught.value.sqlstate == "PC004"
 
     with asker.transaction():
-        run_id = scalar(asker, "select pgclarify.submit('clarify', 'committed', options => jsonb_build_object('top_k', 4))")
+        run_id = scalar(
+            asker, "select pgclarify.submit('clarify', 'committed', options => jsonb_build_object('top_k', 4))"
+        )
     assert asker.execute("select status from pgclarify.wait(array[%s::bigint])", [run_id]).fetchone() == ("succeeded",)
 
 
@@ -327,7 +333,9 @@ def test_waiting_for_a_run_of_the_open_transaction_while_others_begin(asker: Con
         asker.execute("select 1")
         for _ in range(3):
             superuser.execute("select pg_current_xact_id()")
-        asker.execute("select * from pgclarify.wait(array[pgclarify.submit('clarify', 'not committed', options => jsonb_build_object('top_k', 4))])")
+        asker.execute(
+            "select * from pgclarify.wait(array[pgclarify.submit('clarify', 'not committed', options => jsonb_build_object('top_k', 4))])"
+        )
 
     assert caught.value.sqlstate == "PC004"
 
@@ -342,7 +350,10 @@ def test_without_dblink_submit_wait_and_result_still_work(
         assert caught.value.sqlstate == "PC005"
         assert caught.value.diag.message_hint
 
-        run_id = scalar(asker, "select pgclarify.submit('clarify', 'no second connection', options => jsonb_build_object('top_k', 4))")
+        run_id = scalar(
+            asker,
+            "select pgclarify.submit('clarify', 'no second connection', options => jsonb_build_object('top_k', 4))",
+        )
         status = asker.execute("select status from pgclarify.wait(array[%s::bigint])", [run_id]).fetchone()
         assert status == ("succeeded",)
         rows = asker.execute("select * from pgclarify.result(%s)", [run_id]).fetchall()

@@ -152,7 +152,9 @@ def test_an_answer_is_served_with_no_worker_alive(
 
     assert served(alice) == first
     with closing(psycopg.connect(database, user=alice, autocommit=True)) as caller:
-        run_id = scalar(caller, "select pgclarify.submit('clarify', 'what is charged', options => jsonb_build_object('top_k', 4))")
+        run_id = scalar(
+            caller, "select pgclarify.submit('clarify', 'what is charged', options => jsonb_build_object('top_k', 4))"
+        )
         assert caller.execute("select * from pgclarify.result(%s)", [run_id]).fetchall() == first
         other = "select pgclarify.submit('clarify', 'what is charged', options => jsonb_build_object('top_k', 5))"
         assert scalar(caller, other) != run_id, "another question that waits for a worker"

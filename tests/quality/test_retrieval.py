@@ -86,9 +86,8 @@ async def search(
         question: int(
             scalar(
                 connection,
-                "select pgclarify.start('search', jsonb_build_object("
-                "'question', %s::text, 'corpus', 'lindvik', 'top_k', %s::integer, 'options', %s::jsonb))",
-                *(question, top_k, json.dumps(options)),
+                "select pgclarify.submit('search', %s, 'lindvik', %s)",
+                *(question, json.dumps({"top_k": top_k, **options})),
             )
         )
         for question in questions

@@ -88,7 +88,11 @@ def _clarify(recorder: Recorder) -> None:
         ["tolls", "fuel", "tolls"],
         ["a", "b", "c"],
     )
-    (submitted,) = recorder.call("submit", "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', 2)) as run_id", "a free upgrade")
+    (submitted,) = recorder.call(
+        "submit",
+        "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', 2)) as run_id",
+        "a free upgrade",
+    )
     recorder.record("wait", "select * from pgclarify.wait(%s)", [submitted["run_id"]])
     recorder.record("result", "select * from pgclarify.result(%s)", submitted["run_id"])
     recorder.record(
@@ -146,7 +150,7 @@ def _answer(recorder: Recorder) -> None:
         _options(samples=2, budget=8, batch=4, top_k=4, entailment="model"),
     )
     (submitted,) = recorder.call(
-        "submit_investigation", "select pgclarify.submit_investigation(%s) as run_id", "Who invented telescopes?"
+        "submit_investigation", "select pgclarify.submit('investigate', %s) as run_id", "Who invented telescopes?"
     )
     recorder.record("wait", "select * from pgclarify.wait(%s)", [submitted["run_id"]])
     recorder.record("investigation", "select * from pgclarify.investigation(%s)", submitted["run_id"])

@@ -15,7 +15,7 @@ import pytest
 
 from pgclarify.database.queries import queries
 from tests import cluster
-from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, state_of, vector_of
+from tests.integration.by_hand import Connection, HandWorker, Hire, rows_of, scalar, state_of, vector_of
 from tests.integration.distributed.corpora import ON_NODES, SEARCH, distribute, fill, found
 from tests.workers import CORPUS, load, until, wait, wait_until_searchable, worker
 
@@ -223,12 +223,12 @@ def test_a_run_waits_for_a_node_that_is_down(database: str, connection: Connecti
     """A worker puts the run back until the node is there again. It finds what it found before."""
 
     def start(top_k: int) -> int:
-        asked = json.dumps({"question": "hail damage", "corpus": CORPUS, "top_k": top_k})
-        return int(scalar(connection, "select pgclarify.start('search', %s)", asked))
+        asked = "select pgclarify.submit('search', 'hail damage', %s, %s)"
+        return int(scalar(connection, asked, CORPUS, json.dumps({"top_k": top_k})))
 
     def rows(run_id: int) -> list[tuple[Any, ...]]:
-        columns = "select rank, document_id, content, score from pgclarify.search_results(%s)"
-        return connection.execute(columns.encode(), [run_id]).fetchall()
+        found = connection.execute(rows_of("search_result").encode(), [run_id]).fetchall()
+        return [(row[0], row[2], row[5], row[6]) for row in found]
 
     with worker(database, None, tmp_path) as running:
         load(connection)

@@ -83,8 +83,16 @@ def test_every_operation_has_its_rows(database: str, connection: Connection, tmp
         contents, runs = {}, dict[str, int]()
         for corpus in ("here", "there"):
             for operation, arguments in OPERATIONS.items():
-                given = json.dumps(arguments | {"corpus": corpus})
-                runs[operation] = scalar(connection, "select pgclarify.start(%s, %s)", operation, given)
+                options = {**arguments, **arguments.get("options", {}), "corpus": corpus}
+                question = options.pop("question", None)
+                options.pop("options", None)
+                runs[operation] = scalar(
+                    connection,
+                    "select pgclarify.submit(%s, %s, options => %s)",
+                    operation,
+                    question,
+                    json.dumps(options),
+                )
                 assert wait(connection, [runs[operation]]) == ["succeeded"], (corpus, operation)
             evaluated = command("eval", "run", "ours.jsonl", "-c", corpus, "--method", "search", "--yes", "--json")
             metrics = json.loads(evaluated)["metrics"]

@@ -192,7 +192,7 @@ def test_questions_to_answer_say_what_they_aim_at() -> None:
             [
                 "The question is: Whose car is it? (conversation 3)",
                 "Ask it:   pgclarify ask 'Whose car is it?' --corpus 'my cars'",
-                'Choose:   pgclarify psql -c "select * from pgclarify.choose(7, ORDINAL)"',
+                'Choose:   pgclarify psql -c "select * from pgclarify.reply(7, ordinal => ORDINAL)"',
                 """Reply:    pgclarify psql -c "select * from pgclarify.reply(7, '...')\"""",
             ],
         ),

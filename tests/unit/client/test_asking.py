@@ -79,7 +79,6 @@ def test_a_call_that_names_no_corpus_means_that_of_the_client() -> None:
     scripts = [
         lambda **corpus: asking.clarify(session, "q", **corpus),
         lambda **corpus: asking.clarify_many(session, ["q"], **corpus),
-        lambda **corpus: asking.submit_many(session, ["q"], **corpus),
         lambda **corpus: asking.search(session, "q", **corpus),
     ]
     for script in scripts:
@@ -164,16 +163,9 @@ def test_one_text_is_no_list_of_letters() -> None:
     for script in (
         asking.clarify_many(SESSION, "abc"),
         asking.clarify_many(SESSION, ["one", "two"], "ab"),
-        asking.submit_many(SESSION, "abc"),
     ):
         with pytest.raises(InputError):
             play(script, [])
-
-
-def test_submit_is_submit_many_of_one() -> None:
-    played = play(asking.submit(SESSION, "rental", top_k=3), [{"run_ids": [7]}])
-    assert played.returned == 7
-    assert played.sent[0].parameters["questions"] == ["rental"]
 
 
 def test_wait_tells_what_is_over() -> None:

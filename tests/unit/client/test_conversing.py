@@ -183,9 +183,9 @@ class TestConversing:
         assert next(script).parameters["corpus"] == expected  # type: ignore[union-attr]
 
     def test_a_turn(self) -> None:
-        chosen = play(conversing.choose(SESSION, 3, 2), [TURN | NEWER])
+        chosen = play(conversing.reply(SESSION, 3, ordinal=2), [TURN | NEWER])
         assert chosen.returned == ReformulatedQuestion(5, 1, "For how long?", 2)
-        assert chosen.sent[0].parameters == {"run_id": 3, "ordinal": 2}
+        assert (chosen.sent[0].parameters["ordinal"], chosen.sent[0].parameters["reply"]) == (2, None)
         replied = play(conversing.reply(SESSION, 3, "the red one"), [TURN])
         assert replied.returned == chosen.returned
         assert replied.sent[0].parameters["reply"] == "the red one"

@@ -84,27 +84,17 @@ def test_investigate_reads_an_investigation() -> None:
 def test_without_an_answer(outcome: StepOutcome | None) -> None:
     nothing: dict[str, Any] = {"outcome": outcome, "answer": None, "confidence": None}
     nothing |= {"document_ids": [], "citations": []}
-    found = play(investigating.investigation(SESSION, 3), [ROW | nothing]).returned
+    found = play(investigating.investigate(SESSION, "q"), [ROW | nothing]).returned
 
     assert (found.outcome, found.answer, found.confidence) == (outcome, None, None)
     assert (found.document_ids, found.citations) == ((), ())
 
 
-def test_reading_one_later() -> None:
-    played = play(investigating.submit_investigation(SESSION, "who owns it", top_k=3), [{"run_id": 3}])
-    assert played.returned == 3
-    assert played.sent[0].parameters == {"question": "who owns it", "corpus": None, "options": '{"top_k": 3}'}
-
-    played_again = play(investigating.investigation(SESSION, 3), [ROW])
-    assert played_again.returned == RECORD
-    assert played_again.sent[0].parameters == {"run_id": 3}
-
-
 def test_a_call_that_names_no_corpus_means_that_of_the_client() -> None:
     session = Session("insurance")
-    for script in (investigating.investigate, investigating.submit_investigation):
-        assert next(script(session, "q")).parameters["corpus"] == "insurance"  # type: ignore[union-attr]
-        assert next(script(session, "q", corpus="wiki")).parameters["corpus"] == "wiki"  # type: ignore[union-attr]
+    script = investigating.investigate
+    assert next(script(session, "q")).parameters["corpus"] == "insurance"  # type: ignore[union-attr]
+    assert next(script(session, "q", corpus="wiki")).parameters["corpus"] == "wiki"  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("options", [{"timeout": float("nan")}, {"max_steps": object()}])

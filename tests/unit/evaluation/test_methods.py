@@ -97,22 +97,20 @@ class World:
         self.options.append(options)
         return RewrittenQuestion(17, question, was_ambiguous=True, reason="the model did not rewrite it")
 
-    async def submit_investigation(self, *_: Any, **__: Any) -> int:
+    async def submit(self, operation: str, *_: Any, **__: Any) -> int:
+        self.submitted = operation
         return 17
 
-    submit = submit_investigation
-
     async def result(self, run_id: int) -> list[Any]:
-        return []
+        if self.submitted != "investigate":
+            return []
+        return [Investigation(run_id, self.status, StepOutcome.NOT_IN_CORPUS, None, None, self.steps, (), ())]
 
     async def verdict_answers(self, run_id: int) -> list[Any]:
         return []
 
     async def carried_out(self, run_id: int) -> RunOutcome:
         return RunOutcome(run_id, self.status, None, 0, None)
-
-    async def investigation(self, run_id: int) -> Investigation:
-        return Investigation(run_id, self.status, StepOutcome.NOT_IN_CORPUS, None, None, self.steps, (), ())
 
     async def now(self) -> datetime:
         return NOW

@@ -1,0 +1,268 @@
+"""Each operation can be started without waiting, and gives the same rows as the function that waits."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+import pgclarify
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, MakeRole, rows_of, scalar, state_of
+from tests.openai_server import Server
+from tests.workers import Service, asker, model, service, superuser
+
+__all__ = ["asker", "model", "service", "superuser"]
+
+INVALID_PARAMETER, NOT_READY, UNDEFINED_OBJECT = "22023", "55000", "42704"
+VAGUE = "rental car"
+HISTORY = ["Who painted it?", "It was Ida Holm."]
+# The view of detect_ambiguity.
+AMBIGUITY = "ambiguity_detection"
+RUNS = "select count(*) from pgclarify.run"
+CALLS = "select count(*) from pgclarify_private.completion where reply is not null"
+OPERATIONS = "select operation, row_type, result_view from pgclarify_private.operations() order by operation"
+ROW_TYPES = {
+    "clarify": "clarification",
+    "consolidate": "clarification",
+    "search": "search_result",
+    "investigate": "investigation",
+    "detect_ambiguity": "ambiguity",
+    "rewrite": "rewritten_question",
+    "clarifying_questions": "proposed_question",
+    "reply": "rewritten_question",
+    "list_answers": "answer",
+    "estimate": "estimation",
+}
+# Names, types and defaults of parameters: of the function that waits, and of the function that prepares its run.
+PARAMETERS = """
+    select
+        parameter.name, parameter.type::regtype::text,
+        pg_get_function_arg_default(p.oid, parameter.ordinal::integer) as fallback
+    from pg_proc as p
+    cross join lateral unnest(p.proargnames, p.proargtypes::oid[]) with ordinality as parameter (name, type, ordinal)
+    where p.oid = any(array(select oid from pg_proc where pronamespace = %s::regnamespace and proname = %s))
+        and parameter.name not in ('caller', 'timeout')
+    order by parameter.ordinal
+"""
+
+
+def rows(connection: Connection, statement: str, *parameters: object) -> list[dict[str, Any]]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(statement.encode(), parameters).fetchall()
+
+
+def submit(connection: Connection, operation: str, question: str | None = None, **options: object) -> int:
+    asked = "select pgclarify.submit(%s, %s, options => %s)"
+    return int(scalar(connection, asked, operation, question, json.dumps(options)))
+
+
+def submitted(
+    connection: Connection, operation: str, question: str | None = None, **options: object
+) -> list[dict[str, Any]]:
+    """Submit an operation, wait, and read its rows."""
+    run_id = submit(connection, operation, question, **options)
+    (outcome,) = rows(connection, "select status, error from pgclarify.wait(array[%s]::bigint[], null)", run_id)
+    assert outcome["status"] in ("succeeded", "partial"), outcome
+    return rows(connection, rows_of(ROW_TYPES[operation]), run_id)
+
+
+def without_run(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name not in ("run_id", "citations")} for row in found]
+
+
+@pytest.mark.parametrize(
+    ("operation", "asked", "question", "options"),
+    [
+        ("clarify", "%s, top_k => 4", VAGUE, {"top_k": 4}),
+        ("search", "%s, top_k => 5", VAGUE, {"top_k": 5}),
+        ("search", """%s, options => '{"method": "lexical"}'""", VAGUE, {"method": "lexical"}),
+        ("investigate", "%s", "Which deductible applies to damage by hail?", {}),
+        ("detect_ambiguity", "%s", "When does she have time?", {}),
+        ("rewrite", "%s, array['Who painted it?', 'It was Ida Holm.']", "Where was she born?", {"history": HISTORY}),
+        (
+            "clarifying_questions",
+            """%s, options => '{"form": "select", "check": "mark"}'""",
+            "Zebra",
+            {"form": "select", "check": "mark"},
+        ),
+        ("list_answers", "%s", "Which fee is charged?", {}),
+    ],
+)
+def test_rows_are_those_of_the_function_that_waits(
+    asker: Connection, model: Server, operation: str, asked: str, question: str, options: dict[str, Any]
+) -> None:
+    found = submitted(asker, operation, question, **options)
+    waited = rows(asker, f"select * from pgclarify.{operation}({asked})", question)  # noqa: S608 - constants
+
+    assert found
+    assert without_run(found) == without_run(waited)
+    assert found[0].keys() == waited[0].keys()
+
+
+def test_the_view_of_an_operation_has_its_rows(asker: Connection, superuser: Connection, model: Server) -> None:
+    views = dict(superuser.execute("select operation, result_view from pgclarify_private.operations()").fetchall())
+    for operation in ("clarify", "search", "detect_ambiguity", "rewrite", "list_answers"):
+        run_id = submit(asker, operation, "Which fee is charged?")
+        assert scalar(asker, "select status from pgclarify.wait(array[%s]::bigint[], null)", run_id) == "succeeded"
+        count = f"select count(*) from pgclarify.{views[operation]} where run_id = %s"  # noqa: S608 - constants
+        assert scalar(asker, count, run_id) > 0, operation
+
+
+def test_an_answer_is_served_to_who_waits_for_it_later(asker: Connection, model: Server) -> None:
+    found = submitted(asker, "clarify", "a fee for each day", top_k=5)
+
+    assert rows(asker, "select * from pgclarify.clarify('a fee for each day', top_k => 5)") == found
+    assert submit(asker, "clarify", "a fee for each day", top_k=5) == found[0]["run_id"]
+    grouped = submitted(asker, "consolidate", run_id=found[0]["run_id"], consolidation="conservative")
+    assert {row["run_id"] for row in grouped} != {found[0]["run_id"]}
+
+
+def test_a_reply_is_worked_out_beforehand(asker: Connection, superuser: Connection, model: Server) -> None:
+    offered = submitted(asker, "clarifying_questions", "Zebra", check="none")
+    (made,) = submitted(asker, "reply", run_id=offered[0]["run_id"], reply="the animal")
+    calls = scalar(superuser, CALLS)
+
+    (turn,) = rows(asker, "select * from pgclarify.reply(%s, 'the animal')", offered[0]["run_id"])
+    assert turn["question"] == made["rewritten"]
+    assert scalar(superuser, CALLS) == calls
+    more = submitted(asker, "clarifying_questions", conversation=turn["conversation_id"], check="none")
+    again = [more[0]["run_id"], "in the wild"]
+    assert rows(asker, "select * from pgclarify.reply(%s, %s)", *again)[0]["turn"] == 2
+    # It is a turn already.
+    statement = (
+        "select pgclarify.submit('reply', options => jsonb_build_object('run_id', %s::bigint, 'reply', %s::text))"
+    )
+    assert state_of(asker, statement, again) == NOT_READY
+
+
+def test_an_estimate_of_what_has_been_answered_is_nothing(asker: Connection, model: Server) -> None:
+    assert submitted(asker, "clarify", VAGUE, top_k=3)
+    (known,) = submitted(asker, "estimate", questions=[VAGUE], top_k=3)
+
+    assert (known["distinct_questions"], known["answered"], known["sampled"]) == (1, 1, 0)
+    assert (known["calls"], known["calls_at_most"], known["cost_usd"]) == (0, 0, 0)
+
+
+def test_many_questions_are_judged_in_few_runs(asker: Connection) -> None:
+    questions = ["How long is it?", "Who wrote Emma?", "How long is it?"]
+    run_ids = scalar(asker, "select pgclarify.submit_many('detect_ambiguity', %s)", questions)
+    assert len(run_ids) == 3
+    assert len({*run_ids}) == 1
+    assert scalar(asker, "select status from pgclarify.wait(%s::bigint[], null) limit 1", run_ids) == "succeeded"
+    judged = asker.execute(
+        f"select question from pgclarify.{AMBIGUITY} where run_id = any(%s) order by ordinal",
+        [run_ids],
+    ).fetchall()
+    assert judged == [("How long is it?",), ("Who wrote Emma?",)]
+
+
+def test_the_client_submits_and_reads(service: Service, model: Server) -> None:
+    with closing(pgclarify.Client(service.connect(service.asker), owns_connection=True)) as client:
+        run_ids = [
+            client.submit("search", "hail", top_k=2),
+            client.submit("detect_ambiguity", "How long is it?"),
+            client.submit("list_answers", "Which fee is charged?", max_answers=2),
+        ]
+        assert all(outcome.is_over for outcome in client.wait(run_ids, timeout=None))
+        assert len(client.result(run_ids[0])) == 2
+        assert client.result(run_ids[1])[0].run_id == run_ids[1]
+        assert client.result(run_ids[2])[0].run_id == run_ids[2]
+
+
+class TestWithoutWorker:
+    @pytest.fixture(autouse=True)
+    def _corpus(self, connection: Connection) -> None:
+        connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
+
+    def test_a_run_is_part_of_the_transaction(self, connection: Connection, connect: Connect) -> None:
+        with connection.transaction(force_rollback=True):
+            submit(connection, "rewrite", "cars")
+            assert scalar(connect(), RUNS) == 0
+        assert scalar(connection, RUNS) == 0
+
+    def test_only_who_may_ask_may_start(self, connect: Connect, make_role: MakeRole) -> None:
+        asked = "select pgclarify.submit('clarify', 'cars')"
+        assert state_of(connect(make_role("pgclarify_reader")), asked) == "42501"
+        assert state_of(connect(make_role("pgclarify_user")), asked) is None
+
+    @pytest.mark.parametrize(
+        ("operation", "question", "options"),
+        [
+            (None, "cars", "{}"),
+            ("clarfy", "cars", "{}"),
+            ("clarify", "cars", "[]"),
+            ("clarify", None, "{}"),
+            ("clarify", "", "{}"),
+            ("clarify", "cars", '{"topk": 5}'),
+            ("clarify", "cars", '{"question": "vans"}'),
+            ("clarify", "cars", '{"caller": {}}'),
+            ("clarify", "cars", '{"top_k": "5"}'),
+            ("clarify", "cars", '{"top_k": 5.5}'),
+            ("clarify", "cars", '{"top_k": null}'),
+            ("clarify", "cars", '{"top_k": 99999999999}'),
+            ("clarify", "cars", '{"timeout": "5s"}'),
+            ("search", "cars", '{"serch": "dense"}'),
+            ("rewrite", "cars", '{"history": "before"}'),
+            ("rewrite", "cars", '{"history": ["before", 5]}'),
+            ("rewrite", "cars", '{"history": ["before", null]}'),
+            ("consolidate", None, '{"run_id": true}'),
+        ],
+    )
+    def test_what_cannot_be_submitted(
+        self, connection: Connection, operation: str | None, question: str | None, options: str
+    ) -> None:
+        with pytest.raises(psycopg.Error) as refused:
+            connection.execute("select pgclarify.submit(%s, %s, options => %s)", [operation, question, options])
+
+        assert refused.value.sqlstate == INVALID_PARAMETER
+        assert refused.value.diag.message_hint
+        # psql shows it.
+        assert len((refused.value.diag.context or "").splitlines()) <= 10
+        assert scalar(connection, RUNS) == 0
+
+    def test_numbers_are_read_as_numbers(self, connection: Connection) -> None:
+        run_id = submit(connection, "clarify", "cars", top_k=5.0, corpus=None)
+        assert scalar(connection, "select settings -> 'top_k' from pgclarify.run where run_id = %s", run_id) == 5
+
+    def test_what_cannot_be_read(self, connection: Connection, connect: Connect, make_role: MakeRole) -> None:
+        run_id = submit(connection, "search", "cars")
+        stranger = connect(make_role("pgclarify_user"))
+        for operation, row_type in ROW_TYPES.items():
+            # The run is not over, or belongs to another operation.
+            assert state_of(connection, rows_of(row_type), [run_id]) == NOT_READY, operation
+            assert state_of(stranger, rows_of(row_type), [run_id]) == UNDEFINED_OBJECT, operation
+        assert scalar(connection, "select pgclarify.cancel(array[%s]::bigint[])", run_id)
+        assert state_of(connection, rows_of("search_result"), [run_id]) == "PC003"
+
+    def test_a_call_without_a_worker_shows_few_lines_of_context(self, connection: Connection) -> None:
+        for call in ("clarify('q')", "search('q')", "investigate('q')", "rewrite('q')", "detect_ambiguity('q')"):
+            with pytest.raises(psycopg.Error) as refused:
+                connection.execute(f"select * from pgclarify.{call}".encode())  # noqa: S608 - constants
+            assert refused.value.sqlstate == "PC001"
+            assert len((refused.value.diag.context or "").splitlines()) <= 5, call
+
+
+class TestCatalog:
+    def test_every_operation_is_known(self, connection: Connection) -> None:
+        (allowed,) = connection.execute(
+            "select pg_get_constraintdef(oid) from pg_constraint where conname = 'run_operation_is_known'"
+        ).fetchall()
+        known = {name: row_type for name, row_type, _ in connection.execute(OPERATIONS).fetchall()}
+        assert ROW_TYPES.items() <= known.items()
+        assert all(f"'{name}'" in allowed[0] for name in known)
+
+    @pytest.mark.parametrize("operation", sorted(ROW_TYPES.keys() - {"reply"}))
+    def test_what_it_takes_is_what_the_function_takes_that_waits(self, connection: Connection, operation: str) -> None:
+        waiting = connection.execute(PARAMETERS, ["pgclarify", operation]).fetchall()
+        assert waiting
+        assert connection.execute(PARAMETERS, ["pgclarify_private", f"prepare_{operation}"]).fetchall() == waiting
+
+    def test_rows_of_each_type_can_be_read(self, connection: Connection) -> None:
+        for name, row_type, view in connection.execute(OPERATIONS).fetchall():
+            assert scalar(connection, "select to_regclass(%s) is not null", f"pgclarify.{view}"), name
+            reader = f"pgclarify_private.rows(pgclarify.{row_type},bigint[],name)"
+            assert scalar(connection, "select to_regprocedure(%s) is not null", reader), name
