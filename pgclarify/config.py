@@ -172,14 +172,29 @@ class Settings(BaseSettings):
         description="A file with the key of the language model's endpoint, instead of OPENAI_API_KEY. It is read again"
         " for each call.",
     )
+    azure_openai_endpoint: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("AZURE_OPENAI_ENDPOINT", "azure_openai_endpoint"),
+        description="Azure OpenAI instead of OPENAI_BASE_URL: the address of the resource.",
+    )
+    azure_openai_api_key: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("AZURE_OPENAI_API_KEY", "azure_openai_api_key"),
+        description="Key of Azure OpenAI.",
+    )
+    openai_api_version: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("OPENAI_API_VERSION", "openai_api_version"),
+        description="Version of the API of Azure OpenAI, such as 2024-10-21.",
+    )
 
     @property
     def has_endpoint(self) -> bool:
         """Return whether an endpoint of a language model is set."""
-        given = (self.openai_base_url, self.openai_api_key, self.openai_api_key_file)
+        given = (self.openai_base_url, self.openai_api_key, self.openai_api_key_file, self.azure_openai_endpoint)
         return any(one is not None for one in given)
 
-    @field_validator("openai_api_key", "embedding_api_key", "rerank_api_key")
+    @field_validator("openai_api_key", "azure_openai_api_key", "embedding_api_key", "rerank_api_key")
     @classmethod
     def _check_key(cls, key: SecretStr | None) -> SecretStr | None:
         """Refuse a key that no HTTP header can carry, because the error would look like a fault of the endpoint."""
@@ -193,6 +208,9 @@ class Settings(BaseSettings):
         "openai_base_url",
         "openai_api_key",
         "openai_api_key_file",
+        "azure_openai_endpoint",
+        "azure_openai_api_key",
+        "openai_api_version",
         "embedding_base_url",
         "embedding_api_key",
         "embedding_api_key_file",

@@ -75,6 +75,8 @@ class Chat:
     @property
     def _form(self) -> Mapping[str, Any]:
         form: Mapping[str, Any] = self.body.get("response_format", {}).get("json_schema", {})
+        for tool in self.body.get("tools", ()):
+            form = {"name": tool["function"]["name"], "schema": tool["function"]["parameters"]}
         return form
 
 

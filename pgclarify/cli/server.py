@@ -278,6 +278,8 @@ def _run_worker(settings: Settings, dsn: str, metrics: Address | None = None, gr
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     # Hide its report of every loaded model.
     logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
+    # Hide its line for every request.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
     run_worker(
         settings,
         dsn,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pgclarify.config import ReasoningEffort
 from pgclarify.model_calls import CompletionRequest
-from pgclarify.providers.bounded_client import Fault
-from pgclarify.providers.chat_reply import ChatReply
+from pgclarify.providers.client import Fault
+from pgclarify.providers.reply import ChatReply
 
 EFFORT: Final = "reasoning_effort"
 """The parameter for how much a model thinks before it answers."""
@@ -40,12 +40,35 @@ UNSUPPORTED: Final = "unsupported_parameter"
 _TOO_HIGH: Final = re.compile(r"\btoo (large|long|high)\b|\bcontext (length|window)\b", re.IGNORECASE)
 
 
+def _by_schema(request: CompletionRequest) -> dict[str, Any]:
+    schema = {"name": request.purpose, "strict": True, "schema": dict(request.schema or {})}
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+
+def _by_tools(request: CompletionRequest) -> dict[str, Any]:
+    function = {"name": request.purpose, "parameters": dict(request.schema or {})}
+    return {
+        "tools": [{"type": "function", "function": function}],
+        "tool_choice": {"type": "function", "function": {"name": request.purpose}},
+    }
+
+
+# Forms of structured output, the best first: the fields of a request with a schema. After a refusal, the next form is
+# tried.
+FORMS: Final[Mapping[str, Callable[[CompletionRequest], dict[str, Any]]]] = {
+    "json_schema": _by_schema,
+    "tools": _by_tools,
+    "json_object": lambda _: {"response_format": {"type": "json_object"}},
+    "none": lambda _: {},
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """The form of requests for this server: the best structured output and the parameters that it takes.
 
     Attributes:
-        response_format: json_schema, json_object or none.
+        form: One of FORMS.
         dropped: Decoding parameters that the server refuses (reasoning models: temperature).
         limit: Its name for the parameter max_tokens; None if it takes no limit.
         room: Tokens that are added for thoughts if the limit includes them.
@@ -54,7 +77,7 @@ class Dialect:
 
     room: int
     has_room: bool | None
-    response_format: str = "json_schema"
+    form: str = "json_schema"
     dropped: frozenset[str] = frozenset()
     limit: str | None = "max_tokens"
 
@@ -66,11 +89,8 @@ class Dialect:
             if name is not None:
                 body[name] = self.limit_of(request) if parameter == "max_tokens" else value
         body["messages"] = [{"role": message.role, "content": message.content} for message in request.messages]
-        if request.schema is not None and self.response_format == "json_schema":
-            schema = {"name": request.purpose, "strict": True, "schema": dict(request.schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        elif request.schema is not None and self.response_format == "json_object":
-            body["response_format"] = {"type": "json_object"}
+        if request.schema is not None:
+            body |= FORMS[self.form](request)
         return body
 
     def simpler(self, request: CompletionRequest, refusal: Fault) -> Dialect | None:
@@ -91,9 +111,8 @@ class Dialect:
             if self.limit_of(request) > request.parameters["max_tokens"] and refusal.code != UNSUPPORTED:
                 return replace(self, has_room=False)
             return replace(self, limit=None)
-        if request.schema is None or self.response_format == "none":
-            return None
-        return replace(self, response_format="json_object" if self.response_format == "json_schema" else "none")
+        simpler = [*FORMS][[*FORMS].index(self.form) + 1 :]
+        return replace(self, form=simpler[0]) if request.schema is not None and simpler else None
 
     def most_output_tokens(self, max_tokens: int) -> int:
         """Return the most tokens that a reply of max_tokens may be paid as, including thoughts."""
@@ -119,7 +138,7 @@ class Dialect:
         """
         changes = {
             name: getattr(learnt, name)
-            for name in ("has_room", "response_format", "limit")
+            for name in ("has_room", "form", "limit")
             if getattr(self, name) == getattr(known, name)
         }
         return replace(self, dropped=self.dropped | learnt.dropped, **changes)

@@ -12,10 +12,9 @@ from typing import Any, Final, Self
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EmbeddingUnavailable
 from pgclarify.protocols import EmbeddingTally
-from pgclarify.providers.address import REFUSING, Address, Asked
-from pgclarify.providers.bounded_client import Call, Fault, Problem
 from pgclarify.providers.call_line import CallLine
-from pgclarify.providers.embedding_reply import Embeddings, read_embeddings
+from pgclarify.providers.client import REFUSING, Address, Fault, NoReply, Problem
+from pgclarify.providers.reply import Embeddings, read_embeddings
 
 _logger = logging.getLogger(__name__)
 
@@ -139,31 +138,40 @@ class EmbeddingEndpoint:
         """
         most_bytes = len(texts) * dimensions * _BYTES_PER_NUMBER + _BYTES_AROUND
         ends_at = asyncio.get_running_loop().time() + self._timeout
-        call = Call(partial(read_embeddings, count=len(texts)), most_bytes, ends_at)
-        await self._client.post("/embeddings", {**request, "input": list(texts)}, call)
-        if call.reply is not None:
-            return call.reply
-        asked = Asked(
-            endpoint="the embedding endpoint",
-            reply="a list of embeddings, one for each text",
-            model=request["model"],
-            model_hint="Check the name of the model that the corpus has.",
-            refused_hint="The model may not have room for this text, or may not be an embedding model.",
-            timeout=self._timeout,
-            longest_call=self._timeout,
-        )
-        if len(texts) > 1 and call.fault is not None and call.fault.said:
-            # The message goes to the log only. It may quote a text, and the error also reaches callers who sent other
-            # texts.
-            said = self._address.scrubbed(call.fault.said)
-            _logger.warning("the embedding endpoint answered a request of %d texts with: %s", len(texts), said)
-            call.fault = replace(call.fault, said="")
-        why = self._address.explain(call, asked)
-        raise _kind_of(call.fault)(why.message, detail=why.detail, hint=why.hint)
+        try:
+            embeddings, _ = await self._client.post(
+                "/embeddings",
+                {**request, "input": list(texts)},
+                partial(read_embeddings, count=len(texts)),
+                most_bytes=most_bytes,
+                ends_at=ends_at,
+            )
+        except NoReply as failure:
+            raise self._unavailable(failure, request["model"], len(texts)) from None
+        return embeddings
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
+
+    def _unavailable(self, failure: NoReply, model: str, texts: int) -> EmbeddingUnavailable:
+        """Explain why a request got no embeddings, and what to do."""
+        fault = failure.fault
+        if texts > 1 and fault.said:
+            # The message goes to the log only. It may quote a text, and the error also reaches callers who sent other
+            # texts.
+            said = self._address.scrubbed(fault.said)
+            _logger.warning("the embedding endpoint answered a request of %d texts with: %s", texts, said)
+            failure = NoReply(replace(fault, said=""), failure.tries)
+        why = self._address.explain(
+            failure,
+            endpoint="the embedding endpoint",
+            reply="a list of embeddings, one for each text",
+            model=model,
+            model_hint="Check the name of the model that the corpus has.",
+            refused_hint="The model may not have room for this text, or may not be an embedding model.",
+        )
+        return _kind_of(fault)(why.message, detail=why.detail, hint=why.hint)
 
 
 class RequestFailed(EmbeddingUnavailable):
@@ -177,7 +185,7 @@ class TextRefused(RequestFailed):
     """The endpoint refused the request, or failed. A text may be the cause, and a shorter one may be accepted."""
 
 
-def _kind_of(fault: Fault | None) -> type[EmbeddingUnavailable]:
-    if fault is None or fault.problem is Problem.SILENT or fault.status in _ABOUT_ANY_REQUEST:
+def _kind_of(fault: Fault) -> type[EmbeddingUnavailable]:
+    if fault.problem is Problem.SILENT or fault.status in _ABOUT_ANY_REQUEST:
         return EmbeddingUnavailable
     return TextRefused if fault.status in _ABOUT_THE_LENGTH else RequestFailed

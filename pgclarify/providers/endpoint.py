@@ -16,10 +16,8 @@ from pgclarify.config import ReasoningEffort, Settings
 from pgclarify.errors import ConfigurationError, EndpointFailed, EndpointUnavailable, RequestRefused
 from pgclarify.model_calls import Completion, CompletionRequest
 from pgclarify.protocols import Begin
-from pgclarify.providers.address import REFUSING, Address, Asked
-from pgclarify.providers.bounded_client import Call, Fault, Problem
 from pgclarify.providers.call_line import CallLine
-from pgclarify.providers.chat_reply import ChatReply, read_reply
+from pgclarify.providers.client import REFUSING, Address, Fault, NoReply, Problem
 from pgclarify.providers.dialect import (
     EFFORT,
     LIMIT_WITH_THOUGHTS,
@@ -30,6 +28,7 @@ from pgclarify.providers.dialect import (
     is_too_high,
     names,
 )
+from pgclarify.providers.reply import ChatReply, read_reply
 from pgclarify.providers.reserved_names import is_reserved
 
 MAX_RETRIES: Final = 3
@@ -60,9 +59,9 @@ class Endpoint:
     Args:
         model: The model's name at the endpoint.
         base_url: http(s) address up to and including the version; None means OpenAI's own.
-        url_variable: The environment variable of the address, for errors.
         api_key: None if the server needs none; then base_url is required.
         api_key_file: A file with the key, instead of api_key. It is read again for each try.
+        address: Instead of the three before it.
         reasoning_effort: How much the model thinks before it answers; None lets the model decide.
         concurrency: Most calls in flight at once. Others wait for their turn; CallLine says which call goes first.
         timeout: Most seconds of silence within one try, and for an answer that has begun.
@@ -78,15 +77,15 @@ class Endpoint:
         *,
         model: str | None,
         base_url: str | None = None,
-        url_variable: str = "OPENAI_BASE_URL",
         api_key: SecretStr | None = None,
         api_key_file: Path | None = None,
+        address: Address | None = None,
         reasoning_effort: ReasoningEffort | None = None,
         concurrency: int = 16,
         timeout: float = 60.0,
         max_retries: int = MAX_RETRIES,
     ) -> None:
-        self._address = Address(base_url, api_key, url_variable=url_variable, key_file=api_key_file)
+        self._address = address or Address(base_url, api_key, key_file=api_key_file)
         self._model = (model or "").strip()
         self._check()
         self._line = CallLine(concurrency)
@@ -112,9 +111,7 @@ class Endpoint:
         """
         return cls(
             model=settings.llm_model,
-            base_url=settings.openai_base_url,
-            api_key=settings.openai_api_key,
-            api_key_file=settings.openai_api_key_file,
+            address=Address.of_chat(settings),
             reasoning_effort=settings.llm_reasoning_effort,
             concurrency=settings.llm_concurrency,
             timeout=settings.llm_timeout,
@@ -216,20 +213,23 @@ class Endpoint:
             most_tokens = dialect.most_output_tokens(request.parameters.get("max_tokens", UNLIMITED_TOKENS))
             # A model may also think without being asked to.
             most_bytes = (most_tokens + dialect.room) * _BYTES_PER_TOKEN + _BYTES_AROUND
-            call = Call(read_reply, most_bytes, ends_at)
-            await self._client.post("/chat/completions", {"model": self._model, **dialect.render(request)}, call)
-            tries += call.tries
-            if call.reply is not None:
-                break
-            refusal = call.fault if call.fault is not None and call.fault.status in _REFUSING_FORM else None
-            simpler = dialect.simpler(request, refusal) if refusal is not None else None
-            if simpler is None:
-                raise self._unavailable(call, tries)
-            if simpler.limit is None and dialect.limit is not None:
-                limit_refusal = refusal
-            dialect = simpler
-        self._learn(request, known, dialect.after(call.reply), limit_refusal)
-        return call.reply, tries
+            body = {"model": self._model, **dialect.render(request)}
+            try:
+                reply, more = await self._client.post(
+                    "/chat/completions", body, read_reply, most_bytes=most_bytes, ends_at=ends_at
+                )
+            except NoReply as failure:
+                tries += failure.tries
+                refusal = failure.fault
+                simpler = dialect.simpler(request, refusal) if refusal.status in _REFUSING_FORM else None
+                if simpler is None:
+                    raise self._unavailable(failure, tries) from None
+                if simpler.limit is None and dialect.limit is not None:
+                    limit_refusal = refusal
+                dialect = simpler
+            else:
+                self._learn(request, known, dialect.after(reply), limit_refusal)
+                return reply, tries + more
 
     def _learn(self, request: CompletionRequest, known: Dialect, learnt: Dialect, limit_refusal: Fault | None) -> None:
         """Remember the form that succeeded, for later requests.
@@ -298,40 +298,32 @@ class Endpoint:
             )
         self._address.check()
 
-    def _unavailable(self, call: Call[ChatReply], tries: int) -> EndpointUnavailable:
+    def _unavailable(self, failure: NoReply, tries: int) -> EndpointUnavailable:
         """Explain why a call got no reply after so many requests, and what to do."""
-        asked = Asked(
+        fault = failure.fault
+        why = self._address.explain(
+            failure,
             endpoint="the endpoint",
             reply="a chat completion",
             model=self._model,
             model_hint="Check PGCLARIFY_LLM_MODEL.",
             refused_hint="The model may not have room for this passage,"
             " or PGCLARIFY_LLM_MODEL may not be a chat model.",
-            timeout=self._timeout,
-            longest_call=self.longest_call,
         )
-        why = self._address.explain(call, asked)
-        if self._effort is not None and call.fault is not None and _refuses(call.fault, EFFORT):
+        if self._effort is not None and fault.status in _REFUSING_FORM and names(fault, EFFORT):
             # Every request has this parameter, so the run cannot continue.
             return EndpointUnavailable(
                 f'the endpoint refused the reasoning effort "{self._effort}"',
                 detail=why.detail,
                 hint="Set PGCLARIFY_LLM_REASONING_EFFORT to one that the model takes, or unset it.",
             )
-        error = kind_of(call.fault)(why.message, detail=why.detail, hint=why.hint)
-        error.tries = max(tries, 1)
-        if call.fault is not None:
-            error.retry_after, error.may_pass = call.fault.wait, not call.fault.is_final
+        error = kind_of(fault)(why.message, detail=why.detail, hint=why.hint)
+        error.tries, error.retry_after, error.may_pass = tries, fault.wait, not fault.is_final
         return error
 
 
-def _refuses(fault: Fault, parameter: str) -> bool:
-    """Tell whether the form of a request was refused because of a parameter."""
-    return fault.status in _REFUSING_FORM and names(fault, parameter)
-
-
-def kind_of(fault: Fault | None) -> type[EndpointUnavailable]:
+def kind_of(fault: Fault) -> type[EndpointUnavailable]:
     """Tell from a call's fault whether only this request is refused, or the endpoint is unavailable."""
-    if fault is None or fault.problem in (Problem.SILENT, Problem.TOO_LARGE) or fault.status >= 500:
+    if fault.problem in (Problem.SILENT, Problem.TOO_LARGE) or fault.status >= 500:
         return EndpointFailed
     return RequestRefused if fault.status in REFUSING else EndpointUnavailable

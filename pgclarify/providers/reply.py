@@ -1,17 +1,30 @@
-"""Parsing that all replies share: JSON, refusals, token counts.
+"""Reads what servers send: chat completions, embeddings, scores, labels, lists of models, and refusals.
 
-Servers differ, and a broken server may send anything. This module returns plain texts and numbers. Anything else raises
-UnreadableReply, or is a refusal without words. No other module sees a server's own data structures.
+Servers differ, and a broken server may send anything. This module returns plain texts, numbers and vectors. Anything
+else raises UnreadableReply, or is a refusal without words. No other module sees a server's own data structures.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.language.thoughts import without_thoughts
 
 # The limit of the ledger's columns.
 _MOST_TOKENS: Final = 2**31 - 1
+# The parts of a reply that are its text. Some servers omit the type. Thoughts and pictures are not part of the answer.
+_TEXT_PARTS: Final = frozenset({"text", "output_text", None})
+# Fields in which servers send the model's thoughts.
+_THOUGHTS: Final = ("reasoning_content", "reasoning", "thinking")
+_ENTAILMENT: Final = "entailment"
 
 
 class UnreadableReply(Exception):
@@ -28,38 +41,168 @@ class UnreadableReply(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The body of a response with an error status.
-
-    Attributes:
-        message: The server's message; empty if it has none that can be read.
-        parameter: The parameter that it names; empty if none.
-        code: The server's code for the refusal; empty if it has none.
-    """
+    """The body of a response with an error status: message, parameter and code, each empty if it is missing."""
 
     message: str
     parameter: str = ""
     code: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """The parts of a chat completion that are kept.
+
+    Attributes:
+        text: What the model said, or its refusal; empty if there is neither. If the server does not separate thoughts,
+            they are in it.
+        prompt_tokens: As the server counted them; None if it did not.
+        completion_tokens: As the server counted them, including the tokens of thoughts.
+        cached_tokens: How many of prompt_tokens the server had in its cache; None if it does not say.
+        has_thoughts: Whether the model thought before it answered.
+    """
+
+    text: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cached_tokens: int | None
+    has_thoughts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """The embeddings that an endpoint returned.
+
+    Attributes:
+        vectors: float32, shape (texts, dimensions), in the order of the texts, exactly as sent: they may not have unit
+            length, and numbers may not be finite.
+        tokens: Tokens of all texts together; None if the server did not say.
+    """
+
+    vectors: NDArray[np.float32]
+    tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RerankReply:
+    """The scores of some texts.
+
+    Attributes:
+        scores: One for each text, in order, as the server sent them: finite, of any size.
+        tokens: How many tokens the server charges for; None if it does not say.
+    """
+
+    scores: tuple[float, ...]
+    tokens: int | None
+
+
 def read_refusal(body: bytes) -> Refusal:
     """Read the body of a response with an error status, in OpenAI's form or a similar one."""
     try:
-        found = parsed(body)
+        found = _parsed(body)
     except UnreadableReply:
         text = body.decode("utf-8", "replace").strip()
         return Refusal("" if text.startswith("<") else storable(text))
     if isinstance(found, list) and found:
         found = found[0]
     if not isinstance(found, dict):
-        return Refusal(words(found))
+        return Refusal(_words(found))
     error = next((found[name] for name in ("error", "detail") if found.get(name)), found)
-    return Refusal(words(error), _name(error, "param"), _name(error, "code"))
+    fields = error if isinstance(error, dict) else {}
+    named = [fields.get(key) for key in ("param", "code")]
+    return Refusal(_words(error), *(storable(name) if isinstance(name, str) else "" for name in named))
 
 
-def _name(error: object, key: str) -> str:
-    """Return a text of an error by its key; empty if it is missing."""
-    found = error.get(key) if isinstance(error, dict) else None
-    return storable(found) if isinstance(found, str) else ""
+def read_reply(body: bytes) -> ChatReply:
+    """Read a chat completion.
+
+    Raises:
+        UnreadableReply: If it is not a chat completion.
+    """
+    found = _object(body)
+    choices = found.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(message, dict):
+        raise _unreadable(found)
+    refusal = message.get("refusal")
+    text = _text(message.get("content")) or _arguments(message) or (refusal if isinstance(refusal, str) else "")
+    counted = _dict(found.get("usage"))
+    reasoning = _tokens(_dict(counted.get("completion_tokens_details")).get("reasoning_tokens")) or 0
+    return ChatReply(
+        storable(text),
+        _tokens(counted.get("prompt_tokens")),
+        _output_tokens(counted, reasoning),
+        _tokens(_dict(counted.get("prompt_tokens_details")).get("cached_tokens")),
+        has_thoughts=reasoning > 0 or any(message.get(name) for name in _THOUGHTS) or without_thoughts(text) != text,
+    )
+
+
+def read_models(body: bytes) -> list[str]:
+    """Read a list of models: their names.
+
+    Raises:
+        UnreadableReply: If it is not a list of models.
+    """
+    models = _object(body).get("data")
+    if not isinstance(models, list):
+        raise UnreadableReply
+    names = [_dict(model).get("id") for model in models]
+    return [storable(name) for name in names if isinstance(name, str)]
+
+
+def read_embeddings(body: bytes, count: int) -> Embeddings:
+    """Read a list of embeddings, each in base64 or as a list of numbers.
+
+    Args:
+        body: The body of the reply.
+        count: How many texts were sent.
+
+    Raises:
+        UnreadableReply: If it is not such a list, or does not have one vector for each text, all of equal dimensions.
+    """
+    found = _object(body)
+    vectors = [_vector(item.get("embedding")) for item in _by_index(found.get("data"), count, found)]
+    if len({len(vector) for vector in vectors}) != 1 or not len(vectors[0]):
+        raise UnreadableReply
+    return Embeddings(np.stack(vectors), _tokens(_dict(found.get("usage")).get("prompt_tokens")))
+
+
+def read_scores(body: bytes, count: int) -> RerankReply:
+    """Read scores in any order: an object with `results`, or a bare list, as text-embeddings-inference sends it.
+
+    Args:
+        body: The body of the reply.
+        count: How many texts were sent.
+
+    Raises:
+        UnreadableReply: If it is neither, or does not have one finite score for each text.
+    """
+    found = _parsed(body)
+    items = found.get("results") if isinstance(found, dict) else found
+    scores = [_score(item.get("relevance_score", item.get("score"))) for item in _by_index(items, count, found)]
+    # Usage of Jina, vLLM and llama.cpp; billed units of Cohere if they are tokens, not searches.
+    usage = _dict(found).get("usage")
+    billed = _dict(_dict(_dict(found).get("meta")).get("billed_units"))
+    counted = (
+        usage.get("total_tokens", usage.get("prompt_tokens")) if isinstance(usage, dict) else billed.get("input_tokens")
+    )
+    return RerankReply(tuple(scores), _tokens(counted))
+
+
+def read_entailments(body: bytes, count: int) -> tuple[bool, ...]:
+    """Read which pairs are entailed: TEI sends a list for each pair, with a score for each label.
+
+    Args:
+        body: The body of the reply.
+        count: How many pairs were sent.
+
+    Raises:
+        UnreadableReply: If it has another form, or if the labels are not entailment and at least one other.
+    """
+    found = _parsed(body)
+    if not isinstance(found, list) or len(found) != count:
+        raise _unreadable(found)
+    return tuple(_is_entailed(item) for item in found)
 
 
 def storable(text: str) -> str:
@@ -67,12 +210,8 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
 
 
-def parsed(body: bytes) -> object:
-    """Read JSON. Invalid UTF-8 becomes U+FFFD, because the rest is paid for.
-
-    Raises:
-        UnreadableReply: If it is not JSON.
-    """
+def _parsed(body: bytes) -> object:
+    """Read JSON. Invalid UTF-8 becomes U+FFFD, because the rest is paid for."""
     try:
         return json.loads(body.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
@@ -81,16 +220,23 @@ def parsed(body: bytes) -> object:
     raise UnreadableReply
 
 
-def tokens(number: object) -> int | None:
-    """Return a server's token count; None if it is not a valid count."""
-    if isinstance(number, float) and number.is_integer():
-        number = int(number)
-    if isinstance(number, bool) or not isinstance(number, int):
-        return None
-    return number if 0 <= number <= _MOST_TOKENS else None
+def _object(body: bytes) -> dict[str, Any]:
+    found = _parsed(body)
+    if not isinstance(found, dict):
+        raise UnreadableReply
+    return found
 
 
-def words(error: object) -> str:
+def _dict(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _unreadable(found: object) -> UnreadableReply:
+    """Some servers return a provider's failure with a success status."""
+    return UnreadableReply(_words(_dict(found).get("error", "")))
+
+
+def _words(error: object) -> str:
     """Return the message of an error in any of its forms."""
     said = error.get("message", error) if isinstance(error, dict) else error
     if isinstance(said, str):
@@ -101,3 +247,103 @@ def words(error: object) -> str:
         return storable(json.dumps(said, ensure_ascii=False))
     except RecursionError:
         return ""
+
+
+def _tokens(number: object) -> int | None:
+    """Return a server's token count; None if it is not a valid count."""
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    if isinstance(number, bool) or not isinstance(number, int):
+        return None
+    return number if 0 <= number <= _MOST_TOKENS else None
+
+
+def _output_tokens(counted: Mapping[str, object], reasoning: int) -> int | None:
+    """Return the tokens that are paid as output, including those of thoughts.
+
+    OpenAI counts thoughts as part of completion_tokens. xAI counts them separately; the total shows it.
+    """
+    completion = _tokens(counted.get("completion_tokens"))
+    prompt, total = _tokens(counted.get("prompt_tokens")), _tokens(counted.get("total_tokens"))
+    if completion is None or prompt is None or total is None:
+        return completion
+    return _tokens(completion + reasoning) if prompt + completion + reasoning == total else completion
+
+
+def _text(content: object) -> str:
+    """Return the text of a message: a string, or the text parts of a list."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list):
+        raise UnreadableReply
+    return "".join(_part(part) for part in content)
+
+
+def _part(part: object) -> str:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict):
+        raise UnreadableReply
+    kind = part.get("type")
+    said = part.get("refusal") if kind == "refusal" else part.get("text")
+    is_said = kind == "refusal" or kind is None or (isinstance(kind, str) and kind in _TEXT_PARTS)
+    return said if is_said and isinstance(said, str) else ""
+
+
+def _arguments(message: Mapping[str, Any]) -> str:
+    """Return the arguments of the tool that the model calls, in the form "tools"; empty if it calls none."""
+    calls = message.get("tool_calls")
+    call = _dict(calls[0]) if isinstance(calls, list) and calls else {}
+    said = _dict(call.get("function")).get("arguments")
+    return said if isinstance(said, str) else ""
+
+
+def _by_index(items: object, count: int, found: object) -> Sequence[Mapping[str, Any]]:
+    """Return the items of a list, one for each text, in the order of the texts."""
+    if not isinstance(items, list):
+        raise _unreadable(found)
+    rows: dict[int, Mapping[str, Any]] = {}
+    for item in items:
+        index = _dict(item).get("index")
+        if type(index) is not int:
+            raise UnreadableReply
+        rows[index] = item
+    if len(items) != count or set(rows) != set(range(count)):
+        raise UnreadableReply
+    return [rows[index] for index in range(count)]
+
+
+def _vector(sent: object) -> NDArray[np.float32]:
+    """Read one vector; raise UnreadableReply if it is not a list of numbers."""
+    if isinstance(sent, str):
+        try:
+            return np.frombuffer(base64.b64decode(sent, validate=True), dtype="<f4").astype(np.float32)
+        except (binascii.Error, ValueError):
+            pass
+    elif isinstance(sent, list) and all(type(number) in (int, float) for number in sent):
+        # An integer may be too large for a float, and a float too large for 32 bits.
+        try:
+            with np.errstate(over="ignore"):
+                return np.array(sent, dtype=np.float64).astype(np.float32)
+        except OverflowError:
+            return np.full(len(sent), np.inf, dtype=np.float32)
+    # Raised outside the handlers, so that the exception does not keep the body in memory.
+    raise UnreadableReply
+
+
+def _is_entailed(item: object) -> bool:
+    scores: dict[str, float] = {}
+    for one in item if isinstance(item, list) else []:
+        if not isinstance(label := _dict(one).get("label"), str):
+            raise UnreadableReply
+        scores[label.casefold()] = _score(one.get("score"))
+    if _ENTAILMENT not in scores or len(scores) < 2:
+        raise UnreadableReply(storable(f"its labels are: {', '.join(scores)}") if scores else "")
+    return max(scores, key=scores.__getitem__) == _ENTAILMENT
+
+
+def _score(sent: object) -> float:
+    # An integer may be too large for a float.
+    if isinstance(sent, int | float) and not isinstance(sent, bool) and -1e300 < sent < 1e300:
+        return float(sent)
+    raise UnreadableReply

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Self, TypeVar
 
@@ -18,11 +18,10 @@ from pgclarify.config import Provider, Settings
 from pgclarify.errors import ConfigurationError, EndpointUnavailable, ModelNotFound
 from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin
-from pgclarify.providers.address import REFUSING, Address, Asked
-from pgclarify.providers.bounded_client import Call
 from pgclarify.providers.call_line import CallLine
+from pgclarify.providers.client import REFUSING, Address, NoReply
 from pgclarify.providers.endpoint import MAX_RETRIES, kind_of
-from pgclarify.providers.rerank_reply import RerankReply, read_entailments, read_scores
+from pgclarify.providers.reply import RerankReply, read_entailments, read_scores
 from pgclarify.providers.reserved_names import is_reserved
 from pgclarify.vocabulary import AT_ENDPOINT
 
@@ -34,13 +33,10 @@ T = TypeVar("T")
 _ABOUT_A_REQUEST: Final = REFUSING | {500}
 # A text that is refused alone is usually too long. A quarter of it is not.
 _MOST_HALVINGS: Final = 2
-# A text to score once, which shows the form and that the endpoint answers.
-_PROBE: Final = "probe"
 
 # Some servers repeat the texts, and may escape a character as two codes of six bytes.
 _BYTES_PER_CHARACTER: Final = 12
-_BYTES_PER_SCORE: Final = 256
-_BYTES_PER_PAIR: Final = 4096
+_BYTES_PER_TEXT: Final = 4096
 _BYTES_AROUND: Final = 64 * 1024
 
 
@@ -56,30 +52,33 @@ class RerankEndpoint:
         max_retries: Further tries of a request after a lost connection, a timeout, an unreadable answer, 408, 409, 429
             or 5xx. Retry-After is obeyed up to a minute.
 
+    Attributes:
+        address: As given.
+
     Raises:
-        ConfigurationError: If the address is invalid. OpenAI's address is not a default, because OpenAI has no
+        ConfigurationError: If the address is invalid. OpenAI and Azure OpenAI are no default, because they have no
             rerankers.
     """
 
     def __init__(
         self, address: Address, *, concurrency: int = 16, timeout: float = 60.0, max_retries: int = MAX_RETRIES
     ) -> None:
-        if not address.has_own:
+        if not address.has_own or address.is_azure:
             raise ConfigurationError(
                 "no rerank endpoint is set",
                 detail="Neither PGCLARIFY_RERANK_BASE_URL nor OPENAI_BASE_URL is set in the worker's environment.",
                 hint="Set PGCLARIFY_RERANK_BASE_URL to the server's address without /rerank.",
             )
         address.check()
-        self._address = address
+        self.address = address
         self._line = CallLine(concurrency)
-        self._timeout = timeout
         self._longest_call = timeout * (max_retries + 1)
         self._client = address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
-        self._is_tei = False
-        # Numbers of texts and characters of requests that were refused as too large. No pair is at least as large as
-        # another one in both numbers.
-        self._refused: list[tuple[int, int]] = []
+        # Whether the server takes the form of TEI; None while that is unknown.
+        self._is_tei: bool | None = None
+        # The most texts in a request, once a server has refused more.
+        self._most_texts = 0
+        # How often a text was cut.
         self._cuts = 0
 
     @classmethod
@@ -105,11 +104,6 @@ class RerankEndpoint:
         )
         return cls(address, concurrency=settings.llm_concurrency, timeout=settings.llm_timeout)
 
-    @property
-    def address(self) -> Address:
-        """Return its address."""
-        return self._address
-
     def model(self, name: str) -> RerankModel:
         """Return one of its models. The first call shows whether the model exists.
 
@@ -134,170 +128,122 @@ class RerankEndpoint:
             )
         return RerankModel(self, model)
 
-    async def rerank(
-        self, model: str, query: str, texts: Sequence[str], begin: Begin | None = None
-    ) -> tuple[RerankReply, float]:
-        """Score texts, as soon as the limit allows, unless begin raises.
-
-        Usually this is one request. If the server refuses it but answers another one, the texts are split in halves. A
-        single text that is refused is cut in half, at most twice. A refused size is remembered.
-
-        Args:
-            model: The model's name.
-            query: The question.
-            texts: At least one.
-            begin: Called before the first request.
-
-        Returns:
-            The scores, and how many seconds they took.
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+        """Make the call of a prompt, as soon as the limit allows, unless begin raises.
 
         Raises:
             RequestRefused: If the endpoint refuses a quarter of a text, too.
-            EndpointUnavailable: If no scores were received, after all retries.
+            EndpointUnavailable: If no scores or labels were received, after all retries.
         """
-        async with self._line.turn("reranking"):
+        contents = [message.content for message in request.messages]
+        firsts, texts = contents[::2], contents[1::2]
+        async with self._line.turn(request.purpose):
             if begin is not None:
                 await begin()
             started = time.perf_counter()
             # One limit for all requests of the call: it must end before its lease in the ledger.
-            reply = await self._score(model, query, texts, self._ends_at())
-            return reply, time.perf_counter() - started
-
-    async def entails(
-        self, model: str, pairs: Sequence[tuple[str, str]], begin: Begin | None = None
-    ) -> tuple[Sequence[bool], float]:
-        """Tell which pairs are entailed, in one request, as soon as the limit allows, unless begin raises.
-
-        Args:
-            model: The model's name, for errors: TEI serves one model.
-            pairs: Premise and hypothesis; at least one pair, and no more than the server takes at once.
-            begin: Called before the request.
-
-        Returns:
-            For each pair, whether entailment is the most likely label; and how many seconds it took.
-
-        Raises:
-            EndpointUnavailable: If no labels were received, after all retries, or the model has no such label.
-        """
-        async with self._line.turn("inference"):
-            if begin is not None:
-                await begin()
-            started = time.perf_counter()
-            most_bytes = _BYTES_AROUND + _BYTES_PER_PAIR * len(pairs)
-            call = Call(partial(read_entailments, count=len(pairs)), most_bytes, self._ends_at())
-            body = {"inputs": [list(pair) for pair in pairs], "truncate": True}
-            await self._client.post("/predict", body, call)
-            if call.reply is None:
-                raise self._unavailable(call, model, "for each pair, the most likely label, such as entailment")
-            return call.reply, time.perf_counter() - started
+            ends_at = asyncio.get_running_loop().time() + self._longest_call
+            try:
+                if request.purpose == "inference":
+                    labels = await self._entails([*zip(firsts, texts, strict=True)], ends_at)
+                    said, tokens = json.dumps(labels), None
+                else:
+                    reply = await self._score(request.model, firsts[0], texts, ends_at)
+                    said, tokens = json.dumps(reply.scores), reply.tokens
+            except NoReply as failure:
+                raise self._unavailable(failure, request) from None
+            # A cross-encoder generates no tokens.
+            return Completion(said, tokens, 0, 1000 * (time.perf_counter() - started))
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
-    def _ends_at(self) -> float:
-        return asyncio.get_running_loop().time() + self._longest_call
+    async def _entails(self, pairs: Sequence[tuple[str, str]], ends_at: float) -> Sequence[bool]:
+        """Tell which pairs of premise and hypothesis are entailed: entailment is the most likely label."""
+        body = {"inputs": [list(pair) for pair in pairs], "truncate": True}
+        return await self._post("/predict", body, partial(read_entailments, count=len(pairs)), len(pairs), 0, ends_at)
 
     async def _score(
-        self,
-        model: str,
-        query: str,
-        texts: Sequence[str],
-        ends_at: float,
-        halvings: int = 0,
-        *,
-        may_switch: bool = True,
+        self, model: str, query: str, texts: Sequence[str], ends_at: float, halvings: int = 0
     ) -> RerankReply:
-        if self._is_too_much(texts):
+        """Score texts, usually in one request.
+
+        If the server refuses it, each half of the texts is tried. A single text that is refused is cut in half, at
+        most twice.
+        """
+        if 0 < self._most_texts < len(texts):
             return await self._score_halves(model, query, texts, ends_at)
-        is_tei = self._is_tei
-        call = await self._post(model, query, texts, ends_at, is_tei=is_tei)
-        if call.reply is not None:
-            return call.reply
-        status = 0 if call.fault is None else call.fault.status
-        probed = await self._probe(model, ends_at) if status in _ABOUT_A_REQUEST else None
-        if probed is None:
-            raise self._unavailable(call, model)
-        if is_tei != self._is_tei and may_switch:
-            # Only once, because a server that changes the form it takes would be asked without end.
-            reply = await self._score(model, query, texts, ends_at, halvings, may_switch=False)
-        elif len(texts) > 1:
+        try:
+            return await self._rerank(model, query, texts, ends_at)
+        except NoReply as failure:
+            refused = failure
+        status = refused.fault.status
+        if status not in _ABOUT_A_REQUEST or (len(texts) == 1 and halvings == _MOST_HALVINGS):
+            raise refused
+        if len(texts) > 1:
             cuts = self._cuts
             reply = await self._score_halves(model, query, texts, ends_at)
             if status in REFUSING and cuts == self._cuts:
                 # The number of texts was the problem, because each text alone was accepted.
-                self._remember_refused(texts)
-        elif halvings == _MOST_HALVINGS:
-            raise self._unavailable(call, model)
-        else:
-            self._cuts += 1
-            chars = len(texts[0])
-            _logger.warning("the rerank endpoint refused a text of %d characters: trying half of it", chars)
-            reply = await self._score(model, query, [texts[0][: chars // 2]], ends_at, halvings + 1)
-        return RerankReply(reply.scores, _sum(reply.tokens, probed.tokens))
+                self._most_texts = min(self._most_texts or len(texts), (len(texts) + 1) // 2)
+            return reply
+        self._cuts += 1
+        chars = len(texts[0])
+        _logger.warning("the rerank endpoint refused a text of %d characters: trying half of it", chars)
+        return await self._score(model, query, [texts[0][: chars // 2]], ends_at, halvings + 1)
+
+    async def _rerank(self, model: str, query: str, texts: Sequence[str], ends_at: float) -> RerankReply:
+        """Make one request, in the form that the server takes; while that is unknown, in either form."""
+        forms: dict[bool, dict[str, Any]] = {
+            False: {"model": model, "query": query, "documents": list(texts)},
+            True: {"query": query, "texts": list(texts), "truncate": True},
+        }
+        read, chars = partial(read_scores, count=len(texts)), sum(map(len, texts))
+        if self._is_tei is None:
+            try:
+                reply = await self._post("/rerank", forms[False], read, len(texts), chars, ends_at)
+            except NoReply as failure:
+                if failure.fault.status not in REFUSING:
+                    raise
+                try:
+                    reply = await self._post("/rerank", forms[True], read, len(texts), chars, ends_at)
+                except NoReply:
+                    raise failure from None
+                self._is_tei = True
+            else:
+                self._is_tei = False
+            return reply
+        return await self._post("/rerank", forms[self._is_tei], read, len(texts), chars, ends_at)
 
     async def _score_halves(self, model: str, query: str, texts: Sequence[str], ends_at: float) -> RerankReply:
         middle = (len(texts) + 1) // 2
         # One after the other, so that the second half costs nothing if the first fails.
         first = await self._score(model, query, texts[:middle], ends_at)
         second = await self._score(model, query, texts[middle:], ends_at)
-        return RerankReply(first.scores + second.scores, _sum(first.tokens, second.tokens))
-
-    def _is_too_much(self, texts: Sequence[str]) -> bool:
-        """Tell whether a request that was not larger, in texts and in characters, was refused."""
-        chars = sum(map(len, texts))
-        return any(len(texts) >= count and chars >= size for count, size in self._refused)
-
-    def _remember_refused(self, texts: Sequence[str]) -> None:
-        """Remember a request that was too large, by both numbers: few long texts say nothing about many short ones."""
-        if not self._is_too_much(texts):
-            most, chars = len(texts), sum(map(len, texts))
-            self._refused = [(count, size) for count, size in self._refused if count < most or size < chars]
-            self._refused.append((most, chars))
-
-    async def _probe(self, model: str, ends_at: float) -> RerankReply | None:
-        """Score a short text in either form, and remember the form that works; None if neither does."""
-        for is_tei in (self._is_tei, not self._is_tei):
-            call = await self._post(model, _PROBE, [_PROBE], ends_at, is_tei=is_tei)
-            if call.reply is not None:
-                self._is_tei = is_tei
-                return call.reply
-        return None
+        tokens = None if first.tokens is None or second.tokens is None else first.tokens + second.tokens
+        return RerankReply(first.scores + second.scores, tokens)
 
     async def _post(
-        self, model: str, query: str, texts: Sequence[str], ends_at: float, *, is_tei: bool
-    ) -> Call[RerankReply]:
-        """Make one request, in the form of text-embeddings-inference or in that of the other servers."""
-        body: dict[str, Any] = (
-            {"query": query, "texts": list(texts), "truncate": True}
-            if is_tei
-            else {"model": model, "query": query, "documents": list(texts)}
-        )
-        most_bytes = _BYTES_AROUND + sum(_BYTES_PER_SCORE + _BYTES_PER_CHARACTER * len(text) for text in texts)
-        call = Call(partial(read_scores, count=len(texts)), most_bytes, ends_at)
-        await self._client.post("/rerank", body, call)
-        return call
+        self, path: str, body: Mapping[str, Any], read: Callable[[bytes], T], texts: int, chars: int, ends_at: float
+    ) -> T:
+        most_bytes = _BYTES_AROUND + _BYTES_PER_TEXT * texts + _BYTES_PER_CHARACTER * chars
+        reply, _ = await self._client.post(path, body, read, most_bytes=most_bytes, ends_at=ends_at)
+        return reply
 
-    def _unavailable(
-        self, call: Call[Any], model: str, reply: str = "a list of scores, one for each passage"
-    ) -> EndpointUnavailable:
-        """Explain why a request got no reply, and what to do."""
-        asked = Asked(
+    def _unavailable(self, failure: NoReply, request: CompletionRequest) -> EndpointUnavailable:
+        """Explain why a call got no reply, and what to do."""
+        why = self.address.explain(
+            failure,
             endpoint="the rerank endpoint",
-            reply=reply,
-            model=model,
+            reply="for each pair, the most likely label, such as entailment"
+            if request.purpose == "inference"
+            else "a list of scores, one for each passage",
+            model=request.model,
             model_hint="Check its name.",
             refused_hint="The model may not have room for this text, or may be one of another kind.",
-            timeout=self._timeout,
-            longest_call=self._longest_call,
         )
-        why = self._address.explain(call, asked)
-        return kind_of(call.fault)(why.message, detail=why.detail, hint=why.hint)
-
-
-def _sum(tokens: int | None, more: int | None) -> int | None:
-    """Add up tokens; None if a number is unknown."""
-    return None if tokens is None or more is None else tokens + more
+        return kind_of(failure.fault)(why.message, detail=why.detail, hint=why.hint)
 
 
 class RerankModel:
@@ -341,17 +287,5 @@ class RerankModel:
         )
 
     async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-        """Make the call, as soon as the endpoint's limit allows.
-
-        Raises:
-            EndpointUnavailable: If no scores were received, after all retries.
-        """
-        contents = [message.content for message in request.messages]
-        premises, texts = contents[::2], contents[1::2]
-        if request.purpose == "inference":
-            pairs = [*zip(premises, texts, strict=True)]
-            verdicts, seconds = await self._endpoint.entails(self._model, pairs, begin)
-            return Completion(json.dumps(verdicts), None, 0, 1000 * seconds)
-        reply, seconds = await self._endpoint.rerank(self._model, premises[0], texts, begin)
-        # A reranker generates no tokens.
-        return Completion(json.dumps(reply.scores), reply.tokens, 0, 1000 * seconds)
+        """Make the call; see `RerankEndpoint.complete`."""
+        return await self._endpoint.complete(request, begin)

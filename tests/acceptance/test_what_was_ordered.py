@@ -276,13 +276,7 @@ def imported(product: Product, worker: subprocess.Popen[str], run_id: int) -> di
         ("worker", "pgvector"),
         ("worker", "sentence_transformers"),
         ("worker", "hdbscan"),
-        pytest.param(
-            "worker",
-            "openai",
-            marks=pytest.mark.xfail(
-                reason="the worker calls models without the openai client", raises=AssertionError, strict=True
-            ),
-        ),
+        ("worker", "openai"),
     ],
 )
 def test_the_process_that_does_the_work_has_the_library(

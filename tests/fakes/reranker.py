@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping
 from typing import cast
 
 from pgclarify.errors import CompletionError
+from pgclarify.model_calls import Completion, CompletionRequest
 from pgclarify.protocols import Begin, Completer
 from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
-from pgclarify.providers.rerank_reply import RerankReply
 
 
 class FakeRerankEndpoint:
@@ -36,32 +37,26 @@ class FakeRerankEndpoint:
         """Return the model with a name."""
         return RerankModel(cast(RerankEndpoint, self), name.removeprefix("endpoint:"))
 
-    async def rerank(
-        self, model: str, query: str, texts: Sequence[str], begin: Begin | None = None
-    ) -> tuple[RerankReply, float]:
-        """Look texts up.
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+        """Look texts or pairs up.
 
         Raises:
             CompletionError: If the table has one.
         """
         if begin is not None:
             await begin()
-        self.calls.append(list(texts))
+        contents = [message.content for message in request.messages]
+        firsts, texts = contents[::2], contents[1::2]
         # A real call lets other tasks run here.
         await asyncio.sleep(0)
+        if request.purpose == "inference":
+            pairs = [*zip(firsts, texts, strict=True)]
+            self.pairs.append(pairs)
+            return Completion(json.dumps([pair in self._entailed for pair in pairs]), None, 0, 1.0)
+        self.calls.append(texts)
         found = [self._scores.get(text, 0.1) for text in texts]
         for one in found:
             if isinstance(one, CompletionError):
                 raise one
-        tokens = sum(len(query) + len(text) for text in texts)
-        return RerankReply(tuple(one for one in found if not isinstance(one, CompletionError)), tokens), 0.001
-
-    async def entails(
-        self, model: str, pairs: Sequence[tuple[str, str]], begin: Begin | None = None
-    ) -> tuple[Sequence[bool], float]:
-        """Look pairs up."""
-        if begin is not None:
-            await begin()
-        self.pairs.append(list(pairs))
-        await asyncio.sleep(0)
-        return [pair in self._entailed for pair in pairs], 0.001
+        tokens = sum(len(firsts[0]) + len(text) for text in texts)
+        return Completion(json.dumps(found), tokens, 0, 1.0)

@@ -20,7 +20,15 @@ IMAGE_VARIABLES = {"POSTGRES_DB", "POSTGRES_PASSWORD", "POSTGRES_HOST_AUTH_METHO
 # libpq reads it if a connection string has no password.
 LIBPQ_VARIABLES = {"PGPASSWORD"}
 # The HTTP clients of the worker read them, as docs/endpoints.md says, and the library of the Hugging Face hub.
-CLIENT_VARIABLES = {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "HF_HUB_OFFLINE"}
+CLIENT_VARIABLES = {
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "OPENAI_CUSTOM_HEADERS",
+    "OPENAI_ORG_ID",
+    "OPENAI_PROJECT_ID",
+    "HF_HUB_OFFLINE",
+}
 # pip reads it while the image is built.
 BUILD_VARIABLES = {"PIP_EXTRA_INDEX_URL"}
 OURS = ["init", "worker"]

@@ -6,15 +6,14 @@ import asyncio
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.config import Provider, Settings
 from pgclarify.errors import ConfigurationError, PgclarifyError, describe
 
 if TYPE_CHECKING:
-    from pgclarify.providers.address import Address
-    from pgclarify.providers.bounded_client import Call
+    from pgclarify.providers.client import Address, Fault
     from pgclarify.providers.endpoint import Endpoint
 
 # Enough for a list of names from a running server.
@@ -89,25 +88,35 @@ async def _ask_chat_endpoint(settings: Settings) -> Check:
 
 
 async def _ask_endpoint(endpoint: Endpoint) -> Check:
-    from pgclarify.providers.bounded_client import Call
-    from pgclarify.providers.chat_reply import read_models
-
     address = endpoint.address
-    call = Call(read_models, _MOST_BYTES, asyncio.get_running_loop().time() + _SECONDS)
+    async with endpoint:
+        answer, seconds = await _list_of_models(address)
+    if isinstance(answer, list):
+        return models_check(endpoint.model, answer, address.base_url, seconds)
+    return _fault_check(answer, address)
+
+
+async def _list_of_models(address: Address) -> tuple[list[str] | Fault, float]:
+    """Return the names of the models, or why there are none; and the seconds that the answer took."""
+    from pgclarify.providers.client import NoReply
+    from pgclarify.providers.reply import read_models
+
     began = time.perf_counter()
-    async with endpoint, address.client(silence=_SECONDS, connections=1, max_retries=0) as client:
-        await client.get("/models", call)
-    if call.reply is not None:
-        return models_check(endpoint.model, call.reply, address.base_url, time.perf_counter() - began)
-    return _fault_check(call, address)
+    ends_at = asyncio.get_running_loop().time() + _SECONDS
+    async with address.client(silence=_SECONDS, connections=1, max_retries=0) as client:
+        try:
+            names, _ = await client.get("/models", read_models, most_bytes=_MOST_BYTES, ends_at=ends_at)
+        except NoReply as failure:
+            return failure.fault, time.perf_counter() - began
+    return names, time.perf_counter() - began
 
 
-def _fault_check(call: Call[Any], address: Address) -> Check:
+def _fault_check(fault: Fault, address: Address) -> Check:
     """Say what it means that no list of models was received."""
-    from pgclarify.providers.bounded_client import Problem
+    from pgclarify.providers.client import Problem
 
-    match call.fault and call.fault.problem:
-        case None | Problem.SILENT:
+    match fault.problem:
+        case Problem.SILENT:
             return problem(
                 _NAME,
                 f"{address.base_url} did not answer within {_SECONDS:g} seconds",
@@ -119,8 +128,8 @@ def _fault_check(call: Call[Any], address: Address) -> Check:
                 f"{address.base_url} cannot be reached",
                 f"Check that the server runs and that {address.url_variable} is its address.",
             )
-        case Problem.REFUSED if call.fault is not None:
-            return status_check(call.fault.status, address)
+        case Problem.REFUSED:
+            return status_check(fault.status, address)
         case _:
             return problem(
                 _NAME,
@@ -187,22 +196,16 @@ def check_rerank_endpoint(settings: Settings) -> Check:
     from pgclarify.providers.rerank_endpoint import RerankEndpoint
 
     async def ask() -> Check:
-        from pgclarify.providers.bounded_client import Call, Problem
-        from pgclarify.providers.chat_reply import read_models
+        from pgclarify.providers.client import Fault, Problem
 
         address = RerankEndpoint.from_settings(settings).address
-        call = Call(read_models, _MOST_BYTES, asyncio.get_running_loop().time() + _SECONDS)
-        began = time.perf_counter()
-        async with address.client(silence=_SECONDS, connections=1, max_retries=0) as client:
-            await client.get("/models", call)
-        seconds, fault = time.perf_counter() - began, call.fault
-        if call.reply is None and (
-            fault is None
-            or fault.problem in (Problem.SILENT, Problem.BROKEN)
-            or fault.status in (401, 403, 429)
-            or fault.status >= 500
+        answer, seconds = await _list_of_models(address)
+        if isinstance(answer, Fault) and (
+            answer.problem in (Problem.SILENT, Problem.BROKEN)
+            or answer.status in (401, 403, 429)
+            or answer.status >= 500
         ):
-            return replace(_fault_check(call, address), name=_RERANK_NAME)
+            return replace(_fault_check(answer, address), name=_RERANK_NAME)
         return ok(
             _RERANK_NAME,
             f"{address.base_url} answers in {_milliseconds(seconds)}; it was not asked to rank anything",

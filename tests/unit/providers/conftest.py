@@ -10,7 +10,7 @@ from tests.openai_server import Server, serve
 @pytest.fixture(autouse=True, scope="module")
 def short_pauses() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pgclarify.providers.bounded_client._FIRST_PAUSE", 0.001)
+        patch.setattr("pgclarify.providers.client._FIRST_PAUSE", 0.001)
         yield
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from pgclarify.providers.address import Address
+from pgclarify.providers.client import Address
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 from pgclarify.providers.endpoint_embedder import EndpointEmbedder
 from tests.openai_server import EmbeddingBehavior, Reply, Server, bags_of_words

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from pgclarify.errors import EmbeddingUnavailable, EndpointUnavailable, PgclarifyError
-from pgclarify.providers.address import Address
+from pgclarify.providers.client import Address
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 from pgclarify.providers.endpoint_embedder import EndpointEmbedder
 from tests.raw_server import Answer, RawServer, completion, http, serve_raw

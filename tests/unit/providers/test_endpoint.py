@@ -226,7 +226,7 @@ async def test_a_busy_server_is_asked_again_when_it_says_so(server):
 
 
 async def test_a_call_ends_within_its_longest_time(server, monkeypatch):
-    monkeypatch.setattr("pgclarify.providers.bounded_client._FIRST_PAUSE", 0.5)
+    monkeypatch.setattr("pgclarify.providers.client._FIRST_PAUSE", 0.5)
     server.script.append(Reply.error(429, retry_after=60))
     async with endpoint_of(server, timeout=0.05, max_retries=1) as endpoint:
         assert endpoint.longest_call == pytest.approx(0.2)
@@ -266,14 +266,19 @@ def refusing(*refused: str) -> Behavior:
 
 
 @pytest.mark.parametrize(
-    ("refused", "tries"), [(["json_schema"], ["json_object"]), (["json_schema", "json_object"], ["json_object", None])]
+    ("refused", "tries"),
+    [
+        (["json_schema"], ["tools"]),
+        (["json_schema", "tools"], ["tools", "json_object"]),
+        (["json_schema", "tools", "json_object"], ["tools", "json_object", None]),
+    ],
 )
 async def test_a_server_without_structured_output_is_asked_in_a_simpler_form_from_then_on(server, refused, tries):
     server.behavior = refusing(*refused)
     async with endpoint_of(server) as endpoint:
         await endpoint.complete(request())
         await endpoint.complete(request("Question: more?"))
-    forms = [body.get("response_format", {}).get("type") for body in server.bodies]
+    forms = ["tools" if "tools" in body else body.get("response_format", {}).get("type") for body in server.bodies]
     assert forms == ["json_schema", *tries, tries[-1]]
 
 
@@ -381,22 +386,32 @@ async def test_tokens_that_nobody_has_counted_are_not_known(server, usage):
     ],
 )
 async def test_what_is_wrong_with_the_request_is_told_from_an_endpoint_that_is_away(server, status, is_its_own_fault):
-    server.script.extend([Reply.error(status, "no")] * 3)
+    server.script.extend([Reply.error(status, "no")] * 4)
     async with endpoint_of(server) as endpoint:
         with pytest.raises(EndpointUnavailable) as caught:
             await endpoint.complete(request())
     assert isinstance(caught.value, RequestRefused) is is_its_own_fault
     # Simpler forms are only tried after statuses that may be about the form.
-    assert len(server.bodies) == (3 if status in (400, 422) else 1)
+    assert len(server.bodies) == (4 if status in (400, 422) else 1)
 
 
 async def test_a_request_refused_for_its_own_sake_changes_nothing_for_the_next(server):
-    server.script.extend([Reply.error(400, "the context is full")] * 3)
+    server.script.extend([Reply.error(400, "the context is full")] * 4)
     async with endpoint_of(server) as endpoint:
         with pytest.raises(RequestRefused):
             await endpoint.complete(request())
         await endpoint.complete(request("Question: short?"))
     assert server.bodies[-1]["response_format"]["type"] == "json_schema"
+
+
+async def test_the_arguments_of_a_tool_are_the_reply(server):
+    call = {"id": "1", "type": "function", "function": {"name": "relaxation", "arguments": '{"query": "x"}'}}
+    server.script.extend([Reply.error(400, "no json_schema"), Reply(None, message={"tool_calls": [call]})])
+    async with endpoint_of(server) as endpoint:
+        assert (await endpoint.complete(request())).reply == '{"query": "x"}'
+    body = server.bodies[-1]
+    assert body["tools"] == [{"type": "function", "function": {"name": "relaxation", "parameters": SCHEMA}}]
+    assert body["tool_choice"] == {"type": "function", "function": {"name": "relaxation"}}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,482 @@
+"""Calls of an endpoint through the openai client: its address and key, retries, and the errors without a reply."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from email.utils import mktime_tz, parsedate_tz
+from enum import Enum, auto
+from math import isfinite
+from pathlib import Path
+from time import time
+from types import TracebackType
+from typing import Any, Final, NamedTuple, Self, TypeVar
+from urllib.parse import urlsplit
+
+import aiohttp
+import httpx2
+import openai
+from pydantic import SecretStr
+
+from pgclarify.config import Settings
+from pgclarify.errors import ConfigurationError
+from pgclarify.providers.key import Key
+from pgclarify.providers.reply import UnreadableReply, read_refusal, storable
+from pgclarify.providers.transport import MOST_BYTES, Encoded, LimitedTransport, TooLarge
+
+OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
+
+# Some servers require a key; the others ignore it.
+_NO_KEY: Final = "no-key-set"
+_LONGEST_SERVER_TEXT: Final = 300
+
+REFUSING: Final = frozenset({400, 413, 422})
+"""Statuses for a bad request: malformed, too large, or not processable."""
+
+# Statuses that may pass on another try, besides 5xx: a timeout, a conflict, a rate limit.
+_PASSING: Final = frozenset({408, 409, 429})
+# Seconds before the second try. Each later pause is twice as long, up to a limit. A random part of up to a quarter is
+# subtracted, so that calls that failed together do not retry together.
+_FIRST_PAUSE: Final = 0.5
+_LONGEST_USUAL_PAUSE: Final = 8.0
+# Longest pause that a server may ask for. If it asks for more, the usual pauses apply, and the error quotes the server.
+_LONGEST_PAUSE: Final = 60.0
+
+T = TypeVar("T")
+
+
+class Problem(Enum):
+    """Why a try got no reply."""
+
+    SILENT = auto()
+    BROKEN = auto()
+    UNREADABLE = auto()
+    TOO_LARGE = auto()
+    REFUSED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What was wrong with one try.
+
+    problem: The kind.
+    said: The server's message, or the kind of error that its bytes caused; empty if there is none.
+    status: The status of a refusal; else 0.
+    parameter: The parameter that a refusal names; empty if none.
+    code: The server's code for the refusal; empty if it has none.
+    wait: Seconds that the server asks to wait; None if it does not say.
+    is_final: Whether another try would have the same result.
+    """
+
+    problem: Problem
+    said: str = ""
+    status: int = 0
+    parameter: str = ""
+    code: str = ""
+    wait: float | None = None
+    is_final: bool = False
+
+
+class NoReply(Exception):
+    """All tries of a call failed.
+
+    Args:
+        fault: What was wrong with the last try.
+        tries: How many there were.
+    """
+
+    def __init__(self, fault: Fault, tries: int) -> None:
+        super().__init__(fault.problem.name)
+        self.fault = fault
+        self.tries = tries
+
+
+class Explanation(NamedTuple):
+    """The parts of an error: why a call got no reply, and what to do."""
+
+    message: str
+    detail: str
+    hint: str
+
+
+class Address:
+    """The address of an endpoint, and its key.
+
+    Args:
+        base_url: http(s) address up to and including the version; None or blank means OpenAI's own. For Azure OpenAI
+            the address of the resource.
+        api_key: None if the server needs none.
+        url_variable: The environment variable of the address, for errors.
+        key_variable: The environment variable of the key, for errors.
+        key_file: A file with the key, instead of api_key.
+        azure_version: The version of Azure's API; None if the server is not Azure OpenAI.
+
+    Attributes:
+        base_url: The address.
+        has_own: Whether an address was given.
+        has_key: Whether a key was given.
+        is_azure: Whether it is Azure OpenAI.
+        url_variable: The environment variable of the address.
+
+    Raises:
+        ConfigurationError: If a key and a file are given, or the file holds no key.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None,
+        api_key: SecretStr | None,
+        *,
+        url_variable: str = "OPENAI_BASE_URL",
+        key_variable: str = "OPENAI_API_KEY",
+        key_file: Path | None = None,
+        azure_version: str | None = None,
+    ) -> None:
+        given = (base_url or "").strip()
+        self.base_url = given or OPENAI_BASE_URL
+        self.has_own = bool(given)
+        self._key = Key(api_key, key_file, key_variable)
+        self.has_key = bool(self._key.current())
+        self.url_variable = url_variable
+        self.is_azure = azure_version is not None
+        self._azure_version = azure_version
+
+    @classmethod
+    def of_chat(cls, settings: Settings) -> Self:
+        """Return the address of the language model: OpenAI, another server with its API, or Azure OpenAI.
+
+        Raises:
+            ConfigurationError: As the class, or if the settings of Azure are incomplete.
+        """
+        azure = settings.azure_openai_endpoint
+        if azure is None:
+            return cls(settings.openai_base_url, settings.openai_api_key, key_file=settings.openai_api_key_file)
+        if settings.openai_base_url is not None:
+            raise ConfigurationError(
+                "the language model has two addresses",
+                detail="OPENAI_BASE_URL and AZURE_OPENAI_ENDPOINT are both set.",
+                hint="Unset one of them.",
+            )
+        if settings.openai_api_version is None or settings.azure_openai_api_key is None:
+            raise ConfigurationError(
+                "the settings of Azure OpenAI are incomplete",
+                detail="AZURE_OPENAI_ENDPOINT needs OPENAI_API_VERSION and AZURE_OPENAI_API_KEY.",
+                hint="Set both, or set OPENAI_BASE_URL and OPENAI_API_KEY for Azure's address that ends in /openai/v1.",
+            )
+        return cls(
+            azure,
+            settings.azure_openai_api_key,
+            url_variable="AZURE_OPENAI_ENDPOINT",
+            key_variable="AZURE_OPENAI_API_KEY",
+            azure_version=settings.openai_api_version,
+        )
+
+    @classmethod
+    def beside_chat(
+        cls, settings: Settings, prefix: str, base_url: str | None, api_key: SecretStr | None, key_file: Path | None
+    ) -> Self:
+        """Return the address of an endpoint that serves no chat model: its own, else that of the language model.
+
+        The language model's key is sent to the language model's address only.
+
+        Args:
+            settings: The settings of this process.
+            prefix: Prefix of its own variables: PGCLARIFY_EMBEDDING or PGCLARIFY_RERANK.
+            base_url: Its own address; None if none is set.
+            api_key: Its own key; None if none is set.
+            key_file: A file with its own key; None if none is set.
+
+        Raises:
+            ConfigurationError: As `of_chat`.
+        """
+        if (base_url, api_key, key_file) == (None, None, None):
+            return cls.of_chat(settings)
+        chat = cls.of_chat(settings) if base_url is None else None
+        return cls(
+            base_url if chat is None else chat.base_url if chat.has_own else None,
+            api_key,
+            url_variable=f"{prefix}_BASE_URL" if chat is None else chat.url_variable,
+            key_variable=f"{prefix}_API_KEY",
+            key_file=key_file,
+            azure_version=None if chat is None else chat._azure_version,
+        )
+
+    @property
+    def key_variable(self) -> str:
+        """Name the variable of the key, or of the key's file."""
+        return self._key.variable
+
+    @property
+    def host(self) -> str:
+        """Return the endpoint's host. The address itself may have secrets, because it may not be checked yet."""
+        return urlsplit(self.base_url).hostname or "The endpoint"
+
+    def check(self) -> None:
+        """Check that it is a plain web address.
+
+        Raises:
+            ConfigurationError: If it is not.
+        """
+        url = urlsplit(self.base_url)
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise ConfigurationError(
+                f"{self.url_variable} is not a web address",
+                detail="It must begin with http:// or https:// and a host.",
+                hint="Set it to an address such as http://127.0.0.1:8000/v1.",
+            )
+        # The address appears in log lines and errors.
+        if url.username or url.password or url.query:
+            raise ConfigurationError(
+                f"{self.url_variable} carries more than an address",
+                detail="It contains a user name, a password or parameters.",
+                hint=f"Keep only the address in it, and put the key into {self.key_variable}.",
+            )
+
+    def client(self, *, silence: float, connections: int, max_retries: int) -> Client:
+        """Make a client for this address; arguments as of `Client` and `LimitedTransport`."""
+        is_of_openai = not self.key_variable.startswith("PGCLARIFY_")
+        transport = LimitedTransport(
+            self.base_url, silence=silence, connections=connections, sends_all_headers=is_of_openai
+        )
+        # The key is in the headers of each try, because its file may change.
+        shared: dict[str, Any] = {
+            "api_key": _NO_KEY,
+            # The client's own retries would not be counted, and it does not retry unreadable replies.
+            "max_retries": 0,
+            "default_headers": {"Accept-Encoding": "identity"},
+            "http_client": httpx2.AsyncClient(transport=transport, timeout=None),
+        }
+        client = (
+            openai.AsyncAzureOpenAI(azure_endpoint=self.base_url, api_version=self._azure_version, **shared)
+            if self.is_azure
+            else openai.AsyncOpenAI(base_url=self.base_url, **shared)
+        )
+        return Client(client, self._auth, max_retries)
+
+    def scrubbed(self, text: str) -> str:
+        """Return a server's message on one line, shortened, and without the key."""
+        text = " ".join(storable(self._key.hide(text)).split())
+        return text if len(text) <= _LONGEST_SERVER_TEXT else f"{text[:_LONGEST_SERVER_TEXT]}…"
+
+    def explain(
+        self, failure: NoReply, *, endpoint: str, reply: str, model: str, model_hint: str, refused_hint: str
+    ) -> Explanation:
+        """Explain why a call got no reply, and what to do.
+
+        Args:
+            failure: The call.
+            endpoint: What the endpoint is called.
+            reply: What its answer should have been.
+            model: The model's name.
+            model_hint: What to check if the endpoint does not know the model.
+            refused_hint: What to check if it refuses this request.
+        """
+        fault, url = failure.fault, self.base_url
+        asked = f"{url} was asked {'once' if failure.tries == 1 else f'{failure.tries} times'}"
+        said = self.scrubbed(fault.said)
+        answered = f"{url} answered with status {fault.status}" + (f": {said}" if said else ".")
+        if fault.wait is not None and fault.wait > 0:
+            answered += f" It asks to wait {fault.wait:.0f} seconds."
+        ends_in_version = f"Check {self.url_variable}: it usually ends in /v1."
+        explained = {
+            Problem.SILENT: (
+                f"{endpoint} did not answer in time",
+                f"{asked}. PGCLARIFY_LLM_TIMEOUT limits how long it may be silent.",
+                "Raise PGCLARIFY_LLM_TIMEOUT, or lower PGCLARIFY_LLM_CONCURRENCY if the server is overloaded.",
+            ),
+            Problem.BROKEN: (
+                f"{endpoint} cannot be reached",
+                f"{asked}: there was no connection, or it broke.",
+                f"Check that the server runs and that {self.url_variable} is its address.",
+            ),
+            Problem.TOO_LARGE: (
+                f"the answer of {endpoint} is too large",
+                f"{asked}. It sent more bytes than {reply} can need.",
+                f"Check that {self.url_variable} is the right address, and that its server obeys the request.",
+            ),
+            Problem.UNREADABLE: (
+                f"the answer of {endpoint} is not {reply}",
+                f"{asked}. What it sent could not be read{f' ({said})' if said else ''}.",
+                ends_in_version,
+            ),
+        }
+        match fault.status:
+            case _ if fault.problem in explained:
+                parts = explained[fault.problem]
+            case 401 | 403:
+                # The message is not shown, because servers like to repeat a part of the key in it.
+                parts = (
+                    f"{endpoint} refused the key",
+                    f"{url} answered with status {fault.status}.",
+                    f"Check {self.key_variable}, and that it may use this model."
+                    if self.has_key
+                    else f"This endpoint wants a key: set {self.key_variable}.",
+                )
+            case 404:
+                message = f'{endpoint} does not know the model "{model}", or the address is wrong'
+                parts = (message, answered, f"{model_hint} {ends_in_version}")
+            case 429:
+                hint = "Lower PGCLARIFY_LLM_CONCURRENCY, or raise the limit with the provider."
+                parts = (f"the rate limit or quota of {endpoint} is used up", answered, hint)
+            case status if 300 <= status < 400:
+                hint = f"Set {self.url_variable} to that address. Passages are sent nowhere else."
+                parts = (f"{endpoint} is at another address", answered, hint)
+            case status if status >= 500:
+                hint = "See the server's own log; what is asked again pays only for what is missing."
+                parts = (f"{endpoint} failed", answered, hint)
+            case _:
+                parts = (f"{endpoint} refused the request", answered, refused_hint)
+        return Explanation(*parts)
+
+    def _auth(self) -> Mapping[str, str]:
+        key = self._key.current() or _NO_KEY
+        return {"api-key": key} if self.is_azure else {"Authorization": f"Bearer {key}"}
+
+
+class Client:
+    """Makes calls to one address. Replies are read from their JSON; the client's own types take twice the CPU time.
+
+    Args:
+        client: The openai client, without retries of its own.
+        auth: Returns the headers with the key; called for each try.
+        max_retries: Further tries after an answer that is neither a reply nor a refusal, or after a refusal that may
+            pass.
+    """
+
+    def __init__(self, client: openai.AsyncOpenAI, auth: Callable[[], Mapping[str, str]], max_retries: int) -> None:
+        self._client = client
+        self._auth = auth
+        self._max_retries = max_retries
+
+    async def post(
+        self, path: str, body: Mapping[str, Any], read: Callable[[bytes], T], *, most_bytes: int, ends_at: float
+    ) -> tuple[T, int]:
+        """Make all tries of a call with a JSON body.
+
+        Args:
+            path: Path after the address.
+            body: The request.
+            read: Reads the body of a success, or raises UnreadableReply.
+            most_bytes: Most bytes that this body may have.
+            ends_at: When the call is given up, by the clock of the event loop.
+
+        Returns:
+            The reply, and how many tries it took.
+
+        Raises:
+            NoReply: If all tries failed.
+        """
+
+        async def send() -> httpx2.Response:
+            return await self._client.post(
+                path, cast_to=httpx2.Response, body=dict(body), options={"headers": dict(self._auth())}
+            )
+
+        return await self._make(send, read, most_bytes, ends_at)
+
+    async def get(self, path: str, read: Callable[[bytes], T], *, most_bytes: int, ends_at: float) -> tuple[T, int]:
+        """Make all tries of a call without a body; see `post`."""
+
+        async def send() -> httpx2.Response:
+            return await self._client.get(path, cast_to=httpx2.Response, options={"headers": dict(self._auth())})
+
+        return await self._make(send, read, most_bytes, ends_at)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def _make(
+        self,
+        send: Callable[[], Awaitable[httpx2.Response]],
+        read: Callable[[bytes], T],
+        most_bytes: int,
+        ends_at: float,
+    ) -> tuple[T, int]:
+        MOST_BYTES.set(most_bytes)
+        tries, fault = 0, Fault(Problem.SILENT)
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(ends_at):
+                while True:
+                    tries += 1
+                    fault = Fault(Problem.SILENT)
+                    try:
+                        return read((await send()).content), tries
+                    except openai.APIStatusError as error:
+                        fault = _refused(error.response)
+                    # Several libraries below HTTP have their own errors, and a server may send anything.
+                    except Exception as error:
+                        fault = _fault_of(error)
+                    if fault.is_final or tries > self._max_retries:
+                        break
+                    await asyncio.sleep(_pause(fault, tries, ends_at))
+        raise NoReply(fault, tries)
+
+
+def _pause(fault: Fault, tries: int, ends_at: float) -> float:
+    """Return the seconds until the next try: as the server asks, if there is time for that, else the usual pause."""
+    left = ends_at - asyncio.get_running_loop().time()
+    if fault.wait is not None and 0 < fault.wait <= min(_LONGEST_PAUSE, left):
+        return fault.wait
+    usual = min(_FIRST_PAUSE * 2.0 ** min(tries - 1, 10), _LONGEST_USUAL_PAUSE)
+    return usual * (1 - secrets.randbelow(250) / 1000)
+
+
+def _refused(response: httpx2.Response) -> Fault:
+    refusal = read_refusal(response.content)
+    status, location = response.status_code, response.headers.get("Location")
+    said = f"it points to {location}" if 300 <= status < 400 and location else refusal.message
+    # The server's own statement has priority.
+    told = response.headers.get("x-should-retry")
+    may_pass = told == "true" or (told != "false" and (status in _PASSING or status >= 500))
+    wait = _asked_wait(response.headers)
+    return Fault(Problem.REFUSED, said, status, refusal.parameter, refusal.code, wait, is_final=not may_pass)
+
+
+def _asked_wait(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a server asks to wait, from a number or a date; None if it sends neither."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers[name]) * unit
+        except (KeyError, ValueError):
+            continue
+        return seconds if isfinite(seconds) else None
+    try:
+        date = parsedate_tz(headers.get("retry-after", ""))
+        return None if date is None else mktime_tz(date) - time()
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+
+
+def _fault_of(error: Exception) -> Fault:
+    if isinstance(error, UnreadableReply):
+        return Fault(Problem.UNREADABLE, error.said)
+    if isinstance(error, TooLarge):
+        return Fault(Problem.TOO_LARGE)
+    if isinstance(error, Encoded):
+        return Fault(Problem.UNREADABLE, "it is compressed, which was not asked for")
+    # Check all causes, because aiohttp and the openai client wrap some errors in their own.
+    causes = tuple(_chain(error))
+    if any(isinstance(cause, TimeoutError) for cause in causes):
+        return Fault(Problem.SILENT)
+    if any(isinstance(cause, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError | OSError) for cause in causes):
+        return Fault(Problem.BROKEN)
+    return Fault(Problem.UNREADABLE, type(error).__name__)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    link: BaseException | None = error
+    while link is not None:
+        yield link
+        link = link.__cause__ or link.__context__
