@@ -57,9 +57,8 @@ reference: install ## Write docs/reference/, and the sources of the dbt package,
 	$(BIN)/python -m website.reference
 	$(BIN)/python -m website.dbt_sources
 
-snapshots: install ## Write the snapshots of tests: the public surface, a recorded run, prompts' keys, judgements
-	$(BIN)/pytest --quiet --update-snapshots tests/snapshots tests/unit/prompts/test_ledger_keys.py \
-	    tests/unit/evaluation/test_lexical_judgements.py
+snapshots: install ## Write the snapshots of tests: the public surface, a recorded run, prompts' keys
+	$(BIN)/pytest --quiet --update-snapshots tests/snapshots tests/unit/prompts/test_ledger_keys.py
 
 prose: install ## Report which comments, docstrings, messages and pages are hard to read
 	$(BIN)/python -m tests.prose.report

@@ -78,9 +78,9 @@ def measure(passages: int = PASSAGES) -> list[Figure]:
 @contextmanager
 def worker_of(dsn: str, backend: EmbeddingBackend) -> Iterator[int]:
     """A worker whose models use this backend, and its process id."""
-    name = "PGCLARIFY_DEVICE"
+    name = "PGCLARIFY_EMBEDDING_BACKEND"
     before = os.environ.get(name)
-    os.environ[name] = "cpu" if backend is EmbeddingBackend.TORCH else backend
+    os.environ[name] = backend
     try:
         with openai_server.spawn() as endpoint, product.worker(dsn, endpoint, concurrency=1) as process:
             yield process.pid

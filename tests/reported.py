@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -15,15 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from pgclarify.evaluated import EvaluatedCase, Usage
-from pgclarify.evaluation.summaries import summarize
+from pgclarify.database.evaluations import EvaluatedCase, Evaluation
+from pgclarify.evaluation.figures import summarize
 from pgclarify.model import Stage
-from pgclarify.reports.evaluation_cases import choose_cases
-from pgclarify.reports.evaluation_report import Evaluated, EvaluationReport
-from pgclarify.reports.metric_table import leading_metric
+from pgclarify.reports.evaluation_page import Member
+from pgclarify.reports.marks import mark
 from pgclarify.reports.run_report import Finding, Proof, RunHead, RunReport, SeenPassage
-from pgclarify.reports.verdict_curves import verdict_curves
-from tests.evaluated_cases import evaluated_case, evaluation, reading
 
 HOSTILE = (
     "</script></style></title><script>window.__pwned = 1</script><img src=x onerror='window.__pwned = 1'>"
@@ -146,79 +141,44 @@ def run_report(text: str = "") -> RunReport:
     return RunReport(asked, findings, passages, stages, (f'clarify: "rental cars{text}"', "  ->  retrieval"), AT)
 
 
-class KeptCases:
-    """Cases that are kept in memory, by evaluation.
-
-    Attributes:
-        asked: The cases that were read, in order: the id of the evaluation, and the ordinals.
-    """
-
-    def __init__(self, given: Mapping[int, Sequence[EvaluatedCase]]) -> None:
-        self._given = given
-        self.asked: list[tuple[int, list[int]]] = []
-
-    async def values(self, eval_run_id: int) -> list[tuple[int, Mapping[str, float]]]:
-        """The metrics of each case."""
-        return [(one.ordinal, one.values) for one in self._given[eval_run_id]]
-
-    async def answers_by_call(self, eval_run_id: int) -> list[tuple[Mapping[str, Any], Sequence[Any]]]:
-        """The known answers and the verdicts of each case."""
-        return [(one.gold, one.output["notes"].get("answers_by_call", ())) for one in self._given[eval_run_id]]
-
-    async def cases(self, eval_run_id: int, ordinals: Sequence[int]) -> list[EvaluatedCase]:
-        """The cases of these ordinals."""
-        self.asked.append((eval_run_id, [*ordinals]))
-        return [one for one in self._given[eval_run_id] if one.ordinal in ordinals]
-
-
-def evaluated(number: int, cases: Sequence[EvaluatedCase], *, is_finished: bool = True, **plan: Any) -> Evaluated:
-    """An evaluation with the metrics of its cases, and their means."""
-    made = evaluation(number, is_finished=is_finished, done=len(cases), **{"name": f"configuration {number}", **plan})
-    values = {one.ordinal: one.values for one in cases}
-    curves = verdict_curves((one.gold, one.output["notes"].get("answers_by_call", ())) for one in cases)
-    return Evaluated(number, made, summarize(list(values.values())), values, curves)
-
-
-def report_of(*members: tuple[Evaluated, Sequence[EvaluatedCase]], left_out: int = 0) -> EvaluationReport:
-    """The report of evaluations, each with its cases."""
-    those = [member for member, _ in members]
-    metric = leading_metric(those)
-    tables = KeptCases({member.evaluation.eval_run_id: cases for member, cases in members})
-    return EvaluationReport(tuple(those), metric, asyncio.run(choose_cases(tables, those, metric)), left_out, AT)
-
-
-def case(place: int, coverage: float, text: str = "") -> EvaluatedCase:
-    """A case with this coverage, which took ten calls."""
-    given = [reading(f"Which is it?{text}", f"answer{text}", quote=f"the answer{text}", document=f"d1{text}")]
-    made = evaluated_case(
-        f"case {place}{text}",
-        given,
-        known=[[f"answer{text}", "alias"], ["other"]],
-        question=f"What is {place}?{text}",
-        usage=Usage(10, 2, 1000, 50, float(place)),
-        answer_coverage=coverage,
-        grounded_precision=0.5,
-        grounded_recall=coverage / 2,
-        calls=10.0,
-        prompt_tokens=1000.0,
-        completion_tokens=50.0,
-        model_seconds=float(place),
-        seconds=1.0,
-    )
-    steps = [[1, 100, None], [5, 500, "answer"], [10, 1050, "other"]]
-    return replace(made, ordinal=place, output={**made.output, "notes": {"answers_by_call": steps}}, run_id=17)
-
-
-def evaluation_report(text: str = "", cases: int = 6) -> EvaluationReport:
-    """Three evaluations of the same cases. The last two are better in each case, and one of them is not finished."""
-    first = tuple(case(place, 0.25, text) for place in range(1, cases + 1))
-    second = tuple(case(place, 0.75, text) for place in range(1, cases + 1))
-    same: dict[str, Any] = {"data_set": f"rental{text}", "corpus_name": f"insurance{text}", "model": f"m{text}"}
-    return report_of(
-        (evaluated(1, first, **same, name=f"clarify{text}", settings={"top_k": 10, "reranker": text}), first),
-        (evaluated(2, second, **same, name=f"rac{text}", method="rac", is_finished=False), second),
-        (evaluated(3, second, **same, name=f"dtv{text}", method="dtv"), second),
-    )
+def evaluated(text: str = "", cases: int = 6) -> list[Member]:
+    """Two evaluations of the same cases, the second with better answers."""
+    members = []
+    for number in (1, 2):
+        done = {
+            f"case {place}{text}": EvaluatedCase(
+                eval_run_id=number,
+                ordinal=place,
+                case_id=f"case {place}{text}",
+                question=f"what is fee {place}?{text}",
+                gold={"interpretations": [], "answer_sets": [[["ninety dollars"]]], "wrong_answers": [text]},
+                output={
+                    "interpretations": [
+                        {
+                            "interpretation": f"What is the refueling fee?{text}",
+                            "answer": f"ninety dollars{text}",
+                            "is_grounded": place % 2 == 0,
+                            "citations": [{"document_id": f"fees{text}", "title": None, "quote": f"{QUOTE}{text}"}],
+                        }
+                    ],
+                    "questions": [],
+                },
+                run_id=place,
+                status="failed" if place == cases else "succeeded",
+                error=f"it broke{text}" if place == cases else None,
+                figures={"coverage": place % 2 * number / 2, "readings": 1.0, "calls": 20.0 + place, "failed": 0.0},
+                created_at=AT,
+            )
+            for place in range(1, cases + 1)
+        }
+        evaluation = Evaluation(
+            number, f"night {number}{text}", f"questions{text}", bytes(32), 1, f"insurance{text}", "clarify",
+            {"top_k": 20, "note": text}, {"model": f"small{text}", "judge": "lexical"}, cases, cases, None, "alice", AT,
+            AT, is_own=True,
+        )  # fmt: skip
+        figures = summarize([one.figures for one in done.values()])
+        members.append(Member(number, evaluation, done, figures, mark(number - 1)))
+    return members
 
 
 @dataclass

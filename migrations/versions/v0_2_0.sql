@@ -829,38 +829,30 @@ create table pgclarify_private.eval_run (
     data_set_hash bytea not null,
     corpus_id bigint,
     corpus_name text not null,
-    corpus_revision bigint not null,
     method text not null,
     settings jsonb not null,
-    provider text not null,
-    model text not null,
-    prompt_version text not null,
-    embedding_model text not null,
-    judge text not null,
-    judge_version text not null,
-    version text not null,
-    requested_by name default current_user not null,
+    conditions jsonb not null,
     planned_cases integer not null,
+    figures jsonb,
+    requested_by name default current_user not null,
+    requested_by_oid oid default quote_ident(current_user)::regrole not null,
     created_at timestamptz default now() not null,
     finished_at timestamptz,
-    requested_by_oid oid default quote_ident(current_user)::regrole not null,
     constraint eval_run_pk primary key (eval_run_id),
     constraint eval_run_name_is_short check (length(name) between 1 and 200),
     constraint eval_run_data_set_hash_is_sha256 check (length(data_set_hash) = 32),
-    constraint eval_run_method_is_known
-        check (method in ('clarify', 'list_answers', 'investigate', 'search', 'detect_ambiguity', 'rewrite',
-        'clarifying_questions', 'simulated_user', 'dtv', 'dtv_unverified', 'rac', 'one_pass', 'self_ask',
-        'list_at_once', 'rewrite_ambiguous', 'always_rewrite', 'few_shot', 'logistic_regression', 'human')),
     constraint eval_run_settings_is_an_object check (jsonb_typeof(settings) = 'object'),
+    constraint eval_run_conditions_is_an_object check (jsonb_typeof(conditions) = 'object'),
     constraint eval_run_planned_cases_are_positive check (planned_cases >= 1),
+    constraint eval_run_figures_is_an_object check (jsonb_typeof(figures) = 'object'),
+    constraint eval_run_finished_has_figures check ((finished_at is null) = (figures is null)),
     constraint eval_run_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id) on delete set null
 );
 create index eval_run_corpus_id_idx on pgclarify_private.eval_run (corpus_id);
-create index eval_run_name_idx on pgclarify_private.eval_run (name, eval_run_id);
 create index eval_run_unfinished_idx on pgclarify_private.eval_run (data_set_hash) where finished_at is null;
 comment on table pgclarify_private.eval_run is
-    'An evaluation: one method with one configuration over one data set. Written by pgclarify eval run; remove_evaluation '
-    'removes one, with its cases and metrics.';
+    'An evaluation: one method with its options over one data set. pgclarify eval run writes it, pgclarify eval remove removes '
+    'it with its cases.';
 comment on column pgclarify_private.eval_run.eval_run_id is 'Key.';
 comment on column pgclarify_private.eval_run.name is 'Its name. Several may have the same name; then the latest is meant.';
 comment on column pgclarify_private.eval_run.data_set is 'Name of the data set''s file.';
@@ -868,26 +860,20 @@ comment on column pgclarify_private.eval_run.data_set_hash is
     'SHA-256 of the cases, in order. Evaluations of the same cases can be compared.';
 comment on column pgclarify_private.eval_run.corpus_id is 'The corpus; null once it was dropped.';
 comment on column pgclarify_private.eval_run.corpus_name is 'The corpus''s name when the evaluation began.';
-comment on column pgclarify_private.eval_run.corpus_revision is 'Revision of the corpus when the evaluation began.';
-comment on column pgclarify_private.eval_run.method is
-    'clarify, list_answers, investigate, search, detect_ambiguity, rewrite, clarifying_questions, simulated_user, a baseline '
-    '(dtv, dtv_unverified, rac, one_pass, self_ask, list_at_once, rewrite_ambiguous, always_rewrite, few_shot, '
-    'logistic_regression), or human (the readings of the data set itself).';
-comment on column pgclarify_private.eval_run.settings is 'All its parameters, as given.';
-comment on column pgclarify_private.eval_run.provider is 'Provider that judged passages or answered: openai or extractive.';
-comment on column pgclarify_private.eval_run.model is 'Model of the call.';
-comment on column pgclarify_private.eval_run.prompt_version is 'Version of its prompts.';
-comment on column pgclarify_private.eval_run.embedding_model is 'Embedding model of the corpus when it began.';
-comment on column pgclarify_private.eval_run.judge is
-    'Judge of the method''s output: lexical (no model), the name of a model, or lexical+ and this name.';
-comment on column pgclarify_private.eval_run.judge_version is 'Version of the judge''s rules or prompts.';
-comment on column pgclarify_private.eval_run.version is 'Version of pgclarify.';
-comment on column pgclarify_private.eval_run.requested_by is 'Role that evaluated.';
+comment on column pgclarify_private.eval_run.method is 'An operation, such as clarify, or a baseline, such as rac.';
+comment on column pgclarify_private.eval_run.settings is 'All options of the method, as given.';
+comment on column pgclarify_private.eval_run.conditions is
+    'What else the figures depend on: corpus_revision, embedding_model, provider, model, prompt_version, judge, '
+    'judge_version, version.';
 comment on column pgclarify_private.eval_run.planned_cases is 'How many cases it has when it is finished.';
+comment on column pgclarify_private.eval_run.figures is
+    'Its figures by name, each with value, low, high (the 95 % interval, null without one) and cases; null until it is '
+    'finished.';
+comment on column pgclarify_private.eval_run.requested_by is 'Role that evaluated.';
+comment on column pgclarify_private.eval_run.requested_by_oid is 'Oid of that role, so that another role of that name does not count.';
 comment on column pgclarify_private.eval_run.created_at is 'When it began.';
 comment on column pgclarify_private.eval_run.finished_at is
     'When its last case was judged; null while it is running, or if it was interrupted: the same command resumes it.';
-comment on column pgclarify_private.eval_run.requested_by_oid is 'Oid of that role, so that another role of that name does not count.';
 
 create table pgclarify_private.budget (
     budget_id bigint generated always as identity,
@@ -1524,25 +1510,15 @@ create table pgclarify_private.eval_case (
     run_id bigint,
     status text not null,
     error text,
-    calls integer not null,
-    reused_calls integer not null,
-    prompt_tokens bigint not null,
-    completion_tokens bigint not null,
-    model_seconds double precision not null,
-    seconds double precision not null,
+    figures jsonb not null,
     created_at timestamptz default now() not null,
     constraint eval_case_pk primary key (eval_run_id, ordinal),
     constraint eval_case_ordinal_counts_from_one check (ordinal >= 1),
     constraint eval_case_gold_is_an_object check (jsonb_typeof(gold) = 'object'),
     constraint eval_case_output_is_an_object check (jsonb_typeof(output) = 'object'),
     constraint eval_case_status_is_known check (status in ('succeeded', 'partial', 'failed')),
-    constraint eval_case_calls_are_not_negative check (calls >= 0),
-    constraint eval_case_reused_calls_are_calls check (reused_calls between 0 and calls),
-    constraint eval_case_prompt_tokens_are_not_negative check (prompt_tokens >= 0),
-    constraint eval_case_completion_tokens_are_not_negative check (completion_tokens >= 0),
-    constraint eval_case_model_seconds_are_not_negative check (model_seconds >= 0),
-    constraint eval_case_seconds_are_not_negative check (seconds >= 0),
     constraint eval_case_failed_has_an_error check ((status = 'failed') = (error is not null)),
+    constraint eval_case_figures_is_an_object check (jsonb_typeof(figures) = 'object'),
     constraint eval_case_eval_run_id_fk foreign key (eval_run_id) references pgclarify_private.eval_run (eval_run_id) on delete cascade,
     constraint eval_case_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete set null
 );
@@ -1554,30 +1530,22 @@ alter table pgclarify_private.eval_case
     alter column output set statistics 0,
     alter column error set statistics 0;
 alter index pgclarify_private.eval_case_document_ids_idx alter column 1 set statistics 0;
-comment on table pgclarify_private.eval_case is 'One question of an evaluation, with the method''s output.';
+comment on table pgclarify_private.eval_case is 'One question of an evaluation, with the method''s output and its figures.';
 comment on column pgclarify_private.eval_case.eval_run_id is 'The evaluation.';
 comment on column pgclarify_private.eval_case.ordinal is 'Place among the evaluated cases, from 1.';
 comment on column pgclarify_private.eval_case.case_id is 'Its id in the data set.';
 comment on column pgclarify_private.eval_case.question is 'The question.';
 comment on column pgclarify_private.eval_case.gold is
-    'What is known about it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, '
-    'is_ambiguous, rewrites, clarifying_questions, intent, strata (each NAME=VALUE).';
+    'What is known about it: interpretations (interpretation, answers, document_ids), answer_sets, wrong_answers, '
+    'document_ids, is_ambiguous.';
 comment on column pgclarify_private.eval_case.output is
-    'The method''s output: interpretations (interpretation, answer, support, is_grounded, citations with document_id, '
-    'passage_id, title and quote), retrieved (document_id, passage_id), probability, questions (rewritten, asked back, or '
-    'after each turn), notes.';
+    'The method''s output: interpretations (interpretation, answer, is_grounded, citations with document_id, passage_id, '
+    'title and quote), retrieved (document_id, passage_id), questions (rewritten or asked back), notes.';
 comment on column pgclarify_private.eval_case.run_id is 'The run that answered; null for baselines, or once it was deleted.';
 comment on column pgclarify_private.eval_case.status is
     'succeeded, partial (some passages could not be judged) or failed, which counts as an empty output.';
 comment on column pgclarify_private.eval_case.error is 'Why it failed; null unless it did.';
-comment on column pgclarify_private.eval_case.calls is
-    'Replies of the model that it used, paid for now or before, without those of the judge.';
-comment on column pgclarify_private.eval_case.reused_calls is 'How many of them came from the ledger.';
-comment on column pgclarify_private.eval_case.prompt_tokens is 'Input tokens of all these replies.';
-comment on column pgclarify_private.eval_case.completion_tokens is 'Output tokens of all these replies.';
-comment on column pgclarify_private.eval_case.model_seconds is 'Seconds that all these calls took when they were made, added up.';
-comment on column pgclarify_private.eval_case.seconds is
-    'Seconds from the question to the last answer, this time: almost 0 if everything was paid for before.';
+comment on column pgclarify_private.eval_case.figures is 'Its figures: numbers by name.';
 comment on column pgclarify_private.eval_case.created_at is 'When it was judged.';
 
 create table pgclarify_private.pending_link (
@@ -1849,42 +1817,6 @@ comment on column pgclarify_private.step.semantic_sets is
 comment on column pgclarify_private.step.created_at is 'When it was decided.';
 comment on column pgclarify_private.step.abstention_code is
     'Why there is no evidence, as a code; null unless that is the outcome, and for older steps.';
-
-create table pgclarify_private.eval_metric (
-    eval_run_id bigint not null,
-    metric text not null,
-    ordinal integer,
-    value double precision not null,
-    low double precision,
-    high double precision,
-    cases integer,
-    stratum text,
-    constraint eval_metric_cases_are_positive check (cases >= 1),
-    constraint eval_metric_of_all_counts_cases check ((ordinal is null) = (cases is not null)),
-    constraint eval_metric_interval_has_two_ends check ((low is null) = (high is null)),
-    constraint eval_metric_interval_is_of_all check (low is null or ordinal is null),
-    constraint eval_metric_stratum_is_of_several check (stratum is null or ordinal is null),
-    constraint eval_metric_key unique nulls not distinct (eval_run_id, metric, ordinal, stratum),
-    constraint eval_metric_case_fk
-        foreign key (eval_run_id, ordinal) references pgclarify_private.eval_case (eval_run_id, ordinal) on delete cascade,
-    constraint eval_metric_eval_run_id_fk
-        foreign key (eval_run_id) references pgclarify_private.eval_run (eval_run_id) on delete cascade
-);
-create index eval_metric_case_idx on pgclarify_private.eval_metric (eval_run_id, ordinal);
-comment on table pgclarify_private.eval_metric is
-    'The metrics of a case, of all cases together, or of those of a stratum. docs/methods/evaluation.md explains each metric.';
-comment on column pgclarify_private.eval_metric.eval_run_id is 'The evaluation.';
-comment on column pgclarify_private.eval_metric.metric is 'Its name, such as grounded_precision or recall@10.';
-comment on column pgclarify_private.eval_metric.ordinal is 'The case; null for several cases together.';
-comment on column pgclarify_private.eval_metric.value is 'Its value.';
-comment on column pgclarify_private.eval_metric.low is
-    'Lower end of the bootstrap 95 % interval; null for a case, or without an interval, as for a stratum of fewer than five '
-    'cases.';
-comment on column pgclarify_private.eval_metric.high is 'Upper end of that interval; null if there is none.';
-comment on column pgclarify_private.eval_metric.cases is 'The number of cases; null for a single case.';
-comment on column pgclarify_private.eval_metric.stratum is
-    'The stratum whose cases are taken together, NAME=VALUE, such as answers=several, kind=polysemy or hops=3; null for a '
-    'case, and for all cases together.';
 
 create table pgclarify_private.verdict (
     run_id bigint not null,

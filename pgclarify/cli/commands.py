@@ -113,10 +113,5 @@ COMMANDS = (
         "dbt-package", "server:dbt_package", "Print the folder of the dbt package, for packages.yml of a dbt project."
     ),
     DeferredCommand("graph", "graph:app", "Build or check the graph of passages that are near each other."),
-    DeferredCommand(
-        "train-ambiguity",
-        "training:train_ambiguity",
-        "Train the classifier of ambiguity on your own labelled questions, and compare it with the shipped classifier.",
-    ),
     DeferredCommand("eval", "evaluations:app", "Measure how good answers are, on your own questions."),
 )

@@ -4,129 +4,55 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections import Counter
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
-from pgclarify.cli import connection, graph, terminal
-from pgclarify.errors import InputError, UnreadableFile
+from pgclarify.cli import connection, terminal
+from pgclarify.cli.options import read_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+
+    from rich.table import Table
 
     from pgclarify.config import Settings
-    from pgclarify.evaluated import EvaluationPlan
-    from pgclarify.evaluation.configurations import Configuration
     from pgclarify.evaluation.data_sets import DataSet
-    from pgclarify.evaluation.estimate import ConfigurationEstimate
-    from pgclarify.evaluation.opening import Bench
-    from pgclarify.evaluation.runner import Finished
-    from pgclarify.protocols import Judge
+    from pgclarify.evaluation.estimate import CallEstimate
+    from pgclarify.evaluation.runner import Finished, Progress
 
 RUN_EXAMPLES = terminal.examples(
     "pgclarify eval run questions.jsonl --corpus insurance",
-    "pgclarify eval run questions.jsonl --corpus insurance --set top_k=10,20 --set consolidation=default,conservative",
-    "pgclarify eval run questions.jsonl --corpus wiki --load pages.jsonl.gz --config clarify.toml rac.toml",
-    "pgclarify eval run questions.jsonl --corpus insurance --part 1/2 --cases 50 --dry-run",
-    "pgclarify eval run trivia.jsonl --corpus wiki --field answers=single_answers --json | jq .metrics.answer_coverage",
+    "pgclarify eval run questions.jsonl -c insurance --method clarify --method rac --judge both",
+    "pgclarify eval run questions.jsonl -c insurance --option top_k=10 --name narrow --part 1/2 --cases 50",
+    "pgclarify eval run trivia.jsonl -c wiki --field answers=single_answers --dry-run",
 )
-_LONGEST_NAME = 200
-
-app = typer.Typer(no_args_is_help=True, help="Measure how good answers are, on your own questions.")
-
-# Options that take all following words that fit.
-_MANY_VALUED: Mapping[str, Callable[[str], bool]] = {
-    "--config": lambda word: word.lower().endswith(".toml"),
-    "--set": lambda word: "=" in word,
-    "--load": lambda word: True,
-}
 
 
-def spread(words: Sequence[str]) -> list[str]:
-    """Rewrite `--config a.toml b.toml` as `--config a.toml --config b.toml`; likewise --set and --load."""
-    written: list[str] = []
-    option: str | None = None
-    for word in words:
-        if word.startswith("-") and word != "-":
-            option = word if word in _MANY_VALUED else None
-        elif option is not None and written[-1] != option and _MANY_VALUED[option](word):
-            written.append(option)
-        written.append(word)
-    return written
-
-
-class _RunCommand(TyperCommand):
-    # The context is Click's, or that of Typer's own copy of it.
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
-        # Parsing removes words from the list, so it gets a copy.
-        try:
-            return super().parse_args(ctx, spread(args))
-        except typer.BadParameter as error:
-            if "--load" not in args or getattr(error.param, "name", None) != "data_set":
-                raise
-            raise typer.BadParameter(
-                "it is missing: --load takes all words after it, so write the data set first",
-                ctx=ctx,
-                param_hint="DATA_SET",
-            ) from None
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What one command evaluates."""
-
-    corpus: str | None
-    data_set: DataSet
-    configurations: Sequence[Configuration]
-    judge: str
-    concurrency: int
-    load: Sequence[str]
-    is_dry: bool
-    is_confirmed: bool
-    as_json: bool
-
-
-@app.command(cls=_RunCommand, epilog=RUN_EXAMPLES)
 def run(
     data_set: Annotated[
         Path,
         typer.Argument(
-            metavar="DATA_SET", help="JSON lines, gzipped or not: each line has a question and its known answers."
+            metavar="DATA_SET", help="JSON lines, gzipped or not: each has a question and its known answers."
         ),
     ],
     corpus: Annotated[
         str | None,
         typer.Option("--corpus", "-c", metavar="NAME", help="Corpus to ask; may be left out if there is only one."),
     ] = None,
-    load: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATH...", help="Load these into the corpus first, as pgclarify load does."),
-    ] = None,
-    config: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE.toml...", help=r"Configurations: name, method, judge, and a table \[options]."),
-    ] = None,
-    grid: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=V,V...",
-            help="Values of an option, in all combinations; they replace those of a file.",
-        ),
-    ] = None,
     method: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="clarify, list_answers, investigate, search, detect_ambiguity, rewrite, clarifying_questions,"
-            " simulated_user, dtv, dtv_unverified, rac, one_pass, self_ask, list_at_once,"
-            " rewrite_ambiguous, always_rewrite, few_shot, logistic_regression or human.",
+            help="clarify, list_answers, investigate, search, detect_ambiguity, rewrite, clarifying_questions, or a "
+            "baseline: direct, dtv, dtv_unverified, rac; may be repeated.",
         ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the method; may be repeated."),
     ] = None,
     judge: Annotated[str, typer.Option(metavar="NAME", help="The judge: lexical, model or both.")] = "lexical",
     cases: Annotated[
@@ -135,230 +61,104 @@ def run(
     part: Annotated[
         str | None, typer.Option(metavar="K/N", help="Ask the K-th of N parts: tune on 1/2, test on 2/2.")
     ] = None,
-    field_: Annotated[
+    field: Annotated[
         list[str] | None,
         typer.Option("--field", metavar="PART=FIELD", help="The name of a part in the data set, if it differs."),
     ] = None,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the evaluation.")] = None,
-    concurrency: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            max=64,
-            help="Cases in flight; with 1, seconds are those of a single case. A waiting case of an operation "
-            "other than clarify and investigate holds two connections: ours, and one that the server makes.",
-        ),
-    ] = 8,
+    concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Cases in flight.")] = 8,
     dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Say what it would cost, and stop.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask for confirmation.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", metavar="", help="JSON lines: one object for each configuration.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="JSON lines: one object a method.")] = False,
 ) -> None:
-    """Ask all questions of a data set in one or more ways, and measure the answers.
+    """Ask all questions of a data set, and measure the answers.
 
-    The command shows the estimated cost before it starts. Results are kept in tables. If the command is interrupted,
-    the same command continues, and nothing is paid for twice.
+    The command first shows about how many calls it makes. Results are kept in tables. If it is interrupted, the same
+    command goes on, and nothing is paid for twice.
     """
-    from pgclarify.evaluation.case_fields import CaseFields
-    from pgclarify.evaluation.configurations import JUDGES, read_configurations
-    from pgclarify.evaluation.data_sets import Selection, read_data_set
+    from pgclarify.evaluation.data_sets import parse_fields, read_data_set
 
-    if judge not in JUDGES:
-        raise typer.BadParameter(f"{judge!r} is not a judge; judges are {', '.join(JUDGES)}", param_hint="--judge")
-    if load and corpus is None:
-        raise typer.BadParameter("name the corpus to load into", param_hint="--corpus")
-    _look_for(load or [])
-    configurations = _named(read_configurations(config or [], grid or [], method=method), name)
-    selection = Selection.parse(cases, part)
-    read = read_data_set(data_set, fields=CaseFields.parse(field_ or []), selection=selection)
+    if name is not None and (not name.strip() or name.isdecimal() or len(name) > 150 or "\0" in name):
+        raise typer.BadParameter("it is blank, long or a number; numbers are ids", param_hint="--name")
+    read = read_data_set(data_set, fields=parse_fields(field or []), cases=cases, part=part)
+    options = read_options(option or [])
     settings = connection.load_settings()
+    methods = list(dict.fromkeys(method or ["clarify"]))
+    named = {one: (name or _named(one, options)) + (f" {one}" if name and len(methods) > 1 else "") for one in methods}
     dsn = connection.running_dsn(settings)
-    asked = _Asked(corpus, read, configurations, judge, concurrency, load or (), dry_run, yes, as_json)
-    if load and corpus is not None:
-        if not asyncio.run(_propose(dsn, settings, asked)):
-            return
-        _load(settings, dsn, corpus, load)
-        graph.wait_for_links(dsn, corpus, configurations)
-        asked = replace(asked, load=(), is_confirmed=True)
-    asyncio.run(_evaluate(dsn, settings, asked))
-
-
-def _look_for(paths: Sequence[str]) -> None:
-    """Check that everything to load exists, before anything else.
-
-    Raises:
-        UnreadableFile: If something does not.
-    """
-    from pgclarify.cli.sources import STANDARD_INPUT, expand
-
-    try:
-        expand([path for path in paths if path != STANDARD_INPUT])
-    except typer.BadParameter as error:
-        raise UnreadableFile(
-            "cannot read the files to load", detail=error.message, hint="Name files, folders or patterns."
-        ) from None
-
-
-def _named(configurations: Sequence[Configuration], name: str | None) -> list[Configuration]:
-    if name is None:
-        return [*configurations]
-    if not name.strip() or "\x00" in name:
-        raise typer.BadParameter("it is blank", param_hint="--name")
-    if name.strip().isdecimal():
-        raise typer.BadParameter("numbers are ids of evaluations; add a word", param_hint="--name")
-    if len(configurations) == 1:
-        return [replace(configurations[0], name=name.strip()[:_LONGEST_NAME])]
-    return [replace(one, name=f"{name.strip()} {one.name}"[:_LONGEST_NAME]) for one in configurations]
-
-
-def _load(settings: Settings, dsn: str, corpus_name: str, paths: Sequence[str]) -> None:
-    """Load documents; all of them must be searchable before anything is measured.
-
-    Raises:
-        InputError: If a document could not be loaded or indexed, or would replace a document of another source.
-    """
-    from pgclarify.cli import corpus, planning, rendering
-    from pgclarify.cli.sources import Sources
-
-    sources = Sources(paths)
-    with connection.connect(dsn) as database, corpus.progress_bar() as progress:
-        planning.check(database, corpus_name, sources.names())
-        skipped: Counter[str] = Counter()
-        documents = sources.documents(lambda kind: skipped.update([kind]))
-        report = corpus.add_documents(database, corpus_name, documents, settings)
-        failed = corpus.wait_until_searchable(database, corpus_name, progress) if report.stored else []
-    terminal.notices().print(rendering.loaded(corpus_name, report.changed, report.unchanged, is_searchable=True))
-    if skipped:
-        terminal.notices().print(rendering.skipped(skipped), soft_wrap=True)
-    if sources.links_out:
-        terminal.notices().print(rendering.links_out([*map(str, sources.links_out)]), soft_wrap=True)
-    unread = (f"{file}: {reason}" for reason, files in report.unread.items() for file in files)
-    problems = [*report.problems, *unread, *(f"{row['document_id']}: {row['error']}" for row in failed)]
-    if problems:
-        raise InputError(
-            f"{rendering.counted(len(problems), 'document')} could not be loaded",
-            detail=f"The first of them: {problems[0].rstrip('.')}.",
-            hint="Correct or remove them; figures for an incomplete corpus mean little.",
+    failed = asyncio.run(
+        _evaluate(
+            dsn,
+            settings,
+            corpus,
+            read,
+            named,
+            options,
+            judge,
+            concurrency=concurrency,
+            is_dry=dry_run,
+            is_confirmed=yes,
+            as_json=as_json,
         )
+    )
+    if failed:
+        raise typer.Exit(1)
 
 
-async def _propose(dsn: str, settings: Settings, asked: _Asked) -> bool:
-    """Check everything before loading, show the cost, and ask; False for a dry run, which ends here."""
-    from pgclarify.evaluation.opening import open_bench
-
-    async with open_bench(dsn, settings, asked.corpus, concurrency=1, may_be_missing=True) as bench:
-        plans = await _plan(bench, asked)
-        # The documents to load are not in the corpus yet.
-        return _agree(asked, plans, missing=0, unlinked=0)
+def _named(method: str, options: Mapping[str, object]) -> str:
+    return " ".join([method, *(f"{name}={value}" for name, value in options.items())])[:200]
 
 
-async def _evaluate(dsn: str, settings: Settings, asked: _Asked) -> None:
+async def _evaluate(
+    dsn: str,
+    settings: Settings,
+    corpus: str | None,
+    data_set: DataSet,
+    named: Mapping[str, str],
+    options: Mapping[str, Any],
+    judge: str,
+    *,
+    concurrency: int,
+    is_dry: bool,
+    is_confirmed: bool,
+    as_json: bool,
+) -> bool:
+    """Check every method, show what they cost, and carry them out; return whether all cases of one failed."""
     import logging
 
-    from pgclarify.cli import evaluation_rendering
-    from pgclarify.evaluation.configurations import follows_links
-    from pgclarify.evaluation.opening import open_bench
+    from pgclarify.evaluation.bench import open_bench
+    from pgclarify.evaluation.estimate import estimate
+    from pgclarify.evaluation.methods import check_settings
+    from pgclarify.evaluation.runner import Work, evaluate
 
-    # A partial run is counted as such; its warning would break the progress bar.
+    # A partial run is counted as such; its warning would break the progress line.
     logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
-    async with open_bench(dsn, settings, asked.corpus, concurrency=asked.concurrency) as bench:
-        plans = await _plan(bench, asked)
-        unlinked = bench.corpus.unlinked if any(map(follows_links, asked.configurations)) else 0
-        if not _agree(asked, plans, missing=await _count_missing(bench, asked.data_set), unlinked=unlinked):
-            return
-        done: list[Finished] = []
-        try:
-            for one in plans:
-                # Not a list comprehension, so that finished results are shown even after an error.
-                done.append(  # noqa: PERF401
-                    await carry_out(
-                        bench, one.configuration, one.plan, one.judge, asked.data_set, concurrency=asked.concurrency
-                    )
-                )
-        finally:
-            if done:
-                _show(done, as_json=asked.as_json)
-        if any(evaluation_rendering.has_failed(one) for one in done):
-            raise typer.Exit(1)
-
-
-async def _count_missing(bench: Bench, data_set: DataSet) -> int:
-    """Count the documents known to be relevant that are not in the corpus, or that this role may not see."""
-    from pgclarify.evaluation.judging import relevant_documents
-
-    document_ids = sorted({document_id for case in data_set.cases for document_id in relevant_documents(case)})
-    if not document_ids:
-        return 0
-    return await bench.tables.count_missing_documents(bench.corpus.corpus_id, document_ids)
-
-
-def _agree(asked: _Asked, plans: Sequence[_Planned], *, missing: int, unlinked: int | None) -> bool:
-    """Show the cost, and ask; False for a dry run.
-
-    Args:
-        asked: What is evaluated.
-        plans: The configurations.
-        missing: How many documents of the data set are not in the corpus.
-        unlinked: How many passages are not linked yet, although a search will follow links; None if they never are.
-    """
-    from pgclarify.cli import evaluation_rendering
-
-    estimates = [one.estimate for one in plans]
-    notices = terminal.notices()
-    notices.print(evaluation_rendering.data_set(asked.data_set, missing, plans[0].plan.corpus_name))
-    if unlinked != 0:
-        notices.print(evaluation_rendering.not_linked(unlinked), soft_wrap=True)
-    notices.print(evaluation_rendering.estimates(estimates))
-    if asked.load and asked.corpus is not None:
-        notices.print(evaluation_rendering.to_load(asked.corpus, asked.load, is_dry=asked.is_dry))
-    if asked.is_dry:
-        if asked.as_json:
-            for estimate in estimates:
-                terminal.print_json({**asdict(estimate), "data_set": asked.data_set.name})
-        return False
-    if any(estimate.may_cost for estimate in estimates) and not asked.is_confirmed:
-        ask_to_go_on()
-    return True
-
-
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    """A valid configuration."""
-
-    configuration: Configuration
-    plan: EvaluationPlan
-    judge: Judge
-    estimate: ConfigurationEstimate
-
-
-async def _plan(bench: Bench, asked: _Asked) -> list[_Planned]:
-    """Check every configuration before executing any, and estimate its cost.
-
-    Raises:
-        PgclarifyError: If a configuration cannot be executed; it is named.
-    """
-    from pgclarify.evaluation.configurations import check_provider, detail_of
-    from pgclarify.evaluation.estimate import Estimator
-
-    estimator = Estimator(bench, asked.data_set.cases)
-    plans = []
-    for configuration in asked.configurations:
-        try:
-            check_provider(configuration, bench.living.provider)
-            await bench.check(configuration, asked.data_set.cases)
-        except InputError as error:
-            raise InputError(
-                f'in "{configuration.name}": {error.message}',
-                detail=detail_of(error),
-                hint=error.hint,
-                sqlstate=error.sqlstate,
-            ) from error
-        judge = await bench.judge(configuration.judge or asked.judge)
-        plan = bench.plan(configuration, asked.data_set, judge)
-        plans.append(_Planned(configuration, plan, judge, await estimator.estimate(configuration, plan)))
-    return plans
+    async with open_bench(dsn, settings, corpus, concurrency=concurrency) as bench:
+        judging = await bench.judge(judge)
+        plans, works, estimates = [], [], []
+        for method, name in named.items():
+            await check_settings(bench.asking, method, options)
+            made = await bench.method(method, options)
+            plan = bench.plan(name, method, options, data_set, judging)
+            plans.append(plan)
+            works.append(Work(bench.tables, made, judging, bench.asking, bench.watch, concurrency, _Line().show))
+            estimates.append(await estimate(bench, plan, data_set))
+        terminal.notices().print(_about(data_set), soft_wrap=True)
+        terminal.notices().print(_costs(list(named.values()), estimates))
+        if is_dry:
+            return False
+        if any(one.calls != 0 for one in estimates) and not is_confirmed:
+            ask_to_go_on()
+        failed = False
+        for plan, work in zip(plans, works, strict=True):
+            done = await evaluate(plan, data_set, work)
+            failed = failed or done.figures["failed"].value == 1
+            if as_json:
+                figures = {name: asdict(figure) for name, figure in done.figures.items()}
+                terminal.print_json({"eval_run_id": done.eval_run_id, "name": plan.name, "figures": figures})
+            else:
+                terminal.results().print(_figures(done))
+    return failed
 
 
 def ask_to_go_on() -> None:
@@ -372,77 +172,67 @@ def ask_to_go_on() -> None:
         raise typer.Exit(1)
 
 
-async def carry_out(
-    bench: Bench,
-    configuration: Configuration,
-    plan: EvaluationPlan,
-    judge: Judge,
-    data_set: DataSet,
-    *,
-    concurrency: int,
-) -> Finished:
-    """Carry out one configuration, or what is left of it, with a bar and a line on what it took.
+class _Line:
+    """The progress of an evaluation on one line of a terminal."""
 
-    Args:
-        bench: What it is evaluated on.
-        configuration: Which.
-        plan: Of its evaluation.
-        judge: Who judges.
-        data_set: What it is asked.
-        concurrency: Most cases in flight, from 1.
+    def show(self, progress: Progress) -> None:
+        """Overwrite the line; without a terminal, nothing is shown."""
+        console = terminal.notices()
+        if console.is_terminal:
+            failed = sum(progress.failures.values())
+            told = f"{progress.done} of {progress.total}, {progress.calls} calls"
+            console.print(f"{told}, {failed} failed" if failed else told, end="\n" if _is_over(progress) else "\r")
 
-    Raises:
-        RunFailed: If the model cannot be asked.
-        NotReady: If another process is at it, or the corpus changes meanwhile.
-        PgclarifyError: If it cannot go on for another reason.
-    """
-    from pgclarify.cli import evaluation_rendering
-    from pgclarify.cli.evaluation_bar import Bar
+
+def _is_over(progress: Progress) -> bool:
+    return progress.done + progress.skipped == progress.total
+
+
+def _about(data_set: DataSet) -> str:
+    cases = data_set.cases
+    told = [f"{len(cases):,} of {data_set.total:,} cases of {data_set.name}"]
+    told.append(f"{sum(bool(case.known_answers) for case in cases):,} with answers")
+    told.append(f"{sum(bool(case.relevant_documents) for case in cases):,} with documents")
+    unread = ", ".join(data_set.unknown_fields[:10])
+    return terminal_safe(", ".join(told) + "." + (f" Fields that are not read: {unread}." if unread else ""))
+
+
+def terminal_safe(text: str) -> str:
+    """Return a text without control characters."""
     from pgclarify.cli.rendering import printable
-    from pgclarify.evaluation.runner import Work, evaluate
 
-    method = await bench.method(configuration, data_set.cases)
-    with Bar(printable(configuration.name)) as bar:
-        work = Work(
-            bench.tables,
-            method,
-            judge,
-            bench.watch,
-            concurrency,
-            bar.show,
-            evidence=bench.evidence,
-            check=bench.check_corpus,
-            compare_texts=partial(bench.compare_texts, configuration),
-        )
-        try:
-            finished = await evaluate(plan, data_set.cases, work)
-        except BaseException as error:
-            is_interrupted = isinstance(error, asyncio.CancelledError)
-            if told := evaluation_rendering.cut_off(plan, bar.last, is_interrupted=is_interrupted):
-                terminal.notices().print(told)
-            raise
-    if told := evaluation_rendering.carried_out(finished):
-        terminal.notices().print(told)
-    return finished
+    return printable(text)
 
 
-def _show(done: Sequence[Finished], *, as_json: bool) -> None:
-    from pgclarify.cli import evaluation_rendering
+def _costs(names: Sequence[str], estimates: Sequence[CallEstimate]) -> Table:
+    from rich.table import Table
 
-    if as_json:
-        for one in done:
-            terminal.print_json(
-                {
-                    "eval_run_id": one.eval_run_id,
-                    **evaluation_rendering.plan_as_json(one.plan),
-                    "metrics": evaluation_rendering.metrics_as_json(one.summaries),
-                    "strata": evaluation_rendering.strata_as_json(one.strata),
-                    "failures": dict(evaluation_rendering.kinds_of_failures(one.failures)),
-                    "resumed_cases": one.resumed_cases,
-                    "paid_calls": evaluation_rendering.calls_of_a_model(one) - one.usage.reused_calls,
-                    "reused_calls": one.usage.reused_calls,
-                }
-            )
-        return
-    terminal.results().print(evaluation_rendering.finished(done))
-    terminal.notices().print(evaluation_rendering.next_commands(done), soft_wrap=True)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("evaluation", "cases", "calls to pay for", "paid already", "at most", "US dollars", "estimated from"):
+        table.add_column(title, justify="left" if title in ("evaluation", "estimated from") else "right")
+    for name, one in zip(names, estimates, strict=True):
+        numbers = (one.calls, one.reused, one.at_most)
+        told = ["unknown" if number is None else f"{number:,}" for number in numbers]
+        cost = "unknown" if one.cost_usd is None else f"{one.cost_usd:.4f}"
+        table.add_row(terminal_safe(name), f"{one.cases:,}", *told, cost, one.source)
+    return table
+
+
+def _figures(done: Finished) -> Table:
+    from rich.table import Table
+
+    title = f"{done.eval_run_id}  {terminal_safe(done.plan.name)} on {terminal_safe(done.plan.data_set)}"
+    table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
+    for name in ("figure", "value", "95 % interval", "cases"):
+        table.add_column(name, justify="left" if name == "figure" else "right")
+    for name, one in done.figures.items():
+        interval = "" if one.low is None or one.high is None else f"[{shown(one.low)}, {shown(one.high)}]"
+        table.add_row(name, shown(one.value), interval, f"{one.cases:,}")
+    for reason, count in done.progress.failures.most_common(3):
+        table.caption = f"{count:,} failed: {terminal_safe(reason)}"
+    return table
+
+
+def shown(value: float, *, sign: str = "") -> str:
+    """Return a figure with as many digits as tell something."""
+    return format(value, f"{sign},.3f" if abs(value) < 100 else f"{sign},.0f")

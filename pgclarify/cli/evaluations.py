@@ -1,11 +1,99 @@
-"""The group of commands under eval."""
+"""The group of commands under eval, with list, remove and report."""
 
 from __future__ import annotations
 
-from pgclarify.cli import comparing, evaluating, evaluation_list, papers, reporting
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-app = evaluating.app
-app.command(epilog=papers.PAPER_EXAMPLES)(papers.paper)
-app.command("list", epilog=evaluation_list.LIST_EXAMPLES)(evaluation_list.list_evaluations)
+import typer
+
+from pgclarify.cli import comparing, connection, evaluating, terminal, training
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from pgclarify.database.evaluations import EvaluationTables
+
+_STANDARD_OUTPUT = "-"
+app = typer.Typer(no_args_is_help=True, help="Measure how good answers are, on your own questions.")
+app.command(epilog=evaluating.RUN_EXAMPLES)(evaluating.run)
 app.command(epilog=comparing.COMPARE_EXAMPLES)(comparing.compare)
-app.command("report", epilog=reporting.EVALUATION_EXAMPLES)(reporting.report_evaluations)
+
+
+@app.command(epilog=terminal.examples("pgclarify eval report", "pgclarify eval report 12 13 rac --output tuning.html"))
+def report(
+    references: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="EVALUATION...", help="Ids or names; if left out, those of the latest data set."),
+    ] = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - is standard output.")
+    ] = "evaluations.html",
+) -> None:
+    """Write evaluations side by side as one HTML page: figures, quality against calls, single cases."""
+    from pgclarify.reports.evaluation_page import evaluation_page, read_evaluations
+
+    page = evaluation_page(read(lambda tables: read_evaluations(tables, references or [])))
+    if output == _STANDARD_OUTPUT:
+        # Independent of the terminal's encoding, because the page declares UTF-8.
+        sys.stdout.buffer.write(page.encode())
+        return
+    Path(output).write_text(page, encoding="utf-8", newline="\n")
+    terminal.notices().print(f"Wrote {output} ({len(page) / 1000:,.0f} kB)", soft_wrap=True)
+
+
+@app.command("list", epilog=terminal.examples("pgclarify eval list", "pgclarify eval list --json | jq .figures"))
+def list_evaluations(
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Show the latest N.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="JSON lines, one object an evaluation.")] = False,
+) -> None:
+    """List evaluations, newest first."""
+    from rich.table import Table
+
+    from pgclarify.cli.rendering import printable
+
+    found = read(lambda tables: tables.evaluations())[:limit]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("id", "name", "data set", "corpus", "cases", "coverage", "begun"):
+        table.add_column(title)
+    for one in found:
+        if as_json:
+            row = {name: getattr(one, name) for name in type(one).__slots__ if name != "data_set_hash"}
+            terminal.print_json(row)
+            continue
+        done = f"{one.done_cases:,}" if one.finished_at else f"{one.done_cases:,} of {one.planned_cases:,}"
+        coverage = (one.figures or {}).get("coverage")
+        table.add_row(
+            str(one.eval_run_id),
+            printable(one.name),
+            printable(one.data_set),
+            printable(one.corpus_name),
+            done,
+            "" if coverage is None else f"{coverage['value']:.3f}",
+            f"{one.created_at:%Y-%m-%d %H:%M}",
+        )
+    if not as_json:
+        terminal.results().print(table if found else "There is no evaluation. Start one with: pgclarify eval run")
+
+
+@app.command(epilog=terminal.examples("pgclarify eval remove 12 13"))
+def remove(
+    eval_run_ids: Annotated[list[int], typer.Argument(metavar="ID...", help="Ids, as eval list shows them.")],
+) -> None:
+    """Remove evaluations of your role with their cases. Runs and paid replies stay."""
+    from pgclarify.errors import NotFound
+
+    for eval_run_id in eval_run_ids:
+        if not read(lambda tables, one=eval_run_id: tables.remove(one)):  # type: ignore[misc]
+            raise NotFound(f"evaluation {eval_run_id} does not exist", detail="Or it is not yours.")
+        terminal.notices().print(f"Removed evaluation {eval_run_id}.")
+
+
+app.command("train-ambiguity", epilog=training.TRAIN_AMBIGUITY_EXAMPLES)(training.train_ambiguity)
+
+
+def read(ask: Callable[[EvaluationTables], Awaitable[Any]]) -> Any:  # noqa: ANN401 - what ask returns
+    """Ask the tables of evaluations for something."""
+    return asyncio.run(comparing.asked(connection.running_dsn(connection.load_settings()), ask))

@@ -12,12 +12,9 @@ from pgclarify.cli.options import AsOneObject
 from pgclarify.errors import NoWorker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rich.console import RenderableType
 
     from pgclarify.cli.rendering import Row
-    from pgclarify.evaluation.configurations import Configuration
 
 LEAST_RECALL = 0.9
 _POLL_SECONDS = 0.2
@@ -131,19 +128,6 @@ def checked(found: Row) -> RenderableType:
         shown = "-" if value is None else f"{value:.4f}" if name == "recall" else f"{value:,}"
         table.add_row(name.replace("_", "-"), shown, meaning)
     return table
-
-
-def wait_for_links(dsn: str, corpus_name: str, configurations: Iterable[Configuration]) -> None:
-    """Wait until a corpus is linked, if one of the configurations of an evaluation follows links.
-
-    Raises:
-        NoWorker: If no worker is there to do it.
-    """
-    from pgclarify.evaluation.configurations import follows_links
-
-    if any(map(follows_links, configurations)):
-        with connection.connect(dsn) as database:
-            wait_until_linked(database, corpus_name)
 
 
 def wait_until_linked(database: connection.Database, corpus_name: str) -> None:

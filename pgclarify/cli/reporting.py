@@ -1,29 +1,19 @@
-"""The commands report and eval report."""
+"""The command report."""
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from pgclarify.cli import connection, terminal
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pgclarify.reports.evaluation_report import EvaluationReport
-
 REPORT_EXAMPLES = terminal.examples(
     "pgclarify report 42",
     "pgclarify report 42 --output rental-cars.html --open",
     "pgclarify report 42 --output - | gzip > 42.html.gz",
-)
-EVALUATION_EXAMPLES = terminal.examples(
-    "pgclarify eval report",
-    "pgclarify eval report 12 13 'clarify top_k=20' --output tuning.html",
 )
 _STANDARD_OUTPUT = "-"
 
@@ -47,39 +37,6 @@ def report(
     with connection.connect(connection.running_dsn(settings)) as database:
         page = run_page(read_run(database, run_id))
     _write(page, output or f"report-{run_id}.html", open_it=open_it)
-
-
-def report_evaluations(
-    references: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="EVALUATION...",
-            help="Ids or names, as eval list shows them; if left out, one of each name for the latest data set.",
-        ),
-    ] = None,
-    output: Annotated[
-        str,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - is standard output."),
-    ] = "evaluations.html",
-    open_it: _Open = False,
-) -> None:
-    """Write evaluations side by side as one HTML page: metrics, quality against cost, single cases."""
-    _check(output, open_it=open_it)
-    from pgclarify.reports.evaluation_page import evaluation_page
-
-    settings = connection.load_settings()
-    with terminal.notices().status("Comparing evaluations"):
-        page = evaluation_page(asyncio.run(_read(connection.running_dsn(settings), references or [])))
-    _write(page, output, open_it=open_it)
-
-
-async def _read(dsn: str, references: Sequence[str]) -> EvaluationReport:
-    from pgclarify.database.evaluations import EvaluationTables
-    from pgclarify.database.pool import open_pool
-    from pgclarify.reports.evaluation_tables import read_evaluations
-
-    async with open_pool(dsn) as pool:
-        return await read_evaluations(EvaluationTables(pool), references)
 
 
 def _check(output: str | None, *, open_it: bool) -> None:

@@ -1,11 +1,11 @@
-"""The command train-ambiguity."""
+"""The command eval train-ambiguity."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,19 +13,16 @@ from pgclarify.cli import connection, terminal
 from pgclarify.cli.options import AsOneObject
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Mapping, Sequence
 
     from pgclarify.algorithms.ambiguity import AmbiguityClassifier
     from pgclarify.config import Settings
-    from pgclarify.dialogue import TrainedVersion
-    from pgclarify.evaluation.ambiguity_training import Looked
-    from pgclarify.evaluation.labelled_log import LabelledQuestion
+    from pgclarify.evaluation.ambiguity_training import Examples, LabelledQuestion
 
 TRAIN_AMBIGUITY_EXAMPLES = terminal.examples(
-    "pgclarify train-ambiguity searches.csv --corpus insurance",
-    "pgclarify train-ambiguity chats.jsonl --corpus insurance --field is_ambiguous=needs_clarification",
-    "pgclarify train-ambiguity searches.csv --corpus insurance --no-use --json | jq .figures.f1",
+    "pgclarify eval train-ambiguity searches.csv --corpus insurance",
+    "pgclarify eval train-ambiguity chats.jsonl --corpus insurance --field is_ambiguous=needs_clarification",
+    "pgclarify eval train-ambiguity searches.csv --corpus insurance --no-use --json | jq .figures.f1",
 )
 
 
@@ -33,8 +30,7 @@ def train_ambiguity(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE",
-            help="JSON lines or CSV, gzipped or not: question, is_ambiguous (true or false), history.",
+            metavar="FILE", help="JSON lines or CSV, gzipped or not: question, is_ambiguous (true or false), history."
         ),
     ],
     corpus: Annotated[
@@ -42,11 +38,7 @@ def train_ambiguity(
     ],
     field: Annotated[
         list[str] | None,
-        typer.Option(
-            "--field",
-            metavar="PART=FIELD",
-            help="The name of question, history or is_ambiguous in the file, if it differs; may be repeated.",
-        ),
+        typer.Option("--field", metavar="PART=FIELD", help="The name of a part in the file, if it differs."),
     ] = None,
     use: Annotated[
         bool | None,
@@ -61,66 +53,80 @@ def train_ambiguity(
     are embedded in this process. The database gets the trained weights, and no question.
     """
     from pgclarify.algorithms.ambiguity import AmbiguityClassifier
-    from pgclarify.cli import training_rendering
-    from pgclarify.evaluation.ambiguity_comparison import learn
-    from pgclarify.evaluation.ambiguity_training import trainable
-    from pgclarify.evaluation.case_fields import CaseFields
-    from pgclarify.evaluation.labelled_log import read_labelled_log
+    from pgclarify.dialogue import TrainedVersion
+    from pgclarify.evaluation.ambiguity_training import compare, is_better, read_log, train, trainable, usable
+    from pgclarify.evaluation.data_sets import parse_fields
 
-    log = read_labelled_log(file, fields=CaseFields.parse(field or []))
-    questions = trainable(log.questions)
-    terminal.notices().print(training_rendering.log(log, len(questions)))
+    questions = trainable(read_log(file, parse_fields(field or [])))
     settings = connection.load_settings()
     dsn = connection.running_dsn(settings)
     # First check that the role may store the result.
-    in_use = _in_use(dsn, corpus)
-    shipped = AmbiguityClassifier.load()
-    looked = asyncio.run(_look(settings, shipped, questions))
-    with _learning():
-        outcome = learn(looked, shipped, in_use)
-    is_used = outcome.is_to_be_used if use is None else use
     with connection.connect(dsn) as database:
-        (stored,) = connection.fetch(
+        rows = connection.fetch(database, "cli_classifier_in_use", corpus=corpus)
+    shipped = AmbiguityClassifier.load()
+    in_use = usable(TrainedVersion(**rows[0]) if rows else None, shipped)
+    examples = asyncio.run(_see(settings, shipped, questions))
+    with terminal.notices().status("Learning"):
+        trained = train(examples, shipped)
+        figures = compare(examples, None, trained)
+        rival = figures if in_use is None else compare(examples, in_use, trained)
+    is_used = is_better(rival) if use is None else use
+    stored = {
+        "shipped_version": trained.shipped_version,
+        "examples": len(questions) - figures["questions"],
+        "threshold": trained.threshold,
+        "judges_questions": trained.judges_questions,
+        "judges_conversations": trained.judges_conversations,
+        "figures": figures,
+        "is_better": is_better(figures),
+    }
+    with connection.connect(dsn) as database:
+        (row,) = connection.fetch(
             database,
             "cli_add_trained_classifier",
             corpus=corpus,
-            trained=json.dumps(outcome.as_json()),
-            weights=outcome.trained.weights,
+            trained=json.dumps(stored),
+            weights=trained.weights,
             is_used=is_used,
         )
-    version = stored["version"]
     if as_json:
-        terminal.print_json({"corpus": corpus, "version": version, "is_used": is_used, **outcome.as_json()})
+        terminal.print_json({"corpus": corpus, "version": row["version"], "is_used": is_used, **stored})
         return
-    terminal.results().print(training_rendering.comparison(outcome.shipped, "shipped"))
-    if outcome.in_use is not None and in_use is not None:
-        terminal.results().print(training_rendering.comparison(outcome.in_use, f"version {in_use.version}"))
-    terminal.notices().print(training_rendering.stored(outcome, corpus, version, is_used=is_used), soft_wrap=True)
+    _show("the classifier that ships" if in_use is None else "the version in use", rival)
+    terminal.notices().print(
+        f"Version {row['version']} {'judges from now on' if is_used else 'is stored and not used'}.", soft_wrap=True
+    )
 
 
-def _in_use(dsn: str, corpus: str) -> TrainedVersion | None:
-    from pgclarify.dialogue import TrainedVersion
+def _show(before: str, figures: Mapping[str, Any]) -> None:
+    from rich.table import Table
 
-    with connection.connect(dsn) as database:
-        rows = connection.fetch(database, "cli_classifier_in_use", corpus=corpus)
-    return TrainedVersion(**rows[0]) if rows else None
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("", before, "yours", "difference"):
+        table.add_column(title, justify="right" if title else "left")
+    for name in ("f1", "auc", "calibration_error"):
+        sides = figures[name]
+        cells = [_cell(sides[side]) for side in ("before", "trained")]
+        table.add_row(name.replace("_", " "), *cells, _cell(sides["difference"], "+") if name == "f1" else "")
+    held = f"{figures['questions']:,} questions held out, {figures['ambiguous']:,} of them ambiguous"
+    terminal.results().print(f"{held}; 95 % intervals")
+    terminal.results().print(table)
 
 
-async def _look(settings: Settings, shipped: AmbiguityClassifier, questions: Sequence[LabelledQuestion]) -> Looked:
+def _cell(figure: Sequence[float], sign: str = "") -> str:
+    value, *ends = (format(number, f"{sign}.3f") for number in figure)
+    return f"{value} ({ends[0]} to {ends[1]})" if ends else value
+
+
+async def _see(settings: Settings, shipped: AmbiguityClassifier, questions: Sequence[LabelledQuestion]) -> Examples:
     from pgclarify.cli.corpus import progress_bar
     from pgclarify.corpora.embedders import open_embedders
-    from pgclarify.evaluation.ambiguity_training import look
+    from pgclarify.evaluation.ambiguity_training import see
 
     async with open_embedders(settings) as embedders:
         embedder = await embedders.get(shipped.embedding_model)
         with progress_bar() as progress:
             task = progress.add_task("Embedding questions", total=len(questions))
-            return await look(
+            return await see(
                 shipped, embedder, questions, on_progress=lambda done: progress.update(task, completed=done)
             )
-
-
-def _learning() -> AbstractContextManager[None]:
-    from pgclarify.cli.waiting import waiting
-
-    return waiting("Learning", lambda: "Cancelled; nothing was stored.")

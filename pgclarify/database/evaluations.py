@@ -1,367 +1,288 @@
-"""The tables of evaluations, written and read as the role that evaluates, under row-level security."""
+"""The tables of evaluations, and what evaluations read of corpora and runs, as the role that evaluates."""
 
 from __future__ import annotations
 
 import json
-import math
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import get_close_matches
 from typing import Any, Final
 
-import psycopg
 from psycopg.rows import DictRow
 
 from pgclarify.database.errors import translated
-from pgclarify.database.evaluated_world import REFUSALS, EvaluatedWorld, read_usage
-from pgclarify.database.evaluation_records import case_json, plan_json, storable
 from pgclarify.database.pool import Pool
 from pgclarify.database.queries import queries
-from pgclarify.errors import NotFound, NotReady
-from pgclarify.evaluated import Begun, Case, EvaluatedCase, Evaluation, EvaluationPlan, Output, Summary
-from pgclarify.vocabulary import RunStatus
+from pgclarify.errors import InputError, NotFound, NotReady, PermissionDenied, PgclarifyError, SchemaMismatch
+from pgclarify.model import Passage
 
-_LARGEST_ID: Final = 2**63 - 1
-# How many cases are fetched at once, each with its method's output.
-_CASES_AT_ONCE: Final = 100
+# The same table is in docs/errors.md.
+REFUSALS: Final[Mapping[str, type[PgclarifyError]]] = {
+    "22": InputError,
+    "42501": PermissionDenied,
+    "42704": NotFound,
+    "3F000": SchemaMismatch,
+    "42P01": SchemaMismatch,
+    "42703": SchemaMismatch,
+    "42883": SchemaMismatch,
+}
 
 
-class EvaluationTables(EvaluatedWorld):
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The corpus of an evaluation; its revision is how often the documents that the caller can find have changed."""
+
+    corpus_id: int
+    name: str
+    revision: int
+    embedding_model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """The provider and model of some of the workers that are alive and serve."""
+
+    provider: str
+    model: str
+    prompt_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One method with its options over one data set; see the columns of table eval_run."""
+
+    name: str
+    data_set: str
+    data_set_hash: bytes
+    corpus_id: int
+    corpus_name: str
+    method: str
+    settings: Mapping[str, Any]
+    conditions: Mapping[str, Any]
+    planned_cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A stored evaluation; see the columns of table eval_run. figures is None until it is finished."""
+
+    eval_run_id: int
+    name: str
+    data_set: str
+    data_set_hash: bytes
+    corpus_id: int | None
+    corpus_name: str
+    method: str
+    settings: Mapping[str, Any]
+    conditions: Mapping[str, Any]
+    planned_cases: int
+    done_cases: int
+    figures: Mapping[str, Mapping[str, Any]] | None
+    requested_by: str
+    created_at: datetime
+    finished_at: datetime | None
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedCase:
+    """A stored case; see the columns of table eval_case."""
+
+    eval_run_id: int
+    ordinal: int
+    case_id: str
+    question: str
+    gold: Mapping[str, Any]
+    output: Mapping[str, Any]
+    run_id: int | None
+    status: str
+    error: str | None
+    figures: Mapping[str, float]
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RunUsage:
+    """How a run ended, and its usage; see function usage_of_run."""
+
+    status: str
+    error: str | None
+    error_code: str | None
+    stop_code: str | None
+    stop_reason: str | None
+    calls: int
+    reused_calls: int
+    tokens: int
+    cost_usd: float | None
+
+
+class EvaluationTables:
     """Reads and writes evaluations, and reads their runs, as the role of the pool.
 
-    A connection of its own holds each running evaluation until it is finished or left. Its session has an advisory
-    lock, so that the evaluation of a process that died is free at once.
+    Every method raises DatabaseError, or another PgclarifyError that REFUSALS has, if the server refuses.
 
     Args:
         pool: Connections of a role with the rights of pgclarify_user, or of pgclarify_reader to read only.
     """
 
     def __init__(self, pool: Pool) -> None:
-        super().__init__(pool)
-        self._held: dict[int, psycopg.AsyncConnection[DictRow]] = {}
+        self._pool = pool
 
-    async def begin(self, plan: EvaluationPlan) -> Begun:
-        """Begin an evaluation, or continue the caller's latest unfinished one of this kind.
-
-        An evaluation of another kind (see EvaluationPlan.kind) is not continued, because its cases would not be
-        comparable. Beginning again is cheap, because paid replies are in the ledger. It also begins again if the caller
-        may not know the corpus's revision, and so cannot tell whether it is the same. The name may differ: the
-        evaluation then gets the new one.
-
-        It is locked until `finish` or `leave`, so that two processes never execute the same evaluation.
+    async def corpus(self, name: str | None) -> Corpus:
+        """Find a corpus that the caller may search; None means the corpus of the session, or the only one.
 
         Raises:
-            NotReady: If another process is executing an evaluation of this kind for the same role.
-            PermissionDenied: If the role may not evaluate.
-            DatabaseError: If the server refuses.
+            NotFound: If the caller can search no corpus of that name.
+            InputError: If no name is given, and the number of corpora is not one.
         """
-        with translated(REFUSALS):
-            connection = await self.pool.getconn()
-            try:
-                begun = await _begin(connection, plan)
-            except BaseException:
-                await self._give_back(connection)
-                raise
-        self._held[begun.eval_run_id] = connection
-        return begun
+        rows = await self._fetch("eval_list_corpora")
+        wanted = name if name is not None or not rows else rows[0]["named"]
+        found = [row for row in rows if wanted is None or row["name"] == wanted]
+        names = [row["name"] for row in rows]
+        searchable = f"You can search: {', '.join(names[:10])}." if names else "You can search no corpus."
+        if len(found) == 1:
+            return Corpus(**{one: found[0][one] for one in ("corpus_id", "name", "revision", "embedding_model")})
+        if wanted is None:
+            raise InputError("no corpus is named", detail=searchable, hint="Name one, or load one: pgclarify load.")
+        near = get_close_matches(wanted, names, n=1)
+        raise NotFound(
+            f'corpus "{wanted}" does not exist',
+            detail=searchable,
+            hint=f'Did you mean "{near[0]}"?' if near else "Name one that exists, or load one: pgclarify load.",
+        )
 
-    async def leave(self, eval_run_id: int) -> None:
-        """Release an evaluation, finished or not; does nothing if it is not held here."""
-        if eval_run_id not in self._held:
-            return
-        await self._give_back(self._held.pop(eval_run_id))
+    async def workers(self) -> list[Serving]:
+        """Return provider, model and prompt version of the live workers that serve; equal ones once."""
+        return [Serving(**row) for row in await self._fetch("eval_list_serving_workers")]
 
-    async def _give_back(self, connection: psycopg.AsyncConnection[DictRow]) -> None:
-        try:
-            # Not left to the end of the session, which the server may notice late.
-            await connection.execute(queries["eval_unlock"])
-        except BaseException as error:
-            # Then the lock ends with the session.
-            await connection.close()
-            if not isinstance(error, psycopg.Error):
-                raise
-        finally:
-            await self.pool.putconn(connection)
+    async def begin(self, plan: Plan) -> tuple[int, frozenset[int]]:
+        """Begin an evaluation, or go on with the caller's latest unfinished one of the same cases and conditions.
 
-    async def record(
-        self,
-        eval_run_id: int,
-        ordinal: int,
-        case: Case,
-        output: Output,
-        values: Mapping[str, float],
-        supported: Sequence[bool] | None,
-    ) -> None:
-        """Store a case with its metrics, in one short transaction; a stored case is not changed.
+        Returns:
+            Its id, and the ordinals of the cases that are judged already.
+        """
+        columns = {name: getattr(plan, name) for name in Plan.__slots__}
+        given = _json(columns | {"data_set_hash": f"\\x{plan.data_set_hash.hex()}"})
+        (row,) = await self._fetch("eval_begin", plan=given)
+        return row["eval_run_id"], frozenset(row["done"])
 
-        Characters that PostgreSQL cannot store are replaced by U+FFFD.
+    async def record(self, eval_run_id: int, judged: Mapping[str, Any]) -> None:
+        """Store a case in one short transaction; a stored case is not changed.
 
         Args:
             eval_run_id: The evaluation.
-            ordinal: Its place in the data set, from 1.
-            case: The case.
-            output: The method's output.
-            values: Its metrics by name.
-            supported: Whether each reading is grounded; None if that was not judged.
-
-        Raises:
-            ValueError: If a number is not finite, or the numbers of judgements and readings differ.
-            DatabaseError: If the server refuses.
+            judged: The columns of table eval_case. What PostgreSQL cannot store is replaced by U+FFFD.
         """
-        for metric, value in values.items():
-            if not math.isfinite(value):
-                raise ValueError(f"metric {metric} of case {ordinal} is {value}")
-        await self.fetch(
-            "eval_record", eval_run_id=eval_run_id, cases=case_json(ordinal, case, output, values, supported)
-        )
+        await self._fetch("eval_record", eval_run_id=eval_run_id, judged=_json(judged))
 
-    async def done(self, plan: EvaluationPlan) -> int:
-        """Count the judged cases of the evaluation that `begin` would continue; 0 if it would begin a new one.
+    async def finish(self, eval_run_id: int, figures: Mapping[str, Mapping[str, Any]]) -> None:
+        """Finish an evaluation that has all its cases.
 
         Raises:
-            DatabaseError: If the server refuses.
-        """
-        found = await self.fetch("eval_list_unfinished", data_set_hash=plan.data_set_hash)
-        eval_run_id = _of_its_kind(plan, found)
-        if eval_run_id is None:
-            return 0
-        (row,) = await self.fetch("eval_count_done", eval_run_ids=[eval_run_id])
-        done: int = row["done"]
-        return done
-
-    async def finished(self, plan: EvaluationPlan) -> int | None:
-        """Find the latest finished evaluation of the same kind that the caller made; None if there is none.
-
-        Raises:
-            DatabaseError: If the server refuses.
-        """
-        return _of_its_kind(plan, await self.fetch("eval_list_finished", data_set_hash=plan.data_set_hash))
-
-    async def count_missing_documents(self, corpus_id: int, document_ids: Sequence[str]) -> int:
-        """Count the ids that belong to no document of the corpus that the caller may see.
-
-        Raises:
-            DatabaseError: If the server refuses.
-        """
-        (row,) = await self.fetch(
-            "eval_count_missing_documents", corpus_id=corpus_id, document_ids=[storable(one) for one in document_ids]
-        )
-        missing: int = row["missing"]
-        return missing
-
-    async def coverage(self, eval_run_id: int) -> tuple[float, int]:
-        """Return the sum of answer_coverage over the judged cases, and the number of cases that have it.
-
-        Raises:
-            DatabaseError: If the server refuses.
-        """
-        (row,) = await self.fetch("eval_get_coverage", eval_run_id=eval_run_id)
-        return row["total"], row["cases"]
-
-    async def values(self, eval_run_id: int) -> list[tuple[int, Mapping[str, float]]]:
-        """Return the metrics of each judged case, by ordinal.
-
-        Raises:
-            DatabaseError: If the server refuses.
-        """
-        rows = await self.fetch("eval_list_values", eval_run_id=eval_run_id)
-        return [(row["ordinal"], _values(row)) for row in rows]
-
-    async def finish(
-        self, eval_run_id: int, summaries: Mapping[str, Summary], strata: Mapping[str, Mapping[str, Summary]]
-    ) -> None:
-        """Finish an evaluation that has all its cases, store the metrics of all together, and release it.
-
-        Args:
-            eval_run_id: The evaluation.
-            summaries: The metrics of all cases together, by name.
-            strata: The metrics of each stratum, by stratum and name.
-
-        Raises:
-            ValueError: If a number is not finite.
             NotReady: If cases are missing, if it is finished, or if the caller may not write it.
-            DatabaseError: If the server refuses.
         """
-        rows = [
-            {"stratum": stratum, "metric": metric} | asdict(summary)
-            for stratum, several in ((None, summaries), *strata.items())
-            for metric, summary in several.items()
-        ]
-        for row in rows:
-            if not all(math.isfinite(row[number] or 0) for number in ("value", "low", "high")):
-                raise ValueError(f"metric {row['metric']} is {row}")
-        given = json.dumps(rows)
-        (ended,) = await self.fetch("eval_finish", eval_run_id=eval_run_id, metrics=given)
-        if not ended["is_finished"]:
+        (row,) = await self._fetch("eval_finish", eval_run_id=eval_run_id, figures=_json(figures))
+        if not row["is_finished"]:
             raise NotReady(
                 f"evaluation {eval_run_id} cannot be finished",
                 detail="Cases are missing, it is finished already, or it is not yours.",
                 hint="See pgclarify eval list.",
             )
-        await self.leave(eval_run_id)
+
+    async def remove(self, eval_run_id: int) -> bool:
+        """Remove an evaluation of the caller with its cases; return whether there was one."""
+        (row,) = await self._fetch("eval_remove", eval_run_id=eval_run_id)
+        return bool(row["is_removed"])
+
+    async def evaluations(self) -> list[Evaluation]:
+        """The evaluations that the caller may see, newest first."""
+        return [Evaluation(**row) for row in await self._fetch("eval_list")]
 
     async def find(self, reference: str) -> Evaluation:
-        """Find an evaluation by its id, or by its name.
-
-        Of a name, the caller's own come first, then finished ones, then the latest.
+        """Find an evaluation by its id or name; of a name, the caller's own first, then finished ones, then the latest.
 
         Raises:
             NotFound: If there is none that the caller may see.
-            DatabaseError: If the server refuses.
         """
-        number = int(reference) if re.fullmatch("[0-9]{1,19}", reference) else None
-        eval_run_id = number if number is not None and number <= _LARGEST_ID else None
-        rows = await self.fetch("eval_find", eval_run_id=eval_run_id, name=storable(reference))
-        if not rows:
+        every = await self.evaluations()
+        found = [one for one in every if str(one.eval_run_id) == reference] or sorted(
+            (one for one in every if one.name == reference),
+            key=lambda one: (not one.is_own, one.finished_at is None, -one.eval_run_id),
+        )
+        if not found:
             raise NotFound(
                 f'evaluation "{reference}" does not exist',
                 detail="No evaluation has that id or name, or you may not see it.",
                 hint="List the evaluations with: pgclarify eval list.",
             )
-        return _evaluation(rows[0])
+        return found[0]
 
-    async def newer_unfinished(self, eval_run_id: int) -> int | None:
-        """Return the latest unfinished evaluation of the same name and role that began later; None if there is none.
+    async def cases(self, eval_run_id: int) -> list[EvaluatedCase]:
+        """The judged cases of an evaluation, by ordinal."""
+        return [EvaluatedCase(**row) for row in await self._fetch("eval_list_cases", eval_run_id=eval_run_id)]
 
-        Raises:
-            DatabaseError: If the server refuses.
-        """
-        (row,) = await self.fetch("eval_find_newer_unfinished", eval_run_id=eval_run_id)
-        newer: int | None = row["eval_run_id"]
-        return newer
-
-    async def evaluations(self, limit: int) -> list[Evaluation]:
-        """The latest evaluations that the caller may see, newest first.
+    async def usage(self, run_id: int) -> RunUsage:
+        """How a run ended, and its calls, tokens and cost.
 
         Raises:
-            DatabaseError: If the server refuses.
+            NotFound: If there is no such run, or the caller may not see it.
         """
-        return [_evaluation(row) for row in await self.fetch("eval_list", limit=limit)]
+        (row,) = await self._fetch("eval_get_usage", run_id=run_id)
+        return RunUsage(**row)
 
-    async def summaries(self, eval_run_ids: Sequence[int]) -> Mapping[int, Mapping[str, Summary]]:
-        """Return the metrics of all cases together, by evaluation and name; an evaluation without any is missing.
-
-        Raises:
-            DatabaseError: If the server refuses.
-        """
-        found: dict[int, dict[str, Summary]] = {eval_run_id: {} for eval_run_id in eval_run_ids}
-        for row in await self.fetch("eval_list_summaries", eval_run_ids=list(eval_run_ids)):
-            found[row["eval_run_id"]][row["metric"]] = _summary(row)
-        return found
-
-    async def strata(self, eval_run_ids: Sequence[int]) -> Mapping[int, Mapping[str, Mapping[str, Summary]]]:
-        """The metrics of the cases of each stratum together, by evaluation, stratum and name.
-
-        An evaluation that is not finished has none.
-
-        Raises:
-            DatabaseError: If the server refuses.
-        """
-        found: dict[int, dict[str, dict[str, Summary]]] = {eval_run_id: {} for eval_run_id in eval_run_ids}
-        for row in await self.fetch("eval_list_strata", eval_run_ids=list(eval_run_ids)):
-            found[row["eval_run_id"]].setdefault(row["stratum"], {})[row["metric"]] = _summary(row)
-        return found
-
-    async def answers_by_call(self, eval_run_id: int) -> list[tuple[Mapping[str, Any], Sequence[Any]]]:
-        """Return for each case, by ordinal, the known answers, and the calls and tokens before each found answer.
-
-        Raises:
-            DatabaseError: If the server refuses.
-        """
-        rows = await self.fetch("eval_list_answers_by_call", eval_run_id=eval_run_id)
-        return [(row["gold"], row["steps"] or ()) for row in rows]
-
-    async def cases(
-        self, eval_run_id: int, ordinals: Sequence[int] | None = None, *, has_output: bool = True
-    ) -> list[EvaluatedCase]:
-        """The cases of an evaluation, by ordinal.
-
-        Args:
-            eval_run_id: The evaluation.
-            ordinals: The cases; None means all.
-            has_output: Whether to read the method's output, which is most of a case; without it, it is empty.
-
-        Raises:
-            DatabaseError: If the server refuses.
-        """
-        found: list[EvaluatedCase] = []
-        wanted = {
-            "eval_run_id": eval_run_id,
-            "ordinals": None if ordinals is None else list(ordinals),
-            "has_output": has_output,
-        }
-        with translated(REFUSALS):
-            # A server-side cursor, so that the rows are not in memory twice.
-            async with (
-                self.pool.connection() as connection,
-                connection.transaction(),
-                connection.cursor(name="eval_cases") as cursor,
-            ):
-                await cursor.execute(queries["eval_list_cases"], wanted)
-                while rows := await cursor.fetchmany(_CASES_AT_ONCE):
-                    found += [_evaluated_case(row) for row in rows]
-        return found
-
-
-async def _begin(connection: psycopg.AsyncConnection[DictRow], plan: EvaluationPlan) -> Begun:
-    (row,) = await (await connection.execute(queries["eval_lock"], {"kind": plan.kind})).fetchall()
-    if not row["is_locked"]:
-        raise NotReady(
-            "this evaluation is already running",
-            detail="Another process evaluates the same cases with the same method and settings, as the same role.",
-            hint="Wait until it is finished, or stop it; the same command then continues it.",
+    async def price(self, model: str, prompt_tokens: int, completion_tokens: int) -> float | None:
+        """Return what tokens cost in US dollars; None if the model has no price."""
+        (row,) = await self._fetch(
+            "eval_get_price", model=model, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens
         )
-    hashed = {"data_set_hash": plan.data_set_hash}
-    unfinished = await (await connection.execute(queries["eval_list_unfinished"], hashed)).fetchall()
-    if (eval_run_id := _of_its_kind(plan, unfinished)) is not None:
-        resumed = {"eval_run_id": eval_run_id, "name": plan.name}
-        (row,) = await (await connection.execute(queries["eval_resume"], resumed)).fetchall()
-        return Begun(eval_run_id, frozenset(row["done"]), is_resumed=True)
-    begun = {"plan": plan_json(plan)}
-    (row,) = await (await connection.execute(queries["eval_begin"], begun)).fetchall()
-    return Begun(row["eval_run_id"], frozenset(), is_resumed=False)
+        cost: float | None = row["cost_usd"]
+        return cost
+
+    async def average_calls(
+        self, corpus_id: int, operation: str, model: str, settings: Mapping[str, Any]
+    ) -> float | None:
+        """Return the mean calls of the caller's latest runs of an operation with these settings; None without any."""
+        (row,) = await self._fetch(
+            "eval_average_calls", corpus_id=corpus_id, operation=operation, model=model, settings=_json(settings)
+        )
+        calls: float | None = row["calls"]
+        return calls
+
+    async def retrieved(self, run_id: int) -> list[Passage]:
+        """Return the passages that a run retrieved, by rank, each once, with their current contents.
+
+        Passages that are gone, or that the caller may not read, are missing.
+        """
+        candidates = await self._fetch("eval_list_candidates", run_id=run_id)
+        if not candidates:
+            return []
+        keys = list(dict.fromkeys((row["document_id"], row["passage_id"]) for row in candidates))
+        # The corpus is a parameter instead of a join, so that the plan has one partition only.
+        rows = await self._fetch(
+            "eval_read_passages",
+            corpus_id=candidates[0]["corpus_id"],
+            document_ids=[document_id for document_id, _ in keys],
+            passage_ids=[passage_id for _, passage_id in keys],
+        )
+        there = {(row["document_id"], row["passage_id"]): Passage(**row) for row in rows}
+        return [there[key] for key in keys if key in there]
+
+    async def _fetch(self, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401 - as the statement has
+        with translated(REFUSALS):
+            async with self._pool.connection() as connection:
+                cursor = await connection.execute(queries[name], parameters)
+                return await cursor.fetchall()
 
 
-def _of_its_kind(plan: EvaluationPlan, found: Sequence[DictRow]) -> int | None:
-    """Return the first of these evaluations that is of the same kind; None if there is none."""
-    return next((row["eval_run_id"] for row in found if _plan(row).kind == plan.kind), None)
+def _json(value: object) -> str:
+    return json.dumps(_storable(value), allow_nan=False, ensure_ascii=False, sort_keys=True)
 
 
-def _plan(row: DictRow) -> EvaluationPlan:
-    columns = {field.name: row[field.name] for field in fields(EvaluationPlan)}
-    return EvaluationPlan(**{**columns, "corpus_id": row["corpus_id"] or 0})
-
-
-def _evaluation(row: DictRow) -> Evaluation:
-    return Evaluation(
-        eval_run_id=row["eval_run_id"],
-        plan=_plan(row),
-        requested_by=row["requested_by"],
-        created_at=row["created_at"],
-        finished_at=row["finished_at"],
-        done_cases=row["done_cases"],
-    )
-
-
-def _evaluated_case(row: DictRow) -> EvaluatedCase:
-    return EvaluatedCase(
-        ordinal=row["ordinal"],
-        case_id=row["case_id"],
-        question=row["question"],
-        gold=row["gold"],
-        output=row["output"],
-        run_id=row["run_id"],
-        status=RunStatus(row["status"]),
-        error=row["error"],
-        usage=read_usage(row),
-        seconds=row["seconds"],
-        values=_values(row),
-    )
-
-
-def _summary(row: DictRow) -> Summary:
-    return Summary(row["value"], row["low"], row["high"], row["cases"])
-
-
-def _values(row: DictRow) -> dict[str, float]:
-    return dict(zip(row["metrics"], row["values"], strict=True))
+def _storable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON has
+    """Replace characters that PostgreSQL's text cannot store: NUL and lone surrogates."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
+    if isinstance(value, Mapping):
+        return {_storable(key): _storable(held) for key, held in value.items()}
+    return [_storable(held) for held in value] if isinstance(value, list | tuple) else value

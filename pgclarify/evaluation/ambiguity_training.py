@@ -1,4 +1,4 @@
-"""Training of the ambiguity classifier: learns a correction to the shipped classifier from a labelled log.
+"""Trains a correction of the shipped ambiguity classifier on a labelled log, and compares the two.
 
 Source: Detect, then rewrite (summary): a classifier that is trained on the questions of one's own users, with a
     sentence embedding and features of the wording. Training from the shipped classifier is ours.
@@ -6,56 +6,73 @@ Source: Detect, then rewrite (summary): a classifier that is trained on the ques
 
 from __future__ import annotations
 
+import csv
+import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms.ambiguity import WEIGHTS, AmbiguityClassifier, Seen
+from pgclarify.algorithms.metrics import bootstrap_interval, calibration_errors, f1s_of_labels, paired_bootstrap
 from pgclarify.dialogue import TrainedVersion
 from pgclarify.errors import ConfigurationError, InputError
-from pgclarify.evaluation.data_sets import rank_of
-from pgclarify.evaluation.labelled_log import LabelledQuestion
+from pgclarify.evaluation.data_sets import PARTS, rank_of, read_case, read_lines, read_records
+from pgclarify.language.languages import is_foreign
 from pgclarify.protocols import Embedder
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 LEAST_OF_EACH: Final = 50
 """Least number of ambiguous questions, and of clear ones, of a kind that can be trained on and compared."""
 
-_LEAST_HELD: Final = 5
-# The hash of a question puts it into one of ten parts. Some parts are held out; the others form the folds.
-_PARTS: Final = 10
-_HELD: Final = 3
-_FOLDS: Final = 5
+# The hash of a question puts it into one of ten parts. Three are held out; the others form five folds.
+_PARTS, _HELD, _FOLDS = 10, 3, 5
 _AT_ONCE: Final = 256
-# As in training/train_ambiguity_classifier.py, where features were scaled against pieces of text.
+# Factors of columns. Biases and the shipped log odds are large, so that the penalty hardly draws their weights to 0.
+_FREE_SCALE: Final = 10.0
 _FEATURE_SCALE: Final = 0.2
 _GRAM_SCALE: Final = 4.0
-# How far weights may move from those of the shipped classifier. Cross-validation chooses one of these values.
 _STRENGTHS: Final = (0.003, 0.03, 0.3, 3.0)
 _ROUNDS: Final = 300
-# Training ends when a round lowers the loss by a smaller share than this.
-_PRECISION: Final = 1e-7
-# A correction begins with two biases and two factors.
-_HEAD: Final = 4
+_SAMPLES: Final = 2_000
+_LABELS: Final[Mapping[str, bool]] = {
+    **dict.fromkeys(("true", "t", "yes", "y", "1", "ambiguous"), True),
+    **dict.fromkeys(("false", "f", "no", "n", "0", "clear"), False),
+}
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class LabelledQuestion:
+    """A question with the earlier turns, oldest first, and its label."""
+
+    question: str
+    history: tuple[str, ...]
+    is_ambiguous: bool
+
+    @property
+    def is_within(self) -> bool:
+        """Return whether it has history."""
+        return any(turn.strip() for turn in self.history)
+
+    @property
+    def rank(self) -> int:
+        """Return its rank: only the question decides, so a question is never on both sides."""
+        return rank_of(self.question)
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
     """Labelled questions as inputs of training.
 
     Attributes:
         labels: Whether each is ambiguous, shape (n,).
-        is_held: Whether it is held out for comparing. Only the question decides, so the same question is never on both
-            sides, nor on another side in a later log. Shape (n,).
-        folds: The fold of each in cross-validation, from 0, shape (n,).
+        is_held: Whether it is held out for comparing, shape (n,).
+        folds: Its fold in cross-validation, shape (n,).
         seen: The inputs of the shipped classifier for each.
     """
 
@@ -65,26 +82,63 @@ class Looked:
     seen: Seen
 
 
+def read_log(path: Path, fields: Mapping[str, tuple[str, ...]] = PARTS) -> list[LabelledQuestion]:
+    """Read a labelled log: JSON lines or CSV with the columns question, is_ambiguous and maybe history.
+
+    Returns:
+        Each English question once, with the label of most of its lines; without questions that have as many of both.
+
+    Raises:
+        UnreadableFile: If it is no file that can be read to its end.
+        InputError: If a line has no question or label.
+    """
+    votes: dict[LabelledQuestion, Counter[bool]] = {}
+    for number, record in _cells(path) if ".csv" in path.suffixes else read_records(path):
+        name = next((one for one in fields["is_ambiguous"] if record.get(one) is not None), fields["is_ambiguous"][0])
+        label = _LABELS.get(str(record.get(name)).strip().lower())
+        try:
+            if label is None:
+                raise ValueError(f"Its {name} is {record.get(name)!r}, and not true or false.")
+            case = read_case({**record, name: label}, fields)
+        except ValueError as error:
+            raise InputError(
+                f"line {number} of {path.name} is no labelled question",
+                detail=str(error),
+                hint='Give one a line: {"question": "How old is he?", "history": ["…"], "is_ambiguous": true}.',
+            ) from None
+        votes.setdefault(LabelledQuestion(case.question, case.history, True), Counter())[label] += 1
+    return [
+        LabelledQuestion(one.question, one.history, both[True] > both[False])
+        for one, both in votes.items()
+        if both[True] != both[False] and not is_foreign(one.question)
+    ]
+
+
+def _cells(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    rows = csv.DictReader(line for _, line in read_lines(path))
+    for number, row in enumerate(rows, start=2):
+        record: dict[str, Any] = {name: cell for name, cell in row.items() if name and cell and cell.strip()}
+        if history := record.get("history"):
+            record["history"] = json.loads(history) if history.lstrip().startswith("[") else history.splitlines()
+        yield number, record
+
+
 def trainable(questions: Sequence[LabelledQuestion]) -> list[LabelledQuestion]:
     """Choose the kinds of questions, with or without history, that have enough questions for training.
 
     Raises:
         InputError: If neither kind has enough.
-        ConfigurationError: If SciPy, or threadpoolctl, is not installed.
+        ConfigurationError: If scikit-learn is not installed.
     """
     try:
-        # Only checks that both are installed. scikit-learn depends on them.
-        import scipy  # noqa: F401
-        import threadpoolctl  # noqa: F401
+        import sklearn  # noqa: F401 - only whether it is there
     except ImportError:
         raise ConfigurationError(
-            "training needs SciPy, which is not installed", hint="Run: pip install 'pgclarify[eval]'"
+            "training needs scikit-learn, which is not installed", hint="Run: pip install 'pgclarify[eval]'"
         ) from None
-    counts = Counter((_is_within(one), one.is_ambiguous) for one in questions)
+    counts = Counter((one.is_within, one.is_ambiguous) for one in questions)
     kinds = {kind for kind in (False, True) if min(counts[kind, False], counts[kind, True]) >= LEAST_OF_EACH}
-    chosen = [one for one in questions if _is_within(one) in kinds]
-    held = Counter(one.is_ambiguous for one in chosen if _is_held(one))
-    if not kinds or min(held[False], held[True]) < _LEAST_HELD:
+    if not kinds:
         raise InputError(
             "there are too few labelled questions to train on",
             detail=f"Without history {counts[False, True]} different ones are ambiguous and {counts[False, False]} are "
@@ -92,24 +146,16 @@ def trainable(questions: Sequence[LabelledQuestion]) -> list[LabelledQuestion]:
             hint=f"Label more: at least {LEAST_OF_EACH} ambiguous and {LEAST_OF_EACH} clear ones, without history or "
             "with it. Some hundred of each are better.",
         )
-    return chosen
+    return [one for one in questions if one.is_within in kinds]
 
 
-def _is_within(question: LabelledQuestion) -> bool:
-    return any(turn.strip() for turn in question.history)
-
-
-def _is_held(question: LabelledQuestion) -> bool:
-    return rank_of(question.question) % _PARTS < _HELD
-
-
-async def look(
+async def see(
     classifier: AmbiguityClassifier,
     embedder: Embedder,
     questions: Sequence[LabelledQuestion],
     *,
-    on_progress: Callable[[int], None] = lambda done: None,
-) -> Looked:
+    on_progress: Callable[[int], object] = lambda done: None,
+) -> Examples:
     """Embed questions and compute their features, some hundred at a time.
 
     Args:
@@ -117,9 +163,6 @@ async def look(
         embedder: The model of its vectors.
         questions: From `trainable`.
         on_progress: Called with the number of finished questions.
-
-    Raises:
-        EmbeddingError: If a question could not be embedded.
     """
     parts: list[Seen] = []
     for start in range(0, len(questions), _AT_ONCE):
@@ -127,10 +170,10 @@ async def look(
         vectors = await embedder.encode([text for one in asked for text in classifier.inputs(*one)])
         parts.append(classifier.see(asked, vectors))
         on_progress(start + len(asked))
-    return Looked(
+    return Examples(
         labels=np.array([one.is_ambiguous for one in questions]),
-        is_held=np.array([_is_held(one) for one in questions]),
-        folds=np.array([rank_of(one.question) // _PARTS % _FOLDS for one in questions], dtype=np.intp),
+        is_held=np.array([one.rank % _PARTS < _HELD for one in questions]),
+        folds=np.array([one.rank // _PARTS % _FOLDS for one in questions], dtype=np.intp),
         seen=Seen(
             is_within=np.concatenate([part.is_within for part in parts]),
             odds=np.concatenate([part.odds for part in parts]),
@@ -141,66 +184,59 @@ async def look(
     )
 
 
-def train(looked: Looked, shipped: AmbiguityClassifier) -> TrainedVersion:
+def _design(seen: Seen) -> tuple[Any, Floats]:
+    """Return the scaled columns in the order of a correction, as a sparse matrix, and the scale of each column."""
+    from scipy.sparse import csr_matrix, hstack
+
+    kinds = np.column_stack([~seen.is_within, seen.is_within]).astype(np.float64)
+    dense: list[NDArray[Any]] = [kinds, kinds * seen.odds[:, None], seen.features, seen.vectors]
+    wide = sum(part.shape[1] for part in dense)
+    lengths = np.array([len(places) for places in seen.places])
+    grams = csr_matrix(
+        (
+            np.repeat(1 / np.sqrt(np.maximum(1, lengths)), lengths),
+            np.fromiter((place for places in seen.places for place in places), dtype=np.int32),
+            np.concatenate([[0], np.cumsum(lengths)]),
+        ),
+        shape=(len(lengths), WEIGHTS - wide),
+    )
+    scales = np.repeat(
+        [_FREE_SCALE, _FREE_SCALE, _FEATURE_SCALE, 1.0, _GRAM_SCALE],
+        [*(part.shape[1] for part in dense), grams.shape[1]],
+    )
+    return hstack([csr_matrix(np.hstack(dense)), grams]).tocsr().multiply(scales).tocsr(), scales
+
+
+def train(examples: Examples, shipped: AmbiguityClassifier) -> TrainedVersion:
     """Train on the questions that are not held out. On one machine, the same questions give the same version.
 
-    A logistic regression adds a linear model of features, vector and pieces of text to the log odds of the shipped
-    classifier. Its weights are regularized towards weights that change nothing. Five-fold cross-validation chooses the
-    strength. The judgements of cross-validation calibrate the version, and set the threshold with the best expected F1.
-
-    Args:
-        looked: From `look`.
-        shipped: The classifier that ships.
+    A logistic regression sees the log odds of the shipped classifier, features, vector and pieces of text. Five-fold
+    cross-validation chooses its strength; its judgements there set the threshold with the best expected F1.
     """
-    design = _Design.of(looked.seen)
-    is_trained = ~looked.is_held
-    unseen = {
-        strength: _cross_validate(design, looked.labels, looked.folds, is_trained, strength) for strength in _STRENGTHS
-    }
-    strength = min(unseen, key=lambda one: _loss(unseen[one][is_trained], looked.labels[is_trained]))
-    line = _Design.line(unseen[strength])
-    # Regularized a little: if the classes are perfectly separable, the slope would grow without limit.
-    intercept, slope = line.fit(looked.labels, is_trained, strength=1.0)
-    weights = slope * design.unscaled(design.fit(looked.labels, is_trained, strength=strength))
-    weights[:2] += intercept
-    is_within = looked.seen.is_within[is_trained]
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import log_loss
+    from sklearn.model_selection import PredefinedSplit, cross_val_predict
+    from threadpoolctl import threadpool_limits
+
+    used = ~examples.is_held
+    rows, scales = _design(examples.seen)
+    rows, labels = rows[used], examples.labels[used]
+    folds = PredefinedSplit(examples.folds[used])
+    # One thread adds in a fixed order.
+    with threadpool_limits(1):
+        models = [LogisticRegression(C=one, fit_intercept=False, max_iter=_ROUNDS) for one in _STRENGTHS]
+        judged = [cross_val_predict(one, rows, labels, cv=folds, method="predict_proba")[:, 1] for one in models]
+        best = int(np.argmin([log_loss(labels, one) for one in judged]))
+        weights = models[best].fit(rows, labels).coef_[0] * scales
+    is_within = examples.seen.is_within[used]
     return TrainedVersion(
         version=0,
         shipped_version=shipped.version,
-        threshold=_threshold(_probabilities(slope * unseen[strength] + intercept)[is_trained]),
+        threshold=_threshold(judged[best]),
         judges_questions=not is_within.all(),
         judges_conversations=bool(is_within.any()),
         weights=weights.astype(np.float32).tolist(),
     )
-
-
-def judge(looked: Looked, by: TrainedVersion | None) -> tuple[Floats, NDArray[np.bool_]]:
-    """Judge questions, each at the threshold of its judge.
-
-    Args:
-        looked: From `look`.
-        by: A version that corrects the shipped classifier; None for the shipped classifier itself.
-
-    Returns:
-        The probability that each is ambiguous, float64, and whether it is called ambiguous, both of shape (n,).
-    """
-    odds, threshold = looked.seen.odds, np.full(len(looked.labels), AmbiguityClassifier.threshold)
-    if by is not None:
-        design = _Design.of(looked.seen)
-        is_judged = np.where(looked.seen.is_within, by.judges_conversations, by.judges_questions)
-        odds = np.where(is_judged, design.odds(np.asarray(by.weights) / design.scales), odds)
-        threshold = np.where(is_judged, by.threshold, threshold)
-    found = _probabilities(odds)
-    return found, found >= threshold
-
-
-def _probabilities(odds: Floats) -> Floats:
-    found: Floats = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
-    return found
-
-
-def _loss(odds: Floats, labels: NDArray[np.bool_]) -> float:
-    return float(np.mean(np.logaddexp(0, np.where(labels, -odds, odds))))
 
 
 def _threshold(probabilities: Floats) -> float:
@@ -212,114 +248,68 @@ def _threshold(probabilities: Floats) -> float:
     return float(falling[best : best + 2].mean())
 
 
-def _cross_validate(
-    design: _Design, labels: NDArray[np.bool_], folds: NDArray[np.intp], is_trained: NDArray[np.bool_], strength: float
-) -> Floats:
-    """Return the log odds of each question, by weights that were trained without its fold and without held-out ones."""
-    odds = np.zeros(len(labels))
-    for fold in range(_FOLDS):
-        is_out = folds == fold
-        odds[is_out] = design.odds(design.fit(labels, is_trained & ~is_out, strength=strength))[is_out]
-    return odds
+def judge(examples: Examples, by: TrainedVersion | None) -> tuple[Floats, NDArray[np.bool_]]:
+    """Judge questions: the probability that each is ambiguous, and whether it is at the threshold of its judge.
 
-
-@dataclass(frozen=True, slots=True)
-class _Design:
-    """The scaled inputs of the regression: columns in the order of a correction, with pieces of text stored apart.
-
-    Attributes:
-        dense: Shape (n, columns without pieces).
-        sparse: Shape (n, BUCKETS), or without columns.
-        scales: The factor of each column, shape (columns,).
-        prior: Weights that change nothing, shape (columns,).
-        is_drawn: Which weights are regularized towards the prior, shape (columns,).
+    Args:
+        examples: The questions.
+        by: A version that corrects the shipped classifier; None for the shipped classifier itself.
     """
+    odds, threshold = examples.seen.odds, np.full(len(examples.labels), AmbiguityClassifier.threshold)
+    if by is not None:
+        is_judged = np.where(examples.seen.is_within, by.judges_conversations, by.judges_questions)
+        rows, scales = _design(examples.seen)
+        odds = np.where(is_judged, rows @ (np.asarray(by.weights) / scales), odds)
+        threshold = np.where(is_judged, by.threshold, threshold)
+    found: Floats = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
+    return found, found >= threshold
 
-    dense: Floats
-    sparse: csr_matrix
-    scales: Floats
-    prior: Floats
-    is_drawn: NDArray[np.bool_]
 
-    @classmethod
-    def of(cls, seen: Seen) -> _Design:
-        from scipy.sparse import csr_matrix
+def compare(examples: Examples, before: TrainedVersion | None, trained: TrainedVersion) -> dict[str, Any]:
+    """Compare two versions on the questions that are held out.
 
-        count, features, dimensions = len(seen.odds), seen.features.shape[1], seen.vectors.shape[1]
-        wide = _HEAD + features + dimensions
-        dense = np.empty((count, wide))
-        for kind in (0, 1):
-            is_kind = seen.is_within == bool(kind)
-            dense[:, kind] = is_kind
-            dense[:, 2 + kind] = np.where(is_kind, seen.odds, 0)
-        dense[:, _HEAD : _HEAD + features] = seen.features * _FEATURE_SCALE
-        dense[:, _HEAD + features :] = seen.vectors
-        lengths = np.array([len(places) for places in seen.places])
-        buckets = WEIGHTS - wide
-        sparse = csr_matrix(
-            (
-                np.repeat(_GRAM_SCALE / np.sqrt(np.maximum(1, lengths)), lengths),
-                np.fromiter((place for places in seen.places for place in places), dtype=np.int32),
-                np.concatenate([[0], np.cumsum(lengths)]),
-            ),
-            shape=(count, buckets),
-        )
-        parts = ((_HEAD, 1.0), (features, _FEATURE_SCALE), (dimensions, 1.0), (buckets, _GRAM_SCALE))
-        prior = np.zeros(WEIGHTS)
-        prior[2:_HEAD] = 1
-        return cls(
-            dense,
-            sparse,
-            scales=np.concatenate([np.full(width, scale) for width, scale in parts]),
-            prior=prior,
-            is_drawn=np.arange(WEIGHTS) >= 2,
-        )
+    Returns:
+        questions and ambiguous: how many there are. f1: before, trained and their difference, each with the ends of its
+        95 % interval. auc and calibration_error: before and trained.
+    """
+    from sklearn.metrics import roc_auc_score
 
-    @classmethod
-    def line(cls, odds: Floats) -> _Design:
-        """Make a design of log odds alone, to calibrate them by intercept and slope (Platt, 1999)."""
-        from scipy.sparse import csr_matrix
+    held = examples.is_held
+    labels = examples.labels[held]
+    both = [judge(examples, by) for by in (before, trained)]
+    judged = [(probabilities[held], called[held]) for probabilities, called in both]
+    first, second = (np.column_stack([labels, called]).astype(np.float64) for _, called in judged)
+    drawn = paired_bootstrap(first, second, _f1, samples=_SAMPLES)
+    sides = ("before", "trained")
+    return {
+        "questions": len(labels),
+        "ambiguous": int(labels.sum()),
+        "f1": {
+            **{
+                side: [float(_f1(rows[None])[0]), *bootstrap_interval(rows, _f1, samples=_SAMPLES)]
+                for side, rows in zip(sides, (first, second), strict=True)
+            },
+            "difference": [drawn.difference, drawn.low, drawn.high],
+        },
+        "auc": {side: [float(roc_auc_score(labels, one))] for side, (one, _) in zip(sides, judged, strict=True)},
+        "calibration_error": {
+            side: [float(calibration_errors(labels[None], one[None])[0])]
+            for side, (one, _) in zip(sides, judged, strict=True)
+        },
+    }
 
-        dense = np.column_stack([np.ones(len(odds)), odds])
-        nothing = csr_matrix((len(odds), 0))
-        return cls(dense, nothing, np.ones(2), np.array([0.0, 1.0]), np.ones(2, dtype=np.bool_))
 
-    def odds(self, weights: Floats) -> Floats:
-        """Return the log odds of all questions by scaled weights."""
-        wide = self.dense.shape[1]
-        found: Floats = self.dense @ weights[:wide] + self.sparse @ weights[wide:]
-        return found
+def is_better(compared: Mapping[str, Any]) -> bool:
+    """Return whether the F1 of the trained version is higher: the whole interval of the difference is above 0."""
+    return bool(compared["f1"]["difference"][1] > 0)
 
-    def unscaled(self, weights: Floats) -> Floats:
-        """Return the weights for columns without scaling."""
-        return weights * self.scales
 
-    def fit(self, labels: NDArray[np.bool_], is_used: NDArray[np.bool_], *, strength: float) -> Floats:
-        """Find the scaled weights that explain the labels of some questions best, regularized towards the prior.
+def usable(in_use: TrainedVersion | None, shipped: AmbiguityClassifier) -> TrainedVersion | None:
+    """Return the version that judges now; None if workers use the shipped classifier instead of it."""
+    if in_use is None or in_use.shipped_version != shipped.version or len(in_use.weights) != WEIGHTS:
+        return None
+    return in_use
 
-        Args:
-            labels: Shape (n,).
-            is_used: Which questions are used, shape (n,).
-            strength: How far weights may move: the inverse of the penalty on the squared distance, as C in
-                scikit-learn.
-        """
-        from scipy.optimize import minimize
-        from threadpoolctl import threadpool_limits
 
-        signs = np.where(labels, 1.0, -1.0)
-        pull = self.is_drawn / strength
-
-        def objective(weights: Floats) -> tuple[float, Floats]:
-            margins = signs * self.odds(weights)
-            away = weights - self.prior
-            loss = np.logaddexp(0, -margins) @ is_used + 0.5 * (pull * away) @ away
-            errors = -signs * is_used / (1 + np.exp(np.clip(margins, -30, 700)))
-            return float(loss), np.concatenate([errors @ self.dense, self.sparse.T @ errors]) + pull * away
-
-        # One thread adds in a fixed order, and is faster than several for such small sums.
-        with threadpool_limits(1, user_api="blas"):
-            found = minimize(
-                objective, self.prior, jac=True, method="L-BFGS-B", options={"maxiter": _ROUNDS, "ftol": _PRECISION}
-            )
-        weights: Floats = found.x
-        return weights
+def _f1(rows: Floats) -> Floats:
+    return f1s_of_labels(rows[..., 0] > 0, rows[..., 1] > 0)

@@ -1,7 +1,6 @@
-"""The pipelines that clarify is compared with: diversify then verify (also without verification), and all at once.
+"""The pipelines that clarify is compared with: direct, diversify then verify (with and without it), all at once.
 
 They read the same corpus with the same retriever and model, and all their calls go through the ledger.
-docs/methods/evaluation.md lists the differences from the paper's experiments.
 
 Source: VERDICT, §3.2, §5.1.4 and Appendix D.
 """
@@ -12,48 +11,38 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
 from pgclarify.errors import CompletionError, InvalidReply, RunFailed, code_of, describe
-from pgclarify.evaluated import Case, CitedPassage, Output, PredictedInterpretation, Usage
+from pgclarify.evaluation.records import Case, CitedPassage, Output, PredictedInterpretation, Retriever, Usage
 from pgclarify.ledger.completions import CallResult, PollInterval, ask_all, ask_one
 from pgclarify.model import Passage
 from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts import baselines as prompts
+from pgclarify.prompts.investigation import answer as answer_call
 from pgclarify.prompts.relaxation import relaxation
-from pgclarify.protocols import Completer, Embedder, Ledger, Retriever
+from pgclarify.protocols import Completer, Embedder, Ledger
 from pgclarify.vocabulary import RunStatus
 
-_POLL_INTERVAL = PollInterval()
 T = TypeVar("T")
+POLL: Final = PollInterval()
 
 
 class UsageMeter:
-    """Adds up the usage of one case. Implements protocols.Meter.
-
-    Attributes:
-        usage: Model calls and tokens.
-        retrievals: Number of searches.
-        outage: The code of an outage during a partial run that counts; None if there was none.
-    """
+    """Adds up the calls and tokens of one case. Implements protocols.Meter."""
 
     def __init__(self) -> None:
-        self.usage = Usage()
-        self.retrievals = 0
-        self.outage: str | None = None
+        self.calls = self.reused_calls = self.prompt_tokens = self.completion_tokens = 0
         self.note: str | None = None
 
     def count(self, completion: Completion, *, is_reused: bool) -> None:
         """Count a reply, whether it was paid for now or reused."""
-        self.usage += Usage(
-            calls=1,
-            reused_calls=int(is_reused),
-            prompt_tokens=completion.prompt_tokens or 0,
-            completion_tokens=completion.completion_tokens or 0,
-            model_seconds=completion.latency_ms / 1000,
-        )
+        self.calls += 1
+        self.reused_calls += is_reused
+        self.prompt_tokens += completion.prompt_tokens or 0
+        self.completion_tokens += completion.completion_tokens or 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +54,43 @@ class Asked:
         chat: The language model.
         retriever: Searches the corpus.
         embedder: The corpus's embedding model.
-        poll: How often to check for replies that other processes are paying for.
+        cost: The cost of input and output tokens in US dollars; None if the model has no price.
     """
 
     ledger: Ledger
     chat: Completer
     retriever: Retriever
     embedder: Embedder
-    poll: PollInterval = _POLL_INTERVAL
+    cost: Callable[[int, int], Awaitable[float | None]]
+
+
+class Direct:
+    """One search for the question as it is, and one call that answers it from the passages: plain RAG.
+
+    Args:
+        asked: The model and the corpus.
+        top_k: Passages to read.
+
+    Source: SUNAR, §4 and Table 1 (FEW-SHOT-COT: retrieval without query understanding).
+    """
+
+    def __init__(self, asked: Asked, *, top_k: int) -> None:
+        self._asked = asked
+        self._top_k = top_k
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        return await carry_out(self._asked, partial(self._answer, case))
+
+    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
+        passages = await self._asked.retriever.search(case.question, self._top_k)
+        if not passages:
+            return Output()
+        found = await ask(self._asked, meter, answer_call(case.question, passages))
+        numbers = dict.fromkeys(one.passage for one in found.evidence if 1 <= one.passage <= len(passages))
+        cited = tuple(CitedPassage(passages[number - 1]) for number in numbers)
+        given = () if found.answer is None else (PredictedInterpretation(case.question, found.answer, cited),)
+        return Output(given, tuple(passages))
 
 
 class DiversifyThenVerify:
@@ -84,7 +102,6 @@ class DiversifyThenVerify:
         passages_kept: Passages to keep in total, by mean similarity to the readings.
         is_verified: False skips the verification: the readings stay as proposed, and one call answers them from the
             kept passages, without citations.
-        verifier: The model that verifies; None for the model of all other calls.
 
     Source: VERDICT, Eq. 1 to 4 and Appendix D; "DtV" and "DtV - verification" of Table 2. Answering the readings of the
         latter is ours.
@@ -97,21 +114,19 @@ class DiversifyThenVerify:
         passages_each: int = 5,
         passages_kept: int = 5,
         is_verified: bool = True,
-        verifier: Completer | None = None,
     ) -> None:
         self._asked = asked
-        self._verifier = verifier or asked.chat
         self._passages_each = passages_each
         self._passages_kept = passages_kept
         self._is_verified = is_verified
 
     async def answer(self, case: Case) -> Output:
         """See Method."""
-        return await carry_out(partial(self._answer, case))
+        return await carry_out(self._asked, partial(self._answer, case))
 
     async def _answer(self, case: Case, meter: UsageMeter) -> Output:
         proposed = await ask(self._asked, meter, prompts.proposal(case.question))
-        passages = await self._pruned(proposed, meter)
+        passages = await self._pruned(proposed)
         if not passages:
             return Output(notes={"proposed": proposed})
         if not self._is_verified:
@@ -126,14 +141,14 @@ class DiversifyThenVerify:
             notes={"proposed": proposed, "verified_passages": len(verified), "unread_verifications": unread},
         )
 
-    async def _pruned(self, interpretations: Sequence[str], meter: UsageMeter) -> list[Passage]:
+    async def _pruned(self, interpretations: Sequence[str]) -> list[Passage]:
         """Search for each reading, and keep the passages that are nearest to the readings on average.
 
         Source: VERDICT, Eq. 2 and Appendix D.
         """
         found: dict[int, Passage] = {}
         for interpretation in interpretations:
-            for passage in await search(self._asked, interpretation, self._passages_each, meter):
+            for passage in await self._asked.retriever.search(interpretation, self._passages_each):
                 found.setdefault(passage.passage_id, passage)
         passages = list(found.values())
         if len(passages) <= self._passages_kept:
@@ -165,10 +180,10 @@ class DiversifyThenVerify:
 
         await ask_all(
             self._asked.ledger,
-            self._verifier,
+            self._asked.chat,
             [prompts.verification(interpretation, passages) for interpretation in interpretations],
             on_result,
-            poll=self._asked.poll,
+            poll=POLL,
             tally=meter,
         )
         for error in errors:
@@ -203,11 +218,11 @@ class AllAtOnce:
 
     async def answer(self, case: Case) -> Output:
         """See Method."""
-        return await carry_out(partial(self._answer, case))
+        return await carry_out(self._asked, partial(self._answer, case))
 
     async def _answer(self, case: Case, meter: UsageMeter) -> Output:
         relaxed = await self._relaxed(case.question, meter)
-        passages = await search(self._asked, relaxed, self._top_k, meter)
+        passages = await self._asked.retriever.search(relaxed, self._top_k)
         given = await _disambiguate(self._asked, case.question, passages, meter) if passages else []
         return Output(tuple(given), tuple(passages), notes={"relaxed_question": relaxed})
 
@@ -228,13 +243,12 @@ async def _disambiguate(
             one.interpretation,
             one.answer,
             tuple(CitedPassage(passages[place]) for place in one.passages),
-            support=len({passages[place].document_id for place in one.passages}),
         )
         for one in found
     ]
 
 
-async def carry_out(answer: Callable[[UsageMeter], Awaitable[Output]]) -> Output:
+async def carry_out(asked: Asked, answer: Callable[[UsageMeter], Awaitable[Output]]) -> Output:
     """Answer a case, count its usage, and turn the failure of a model or a search into an output."""
     meter = UsageMeter()
     started = time.perf_counter()
@@ -242,13 +256,9 @@ async def carry_out(answer: Callable[[UsageMeter], Awaitable[Output]]) -> Output
         output = await answer(meter)
     except (CompletionError, RunFailed) as error:
         output = Output(status=RunStatus.FAILED, error=describe(error), error_code=code_of(error))
-    return replace(output, usage=meter.usage, retrievals=meter.retrievals, seconds=time.perf_counter() - started)
-
-
-async def search(asked: Asked, query: str, top_k: int, meter: UsageMeter) -> Sequence[Passage]:
-    """Search, and count the search."""
-    meter.retrievals += 1
-    return await asked.retriever.search(query, top_k)
+    cost = await asked.cost(meter.prompt_tokens, meter.completion_tokens) if meter.calls else 0.0
+    usage = Usage(meter.calls, meter.reused_calls, meter.prompt_tokens + meter.completion_tokens, cost)
+    return replace(output, usage=usage, seconds=time.perf_counter() - started)
 
 
 async def ask(asked: Asked, meter: UsageMeter, call: ModelCall[T]) -> T:
@@ -258,7 +268,7 @@ async def ask(asked: Asked, meter: UsageMeter, call: ModelCall[T]) -> T:
         CompletionError: If no reply fits.
         DatabaseError: If the ledger fails.
     """
-    result = await ask_one(asked.ledger, asked.chat, call, poll=asked.poll, tally=meter)
+    result = await ask_one(asked.ledger, asked.chat, call, poll=POLL, tally=meter)
     if isinstance(result.value, CompletionError):
         raise result.value
     return result.value

@@ -1,67 +1,35 @@
-"""Data sets: reads JSON lines with one case each, one line at a time, and selects the cases to ask."""
+"""Data sets: JSON lines with one case each, and the selection of the cases to ask."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-import heapq
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, Final, cast
 
 from pgclarify.errors import InputError, UnreadableFile
-from pgclarify.evaluated import Case
-from pgclarify.evaluation.case_fields import CaseFields, CaseReader, load_record
+from pgclarify.evaluation.records import Case, GoldInterpretation
+from pgclarify.ingest.text import unstorable
 
-# The limit of a line: a question with all that is known about it.
-_MOST_LINE_BYTES = 16 * 1024 * 1024
-_GZIP_MAGIC = b"\x1f\x8b"
-_SUFFIXES = (".gz", ".jsonl", ".json", ".ndjson")
-_LONGEST_NAME = 200
-_ID_CHARS = 16
-
-Record: TypeAlias = Mapping[str, Any]
-"""The fields of one line."""
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Selects the cases of a data set to ask. Only their questions decide, not the order of lines and not the ids.
-
-    Two cases with the same question and history are always in the same part, so that parts share no questions.
-
-    Attributes:
-        cases: Most cases, from 1; None for all. A larger selection contains a smaller one.
-        part: (K, N): the K-th of N disjoint parts, from 1; None for the whole.
-    """
-
-    cases: int | None = None
-    part: tuple[int, int] | None = None
-
-    @classmethod
-    def parse(cls, cases: int | None, part: str | None) -> Selection:
-        """Parse a number of cases and a part as K/N.
-
-        Raises:
-            InputError: If the part has another form, or K is not from 1 to N.
-        """
-        if part is None:
-            return cls(cases)
-        which, slash, of = part.partition("/")
-        if not slash or not which.isdecimal() or not of.isdecimal() or not 1 <= int(which) <= int(of):
-            raise InputError(
-                "this is no part of a data set",
-                detail=f"It says {part!r}.",
-                hint="Write K/N, such as 1/2 to tune on and 2/2 to test on.",
-            )
-        return cls(cases, (int(which), int(of)))
-
-    def takes(self, rank: int) -> bool:
-        """Return whether a case of this rank is in the part."""
-        return self.part is None or rank % self.part[1] == self.part[0] - 1
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_SUFFIXES: Final = (".gz", ".jsonl", ".json", ".ndjson")
+_LONGEST_QUESTION: Final = 10_000
+_EXAMPLE: Final = 'Give one a line, such as {"question": "rental cars", "answers": ["30 days", "a month"]}.'
+# The names of fields that may hold each part of a case. The first one that a line has is used.
+PARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "id": ("id",),
+    "question": ("question",),
+    "interpretations": ("interpretations",),
+    "answers": ("answers", "answer"),
+    "wrong_answers": ("wrong_answers",),
+    "documents": ("documents", "gold"),
+    "is_ambiguous": ("is_ambiguous", "ambiguous"),
+    "history": ("history",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,148 +37,134 @@ class DataSet:
     """The cases to ask.
 
     Attributes:
-        name: The name of the file without suffixes, or a given name.
+        name: The name of the file without suffixes.
         cases: The cases, in the order of the file.
         total: Number of cases in the file.
-        hash: SHA-256 of the cases to ask, in order; 32 bytes.
-        unknown_fields: Fields that were not read, of any line; the first hundred.
+        unknown_fields: Fields that were not read.
     """
 
     name: str
     cases: tuple[Case, ...]
     total: int
-    hash: bytes
     unknown_fields: tuple[str, ...] = ()
+
+    @property
+    def hash(self) -> bytes:
+        """Return the SHA-256 of the cases in order, over all that is known about them; 32 bytes."""
+        digest = hashlib.sha256()
+        for case in self.cases:
+            digest.update(json.dumps(asdict(case), sort_keys=True).encode() + b"\n")
+        return digest.digest()
+
+
+def parse_fields(assignments: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    """Read PART=FIELD, and return the names of the fields of each part.
+
+    Raises:
+        InputError: If one has another form, or there is no such part.
+    """
+    named = dict(PARTS)
+    for assignment in assignments:
+        part, _, name = assignment.partition("=")
+        if part not in PARTS or not name:
+            raise InputError(
+                "this names no field",
+                detail=f"It says {assignment!r}.",
+                hint=f"Write PART=FIELD; the parts are {', '.join(PARTS)}.",
+            )
+        named[part] = (name,)
+    return named
 
 
 def read_data_set(
     path: Path,
     *,
-    fields: Mapping[str, str] | None = None,
-    selection: Selection | None = None,
-    name: str | None = None,
-    convert: Callable[[Record], Record | None] | None = None,
+    fields: Mapping[str, tuple[str, ...]] = PARTS,
+    cases: int | None = None,
+    part: str | None = None,
 ) -> DataSet:
-    """Read a data set, gzipped or not. Every line is checked; only the cases to ask are kept in memory.
+    """Read a data set, gzipped or not. Only questions decide which cases are asked, not the order of lines.
 
     Args:
         path: The file.
-        fields: Names of fields by the part of a case, if they differ from the usual names; see CaseFields.
-        selection: The cases to ask; None for all.
-        name: The name of the data set; None for the name of its file.
-        convert: Converts a line to the fields of a case, or to None to skip it; raises ValueError for a wrong line.
-            None: lines are cases.
+        fields: The names of the fields of each part.
+        cases: Most cases; None for all. A larger selection contains a smaller one.
+        part: K/N: the K-th of N disjoint parts. Cases with the same question are in the same part.
 
     Raises:
         UnreadableFile: If it is no file that can be read to its end.
-        InputError: If a line is no case, an id occurs twice, no line has a field of `fields`, or no case is selected.
+        InputError: If a line is no case, an id occurs twice, or no case is selected.
     """
-    names = CaseFields.of(fields or {})
-    kept, total = _select(_cases(path, names, convert or _as_it_is), selection or Selection())
-    if not total:
-        raise InputError("there is no case", detail=f"{path} is empty.", hint='Give one a line: {"question": "…"}.')
-    if missing := names.unseen:
-        raise InputError(
-            "there is no field of that name",
-            detail=f"No line of {path} has a field {', '.join(repr(name) for name in missing)}.",
-            hint="Check what is left of and right of the equals sign: --field PART=FIELD.",
-        )
-    if not kept:
-        raise InputError(
-            "no case is asked", detail=f"None of the {total:,} of {path} is in that part.", hint="Take larger parts."
-        )
-    return DataSet(name or _name(path), tuple(kept), total, data_set_hash(kept), tuple(names.unknown))
-
-
-def data_set_hash(cases: Iterable[Case]) -> bytes:
-    """Return the SHA-256 of cases in order, over their questions and all that is known about them; 32 bytes."""
-    digest = hashlib.sha256()
-    for case in cases:
-        seen = (
-            case.case_id,
-            case.question,
-            [(one.interpretation, one.answers, one.document_ids) for one in case.interpretations],
-            case.answer_sets,
-            case.document_ids,
-            case.is_ambiguous,
-            case.history,
-            case.kind,
-            case.hops,
-            case.rewrites,
-            case.clarifying_questions,
-            case.intent,
-        )
-        digest.update(json.dumps(seen).encode() + b"\n")
-    return digest.digest()
-
-
-def _select(cases: Iterable[Case], selection: Selection) -> tuple[list[Case], int]:
-    """Return the selected cases in order, and the number of all cases."""
-    total = 0
-    everything: list[Case] = []
-    # A heap of the cases with the lowest ranks, the highest of them on top. Places separate equal ranks, and keep the
-    # order.
-    lowest: list[tuple[int, int, Case]] = []
-    for total, case in enumerate(cases, start=1):
-        rank = _rank(case)
-        if not selection.takes(rank):
-            continue
-        if selection.cases is None:
-            everything.append(case)
-        elif len(lowest) < selection.cases:
-            heapq.heappush(lowest, (-rank, -total, case))
-        else:
-            heapq.heappushpop(lowest, (-rank, -total, case))
-    chosen = sorted(lowest, key=lambda entry: -entry[1])
-    return everything or [case for _, _, case in chosen], total
-
-
-def _as_it_is(record: Record) -> Record:
-    return record
-
-
-def _cases(path: Path, names: CaseFields, convert: Callable[[Record], Record | None]) -> Iterator[Case]:
-    reader = CaseReader(names)
-    # Digests instead of ids: a million of them need about 100 MB, for ids of any length.
-    seen: set[bytes] = set()
-    repeated: dict[str, int] = {}
-    for number, line in read_lines(path):
+    found: dict[str, Case] = {}
+    unknown: dict[str, None] = {}
+    known = {name for names in fields.values() for name in names}
+    for number, record in read_records(path):
+        unknown.update(dict.fromkeys(name for name in record if name not in known))
         try:
-            record = convert(load_record(line))
-            if record is None:
-                continue
-            case = reader.read(record)
+            case = read_case(record, fields)
+            if case.case_id in found:
+                raise ValueError(f"Its id {case.case_id[:100]!r} is that of a line before.")
         except ValueError as error:
-            raise _refusal(path, number, str(error)) from None
-        if case.case_id:
-            digest = _digest(case.case_id)
-            if digest in seen:
-                raise _refusal(
-                    path, number, f"Its id {case.case_id[:100]!r} is that of a line before.", "Ids must be unique."
-                )
-            seen.add(digest)
-            yield case
-            continue
-        # The id does not depend on other lines. The second of two equal cases gets an id of its own.
-        made = _digest("\0".join((case.question, *case.history))).hex()[:_ID_CHARS]
-        repeated[made] = count = repeated.get(made, 0) + 1
-        yield reader.named(case, made if count == 1 else f"{made}-{count}")
+            raise InputError(f"line {number} of {path.name} is no case", detail=str(error), hint=_EXAMPLE) from None
+        found[case.case_id] = case
+    first, of = _parse_part(part)
+    chosen = [case for case in found.values() if rank_of(case.question, *case.history) % of == first]
+    if cases is not None:
+        lowest = sorted(chosen, key=lambda case: rank_of(case.question, *case.history))[:cases]
+        chosen = [case for case in chosen if case in set(lowest)]
+    if not chosen:
+        raise InputError("no case is asked", detail=f"{path} has {len(found):,} cases, and {part or 'all'} of them.")
+    return DataSet(_name(path), tuple(chosen), len(found), tuple(unknown))
 
 
-def read_records(path: Path) -> Iterator[Record]:
-    """Read JSON lines, gzipped or not, of documents instead of cases.
+def read_case(record: Mapping[str, Any], fields: Mapping[str, tuple[str, ...]] = PARTS) -> Case:
+    """Read one case. Without an id, it gets a hash of its question and history.
+
+    Raises:
+        ValueError: If it is no case; the message is a sentence.
+    """
+
+    def get(part: str) -> Any:  # noqa: ANN401 - whatever JSON has
+        return next((record[name] for name in fields[part] if record.get(name) is not None), None)
+
+    question = _text(get("question") or "", "question")
+    if not 1 <= len(question) <= _LONGEST_QUESTION:
+        raise ValueError(f"Its question has {len(question):,} characters; 1 to {_LONGEST_QUESTION:,} are allowed.")
+    history = tuple(_texts(get("history"), "history"))
+    interpretations = tuple(_interpretation(one) for one in _list(get("interpretations"), "interpretations"))
+    is_ambiguous = get("is_ambiguous")
+    if is_ambiguous not in (None, 0, 1):
+        raise ValueError(f"Its is_ambiguous is {is_ambiguous!r}, and not true or false.")
+    given = get("id")
+    return Case(
+        case_id=_text(given, "id") if given is not None else f"{rank_of(question, *history):032x}"[:16],
+        question=question,
+        interpretations=interpretations,
+        answer_sets=() if any(one.answers for one in interpretations) else _answer_sets(get("answers")),
+        wrong_answers=tuple(_texts(get("wrong_answers"), "wrong_answers")),
+        document_ids=tuple(_texts(get("documents"), "documents")),
+        is_ambiguous=None if is_ambiguous is None else bool(is_ambiguous),
+        history=history,
+    )
+
+
+def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Read JSON lines, gzipped or not: each object with the number of its line.
 
     Raises:
         UnreadableFile: If it is no file that can be read to its end.
-        InputError: If a line is no JSON object.
+        InputError: If a line is no JSON object in UTF-8.
     """
     for number, line in read_lines(path):
         try:
-            yield load_record(line)
-        except ValueError as error:
+            record = json.loads(line)
+            if not isinstance(record, dict):
+                raise ValueError("it is no object")
+        except (ValueError, RecursionError) as error:
             raise InputError(
-                f"line {number} of {path.name} is no document", detail=str(error), hint="Write a JSON object a line."
+                f"line {number} of {path.name} is no JSON object", detail=f"{error}.", hint="Write one object a line."
             ) from None
+        yield number, record
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -218,66 +172,93 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
     Raises:
         UnreadableFile: If it is no file that can be read to its end.
-        InputError: If a line is too long, or is not in UTF-8.
+        InputError: If a line is not in UTF-8.
     """
     number = 0
     try:
         with path.open("rb") as file:
-            # A pipe cannot be rewound.
             is_gzipped = file.peek(2)[:2] == _GZIP_MAGIC
-            stream = cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if is_gzipped else file
-            while line := stream.readline(_MOST_LINE_BYTES + 1):
-                number += 1
-                if len(line) > _MOST_LINE_BYTES:
-                    raise _refusal(path, number, f"It is longer than {_MOST_LINE_BYTES:,} bytes.")
-                try:
-                    text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-                except UnicodeDecodeError as error:
-                    broken = f"Its byte {error.start + 1} is 0x{line[error.start]:02x}, which begins no letter there."
-                    raise _refusal(path, number, broken, "Convert it to UTF-8.") from None
-                if text.strip():
-                    yield number, text
-    except OSError as error:
-        raise UnreadableFile(
-            f"cannot read {path}", detail=f"{error.strerror or error}.", hint="Name a file of JSON lines."
-        ) from error
-    except (EOFError, zlib.error) as error:
-        raise UnreadableFile(
-            f"cannot read {path} beyond line {number}",
-            detail=f"{error}.",
-            hint="Its compression is broken; get it anew.",
-        ) from error
-
-
-def _refusal(path: Path, number: int, reason: str, hint: str | None = None) -> InputError:
-    return InputError(
-        f"line {number} of {path.name} is no case",
-        detail=reason,
-        hint=hint or 'Give one a line, such as {"question": "rental cars", "answers": ["30 days", "a month"]}.',
-    )
-
-
-def _rank(case: Case) -> int:
-    return rank_of(case.question, *case.history)
+            for number, line in enumerate(cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if is_gzipped else file, 1):
+                if line.strip():
+                    yield number, line.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"line {number} of {path.name} is no text", detail=f"{error}.", hint="Convert it to UTF-8."
+        ) from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise UnreadableFile(f"cannot read {path}", detail=f"{error}.", hint="Name a file of JSON lines.") from error
 
 
 def rank_of(*texts: str) -> int:
-    """Return the rank of texts among all possible texts. Differences of spacing and case do not change it.
+    """Return the rank of texts among all possible texts, in [0, 2¹²⁸). Spacing and case do not change it."""
+    said = "\0".join(" ".join(one.casefold().split()) for one in texts)
+    return int.from_bytes(hashlib.sha256(said.encode("utf-8", "surrogatepass")).digest()[:16])
 
-    Returns:
-        A number in [0, 2¹²⁸) that depends on the texts alone.
+
+def _parse_part(part: str | None) -> tuple[int, int]:
+    which, _, of = (part or "1/1").partition("/")
+    if not which.isdecimal() or not of.isdecimal() or not 1 <= int(which) <= int(of):
+        raise InputError(
+            "this is no part of a data set",
+            detail=f"It says {part!r}.",
+            hint="Write K/N, such as 1/2 to tune on and 2/2 to test on.",
+        )
+    return int(which) - 1, int(of)
+
+
+def _text(value: object, part: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"Its {part} has {type(value).__name__} where a text is expected.")
+    text = str(value).strip()
+    if reason := unstorable(text):
+        raise ValueError(f"Its {part} cannot be stored. {reason}")
+    return text
+
+
+def _list(value: object, part: str) -> list[Any]:
+    if value is not None and not isinstance(value, list):
+        raise ValueError(f"Its {part} is no list.")
+    return value or []
+
+
+def _texts(value: object, part: str) -> list[str]:
+    """Return one or several texts, without blank and repeated ones."""
+    several = value if isinstance(value, list) else [] if value is None else [value]
+    return list(dict.fromkeys(text for one in several if (text := _text(one, part))))
+
+
+def _interpretation(value: object) -> GoldInterpretation:
+    known = {"question": value} if isinstance(value, str) else value
+    if not isinstance(known, dict):
+        raise ValueError("Its interpretations have something that is no object.")
+    question = known.get("question") or known.get("interpretation")
+    answers = _texts(known.get("answers", known.get("answer")), "answers")
+    if not question and not answers:
+        raise ValueError("One of its interpretations has neither a question nor an answer.")
+    documents = _texts(known.get("documents", known.get("gold")), "documents")
+    return GoldInterpretation(_text(question, "question") if question else None, tuple(answers), tuple(documents))
+
+
+def _answer_sets(value: object) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """Return the answers that each of several people knows.
+
+    A text, or a list of texts, is one answer in all its spellings. A list of such lists has one answer of each person.
+    A list of lists of such lists has several answers of each person.
     """
-    said = (" ".join(one.casefold().split()) for one in texts)
-    return int.from_bytes(_digest("\0".join(said)))
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode()).digest()[:_ID_CHARS]
+    if not isinstance(value, list) or not any(isinstance(one, list) for one in value):
+        spellings = tuple(_texts(value, "answers"))
+        return ((spellings,),) if spellings else ()
+    people = []
+    for person in value:
+        several = person if isinstance(person, list) and any(isinstance(one, list) for one in person) else [person]
+        known = tuple(spellings for one in several if (spellings := tuple(_texts(one, "answers"))))
+        if known:
+            people.append(known)
+    return tuple(people)
 
 
 def _name(path: Path) -> str:
     name = path.name
     while name.lower().endswith(_SUFFIXES):
         name = name[: name.rindex(".")]
-    # A name that is not valid UTF-8 cannot be stored.
-    return name.encode("utf-8", "replace").decode()[:_LONGEST_NAME] or "data set"
+    return name.encode("utf-8", "replace").decode()[:200] or "data set"

@@ -13,8 +13,8 @@ from typing import Final
 
 from pgclarify.algorithms import Relation, is_variant, relate, relate_answers
 from pgclarify.algorithms.metrics import cover_exact_match
-from pgclarify.evaluated import LEXICAL, Stated
 from pgclarify.evaluation.answer_shapes import has_asked_shape
+from pgclarify.evaluation.records import Stated
 from pgclarify.language.numbers import write_numbers
 from pgclarify.language.questions import asks_same_words
 from pgclarify.language.quotes import fold, without_accents
@@ -30,8 +30,6 @@ VERSION: Final = "4"
 _ABOUT: Final = 0.4
 # Two questions ask the same if their words have this F1 (the threshold of Eq. 16, for unigrams instead of BLEU).
 _SAME: Final = 0.5
-# A reading of a question has this share of the question's words.
-_RELEVANT: Final = 0.5
 
 # Yes or no alone, or with a sentence after it. "No Country for Old Men" and "No. 5" are names.
 _YES_OR_NO: Final = re.compile(
@@ -73,7 +71,7 @@ class LexicalJudge:
     @property
     def name(self) -> str:
         """Return "lexical"."""
-        return LEXICAL
+        return "lexical"
 
     @property
     def version(self) -> str:
@@ -84,14 +82,6 @@ class LexicalJudge:
     def needs_answers(self) -> bool:
         """Words alone cannot tell whether a passage answers a question."""
         return True
-
-    @property
-    def unjudged(self) -> None:
-        """Return None: words can always be compared."""
-
-    def for_case(self) -> LexicalJudge:
-        """Return itself, because it counts nothing."""
-        return self
 
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
         """Judge whether a passage states one of the answers in a sentence that is about the question.
@@ -116,28 +106,6 @@ class LexicalJudge:
         Source: VERDICT, Eq. 15 and 16, with the F1 of words instead of BLEU. The comparison of answers is ours.
         """
         return [any(_is_same(reading, other) for other in among) for reading in readings]
-
-    async def distinct(self, question: str, readings: Sequence[Stated]) -> list[int]:
-        """Return the readings that match no earlier remaining reading.
-
-        Source: VERDICT, §5.1.1, with words instead of a model.
-        """
-        remaining: list[int] = []
-        for place, reading in enumerate(readings):
-            if not any(_is_same(reading, readings[other]) for other in remaining):
-                remaining.append(place)
-        return remaining
-
-    async def relevant(self, question: str, readings: Sequence[Stated]) -> list[bool]:
-        """Judge whether a reading has half of the words of the question. An answer alone cannot be judged.
-
-        Source: VERDICT, §5.2, with words instead of a model.
-        """
-        asked = _words(question)
-        return [
-            reading.interpretation is not None and _share(asked, _words(reading.interpretation)) >= _RELEVANT
-            for reading in readings
-        ]
 
 
 def states_answer(answers: Sequence[str], passage: Passage) -> bool:

@@ -7,11 +7,6 @@ from pgclarify.protocols.completers import (
     Completer,
 )
 from pgclarify.protocols.dialogues import DialogueStore
-from pgclarify.protocols.evaluation import (
-    Judge,
-    Method,
-    Retriever,
-)
 from pgclarify.protocols.models import (
     Classifier,
     CrossEncoder,
@@ -51,16 +46,13 @@ __all__ = [
     "Entailment",
     "EstimateStore",
     "ExplorationStore",
-    "Judge",
     "Judged",
     "Ledger",
     "LongDocumentStore",
     "Meter",
-    "Method",
     "PaidTexts",
     "Payer",
     "Reranker",
-    "Retriever",
     "RunStore",
     "Said",
     "SpaceStore",

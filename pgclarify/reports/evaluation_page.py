@@ -1,116 +1,163 @@
-"""The page of evaluations."""
+"""The page of evaluations: figures side by side, quality against calls, and single cases."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
 
-from pgclarify.evaluated import Evaluation
-from pgclarify.evaluation.comparison import unlike
-from pgclarify.evaluation.judge_warnings import judge_warnings, unjudged_warnings
-from pgclarify.evaluation.metric_names import JUDGED
-from pgclarify.evaluation.strata import FEWEST_CASES
-from pgclarify.reports.evaluation_charts import cost_figures, precision_figure
-from pgclarify.reports.evaluation_report import Evaluated, EvaluationReport
-from pgclarify.reports.formats import count, moment, settings, shortened
-from pgclarify.reports.metric_table import metric_table, stratum_tables
+from pgclarify.algorithms.metrics import cover_exact_match
+from pgclarify.database.evaluations import EvaluatedCase, Evaluation, EvaluationTables
+from pgclarify.errors import NotFound
+from pgclarify.evaluation.figures import FIGURES, Difference, Figure, compare, summarize
+from pgclarify.reports.charts import Chart, Plane, Range
+from pgclarify.reports.formats import figure as as_figure
+from pgclarify.reports.formats import shortened
+from pgclarify.reports.marks import Mark, mark
 from pgclarify.reports.pages import render
-from pgclarify.reports.repeating import repeat
 
-# Metrics that are counts, not shares.
-_COUNTS = ("calls", "retrievals", "prompt_tokens", "completion_tokens", "interpretations", "seconds", "model_seconds")
-# The metrics that are shown for a case.
-_OF_A_CASE = (
-    "answer_coverage", "grounded_precision", "grounded_recall", "recall", "answer_f1", "citation_precision",
-    "citation_recall", "recall@10",
-)  # fmt: skip
+_MOST_EVALUATIONS: Final = 12
+_MOST_CASES: Final = 200
+# The y axis of the chart is the first of these that the evaluations have.
+_QUALITY: Final = ("coverage", "answer_f1", "grounded_f1", "recall@10", "ambiguity_f1")
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """A property of all evaluations.
+class Member:
+    """An evaluation of the page, with its cases by id, its figures and its mark in the chart."""
 
-    Attributes:
-        name: What it is.
-        values: In their order.
+    number: int
+    evaluation: Evaluation
+    cases: Mapping[str, EvaluatedCase]
+    figures: Mapping[str, Figure]
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A figure of an evaluation, and how it differs from the first one; None for the first, or if it may be chance."""
+
+    figure: Figure | None
+    verdict: str | None = None
+
+
+async def read_evaluations(tables: EvaluationTables, references: Sequence[str]) -> list[Member]:
+    """Read evaluations; without references, those of the latest data set, the latest of each name.
+
+    Raises:
+        NotFound: If there is none.
     """
+    if references:
+        chosen = [await tables.find(one) for one in references]
+    else:
+        every = [one for one in await tables.evaluations() if one.finished_at is not None]
+        same = [one for one in every if one.data_set_hash == every[0].data_set_hash]
+        chosen = list({one.name: one for one in reversed(same)}.values())[-_MOST_EVALUATIONS:]
+    if not chosen:
+        raise NotFound("there is no finished evaluation", hint="Start one with: pgclarify eval run DATA_SET")
+    members = []
+    for place, one in enumerate({one.eval_run_id: one for one in chosen}.values()):
+        cases = {case.case_id: case for case in await tables.cases(one.eval_run_id)}
+        figures = summarize([case.figures for case in cases.values()])
+        members.append(Member(place + 1, one, cases, figures, mark(place)))
+    return members
 
-    name: str
-    values: tuple[str, ...]
 
-    @property
-    def is_same(self) -> bool:
-        """Whether they all share it."""
-        return len(set(self.values)) == 1
-
-
-def evaluation_page(report: EvaluationReport) -> str:
-    """Render the page of evaluations as self-contained HTML.
-
-    Args:
-        report: The data. All text in it may be hostile.
-    """
-    members = report.members
-    plan = members[0].evaluation.plan
-    metric = report.metric
+def evaluation_page(members: Sequence[Member]) -> str:
+    """Render the page of evaluations as self-contained HTML. All text in them may be hostile."""
+    first = members[0].evaluation
+    quality = next((name for name in _QUALITY if all(name in one.figures for one in members)), None)
+    ids = list(dict.fromkeys(case_id for one in members for case_id in one.cases))
+    ids.sort(key=lambda case_id: _worth(members, case_id, quality))
     return render(
         "evaluation.html",
-        title=f"Evaluation: {shortened(plan.data_set, 80)}",
-        written_at=report.written_at,
-        data_set=shortened(plan.data_set, 160),
+        title=f"Evaluation: {shortened(first.data_set, 80)}",
+        written_at=datetime.now(UTC),
+        data_set=shortened(first.data_set, 160),
         members=members,
-        left_out=report.left_out,
-        differences=_differences(members),
-        judge_warnings=[
-            *judge_warnings(one.evaluation.plan for one in members if not JUDGED.isdisjoint(one.summaries)),
-            *unjudged_warnings((one.evaluation.plan.name, one.summaries) for one in members),
-        ],
-        unfinished=[one for one in members if one.evaluation.finished_at is None],
-        rows=metric_table(members),
-        strata=stratum_tables(members),
-        fewest=FEWEST_CASES,
-        counts=_COUNTS,
-        metric=metric,
-        cost_figures=cost_figures(members, metric) if metric else [],
-        precision_figure=precision_figure(members),
-        cases=report.cases,
-        of_a_case=_OF_A_CASE,
-        facts=_facts(members),
-        repeats=[(one, repeat(one.evaluation.plan)) for one in members],
-        sizes=sorted({len(one.values) for one in members}),
+        rows=_rows(members),
+        chart=None if quality is None else _chart(members, quality),
+        quality=quality,
+        cases=[_case(members, case_id) for case_id in ids[:_MOST_CASES]],
+        left_out=max(0, len(ids) - _MOST_CASES),
+        conditions=sorted({name for one in members for name in one.evaluation.conditions}),
     )
 
 
-def _differences(members: Sequence[Evaluated]) -> list[tuple[str, list[Evaluated]]]:
-    """Say why some evaluations cannot be compared with the first one, each reason with these evaluations."""
-    told: dict[str, list[Evaluated]] = {}
-    for other in members[1:]:
-        for sentence in unlike(members[0].evaluation.plan, other.evaluation.plan):
-            told.setdefault(sentence, []).append(other)
-    return list(told.items())
-
-
-def _facts(members: Sequence[Evaluated]) -> list[Fact]:
-    evaluations = [one.evaluation for one in members]
+def _rows(members: Sequence[Member]) -> list[tuple[str, list[Cell]]]:
+    differences = [_differences(members[0], one) for one in members]
     return [
-        Fact(name, tuple(values))
-        for name, values in (
-            ("Evaluation", [str(one.eval_run_id) for one in evaluations]),
-            ("Cases done", [f"{count(one.done_cases)} of {count(one.plan.planned_cases)}" for one in evaluations]),
-            ("Method", [one.plan.method for one in evaluations]),
-            ("Settings", [settings(one.plan.settings) or "as by default" for one in evaluations]),
-            ("Corpus", [f"{one.plan.corpus_name}, revision {count(one.plan.corpus_revision)}" for one in evaluations]),
-            ("Embedding model", [one.plan.embedding_model for one in evaluations]),
-            ("Model", [f"{one.plan.model} ({one.plan.provider})" for one in evaluations]),
-            ("Prompts", [one.plan.prompt_version for one in evaluations]),
-            ("Judge", [f"{one.plan.judge}, version {one.plan.judge_version}" for one in evaluations]),
-            ("pgclarify", [one.plan.version for one in evaluations]),
-            ("By", [one.requested_by for one in evaluations]),
-            ("Begun", [moment(one.created_at) for one in evaluations]),
-            ("Finished", [_finished(one) for one in evaluations]),
+        (
+            name,
+            [
+                Cell(one.figures.get(name), _verdict(found.get(name)))
+                for one, found in zip(members, differences, strict=True)
+            ],
         )
+        for name in FIGURES
+        if any(name in one.figures for one in members)
     ]
 
 
-def _finished(evaluation: Evaluation) -> str:
-    return "not yet" if evaluation.finished_at is None else moment(evaluation.finished_at)
+def _differences(first: Member, other: Member) -> Mapping[str, Difference]:
+    if first is other:
+        return {}
+    pairs = [
+        (case.figures, other.cases[case_id].figures) for case_id, case in first.cases.items() if case_id in other.cases
+    ]
+    return {one.figure: one for one in compare(pairs)}
+
+
+def _verdict(difference: Difference | None) -> str | None:
+    return difference.verdict if difference is not None and difference.verdict != "may be chance" else None
+
+
+def _chart(members: Sequence[Member], quality: str) -> Chart:
+    """Quality against calls, each evaluation a point with its intervals."""
+    plane = Plane(max((one.figures["calls"].high or one.figures["calls"].value) for one in members) or 1.0, 1.0)
+    dots = []
+    for one in members:
+        x, y = (Range(found.value, found.low, found.high) for found in (one.figures["calls"], one.figures[quality]))
+        told = f"{one.number}. {one.evaluation.name}: {as_figure(x.value)} calls, {quality} {as_figure(y.value)}"
+        dots.append(plane.dot(x, y, one.mark, str(one.number), told))
+    return Chart(
+        name="quality",
+        title=f"{quality} against calls",
+        x_title="calls of a question",
+        y_title=quality,
+        x_ticks=plane.x_ticks(),
+        y_ticks=plane.y_ticks(),
+        dots=tuple(dots),
+        lines=(),
+    )
+
+
+def _worth(members: Sequence[Member], case_id: str, quality: str | None) -> float:
+    """Return the mean quality of a case, so that the worst cases come first."""
+    values = [one.cases[case_id].figures.get(quality or "", 0.0) for one in members if case_id in one.cases]
+    return sum(values) / len(values)
+
+
+def _case(members: Sequence[Member], case_id: str) -> Mapping[str, Any]:
+    given = [(one, one.cases[case_id]) for one in members if case_id in one.cases]
+    gold = given[0][1].gold
+    stated = [one["answers"] for one in gold.get("interpretations", ()) if one["answers"]]
+    known = stated or [names for person in gold.get("answer_sets", ()) for names in person]
+    return {
+        "case_id": case_id,
+        "question": given[0][1].question,
+        "known": known,
+        "wrong": gold.get("wrong_answers", ()),
+        "given": [
+            {
+                "member": one,
+                "case": case,
+                "readings": [
+                    {**reading, "is_known": any(cover_exact_match(reading["answer"] or "", names) for names in known)}
+                    for reading in case.output["interpretations"]
+                ],
+            }
+            for one, case in given
+        ],
+    }

@@ -10,7 +10,7 @@ from pgclarify.schema.completion import completion, completion_document
 from pgclarify.schema.conversation import clarifying_question, conversation, evidence, turn
 from pgclarify.schema.corpus import corpus, corpus_tally, document, embedding_space, reader_revision
 from pgclarify.schema.estimate import estimate
-from pgclarify.schema.evaluation import eval_case, eval_metric, eval_run
+from pgclarify.schema.evaluation import eval_case, eval_run
 from pgclarify.schema.graph import neighborhood, pending_cut, pending_link, pending_passage, pending_unlink
 from pgclarify.schema.identity import named_role
 from pgclarify.schema.indexing import pending_document, staged_passage, term_change
@@ -52,7 +52,6 @@ __all__ = [
     "embedding_usage",
     "estimate",
     "eval_case",
-    "eval_metric",
     "eval_run",
     "evidence",
     "interpretation",

@@ -26,7 +26,6 @@ alter table pgclarify_private.ambiguity_rule enable row level security;
 alter table pgclarify_private.trained_classifier enable row level security;
 alter table pgclarify_private.eval_run enable row level security;
 alter table pgclarify_private.eval_case enable row level security;
-alter table pgclarify_private.eval_metric enable row level security;
 
 drop policy if exists corpus_is_readable on pgclarify_private.corpus;
 create policy corpus_is_readable on pgclarify_private.corpus for select to pgclarify_views using (
@@ -297,10 +296,3 @@ create policy eval_case_of_visible_evaluation on pgclarify_private.eval_case for
 );
 comment on policy eval_case_of_visible_evaluation on pgclarify_private.eval_case is 'Roles that see the evaluation.';
 grant select on pgclarify_private.eval_case to pgclarify_views;
-
-drop policy if exists eval_metric_of_visible_evaluation on pgclarify_private.eval_metric;
-create policy eval_metric_of_visible_evaluation on pgclarify_private.eval_metric for select to pgclarify_views using (
-    eval_run_id in (select eval_run.eval_run_id from pgclarify_private.eval_run)
-);
-comment on policy eval_metric_of_visible_evaluation on pgclarify_private.eval_metric is 'Roles that see the evaluation.';
-grant select on pgclarify_private.eval_metric to pgclarify_views;

@@ -1,63 +1,45 @@
 -- Evaluations, as people read them. Text is wrapped: see views/wrapping.sql.
 
-create or replace view pgclarify.eval_run as
+create or replace view pgclarify.evaluation as
 select
     eval_run.eval_run_id,
     eval_run.name || '' as name,
     eval_run.data_set || '' as data_set,
-    encode(eval_run.data_set_hash, 'hex') as data_set_hash,
     eval_run.corpus_id,
-    eval_run.corpus_name || '' as corpus_name,
-    eval_run.corpus_revision,
-    eval_run.method,
+    eval_run.corpus_name || '' as corpus,
+    eval_run.method || '' as method,
     eval_run.settings #> '{}' as settings,
-    eval_run.provider || '' as provider,
-    eval_run.model || '' as model,
-    eval_run.prompt_version || '' as prompt_version,
-    eval_run.embedding_model || '' as embedding_model,
-    eval_run.judge || '' as judge,
-    eval_run.judge_version || '' as judge_version,
-    eval_run.version || '' as version,
+    (eval_run.conditions ->> 'model') || '' as model,
+    (eval_run.conditions ->> 'judge') || '' as judge,
+    figure.key || '' as figure,
+    (figure.value ->> 'value')::double precision as value,
+    (figure.value ->> 'low')::double precision as low,
+    (figure.value ->> 'high')::double precision as high,
+    (figure.value ->> 'cases')::integer as cases,
     (eval_run.requested_by || '')::name as requested_by,
-    eval_run.planned_cases,
     eval_run.created_at,
     eval_run.finished_at
-from pgclarify_private.eval_run;
+from pgclarify_private.eval_run
+left join lateral jsonb_each(eval_run.figures) as figure on true;
 
-grant select on pgclarify.eval_run to pgclarify_reader;
+grant select on pgclarify.evaluation to pgclarify_reader;
 
-create or replace view pgclarify.eval_case as
-select
-    eval_case.eval_run_id,
-    eval_case.ordinal,
-    eval_case.case_id || '' as case_id,
-    eval_case.question || '' as question,
-    eval_case.gold #> '{}' as gold,
-    eval_case.output #> '{}' as output,
-    eval_case.run_id,
-    eval_case.status,
-    eval_case.error || '' as error,
-    eval_case.calls,
-    eval_case.reused_calls,
-    eval_case.prompt_tokens,
-    eval_case.completion_tokens,
-    eval_case.model_seconds,
-    eval_case.seconds,
-    eval_case.created_at
-from pgclarify_private.eval_case;
-
-grant select on pgclarify.eval_case to pgclarify_reader;
-
-create or replace view pgclarify.eval_metric as
-select
-    eval_metric.eval_run_id,
-    eval_metric.metric || '' as metric,
-    eval_metric.ordinal,
-    eval_metric.value,
-    eval_metric.low,
-    eval_metric.high,
-    eval_metric.cases,
-    eval_metric.stratum || '' as stratum
-from pgclarify_private.eval_metric;
-
-grant select on pgclarify.eval_metric to pgclarify_reader;
+comment on view pgclarify.evaluation is
+'One row for each figure of each evaluation; an evaluation that is not finished has one row without a figure.';
+comment on column pgclarify.evaluation.eval_run_id is 'The evaluation.';
+comment on column pgclarify.evaluation.name is 'Its name. Several may have the same name; then the latest is meant.';
+comment on column pgclarify.evaluation.data_set is 'Name of the data set''s file.';
+comment on column pgclarify.evaluation.corpus_id is 'The corpus; null once it was dropped.';
+comment on column pgclarify.evaluation.corpus is 'The corpus''s name when the evaluation began.';
+comment on column pgclarify.evaluation.method is 'An operation, such as clarify, or a baseline, such as rac.';
+comment on column pgclarify.evaluation.settings is 'All options of the method, as given.';
+comment on column pgclarify.evaluation.model is 'The model that judged passages or answered.';
+comment on column pgclarify.evaluation.judge is 'The judge of the method''s output: lexical, a model, or both with a plus sign.';
+comment on column pgclarify.evaluation.figure is 'Name of the figure, such as coverage; null if it is not finished.';
+comment on column pgclarify.evaluation.value is 'Its value over all cases that have it.';
+comment on column pgclarify.evaluation.low is 'Lower end of its 95 % interval; null without one.';
+comment on column pgclarify.evaluation.high is 'Upper end of its 95 % interval; null without one.';
+comment on column pgclarify.evaluation.cases is 'How many cases have it.';
+comment on column pgclarify.evaluation.requested_by is 'Role that evaluated.';
+comment on column pgclarify.evaluation.created_at is 'When it began.';
+comment on column pgclarify.evaluation.finished_at is 'When its last case was judged; null while it is running, or if it was interrupted.';

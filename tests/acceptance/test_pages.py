@@ -36,9 +36,8 @@ EXEMPT = {
     "pgclarify remove": "takes from the corpus that other lines ask; test_loading.py runs it",
     "pgclarify drop": "drops the corpus that other lines ask; test_loading.py runs it",
     "pgclarify erase": "asks whether it may; test_erase_command.py runs it",
-    "pgclarify eval run questions.jsonl --corpus handbook --config clarify.toml rac.toml": "rac takes a language model",
-    "pgclarify eval paper": "takes data sets that are no part of this; test_eval_paper.py runs it",
-    "pgclarify eval run questions.jsonl --corpus handbook --part": "wants more questions; test_evaluation_commands.py",
+    "pgclarify eval run questions.jsonl --corpus handbook --method clarify --method rac": "takes a language model",
+    "pgclarify eval run questions.jsonl --corpus handbook --part": "wants more questions; test_evaluation.py",
 }
 LEAVE = ("it", "parental leave")
 FILES = {
@@ -49,7 +48,6 @@ FILES = {
     + "".join(
         f"How long does {what} last in office {number}?,{what == 'it'}\n" for number in range(80) for what in LEAVE
     ),
-    "branch.toml": "[options]\ntop_k = 5\n",
 }
 # Names on the pages of things with other names here: a database, a run, evaluations.
 STANDS_FOR = {
@@ -121,7 +119,7 @@ def test_commands_of_the_pages_run(furnished: House) -> None:
     run_id = furnished.sql("select pgclarify.submit('clarify', 'annual leave', corpus => 'handbook')")
     own = psycopg.conninfo.make_conninfo(furnished.done("dsn").strip(), dbname="readers_own")
     # The runs of the README, which comes first. Another test of this house may have made runs before.
-    last = int(furnished.sql("select coalesce(max(eval_run_id), 0) from pgclarify.eval_run"))
+    last = int(furnished.sql("select coalesce(max(eval_run_id), 0) from pgclarify.evaluation"))
     names = {"run_id": run_id, "own": own, "eval_ids": f"{last + 1} {last + 2}"}
     done: set[str] = set()
     for page in PAGES:

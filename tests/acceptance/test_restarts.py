@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psycopg
-import pytest
 
-from pgclarify.errors import PgclarifyError, ServerUnavailable
-from pgclarify.evaluation.opening import open_bench
-from pgclarify.evaluation.runner import Progress
-from tests.integration.evaluation_runs import carry_out, data_set_of, of, rows, settings_of
-from tests.openai_server import HANG, Server
 from tests.workers import PrivateService, environment, load, loopbacks, scalar, submit_many, until, wait
 
 SESAME = "open sesame"
@@ -73,36 +65,6 @@ def test_the_database_restarts_in_the_middle(private_service: PrivateService) ->
         assert connection.execute("select * from pgclarify.clarify('and goes on')").fetchall()
     # Calls in flight, and calls that started before the worker noticed that it cannot store replies.
     assert model.stats["repeated_inputs"] - before <= 2 * 8
-
-
-async def test_a_server_that_restarts_ends_it_with_what_was_done(
-    private_service: PrivateService, tmp_path: Path
-) -> None:
-    clarify, data_set = of("clarify", top_k=2), data_set_of(tmp_path)
-    reached = asyncio.Event()
-
-    def told(progress: Progress) -> None:
-        if progress.done == 2:
-            reached.set()
-            private_service.model.behavior = lambda chat: HANG
-
-    async with open_bench(private_service.dsn, settings_of(private_service), None, concurrency=1) as bench:
-        started = asyncio.create_task(carry_out(bench, data_set, clarify, concurrency=1, on_progress=told))
-        await asyncio.wait_for(reached.wait(), 300)
-        await asyncio.to_thread(until, lambda: private_service.model.in_flight > 0)
-        await asyncio.to_thread(private_service.restart)
-        with pytest.raises(PgclarifyError) as caught:
-            await asyncio.wait_for(started, 300)
-        assert isinstance(caught.value, ServerUnavailable)
-    private_service.model.behavior = Server().behavior
-
-    def is_served() -> bool:
-        return rows(private_service, "select from pgclarify.worker_status where is_alive") != []
-
-    await asyncio.to_thread(until, is_served)
-    async with open_bench(private_service.dsn, settings_of(private_service), None, concurrency=1) as bench:
-        finished = await carry_out(bench, replace(data_set), clarify, concurrency=1)
-    assert finished.resumed_cases == 2
 
 
 def test_a_model_that_is_looked_for_without_end_holds_up_no_other_corpus(

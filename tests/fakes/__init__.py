@@ -8,7 +8,6 @@ from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.entailment import FakeEntailment
 from tests.fakes.estimates import FakeEstimateStore
 from tests.fakes.exploration import FakeExplorationStore
-from tests.fakes.judge import FakeJudge
 from tests.fakes.ledger import FakeLedger, FakeLedgerTable
 from tests.fakes.spaces import FakeSpaceStore
 from tests.fakes.steps import FakeStepStore
@@ -23,7 +22,6 @@ __all__ = [
     "FakeEntailment",
     "FakeEstimateStore",
     "FakeExplorationStore",
-    "FakeJudge",
     "FakeLedger",
     "FakeLedgerTable",
     "FakeSpaceStore",

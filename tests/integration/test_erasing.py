@@ -94,17 +94,13 @@ class TestWhatGoes:
                 """
                 with begun as (
                     insert into pgclarify_private.eval_run (
-                        name, data_set, data_set_hash, corpus_id, corpus_name, corpus_revision, method, settings,
-                        provider, model, prompt_version, embedding_model, judge, judge_version, version, planned_cases
+                        name, data_set, data_set_hash, corpus_id, corpus_name, method, settings, conditions, planned_cases
                     )
-                    values (
-                        'e', 'd', sha256(''), 1, 'insurance', 1, 'rac', '{}', 'openai', 'm', 'v', 'm', 'lexical', '1',
-                        '1', 1
-                    )
+                    values ('e', 'd', sha256(''), 1, 'insurance', 'rac', '{}', '{}', 1)
                     returning eval_run_id
                 )
                 insert into pgclarify_private.eval_case
-                select eval_run_id, %s, 'c', 'q', '{}', %s, %s, 'succeeded', null, 0, 0, 0, 0, 0, 0 from begun
+                select eval_run_id, %s, 'c', 'q', '{}', %s, %s, 'succeeded', null, '{}' from begun
                 """,
                 [ordinal, json.dumps(output), asked],
             )
@@ -112,7 +108,7 @@ class TestWhatGoes:
         assert erase(alice)
 
         assert places(connection) == set()
-        kept = connection.execute("select output from pgclarify.eval_case order by ordinal").fetchall()
+        kept = connection.execute("select output from pgclarify_private.eval_case order by ordinal").fetchall()
         assert [bool(output["interpretations"]) for (output,) in kept] == [False, False, True, False, False]
         assert kept[1][0]["retrieved"] == retrieved["retrieved"]
 

@@ -1,300 +1,217 @@
-"""Evaluations end to end: a real server, a real worker, and a model that goes by rules."""
+"""The commands under eval, against a real server and a real worker."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
-from pgclarify.errors import (
-    ConfigurationError,
-    InputError,
-    PermissionDenied,
-)
-from pgclarify.evaluation.configurations import Configuration
-from pgclarify.evaluation.data_sets import DataSet
-from pgclarify.evaluation.opening import Bench, open_bench
-from pgclarify.evaluation.runner import Progress
-from pgclarify.vocabulary import RunStatus
-from tests.integration.evaluation_runs import (
-    BASELINES,
-    CASES,
-    OPERATIONS,
-    TOP_K,
-    carry_out,
-    data_set_of,
-    estimated,
-    of,
-    rows,
-    settings_of,
-)
-from tests.openai_server import MODEL, Reply, Server
-from tests.workers import (
-    CORPUS,
-    Service,
-    as_role,
-)
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier
+from pgclarify.cli.main import main
+from tests.openai_server import Reply, Server
+from tests.workers import CORPUS, Service, as_role, environment, scalar
 
 pytestmark = pytest.mark.xdist_group("evaluation")
 
+CASES: list[dict[str, Any]] = [
+    {"id": "hail", "question": "How high is the deductible after hail?", "answers": ["by hail"], "gold": ["102"]},
+    {
+        "id": "fees",
+        "question": "Which fees are due for a rental car?",
+        "interpretations": [
+            {"question": "What is due without a full tank?", "answers": ["is due"], "documents": ["104"]},
+            {"question": "What costs smoking?", "answers": ["two hundred dollars"], "documents": ["108"]},
+        ],
+        "is_ambiguous": 1,
+    },
+    {"id": "odd", "question": "\u001b[2J[bold]Is it far?", "is_ambiguous": True},
+]
+METHODS = ("list_answers", "investigate", "search", "detect_ambiguity", "rewrite", "clarifying_questions", "direct",
+           "dtv", "dtv_unverified", "rac")  # fmt: skip
+Run = Callable[..., tuple[int, str, str]]
+# In this house "board" has two meanings, which the classifier that ships cannot know.
+VAGUE = "What does the {} of the {} department say about item {}?"
+DEPARTMENTS = ("claims", "sales", "legal", "travel", "fleet", "safety", "data", "press", "repair", "supply")
+
 
 @pytest.fixture
-def data_set(tmp_path: Path) -> DataSet:
-    return data_set_of(tmp_path)
+def run(
+    service: Service,
+    model: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Run:
+    """Run commands under eval in a folder with a data set; as the superuser unless told otherwise."""
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ours.jsonl").write_text("\n".join(map(json.dumps, CASES)))
+
+    def call(*arguments: str, user: str | None = None) -> tuple[int, str, str]:
+        dsn = service.dsn if user is None else as_role(service.dsn, user)
+        for name, value in environment(dsn, model.base_url).items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(SystemExit) as caught:
+            main(("eval", *arguments))
+        return int(caught.value.code or 0), *capsys.readouterr()
+
+    return call
 
 
-@pytest.fixture
-async def bench(service: Service, model: Server) -> AsyncIterator[Bench]:
-    """As a superuser, who may do everything."""
-    async with open_bench(service.dsn, settings_of(service), CORPUS, concurrency=4) as opened:
-        yield opened
+@pytest.fixture(autouse=True)
+def _nothing_kept(superuser: psycopg.Connection[Any]) -> Iterator[None]:
+    yield
+    superuser.execute("delete from pgclarify_private.eval_run")
+    superuser.execute("delete from pgclarify_private.trained_classifier")
 
 
-async def test_clarify_is_asked_and_judged_and_kept(bench: Bench, service: Service, data_set: DataSet) -> None:
-    told: list[Progress] = []
-    finished = await carry_out(bench, data_set, of("clarify", top_k=TOP_K), on_progress=told.append)
-    metrics = finished.summaries
-    assert {"answer_coverage", "grounded_precision", "grounded_recall", "grounded_f1", "recall@10", "calls"} <= set(
-        metrics
-    )
-    assert metrics["interpretations"].value > 0
-    assert (metrics["calls"].value, metrics["calls"].cases) == (1 + TOP_K, len(CASES))
-    assert metrics["prompt_tokens"].value > 100
-    assert metrics["failed"].value == 0
-    assert 0 < metrics["answer_coverage"].value <= 1
-    assert metrics["answer_coverage"].cases == 3, "no answer of the last case is known"
-    assert [one.done for one in told] == [0, 1, 2, 3, 4, 4]
-    assert (told[-1].total, told[-1].calls, told[-1].coverage) == (4, 4 * (1 + TOP_K), metrics["answer_coverage"].value)
-
-    (evaluation,) = [one for one in await bench.tables.evaluations(9) if one.eval_run_id == finished.eval_run_id]
-    assert evaluation.finished_at is not None
-    assert (evaluation.plan, evaluation.done_cases) == (finished.plan, 4)
-    cases = await bench.tables.cases(finished.eval_run_id)
-    assert [case.case_id for case in cases] == ["hail", "fees", "age", "nothing"]
-    first = cases[0]
-    assert first.run_id is not None
-    runs = rows(
-        service,
-        "select question, settings ->> 'top_k', is_counted from pgclarify.run where run_id = %s",
-        first.run_id,
-    )
-    assert runs == [(first.question, str(TOP_K), False)]
-    steps = first.output["notes"]["answers_by_call"]
-    assert [calls for calls, _, _ in steps] == [2, 3, 4, 5], "the question was relaxed first"
-    assert steps[-1][1] == first.usage.prompt_tokens + first.usage.completion_tokens
-    assert [tokens for _, tokens, _ in steps] == sorted({tokens for _, tokens, _ in steps})
-    assert first.output["notes"]["relaxed_question"] == f"{first.question} overview"
-    assert len(first.output["retrieved"]) == TOP_K
-    reading = next(one for case in cases for one in case.output["interpretations"])
-    assert reading["citations"][0]["quote"]
-
-
-async def test_the_same_again_pays_for_nothing_and_finds_the_same(
-    bench: Bench, service: Service, model: Server, data_set: DataSet
+def test_an_evaluation_is_estimated_carried_out_compared_reported_and_removed(
+    run: Run, service: Service, tmp_path: Path
 ) -> None:
-    first = await carry_out(bench, data_set, of("clarify", top_k=TOP_K))
-    before = model.calls
-    second = await carry_out(bench, data_set, of("clarify", top_k=TOP_K))
-    assert model.calls == before
-    assert second.eval_run_id != first.eval_run_id
-    assert second.usage.reused_calls == second.usage.calls == 4 * (1 + TOP_K)
-    timed = {"seconds"}
-    values = [
-        {name: one.value for name, one in each.summaries.items() if name not in timed} for each in (first, second)
-    ]
-    assert values[0] == values[1]
+    code, out, err = run("run", "ours.jsonl", "-o", "top_k=4", "--dry-run", user=service.asker)
+    assert (code, out) == (0, ""), err
+    assert "15" in err, "a question takes one call and four"
+
+    code, out, err = run("run", "ours.jsonl", "-o", "top_k=4", "--yes", "--json", user=service.asker)
+    assert code == 0, err
+    found = json.loads(out)
+    figures = found["figures"]
+    assert figures["calls"]["value"] == 5
+    assert figures["failed"]["value"] == 0
+    assert (figures["coverage"]["cases"], figures["readings"]["cases"]) == (2, 3)
+    assert figures["coverage"]["low"] <= figures["coverage"]["value"] <= figures["coverage"]["high"]
+
+    # All of it is paid for now, and the estimate says so.
+    code, out, err = run(
+        "run", "ours.jsonl", "-o", "top_k=2", "--name", "narrow", "--yes", "--json", user=service.asker
+    )
+    assert code == 0, err
+    narrow = json.loads(out)
+    code, out, err = run("compare", str(found["eval_run_id"]), "narrow", "--json", user=service.asker)
+    assert code == 0, err
+    calls = next(one for one in json.loads(out)["figures"] if one["figure"] == "calls")
+    assert (calls["first"], calls["second"], calls["cases"]) == (5, 3, 3)
+    code, out, err = run("compare", str(found["eval_run_id"]), "narrow", user=service.asker)
+    assert code == 0, err
+    assert "\x1b[2J" not in out
+    limits = ("--fail-below", "coverage=-1", "--fail-below", "calls=0")
+    assert run("compare", str(found["eval_run_id"]), "narrow", *limits, user=service.asker)[0] == 0
+    assert run("compare", "narrow", str(found["eval_run_id"]), *limits, user=service.asker)[0] == 1
+
+    assert run("report", user=service.asker)[0] == 0
+    page = (tmp_path / "evaluations.html").read_text()
+    assert "narrow" in page
+    assert "<svg" in page
+    assert "\x1b" not in page
+    code, out, _ = run("list", "--json", user=service.asker)
+    assert [json.loads(line)["name"] for line in out.splitlines()] == ["narrow", "clarify top_k=4"]
+    with closing(service.connect(service.asker)) as asker:
+        shown = asker.execute("select count(*) from pgclarify.evaluation where figure = 'coverage'").fetchone()
+    assert shown == (2,)
+    assert run("remove", str(narrow["eval_run_id"]), user=service.asker)[0] == 0
+    assert run("remove", str(narrow["eval_run_id"]), user=service.asker)[0] == 1
 
 
-async def test_detection_searches_where_it_looks_at_the_corpus(bench: Bench, data_set: DataSet) -> None:
-    finished = await carry_out(bench, data_set, of("detect_ambiguity", top_k=2))
-    assert finished.summaries["retrievals"].value == 1
+def test_every_method_and_baseline_can_be_evaluated(run: Run) -> None:
+    chosen = [word for method in METHODS for word in ("--method", method)]
+    code, out, err = run("run", "ours.jsonl", *chosen, "--judge", "both", "--yes", "--json")
+    assert code == 0, err
+    figures = {one["name"]: one["figures"] for one in map(json.loads, out.splitlines())}
+    assert figures.keys() == set(METHODS)
+    for method in ("direct", "dtv", "dtv_unverified", "rac"):
+        assert figures[method]["calls"]["value"] >= 1, method
+    assert "readings" not in figures["search"]
+    assert figures["search"]["recall@10"]["cases"] == 2
+    assert figures["detect_ambiguity"]["ambiguity_f1"]["cases"] == 2
 
 
-@pytest.mark.parametrize("method", [*OPERATIONS, *BASELINES, "human"])
-async def test_every_method(bench: Bench, service: Service, model: Server, data_set: DataSet, method: str) -> None:
-    await bench.check(of(method), ())
-    calls = model.calls
-    finished = await carry_out(bench, data_set, of(method))
-    metrics = {name: one.value for name, one in finished.summaries.items()}
-    cases = await bench.tables.cases(finished.eval_run_id)
-    assert metrics["failed"] == 0, [case.error for case in cases]
-    assert sum(case.usage.calls - case.usage.reused_calls for case in cases) == model.calls - calls
-    searches = {"detect_ambiguity": 0.0, "dtv": 2.0, "dtv_unverified": 2.0}
-    assert metrics["retrievals"] == searches.get(method, 1.0)
-    assert metrics["calls"] * len(CASES) == pytest.approx(sum(case.usage.calls for case in cases))
-    if method == "detect_ambiguity":
-        assert {"accuracy", "f1", "average_precision"} <= set(metrics)
-        assert "interpretations" not in metrics
-        assert finished.summaries["accuracy"].cases == 2
-        assert all(0 <= case.output["probability"] <= 1 for case in cases)
-    elif method == "search":
-        assert metrics["recall@10"] > 0
-        assert "interpretations" not in metrics
-        assert metrics["calls"] == 0
-    elif method == "human":
-        assert {"answer_coverage", "recall", "grounded_recall"}.isdisjoint(metrics), "it is not compared with itself"
-        assert (metrics["calls"], metrics["interpretations"]) == (0, 1.0)
-        assert [len(case.output["interpretations"]) for case in cases] == [1, 2, 1, 0]
-        assert all(case.output["retrieved"] for case in cases)
-    else:
-        assert metrics["calls"] > 0
-        assert metrics["interpretations"] > 0
-        assert "grounded_f1" in metrics
-        assert any(case.output["retrieved"] for case in cases)
-        assert ("step_mrr@10" in metrics) == (method in ("investigate", "self_ask"))
-
-
-async def test_a_model_judges_through_the_ledger(
-    bench: Bench, service: Service, model: Server, data_set: DataSet
+def test_an_interrupted_evaluation_goes_on_and_judges_no_case_twice(
+    run: Run, model: Server, superuser: psycopg.Connection[Any], tmp_path: Path
 ) -> None:
-    lexical = await carry_out(bench, data_set, of("clarify", top_k=TOP_K))
-    calls = model.calls
-    judged = await carry_out(bench, data_set, of("clarify", top_k=TOP_K), judge="model")
-    asked = model.calls - calls
-    assert asked > 0
-    purposes = rows(service, "select distinct purpose from pgclarify_private.completion where purpose like 'judge%%'")
-    assert ("judge_support",) in purposes
-    assert (judged.plan.judge, lexical.plan.judge) == (MODEL, "lexical")
-    assert judged.summaries["calls"].value == lexical.summaries["calls"].value, (
-        "the judge's calls do not count for the method"
-    )
-    await carry_out(bench, data_set, of("clarify", top_k=TOP_K), judge="model")
-    assert model.calls == calls + asked
-    both = await carry_out(bench, data_set, of("clarify", top_k=TOP_K), judge="both")
-    assert (both.plan.judge, both.plan.judges, both.plan.judging_model) == (f"lexical+{MODEL}", "both", MODEL)
-    assert model.calls == calls + asked, "the judge's calls do not repeat those of the method"
+    fresh = [{"question": f"How high is the deductible after {what}?"} for what in ("hail in May", "snow", "rain")]
+    (tmp_path / "fresh.jsonl").write_text("\n".join(map(json.dumps, fresh)))
+    ours = ("run", "fresh.jsonl", "-o", "top_k=3", "--yes", "--json", "--concurrency", "1")
+    healthy = model.behavior
+    model.behavior = lambda chat: healthy(chat) if "hail" in chat.user else Reply(status=401)
+    try:
+        code, _, err = run(*ours)
+    finally:
+        model.behavior = healthy
+    assert code == 1
+    assert "go on" in err or "cannot" in err
+    (kept,) = superuser.execute("select count(*) from pgclarify_private.eval_case").fetchone() or (0,)
+    assert kept < 3
+    code, out, err = run(*ours)
+    assert code == 0, err
+    counted = superuser.execute("select count(*) from pgclarify_private.eval_case").fetchone()
+    assert counted == (3,)
+    assert json.loads(out)["figures"]["failed"]["value"] == 0
 
 
-@pytest.mark.parametrize(
-    ("method", "settings", "told"),
-    [
-        ("clarify", {"topk": 3}, "topk"),
-        ("clarify", {"consolidation": "wild"}, "consolidation"),
-        ("clarify", {"budget": 30}, "budget"),
-        ("list_answers", {"max_answers": 51}, "max_answers"),
-        ("investigate", {"max_calls": 1}, "max_calls"),
-        ("search", {"method": "magic"}, "method"),
-        ("search", {"budget": 30}, "budget"),
-        ("detect_ambiguity", {"threshold": 2}, "threshold"),
-    ],
-)
-@pytest.mark.wording
-async def test_the_server_refuses_options_before_anything_is_asked(
-    bench: Bench, service: Service, method: str, settings: dict[str, Any], told: str
-) -> None:
-    before = rows(service, "select count(*) from pgclarify.run")
-    with pytest.raises(InputError, match=told):
-        await bench.check(Configuration(method, method, None, settings), ())
-    await bench.check(of(method), ())
-    assert rows(service, "select count(*) from pgclarify.run") == before
-
-
-async def test_what_it_will_take_is_what_it_took(bench: Bench, model: Server, tmp_path: Path) -> None:
-    new = data_set_of(tmp_path, [{"question": f"How much is number {number}?"} for number in range(3)])
-    clarify = of("clarify", top_k=3)
-    before = await estimated(bench, new, clarify)
-    assert (before.cases, before.done, before.calls, before.paid) == (3, 0, 12, 0)
-    assert before.may_cost
-    calls = model.calls
-    finished = await carry_out(bench, new, clarify)
-    assert model.calls - calls <= before.calls
-    spent = sum(case.usage.prompt_tokens for case in await bench.tables.cases(finished.eval_run_id))
-    assert before.prompt_tokens == pytest.approx(spent, rel=0.5)
-    assert before.measured_calls > 0
-    after = await estimated(bench, new, clarify)
-    assert (after.calls, after.paid, after.may_cost) == (12, 12, False)
-    assert (await estimated(bench, new, of("search"))).calls == 0
-    assert (await estimated(bench, new, of("rac"))).calls == 6
-    of_model, of_both = [(await estimated(bench, new, clarify, judge=judge)).judge_calls for judge in ("model", "both")]
-    assert of_model > of_both > 0
-
-
-async def test_a_case_that_fails_counts_as_nothing(bench: Bench, model: Server, tmp_path: Path) -> None:
-    new = data_set_of(tmp_path, [{"question": q, "answers": ["hail"]} for q in ("Does hail hurt?", "Is hail broken?")])
-    by_rules = model.behavior
-    model.behavior = lambda chat: Reply.error(400, "broken") if "broken" in chat.user else by_rules(chat)
-    finished = await carry_out(bench, new, of("clarify", top_k=12), concurrency=1)
-    cases = await bench.tables.cases(finished.eval_run_id)
-    assert [case.status for case in cases] == ["succeeded", "failed"]
-    assert "broken" in (cases[1].error or "")
-    assert (cases[1].values["failed"], cases[1].values["answer_coverage"]) == (1.0, 0.0)
-    assert finished.summaries["answer_coverage"].cases == 2
-    assert [*finished.failures.values()] == [1]
-
-
-async def test_another_model_verifies(bench: Bench, service: Service, model: Server, data_set: DataSet) -> None:
-    configuration = of("dtv", verifier="rules-2")
-    await bench.check(configuration, ())
-    finished = await carry_out(bench, data_set, configuration)
-    assert finished.summaries["failed"].value == 0
-    asked = rows(
-        service,
-        "select distinct model from pgclarify_private.completion where purpose = 'baseline_verification'"
-        " order by model",
-    )
-    assert ("rules-2",) in asked
-    others = (
-        "select count(*) from pgclarify_private.completion"
-        " where purpose <> 'baseline_verification' and model = 'rules-2'"
-    )
-    assert rows(service, others) == [(0,)]
-
-
-@pytest.mark.wording
-async def test_baselines_ask_the_model_of_the_worker(service: Service, model: Server) -> None:
-    for changes, told in (
-        ({"llm_model": "another"}, "another"),
-        ({"openai_base_url": None, "openai_api_key": None}, "OPENAI_BASE_URL"),
+def test_what_cannot_be_evaluated_is_refused_before_any_call(run: Run, service: Service) -> None:
+    for arguments in (
+        ("run", "none.jsonl"),
+        ("run", "ours.jsonl", "--method", "guess"),
+        ("run", "ours.jsonl", "-o", "depth=3"),
+        ("run", "ours.jsonl", "--method", "rac", "-o", "depth=3"),
+        ("run", "ours.jsonl", "--judge", "reader"),
+        ("run", "ours.jsonl", "-c", "nowhere"),
+        ("compare", "1", "2"),
+        ("report", "none"),
     ):
-        async with open_bench(service.dsn, settings_of(service, **changes), CORPUS, concurrency=1) as bench:
-            await bench.check(of("clarify"), ())
-            for method in BASELINES:
-                with pytest.raises(ConfigurationError) as caught:
-                    await bench.check(of(method), ())
-                assert told in (caught.value.detail or "") + (caught.value.hint or "")
+        code, out, err = run(*arguments, user=service.asker)
+        assert (code, out) == (1, ""), arguments
+        assert err
 
 
-async def test_who_may_ask_may_evaluate_but_for_baselines(service: Service, model: Server, data_set: DataSet) -> None:
-    dsn = as_role(service.dsn, service.asker)
-    async with open_bench(dsn, settings_of(service), CORPUS, concurrency=4) as bench:
-        finished = await carry_out(bench, data_set, of("clarify", top_k=TOP_K))
-        assert finished.summaries["interpretations"].value > 0
-        with pytest.raises(PermissionDenied) as caught:
-            await bench.check(of("rac"), ())
-        assert caught.value.hint
-
-
-async def test_a_list_that_fails_keeps_its_run(bench: Bench, service: Service, model: Server, tmp_path: Path) -> None:
-    new = data_set_of(tmp_path, [{"question": "Why is it broken?", "answers": ["x"]}])
-    model.behavior = lambda chat: Reply.error(400, "broken")
-    finished = await carry_out(bench, new, of("list_answers"), concurrency=1)
-    (case,) = await bench.tables.cases(finished.eval_run_id)
-    assert (case.status, case.seconds > 0, case.run_id is not None) == (RunStatus.FAILED, True, True)
-    why = rows(service, "select error_code from pgclarify.run_summary where run_id = %s", case.run_id)
-    assert why == [("PC014",)]
-    assert case.output["retrieved"], "the answers that it found before"
-
-
-async def test_an_empty_list_is_that_of_its_own_run(
-    bench: Bench, service: Service, model: Server, tmp_path: Path
+def test_others_see_no_evaluation_and_cannot_write_it(
+    run: Run, service: Service, superuser: psycopg.Connection[Any]
 ) -> None:
-    new = data_set_of(tmp_path, [{"question": "Which planets are there?", "answers": ["x"]}])
-    model.behavior = lambda chat: Reply('{"answer": null, "quotes": []}')
-    runs = []
-    # The latest run with top_k also has the settings of the others, and must not be taken for theirs.
-    for settings in ({"max_answers": 2}, {"max_answers": 2, "top_k": 3}, {"max_answers": 2}):
-        finished = await carry_out(bench, new, of("list_answers", **settings), concurrency=1)
-        (case,) = await bench.tables.cases(finished.eval_run_id)
-        runs.append(case.run_id)
-        ((kept,),) = rows(service, "select settings from pgclarify.run where run_id = %s", case.run_id)
-        assert kept["top_k"] == settings.get("top_k", 20)
-    assert len(set(runs)) == 3, "each question was executed"
+    code, out, err = run("run", "ours.jsonl", "-o", "top_k=2", "--yes", "--json")
+    assert code == 0, err
+    eval_run_id = json.loads(out)["eval_run_id"]
+    with closing(service.connect(service.asker)) as other:
+        caller = "from pgclarify_private.caller as caller"
+        for seen in (
+            "select from pgclarify.evaluation",
+            f"select {caller} cross join lateral pgclarify_private.evaluations(caller)",
+            f"select {caller} cross join lateral pgclarify_private.evaluation_cases(caller, {eval_run_id})",
+        ):
+            assert other.execute(seen.encode()).fetchall() == [], seen
+        assert not scalar(other, f"select pgclarify_private.remove_evaluation(caller, {eval_run_id}) {caller}")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            other.execute(f"select pgclarify_private.record_eval_case(caller, {eval_run_id}, '{{}}') {caller}".encode())
 
 
-async def test_connections_of_an_evaluation_say_what_they_are(bench: Bench, service: Service) -> None:
-    await bench.asking.client.search("hail", corpus=CORPUS, method="lexical")
-    names = rows(service, "select application_name from pg_stat_activity where datname = current_database()")
-    assert ("pgclarify eval",) in names
-    assert ("pgclarify client",) not in names
+def test_a_classifier_trained_on_a_log_judges_the_corpus(
+    run: Run, superuser: psycopg.Connection[Any], tmp_path: Path
+) -> None:
+    labelled = [
+        {"question": VAGUE.format(word, department, number), "is_ambiguous": word == "board"}
+        for number in range(10, 20)
+        for department in DEPARTMENTS
+        for word in ("board", "manual")
+    ]
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, labelled)))
+    code, out, err = run("train-ambiguity", "log.jsonl", "--corpus", CORPUS, "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert (told["is_used"], told["is_better"], told["version"]) == (True, True, 1)
+    assert told["shipped_version"] == AmbiguityClassifier.load().version
+    assert told["examples"] + told["figures"]["questions"] == 200
+    used = superuser.execute("select version from pgclarify_private.trained_classifier where is_used").fetchall()
+    assert used == [(1,)]
+    # The same log again is not better.
+    code, out, err = run("train-ambiguity", "log.jsonl", "--corpus", CORPUS)
+    assert code == 0, err
+    assert "not used" in err
+
+    (tmp_path / "bad.csv").write_text("question,is_ambiguous\nWhy?,perhaps\n")
+    (tmp_path / "few.csv").write_text("question,is_ambiguous\nWhy?,true\nWho wrote Emma?,false\n")
+    for file in ("bad.csv", "few.csv", "none.csv"):
+        assert run("train-ambiguity", file, "-c", CORPUS)[0] == 1

@@ -40,7 +40,7 @@ OF_THE_FIRST = {
 WRITE = {
     "add_ambiguity_rule", "add_document", "alter_corpus", "attach_table", "build_graph", "cancel",
     "cancel_embedding_model", "create_corpus", "detach_table", "distribute", "drop_corpus", "erase_document",
-    "grant_access", "remove_ambiguity_rule", "remove_budget", "remove_document", "remove_evaluation", "resync",
+    "grant_access", "remove_ambiguity_rule", "remove_budget", "remove_document", "resync",
     "revoke_access", "set_budget", "set_embedding_model", "use_ambiguity_classifier",
 }  # fmt: skip
 # They enter a run, as submit does, whose rows are compared.

@@ -71,7 +71,7 @@ CLOSED_LISTS = {
         "ambiguity_type",
         "graph_similarity",
         ("candidate", "origin"),
-        ("eval_run", "method"),
+        ("evaluation", "method"),
         ("stage", "name"),
         ("verdict", "error_code"),
     ),

@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
 import pytest
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar
-from tests.integration.evaluating import plan
 from tests.integration.test_nothing_leaks import answered
 
 # In every text of Alice's. Mallory gives it in no argument.
@@ -237,9 +236,12 @@ def furnish(user: Connection, superuser: Connection, worker: HandWorker, corpus:
     user.execute("select pgclarify.set_budget(%s, %s, %s)", [f"budget {mark}", corpus, limit])
     run_id = answered(worker, user, f"cars of {mark}", corpus)
     user.execute("select pgclarify.submit('clarify', %s, %s)", [f"queued {mark}", corpus])
-    evaluation = asdict(plan(name=mark, data_set=mark, corpus_id=None, corpus_name=corpus))
+    evaluation = {
+        "name": mark, "data_set": mark, "corpus_name": corpus, "method": "clarify", "settings": {}, "conditions": {},
+        "planned_cases": 1,
+    }  # fmt: skip
     evaluation["data_set_hash"] = "\\x" + "00" * 32
-    begin = "select pgclarify_private.begin_evaluation(c, %s) from pgclarify_private.caller as c"
+    begin = "select * from pgclarify_private.caller as c, pgclarify_private.begin_evaluation(c, %s)"
     user.execute(begin.encode(), [json.dumps(evaluation)])
     return run_id
 

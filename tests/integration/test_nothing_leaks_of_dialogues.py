@@ -247,7 +247,7 @@ class TestRows:
             """
             select array_agg(p.oid::regprocedure::text) from pg_proc as p
             where p.pronamespace = 'pgclarify_private'::regnamespace and p.proname ~ '^(record|keep|match|add_turn)'
-                and p.proname <> 'record_eval_cases'
+                and p.proname <> 'record_eval_case'
                 and has_function_privilege(%s, p.oid, 'execute')
             """,
             house.team,
@@ -366,8 +366,6 @@ def test_every_table_and_view_is_looked_at(connection: Connection) -> None:
         # test_withholding.py looks at these.
         "withheld_candidate",
         "withheld_entry",
-        # test_evaluation_policies.py looks at these.
-        "eval_run",
-        "eval_case",
-        "eval_metric",
+        # test_evaluation.py looks at it.
+        "evaluation",
     }

@@ -212,7 +212,8 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify_private.explain(pgclarify_private.caller,bigint,jsonb)",
         "pgclarify.result(bigint)",
         "pgclarify_private.result_rows(pgclarify_private.caller,bigint,text)",
-        "pgclarify_private.verdict_tokens(pgclarify_private.caller,bigint)",
+        "pgclarify_private.evaluation_cases(pgclarify_private.caller,bigint)",
+        "pgclarify_private.evaluations(pgclarify_private.caller)",
         "pgclarify_private.readable_passages(pgclarify_private.caller,bigint,text[],bigint[])",
     }
     assert readable(connection, reader) == {
@@ -241,9 +242,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify.edge",
         "pgclarify.embedding_space",
         "pgclarify.estimate",
-        "pgclarify.eval_case",
-        "pgclarify.eval_metric",
-        "pgclarify.eval_run",
+        "pgclarify.evaluation",
         "pgclarify.evidence",
         "pgclarify.evidence_citation",
         "pgclarify.interpretation",
@@ -334,7 +333,6 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
         "remove_ambiguity_rule",
         "remove_budget",
         "remove_document",
-        "remove_evaluation",
         "reply",
         "resync",
         "revoke_access",

@@ -128,7 +128,7 @@ class TestWhatUsersMayLock:
         price(connection)
         owner = users["owner"]
         with owner.transaction():
-            owner.execute("select * from pgclarify.budget, pgclarify.ambiguity_rule, pgclarify.eval_run")
+            owner.execute("select * from pgclarify.budget, pgclarify.ambiguity_rule, pgclarify.evaluation")
             owner.execute("""select pgclarify.set_budget('own', 'mine', '{"period": "day", "max_calls": 1}')""")
             owner.execute("select pgclarify.remove_budget('own', 'mine')")
             owner.execute("select pgclarify.add_ambiguity_rule('x', 'lexical', 'mine')")

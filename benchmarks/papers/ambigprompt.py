@@ -1,0 +1,69 @@
+"""AmbigPrompt, Tables 2 and 3: python -m benchmarks.papers.ambigprompt DATA_DIR ambignq CORPUS.
+
+The paper's figures are F1 of answers on AmbigQA, over all questions and over those with several answers.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from benchmarks.papers import Data, Row, main
+from pgclarify.algorithms import find_variant
+from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out
+from pgclarify.evaluation.bench import Bench
+from pgclarify.evaluation.records import Case, CitedPassage, Method, Output, PredictedInterpretation
+from pgclarify.prompts.listing_at_once import listing_at_once
+
+_MOST: Final = 10
+
+
+class ListAtOnce:
+    """One search, and for each window of its passages one call for all answers. Implements Method.
+
+    Args:
+        asked: The model and the corpus.
+        window: Passages in a window.
+
+    Source: AmbigPrompt, §4.3 and Table 2 (FiD); Equation 8, where each passage proposes by itself.
+    """
+
+    def __init__(self, asked: Asked, window: int) -> None:
+        self._asked = asked
+        self._window = window
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        return await carry_out(self._asked, partial(self._answer, case))
+
+    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
+        passages = await self._asked.retriever.search(case.question, 20)
+        spellings: list[list[str]] = []
+        given: list[PredictedInterpretation] = []
+        for start in range(0, len(passages), self._window):
+            window = passages[start : start + self._window]
+            for one in await ask(self._asked, meter, listing_at_once(case.question, window, _MOST)):
+                if one.answer is None or find_variant(one.answer, spellings) is not None:
+                    continue
+                number = one.evidence[0].passage
+                cited = (CitedPassage(window[number - 1]),) if 1 <= number <= len(window) else ()
+                spellings.append([one.answer])
+                given.append(PredictedInterpretation(case.question, one.answer, cited))
+        return Output(tuple(given[:_MOST]), tuple(passages))
+
+
+async def at_once(bench: Bench, data: Data, *, window: int) -> Method:
+    """Make the method."""
+    return ListAtOnce(await bench.asked(), window)
+
+
+ROWS: Final = (
+    Row("FiD", "list_at_once", {"window": 20}, "F1 .468 and .346", partial(at_once, window=20)),
+    Row("AmbigPrompt", "list_answers", {"top_k": 20}, "F1 .487 and .378"),
+    Row("each window by itself", "list_at_once", {"window": 5}, make=partial(at_once, window=5)),
+    Row("passage by passage", "list_at_once", {"window": 1}, make=partial(at_once, window=1)),
+)
+
+if __name__ == "__main__":
+    figures = ("readings", "coverage", "answer_f1", "answer_em", "calls", "failed")
+    main("AmbigPrompt, Tables 2 and 3", ROWS, figures, fields=["answers=single_answers"])

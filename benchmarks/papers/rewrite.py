@@ -1,0 +1,67 @@
+"""Detect, then rewrite (summary), Key Results: python -m benchmarks.papers.rewrite DATA_DIR NAME CORPUS.
+
+Detection by the classifier with its rules and by few-shot prompts, and what a search finds after rewriting nothing,
+everything, or what each of them calls ambiguous. The regression on the same features is `eval train-ambiguity`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from benchmarks.papers import Data, Row, main
+from pgclarify.errors import InvalidReply
+from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out
+from pgclarify.evaluation.bench import Bench
+from pgclarify.evaluation.records import Case, Method, Output
+from pgclarify.prompts.dialogue_baselines import ambiguity
+from pgclarify.prompts.rewriting import rewriting
+
+
+class RewriteWhere:
+    """Rewrites no question, every question, or those that the model calls ambiguous, and searches. Implements Method.
+
+    Args:
+        asked: The model and the corpus.
+        where: nothing, everything or few_shot.
+    """
+
+    def __init__(self, asked: Asked, where: str) -> None:
+        self._asked = asked
+        self._where = where
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        return await carry_out(self._asked, partial(self._answer, case))
+
+    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
+        is_ambiguous = self._where == "everything"
+        question = case.question
+        try:
+            if self._where == "few_shot":
+                is_ambiguous = await ask(self._asked, meter, ambiguity(case.question, case.history))
+            if is_ambiguous and case.history:
+                question = await ask(self._asked, meter, rewriting(case.question, case.history))
+        except InvalidReply:
+            pass
+        output = Output(questions=(question,), is_ambiguous=is_ambiguous)
+        found = await self._asked.retriever.search(question, 20) if case.relevant_documents else []
+        return replace(output, retrieved=tuple(found))
+
+
+async def where(bench: Bench, data: Data, *, name: str) -> Method:
+    """Make the method."""
+    return RewriteWhere(await bench.asked(), name)
+
+
+ROWS: Final = (
+    Row("no rewriting", "rewrite", {"where": "nothing"}, make=partial(where, name="nothing")),
+    Row("rewriting everything", "rewrite", {"where": "everything"}, make=partial(where, name="everything")),
+    Row("few-shot, then rewriting", "rewrite", {"where": "few_shot"}, make=partial(where, name="few_shot")),
+    Row("detect, then rewrite", "rewrite"),
+    Row("detection alone", "detect_ambiguity"),
+)
+
+if __name__ == "__main__":
+    main("Detect, then rewrite", ROWS, ("ambiguity_f1", "recall@10", "calls", "failed"))

@@ -1,0 +1,135 @@
+"""SUNAR, Tables 1, 4, 5 and 7, and rows with gold: python -m benchmarks.papers.sunar DATA_DIR musique CORPUS.
+
+The paper's figures are cover-EM (Tables 1 and 4) and R@10 (Tables 5 and 7) on MusiQue with gpt-3.5-turbo. The authors'
+code scores 100 passages in batches of 16 and draws 10 answers for each batch; the paper does not say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from benchmarks.papers import Data, GoldEvidence, Row, line_of, main
+from pgclarify.algorithms.metrics import pooled
+from pgclarify.errors import InvalidReply
+from pgclarify.evaluation.baselines import Asked, Direct, UsageMeter, ask, carry_out
+from pgclarify.evaluation.bench import Bench
+from pgclarify.evaluation.records import Case, CitedPassage, Method, Output, PredictedInterpretation
+from pgclarify.model import Passage
+from pgclarify.prompts.investigation import answer, follow_up
+from pgclarify.steps import Finding, FollowUp, Step
+from pgclarify.vocabulary import StepKind, StepOutcome
+
+_TOP_K, _MAX_STEPS = 10, 4
+
+
+class SelfAsk:
+    """Asks one follow-up question after another, each with a search and a call. Implements Method.
+
+    Source: Self-ask (Press et al., 2023) with retrieval, as in SUNAR, §4 and Tables 1 and 5.
+    """
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        return await carry_out(self._asked, partial(self._answer, case))
+
+    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
+        steps: list[Step] = []
+        rankings: list[Sequence[Passage]] = []
+        while True:
+            try:
+                said = await ask(self._asked, meter, follow_up(case.question, steps))
+            except InvalidReply:
+                said = FollowUp()
+            if len(steps) == _MAX_STEPS or (said.question is None and steps):
+                return given(case, said.answer, rankings)
+            kind = StepKind.DIRECT if said.question is None else StepKind.FOLLOW_UP
+            question = said.question or case.question
+            passages, found = await read(self._asked, meter, question)
+            rankings.append(passages)
+            outcome = StepOutcome.NOT_IN_CORPUS if found is None else StepOutcome.ANSWERED
+            steps.append(Step(len(steps) + 1, kind, question, outcome, found))
+            if kind is StepKind.DIRECT:
+                return given(case, found, rankings)
+
+
+class GoldDecomposition:
+    """Answers the sub-questions of the data set in order; #1 stands for the answer to the first. Implements Method."""
+
+    def __init__(self, asked: Asked, data: Data) -> None:
+        self._asked = asked
+        self._data = data
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        return await carry_out(self._asked, partial(self._answer, case))
+
+    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
+        answers: list[str | None] = []
+        rankings: list[Sequence[Passage]] = []
+        for step in line_of(self._data, case)["decomposition"]:
+            question = str(step["question"])
+            for number, known in enumerate(answers, start=1):
+                question = question.replace(f"#{number}", known or "")
+            passages, found = await read(self._asked, meter, question.replace(" >> ", ": "))
+            rankings.append(passages)
+            answers.append(found)
+        return given(case, answers[-1] if answers else None, rankings)
+
+
+async def read(asked: Asked, meter: UsageMeter, question: str) -> tuple[Sequence[Passage], str | None]:
+    """Search for a question, and answer it from the passages; None if there is no answer, or no reply fits."""
+    passages = await asked.retriever.search(question, _TOP_K)
+    try:
+        found = await ask(asked, meter, answer(question, passages)) if passages else Finding()
+    except InvalidReply:
+        found = Finding()
+    return passages, found.answer
+
+
+def given(case: Case, found: str | None, rankings: Sequence[Sequence[Passage]]) -> Output:
+    """Return the output of a chain of steps, which cites the first passage of its last step."""
+    cited = tuple(CitedPassage(one) for one in rankings[-1][:1]) if rankings else ()
+    readings = () if found is None else (PredictedInterpretation(case.question, found, cited),)
+    return Output(readings, tuple(pooled(rankings)))
+
+
+async def self_ask(bench: Bench, data: Data) -> Method:
+    """Make the method."""
+    return SelfAsk(await bench.asked())
+
+
+async def gold_decomposition(bench: Bench, data: Data) -> Method:
+    """Make the method."""
+    return GoldDecomposition(await bench.asked(), data)
+
+
+async def gold_evidence(bench: Bench, data: Data) -> Method:
+    """Answer from the relevant documents, without a search."""
+    return Direct(replace(await bench.asked(), retriever=GoldEvidence(data)), top_k=_TOP_K)
+
+
+_SUNAR: Final = {"top_k": 10, "samples": 5, "max_steps": _MAX_STEPS, "reranker": "signal"}
+ROWS: Final = (
+    Row("FEW-SHOT-COT", "direct", paper=".1876"),
+    Row("SELF-ASK (Retrieval)", "self_ask", make=self_ask, paper=".2476, R@10 .240"),
+    Row("SUNAR", "investigate", _SUNAR, ".3275, R@10 .459"),
+    Row("SUNAR (-ASU)", "investigate", _SUNAR | {"penalty": False}, ".3043"),
+    Row("SUNAR_R (-ASU) (-MER)", "investigate", _SUNAR | {"penalty": False, "reasoner": False}, ".2811"),
+    Row("without neighborhood", "investigate", _SUNAR | {"retrieval": "fixed"}),
+    Row("without decomposition", "investigate", _SUNAR | {"max_steps": 0}),
+    Row("gold evidence", "direct_gold", make=gold_evidence),
+    Row("gold decomposition", "gold_decomposition", make=gold_decomposition),
+    *(
+        Row(f"search, {one}", "search", {"top_k": 20, "method": one}, paper)
+        for one, paper in (("lexical", "R@10 .062"), ("dense", ""), ("adaptive", "R@10 .073"), ("hybrid", ""))
+    ),
+)
+
+if __name__ == "__main__":
+    main("SUNAR", ROWS, ("answer_em", "answer_f1", "recall@10", "calls", "failed"))

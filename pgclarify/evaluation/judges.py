@@ -1,0 +1,156 @@
+"""The judge that asks a chat model through the ledger, alone or after rules about words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+from pgclarify.errors import CompletionError, InvalidReply, RequestRefused
+from pgclarify.evaluation.baselines import POLL, UsageMeter
+from pgclarify.evaluation.lexical_judge import (
+    LexicalJudge,
+    SentenceBounds,
+    answers_differ,
+    is_same_answer,
+    states_answer,
+)
+from pgclarify.evaluation.records import Stated
+from pgclarify.language.questions import asks_same_words
+from pgclarify.ledger.completions import CallResult, ask_all
+from pgclarify.model import Passage
+from pgclarify.model_calls import ModelCall
+from pgclarify.prompts import judging
+from pgclarify.prompts.versions import JUDGE_VERSIONS, combined
+from pgclarify.protocols import Completer, Ledger
+
+T = TypeVar("T")
+# Lower than the bounds of the lexical judge alone, because the model refuses most wrong readings that pass.
+_BOUNDS: Final = SentenceBounds(share=0.3, of_best=0.5)
+
+
+class ModelJudge:
+    """Judges with a chat model. Implements Judge. If two replies do not fit, nothing is supported or matched.
+
+    Args:
+        ledger: Where replies are kept.
+        chat: The language model.
+
+    Source: VERDICT, §4.3 and Appendix A.
+    """
+
+    def __init__(self, ledger: Ledger, chat: Completer) -> None:
+        self._ledger = ledger
+        self._chat = chat
+        self.meter = UsageMeter()
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+        return self._chat.model
+
+    @property
+    def version(self) -> str:
+        """Return the version of its prompts."""
+        return combined(JUDGE_VERSIONS)
+
+    @property
+    def needs_answers(self) -> bool:
+        """Return False: a model can judge whether passages answer a question without knowing the answer."""
+        return False
+
+    async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
+        """See Judge.
+
+        Source: VERDICT, Eq. 20.
+        """
+        judged = [
+            stated.interpretation is None and any(states_answer(stated.answers, passage) for passage in passages)
+            for stated, passages in claims
+        ]
+        asked = [
+            (place, judging.support(stated.interpretation, " or ".join(stated.answers) or None, passages))
+            for place, (stated, passages) in enumerate(claims)
+            if stated.interpretation is not None and passages
+        ]
+        replies = await self._ask([call for _, call in asked], otherwise=False)
+        for (place, _), reply in zip(asked, replies, strict=True):
+            judged[place] = reply
+        return judged
+
+    async def matches(self, question: str, readings: Sequence[Stated], among: Sequence[Stated]) -> list[bool]:
+        """See Judge. Readings with equal questions, or with an answer only, are compared without a call.
+
+        Source: VERDICT, Eq. 17.
+        """
+        judged = [any(_is_plainly_same(one, other) for other in among) for one in readings]
+        known = [other.interpretation for other in among if other.interpretation is not None]
+        asked = {
+            place: one.interpretation
+            for place, one in enumerate(readings)
+            if one.interpretation is not None
+            and not judged[place]
+            and not any(asks_same_words(one.interpretation, other) for other in known)
+        }
+        if known and asked:
+            texts = list(asked.values())
+            (matched,) = await self._ask([judging.match(question, texts, known)], otherwise=[False] * len(texts))
+            for place, is_matched in zip(asked, matched, strict=True):
+                judged[place] = is_matched
+        return judged
+
+    async def _ask(self, calls: Sequence[ModelCall[T]], *, otherwise: T) -> list[T]:
+        judged = [otherwise] * len(calls)
+        errors: list[CompletionError] = []
+
+        async def on_result(place: int, result: CallResult[T]) -> None:
+            if not isinstance(result.value, CompletionError):
+                judged[place] = result.value
+            elif not isinstance(result.value, InvalidReply | RequestRefused):
+                errors.append(result.value)
+
+        await ask_all(self._ledger, self._chat, calls, on_result, poll=POLL, tally=self.meter)
+        if errors:
+            raise errors[0]
+        return judged
+
+
+class BothJudge:
+    """Calls a reading supported only if its words and a model both say so. Words alone decide what matches.
+
+    Args:
+        model: The judge of what the words support.
+    """
+
+    needs_answers: Final = True
+
+    def __init__(self, model: ModelJudge) -> None:
+        self._model = model
+        self._lexical = LexicalJudge(_BOUNDS)
+
+    @property
+    def name(self) -> str:
+        """Return the names of both judges."""
+        return f"{self._lexical.name}+{self._model.name}"
+
+    @property
+    def version(self) -> str:
+        """Return the versions of both judges."""
+        return f"1+{self._lexical.version}+{self._model.version}"
+
+    async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
+        """See Judge."""
+        judged = await self._lexical.supports(claims)
+        asked = [claim for claim, is_supported in zip(claims, judged, strict=True) if is_supported]
+        replies = iter(await self._model.supports(asked))
+        return [is_supported and next(replies) for is_supported in judged]
+
+    async def matches(self, question: str, readings: Sequence[Stated], among: Sequence[Stated]) -> list[bool]:
+        """See Judge."""
+        return await self._lexical.matches(question, readings, among)
+
+
+def _is_plainly_same(one: Stated, other: Stated) -> bool:
+    """Return whether two readings are the same without asking a model: by their questions, or else their answers."""
+    if one.interpretation is None or other.interpretation is None:
+        return is_same_answer(one.answers, other.answers)
+    return asks_same_words(one.interpretation, other.interpretation) and not answers_differ(one, other)

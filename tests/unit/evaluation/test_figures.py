@@ -1,0 +1,89 @@
+"""The figures of cases, of evaluations, and of two evaluations compared."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from pgclarify.evaluation.figures import Row, compare, measure, summarize
+from pgclarify.evaluation.lexical_judge import LexicalJudge
+from pgclarify.evaluation.records import Case, CitedPassage, GoldInterpretation, Output, PredictedInterpretation, Usage
+from pgclarify.model import Passage
+from pgclarify.vocabulary import RunStatus
+
+FEES = Passage("fees", 1, "The refueling fee is ninety dollars. Smoking in the car costs two hundred dollars.")
+CASE = Case(
+    "fees",
+    "Which fees are there?",
+    interpretations=(
+        GoldInterpretation("What is the refueling fee?", ("ninety dollars", "$90"), ("fees",)),
+        GoldInterpretation("What does smoking in the car cost?", ("two hundred dollars",)),
+    ),
+    wrong_answers=("ten dollars",),
+)
+REFUELING = PredictedInterpretation("What is the refueling fee?", "ninety dollars", (CitedPassage(FEES, "ninety"),))
+WRONG = PredictedInterpretation("What is the refueling fee?", "ten dollars", (CitedPassage(FEES),))
+
+
+def figures(output: Output, case: Case = CASE, method: str = "clarify") -> Row:
+    async def evidence(question: str) -> Sequence[Passage]:
+        return [FEES]
+
+    return asyncio.run(measure(method, case, output, LexicalJudge(), evidence)).figures
+
+
+def test_a_right_reading_counts_for_coverage_and_grounding() -> None:
+    found = figures(Output((REFUELING,), (FEES,), usage=Usage(21, 0, 900, 0.5)))
+    assert found["readings"] == 1
+    assert found["coverage"] == 0.5
+    assert found["answer_em"] == 1
+    assert found["grounded_precision"] == 1
+    # The corpus answers the other reading, too.
+    assert found["grounded_recall"] == 0.5
+    assert (found["misled"], found["recall@10"]) == (0, 1)
+    assert (found["calls"], found["tokens"], found["cost_usd"]) == (21, 900, 0.5)
+
+
+def test_a_known_wrong_answer_misleads() -> None:
+    found = figures(Output((REFUELING, WRONG), (FEES,)))
+    assert (found["misled"], found["grounded_precision"]) == (1, 0.5)
+
+
+def test_a_failed_case_counts_as_empty() -> None:
+    found = figures(Output((REFUELING,), (FEES,), status=RunStatus.FAILED, error="gone"))
+    assert found["failed"] == 1
+    assert [found[name] for name in ("readings", "coverage", "grounded_precision", "grounded_recall", "recall@10")] == [
+        0.0
+    ] * 5
+
+
+def test_what_is_not_known_or_not_done_has_no_figure() -> None:
+    assert not {"coverage", "misled", "recall@10", "grounded_recall"} & figures(Output(), Case("a", "b")).keys()
+    assert not {"readings", "coverage"} & figures(Output(retrieved=(FEES,)), method="search").keys()
+    detected = figures(Output(is_ambiguous=True), Case("a", "b", is_ambiguous=False), "detect_ambiguity")
+    assert (detected["label"], detected["called"]) == (0, 1)
+
+
+def test_figures_of_all_cases_have_intervals() -> None:
+    rows: list[Row] = [
+        {"coverage": place % 2, "grounded_precision": 1.0, "grounded_recall": 0.5} for place in range(40)
+    ]
+    found = summarize(rows)
+    assert found["coverage"].value == 0.5
+    assert found["coverage"].low == pytest.approx(0.34, abs=0.06)
+    assert found["grounded_f1"].value == pytest.approx(2 / 3)
+    assert list(found) == ["coverage", "grounded_precision", "grounded_f1"]
+    assert summarize(rows[:1])["coverage"].low is None
+
+
+def test_a_difference_in_every_pair_is_beyond_chance() -> None:
+    pairs: list[tuple[Row, Row]] = [
+        ({"coverage": place % 5 / 10, "calls": 21.0}, {"coverage": place % 5 / 10 + 0.1, "calls": 21.0 - place % 2})
+        for place in range(60)
+    ]
+    coverage, calls = compare(pairs)
+    assert (coverage.difference, coverage.verdict) == (pytest.approx(0.1), "better")
+    assert (calls.verdict, calls.gain > 0) == ("better", True)
+    assert [one.verdict for one in compare([(one, one) for one, _ in pairs])] == ["may be chance"] * 2
