@@ -78,9 +78,9 @@ def measure(passages: int = PASSAGES) -> list[Figure]:
 @contextmanager
 def worker_of(dsn: str, backend: EmbeddingBackend) -> Iterator[int]:
     """A worker whose models use this backend, and its process id."""
-    name = "PGCLARIFY_EMBEDDING_BACKEND"
+    name = "PGCLARIFY_DEVICE"
     before = os.environ.get(name)
-    os.environ[name] = backend
+    os.environ[name] = "cpu" if backend is EmbeddingBackend.TORCH else backend
     try:
         with openai_server.spawn() as endpoint, product.worker(dsn, endpoint, concurrency=1) as process:
             yield process.pid

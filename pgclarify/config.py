@@ -49,12 +49,13 @@ class EmbeddingBackend(StrEnum):
 
 
 class Device(StrEnum):
-    """The device for models of PyTorch."""
+    """The device that computes embedding models and cross-encoders. All but AUTO and INT8 are devices of PyTorch."""
 
     AUTO = "auto"
     CPU = "cpu"
     CUDA = "cuda"
     MPS = "mps"
+    INT8 = "int8"
 
 
 class Settings(BaseSettings):
@@ -122,26 +123,11 @@ class Settings(BaseSettings):
         default=None,
         description="A file with the key of the embedding endpoint, instead of PGCLARIFY_EMBEDDING_API_KEY.",
     )
-    embedding_backend: EmbeddingBackend = Field(
-        default=EmbeddingBackend.AUTO,
-        description="Library that computes embedding models. auto: ONNX Runtime for all-MiniLM-L6-v2, PyTorch for"
-        " others. torch: PyTorch for all. int8: as auto, but all-MiniLM-L6-v2 in 8-bit integers, which is faster and"
-        " less exact.",
-    )
     device: Device = Field(
         default=Device.AUTO,
-        description="Device for sentence-transformers models in the worker: cpu, cuda (also ROCm) or mps. auto: a GPU"
-        " if PyTorch finds one.",
-    )
-    embedding_query_prefix: str = Field(
-        default="",
-        max_length=1000,
-        description="Prefix that models of the embedding endpoint expect before a question.",
-    )
-    embedding_passage_prefix: str = Field(
-        default="",
-        max_length=1000,
-        description="Prefix that models of the embedding endpoint expect before a passage.",
+        description="What computes models in the worker. auto: ONNX Runtime for all-MiniLM-L6-v2, PyTorch for others,"
+        " on a GPU if it finds one. cpu, cuda (also ROCm) or mps: PyTorch for all, there. int8: as auto, but"
+        " all-MiniLM-L6-v2 in 8-bit integers, which is faster and less exact.",
     )
     rerank_base_url: str | None = Field(
         default=None,
@@ -187,6 +173,18 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("OPENAI_API_VERSION", "openai_api_version"),
         description="Version of the API of Azure OpenAI, such as 2024-10-21.",
     )
+
+    @property
+    def embedding_backend(self) -> EmbeddingBackend:
+        """Return the library and precision that the device implies."""
+        if self.device is Device.INT8:
+            return EmbeddingBackend.INT8
+        return EmbeddingBackend.AUTO if self.device is Device.AUTO else EmbeddingBackend.TORCH
+
+    @property
+    def torch_device(self) -> Device:
+        """Return the device for models of PyTorch."""
+        return Device.AUTO if self.device is Device.INT8 else self.device
 
     @property
     def has_endpoint(self) -> bool:

@@ -41,7 +41,7 @@ def load_embedder(
         raise ConfigurationError(
             f"the embedding backend {backend} cannot be used",
             detail="The processor lacks the instructions for 8-bit integers, avx512_vnni or avx_vnni.",
-            hint=f"Set PGCLARIFY_EMBEDDING_BACKEND={EmbeddingBackend.AUTO}, which works on all processors.",
+            hint=f"Set PGCLARIFY_DEVICE={Device.AUTO}, which works on all processors.",
         )
     is_light = in_int8 or (backend is EmbeddingBackend.AUTO and device in (Device.AUTO, Device.CPU))
     folder = packaged_model(model) if is_light and is_packaged(model) else None

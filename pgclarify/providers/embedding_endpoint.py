@@ -35,8 +35,6 @@ class EmbeddingEndpoint:
 
     Args:
         address: Where it is.
-        query_prefix: The prefix that its models expect before a question.
-        passage_prefix: The prefix that they expect before a passage.
         concurrency: Most requests in flight at once. Others wait for their turn; CallLine says which goes first.
         timeout: Seconds that all tries of a request may take. The indexing of other corpora waits as long.
         max_retries: Further tries after a lost connection, a timeout, an unreadable answer, 408, 409, 429 or 5xx.
@@ -46,8 +44,6 @@ class EmbeddingEndpoint:
     Attributes:
         line: Each request waits in it for its turn.
         tally: As given.
-        query_prefix: As given.
-        passage_prefix: As given.
 
     Raises:
         ConfigurationError: If the address is invalid.
@@ -57,8 +53,6 @@ class EmbeddingEndpoint:
         self,
         address: Address,
         *,
-        query_prefix: str = "",
-        passage_prefix: str = "",
         concurrency: int = 16,
         timeout: float = 60.0,
         max_retries: int = 3,
@@ -72,8 +66,6 @@ class EmbeddingEndpoint:
                 hint="Set PGCLARIFY_EMBEDDING_BASE_URL for your own server, or OPENAI_API_KEY for OpenAI.",
             )
         address.check()
-        self.query_prefix = query_prefix
-        self.passage_prefix = passage_prefix
         self._address = address
         self.line = CallLine(concurrency)
         self.tally = EmbeddingTally() if tally is None else tally
@@ -111,8 +103,6 @@ class EmbeddingEndpoint:
         )
         return cls(
             address,
-            query_prefix=settings.embedding_query_prefix,
-            passage_prefix=settings.embedding_passage_prefix,
             concurrency=settings.llm_concurrency,
             timeout=settings.llm_timeout if timeout is None else timeout,
             max_retries=max_retries,

@@ -40,6 +40,12 @@ _SECOND_PROBE: Final = "another probe"
 # A model's name, and the requested dimensions. The name itself may contain an @: text-gecko@003.
 _NAME: Final = re.compile(rf"{AT_ENDPOINT}(?P<name>.+?)(?:@(?P<dimensions>[1-9][0-9]{{0,5}}))?")
 
+# What families of models expect before a question and before a passage, as their authors say.
+_PREFIXES: Final = (
+    (re.compile(r"\be5-(small|base|large)(-v2)?$", re.IGNORECASE), "query: ", "passage: "),
+    (re.compile(r"\bnomic-embed-text", re.IGNORECASE), "search_query: ", "search_document: "),
+)
+
 
 @dataclass(eq=False, slots=True)
 class _Waiting:
@@ -82,6 +88,7 @@ class EndpointEmbedder:
         self._model = model
         self._request = request
         self._dimensions = dimensions
+        self._prefixes = prefixes_of(request["model"])
         self._on_change = on_change
         self._urgent: deque[_Waiting] = deque()
         self._questions: deque[_Waiting] = deque()
@@ -197,7 +204,7 @@ class EndpointEmbedder:
             return np.zeros((0, self._dimensions), dtype=np.float32)
         check_unicode(texts)
         loop = asyncio.get_running_loop()
-        prefix = self._endpoint.passage_prefix if are_passages else self._endpoint.query_prefix
+        prefix = self._prefixes[are_passages]
         payer = current_payer()
         waiting = [_Waiting(prefix + text, payer, loop.create_future()) for text in await self._cut(texts)]
         queue = self._passages if are_passages else self._urgent if is_waited_for() else self._questions
@@ -338,6 +345,12 @@ class EndpointEmbedder:
         except EmbeddingError:
             return False
         return True
+
+
+def prefixes_of(model: str) -> tuple[str, str]:
+    """Return the prefixes of questions and passages by the name of a model, which may have a tag, as in Ollama."""
+    name = model.partition(":")[0]
+    return next(((question, passage) for names, question, passage in _PREFIXES if names.search(name)), ("", ""))
 
 
 def _unit_length(sent: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -128,8 +128,8 @@ async def _serve_until_told(
         monitor = await stack.enter_async_context(_monitor(metrics))
         installed = await asyncio.to_thread(_check, with_keepalives(dsn))
         # Before a model is loaded: without the device, that would fail with the error of a missing model.
-        await asyncio.to_thread(check_device, settings.device)
-        cross_encoders = CrossEncoders(device=settings.device)
+        await asyncio.to_thread(check_device, settings.torch_device)
+        cross_encoders = CrossEncoders(device=settings.torch_device)
         embedders = await stack.enter_async_context(open_embedders(settings))
         stack.callback(cross_encoders.close)
         models = await stack.enter_async_context(open_language_models(settings, embedders))

@@ -122,7 +122,7 @@ def product(model: Server) -> Iterator[Product]:
         try:
             dsn = embedded.start(folder / "data")
             # all-MiniLM-L6-v2 with sentence-transformers, as any other model by name; the default is ONNX Runtime.
-            settings = {"PGCLARIFY_EMBEDDING_BACKEND": "torch"}
+            settings = {"PGCLARIFY_DEVICE": "cpu"}
             yield Product(folder, dsn, environment(dsn, model.base_url) | settings)
         finally:
             embedded.stop(folder / "data")

@@ -33,7 +33,7 @@ async def test_what_is_embedded_until_a_worker_has_closed_its_ingestion_is_count
 ) -> None:
     settings = Settings(provider=Provider.EXTRACTIVE)
     stopping = asyncio.Event()
-    cross_encoders = CrossEncoders(device=settings.device)
+    cross_encoders = CrossEncoders(device=settings.torch_device)
     async with (
         open_embedders(settings) as embedders,
         open_language_models(settings, embedders) as models,

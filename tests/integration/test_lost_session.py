@@ -35,7 +35,7 @@ async def test_it_is_not_ready_before_it_closes_what_is_open(database: str, monk
 
     monkeypatch.setattr(serving, "_be_present", lose)
     monkeypatch.setattr(RunExecutor, "drop_all", lambda _: was_ready.append(monitor.is_ready))
-    cross_encoders = CrossEncoders(device=settings.device)
+    cross_encoders = CrossEncoders(device=settings.torch_device)
     async with (
         open_embedders(settings) as embedders,
         open_language_models(settings, embedders) as models,

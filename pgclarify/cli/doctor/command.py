@@ -72,7 +72,7 @@ def examine(settings: Settings) -> Iterator[Check]:
     yield from endpoint.check_endpoints(settings, has_workers=has_workers)
     if settings.rerank_base_url is not None:
         yield endpoint.check_rerank_endpoint(settings)
-    yield machine.check_device(settings.device)
+    yield machine.check_device(settings.torch_device)
     if settings.embedding_model.startswith(AT_ENDPOINT):
         yield from endpoint.check_embedding_models(settings, [settings.embedding_model])
     else:

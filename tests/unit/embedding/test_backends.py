@@ -74,7 +74,7 @@ def test_a_processor_without_the_instructions_is_told(monkeypatch: pytest.Monkey
     monkeypatch.setattr("pgclarify.embedding.multiplies_int8", lambda: False)
     with pytest.raises(ConfigurationError) as caught:
         load_embedder(MODEL, backend=EmbeddingBackend.INT8)
-    assert caught.value.hint and "PGCLARIFY_EMBEDDING_BACKEND" in caught.value.hint
+    assert caught.value.hint and "PGCLARIFY_DEVICE" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pgclarify.corpora.embedders import open_embedders
 from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingError, EmbeddingUnavailable, ModelNotFound
 from pgclarify.protocols import EmbeddingTally, PaidTexts, Payer, paid_by, waited_for
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
-from pgclarify.providers.endpoint_embedder import EndpointEmbedder
+from pgclarify.providers.endpoint_embedder import EndpointEmbedder, prefixes_of
 from tests.openai_server import DIMENSIONS, Reply, Server, bags_of_words, embeddings
 from tests.unit.providers.embedding_server import KEY, MODEL, endpoint_of, opened, raw
 
@@ -267,14 +267,30 @@ async def test_long_texts_are_cut_to_what_is_counted(server: Server) -> None:
 
 
 async def test_prefixes(server: Server) -> None:
-    async with opened(server, query_prefix="query: ", passage_prefix="passage: ") as embedder:
+    async with opened(server, model="endpoint:intfloat/multilingual-e5-small") as embedder:
         await embedder.encode(["red cars"])
         await embedder.encode(["red cars", "word " * 1000], are_passages=True)
-    assert server.embedding_bodies[0]["input"] == ["query: red cars"]
-    first, second = server.embedding_bodies[1]["input"]
+    asked = [body["input"] for body in server.embedding_bodies if "probe" not in str(body["input"])]
+    assert asked[0] == ["query: red cars"]
+    first, second = asked[1]
     assert first == "passage: red cars"
     assert second.startswith("passage: word word")
     assert len(second) < 2000
+
+
+@pytest.mark.parametrize(
+    ("model", "question", "passage"),
+    [
+        ("intfloat/e5-base-v2", "query: ", "passage: "),
+        ("nomic-embed-text:latest", "search_query: ", "search_document: "),
+        ("nomic-ai/nomic-embed-text-v1.5", "search_query: ", "search_document: "),
+        # It expects instructions of another form.
+        ("intfloat/multilingual-e5-large-instruct", "", ""),
+        ("text-embedding-3-small", "", ""),
+    ],
+)
+def test_prefixes_go_by_the_name_of_the_model(model: str, question: str, passage: str) -> None:
+    assert prefixes_of(model) == (question, passage)
 
 
 @pytest.fixture
@@ -309,10 +325,9 @@ async def test_address_and_key(
 ) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
     settings = settings_of(**{name: value.replace("URL", server.base_url) for name, value in values.items()})
-    settings = settings.model_copy(update={"embedding_query_prefix": "Question: "})
     endpoint = EmbeddingEndpoint.from_settings(settings, max_retries=0)
     await (await EndpointEmbedder.open(endpoint, MODEL)).encode(["red cars"])
-    assert server.embedding_bodies[-1]["input"] == ["Question: red cars"]
+    assert server.embedding_bodies[-1]["input"] == ["red cars"]
     await endpoint.aclose()
     assert server.keys == {key}
     # Organizations belong to the key of OpenAI.
