@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import mktime_tz, parsedate_tz
@@ -12,8 +12,7 @@ from enum import Enum, auto
 from math import isfinite
 from pathlib import Path
 from time import time
-from types import TracebackType
-from typing import Any, Final, NamedTuple, Self, TypeVar
+from typing import Any, Final, Literal, NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -118,7 +117,6 @@ class Address:
         base_url: The address.
         has_own: Whether an address was given.
         has_key: Whether a key was given.
-        is_azure: Whether it is Azure OpenAI.
         url_variable: The environment variable of the address.
 
     Raises:
@@ -141,7 +139,6 @@ class Address:
         self._key = Key(api_key, key_file, key_variable)
         self.has_key = bool(self._key.current())
         self.url_variable = url_variable
-        self.is_azure = azure_version is not None
         self._azure_version = azure_version
 
     @classmethod
@@ -175,34 +172,41 @@ class Address:
         )
 
     @classmethod
-    def beside_chat(
-        cls, settings: Settings, prefix: str, base_url: str | None, api_key: SecretStr | None, key_file: Path | None
-    ) -> Self:
+    def beside_chat(cls, settings: Settings, serves: Literal["embedding", "rerank"]) -> Self:
         """Return the address of an endpoint that serves no chat model: its own, else that of the language model.
 
         The language model's key is sent to the language model's address only.
 
         Args:
             settings: The settings of this process.
-            prefix: Prefix of its own variables: PGCLARIFY_EMBEDDING or PGCLARIFY_RERANK.
-            base_url: Its own address; None if none is set.
-            api_key: Its own key; None if none is set.
-            key_file: A file with its own key; None if none is set.
+            serves: What it serves, which names its settings.
 
         Raises:
             ConfigurationError: As `of_chat`.
         """
+        base_url, api_key, key_file = (
+            getattr(settings, f"{serves}_{name}") for name in ("base_url", "api_key", "api_key_file")
+        )
         if (base_url, api_key, key_file) == (None, None, None):
             return cls.of_chat(settings)
-        chat = cls.of_chat(settings) if base_url is None else None
-        return cls(
-            base_url if chat is None else chat.base_url if chat.has_own else None,
+        variable = f"PGCLARIFY_{serves.upper()}"
+        own = cls(
+            base_url,
             api_key,
-            url_variable=f"{prefix}_BASE_URL" if chat is None else chat.url_variable,
-            key_variable=f"{prefix}_API_KEY",
+            url_variable=f"{variable}_BASE_URL",
+            key_variable=f"{variable}_API_KEY",
             key_file=key_file,
-            azure_version=None if chat is None else chat._azure_version,
         )
+        if base_url is None:
+            chat = cls.of_chat(settings)
+            own.base_url, own.has_own, own.url_variable = chat.base_url, chat.has_own, chat.url_variable
+            own._azure_version = chat._azure_version
+        return own
+
+    @property
+    def is_azure(self) -> bool:
+        """Tell whether it is Azure OpenAI."""
+        return self._azure_version is not None
 
     @property
     def key_variable(self) -> str:
@@ -351,14 +355,14 @@ class Client:
         self._auth = auth
         self._max_retries = max_retries
 
-    async def post(
-        self, path: str, body: Mapping[str, Any], read: Callable[[bytes], T], *, most_bytes: int, ends_at: float
+    async def call(
+        self, path: str, body: Mapping[str, Any] | None, read: Callable[[bytes], T], *, most_bytes: int, ends_at: float
     ) -> tuple[T, int]:
-        """Make all tries of a call with a JSON body.
+        """Make all tries of a call.
 
         Args:
             path: Path after the address.
-            body: The request.
+            body: What is posted, as JSON; None for a GET.
             read: Reads the body of a success, or raises UnreadableReply.
             most_bytes: Most bytes that this body may have.
             ends_at: When the call is given up, by the clock of the event loop.
@@ -369,41 +373,6 @@ class Client:
         Raises:
             NoReply: If all tries failed.
         """
-
-        async def send() -> httpx2.Response:
-            return await self._client.post(
-                path, cast_to=httpx2.Response, body=dict(body), options={"headers": dict(self._auth())}
-            )
-
-        return await self._make(send, read, most_bytes, ends_at)
-
-    async def get(self, path: str, read: Callable[[bytes], T], *, most_bytes: int, ends_at: float) -> tuple[T, int]:
-        """Make all tries of a call without a body; see `post`."""
-
-        async def send() -> httpx2.Response:
-            return await self._client.get(path, cast_to=httpx2.Response, options={"headers": dict(self._auth())})
-
-        return await self._make(send, read, most_bytes, ends_at)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-    async def _make(
-        self,
-        send: Callable[[], Awaitable[httpx2.Response]],
-        read: Callable[[bytes], T],
-        most_bytes: int,
-        ends_at: float,
-    ) -> tuple[T, int]:
         MOST_BYTES.set(most_bytes)
         tries, fault = 0, Fault(Problem.SILENT)
         with suppress(TimeoutError):
@@ -412,7 +381,7 @@ class Client:
                     tries += 1
                     fault = Fault(Problem.SILENT)
                     try:
-                        return read((await send()).content), tries
+                        return read(await self._send(path, body)), tries
                     except openai.APIStatusError as error:
                         fault = _refused(error.response)
                     # Several libraries below HTTP have their own errors, and a server may send anything.
@@ -422,6 +391,18 @@ class Client:
                         break
                     await asyncio.sleep(_pause(fault, tries, ends_at))
         raise NoReply(fault, tries)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def _send(self, path: str, body: Mapping[str, Any] | None) -> bytes:
+        headers = dict(self._auth())
+        if body is None:
+            response = await self._client.get(path, cast_to=httpx2.Response, options={"headers": headers})
+        else:
+            response = await self._client.post(path, cast_to=httpx2.Response, body=body, options={"headers": headers})
+        return response.content
 
 
 def _pause(fault: Fault, tries: int, ends_at: float) -> float:

@@ -94,13 +94,7 @@ class EmbeddingEndpoint:
         Raises:
             ConfigurationError: If the settings describe no endpoint.
         """
-        address = Address.beside_chat(
-            settings,
-            "PGCLARIFY_EMBEDDING",
-            settings.embedding_base_url,
-            settings.embedding_api_key,
-            settings.embedding_api_key_file,
-        )
+        address = Address.beside_chat(settings, "embedding")
         return cls(
             address,
             concurrency=settings.llm_concurrency,
@@ -129,7 +123,7 @@ class EmbeddingEndpoint:
         most_bytes = len(texts) * dimensions * _BYTES_PER_NUMBER + _BYTES_AROUND
         ends_at = asyncio.get_running_loop().time() + self._timeout
         try:
-            embeddings, _ = await self._client.post(
+            embeddings, _ = await self._client.call(
                 "/embeddings",
                 {**request, "input": list(texts)},
                 partial(read_embeddings, count=len(texts)),

@@ -25,11 +25,10 @@ from pgclarify.providers.dialect import (
     UNLIMITED_TOKENS,
     UNSUPPORTED,
     Dialect,
-    is_too_high,
     names,
 )
 from pgclarify.providers.reply import ChatReply, read_reply
-from pgclarify.providers.reserved_names import is_reserved
+from pgclarify.providers.reserved_names import check_name
 
 MAX_RETRIES: Final = 3
 """Default number of further tries of a call."""
@@ -42,10 +41,6 @@ _TIMEOUTS_PER_TRY: Final = 4
 # probability for each token. The rest of the answer is a few hundred bytes, with room for a server's own fields.
 _BYTES_PER_TOKEN: Final = 128
 _BYTES_AROUND: Final = 64 * 1024
-
-# The room for thoughts, or the limit itself, is dropped for all requests after this many different requests in a row
-# were refused because of it. A single request may be refused because its passage is long.
-_REFUSALS: Final = 3
 
 _logger = logging.getLogger(__name__)
 
@@ -96,10 +91,6 @@ class Endpoint:
             THINKING_TOKENS[reasoning_effort],
             True if reasoning_effort not in (None, ReasoningEffort.NONE) else None,
         )
-        # Successive requests that were refused with room for thoughts and answered without it.
-        self._refused_room: set[bytes] = set()
-        # Successive requests that were refused with a limit for an unknown reason, and answered without it.
-        self._refused_limit: set[bytes] = set()
         self._client = self._address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
 
     @classmethod
@@ -215,7 +206,7 @@ class Endpoint:
             most_bytes = (most_tokens + dialect.room) * _BYTES_PER_TOKEN + _BYTES_AROUND
             body = {"model": self._model, **dialect.render(request)}
             try:
-                reply, more = await self._client.post(
+                reply, more = await self._client.call(
                     "/chat/completions", body, read_reply, most_bytes=most_bytes, ends_at=ends_at
                 )
             except NoReply as failure:
@@ -228,29 +219,24 @@ class Endpoint:
                     limit_refusal = refusal
                 dialect = simpler
             else:
-                self._learn(request, known, dialect.after(reply), limit_refusal)
+                self._learn(known, dialect.after(reply), limit_refusal)
                 return reply, tries + more
 
-    def _learn(self, request: CompletionRequest, known: Dialect, learnt: Dialect, limit_refusal: Fault | None) -> None:
+    def _learn(self, known: Dialect, learnt: Dialect, limit_refusal: Fault | None) -> None:
         """Remember the form that succeeded, for later requests.
 
+        Long prompts leave less room for a reply. So without room for thoughts, or without a limit that the server does
+        take, only this request is sent: other replies could be cut off, or be of any length.
+
         Args:
-            request: The request.
             known: The form that the request began with.
             learnt: The form that it succeeded with.
             limit_refusal: The refusal after which the request was sent without a limit; None if it was not.
         """
-        if "max_tokens" in request.parameters and learnt.limit is not None:
-            self._refused_limit.clear()
-        if limit_refusal is not None:
-            if not self._takes_no_limit(request, limit_refusal):
-                learnt = replace(learnt, limit=known.limit, has_room=learnt.has_room or known.has_room)
-        elif learnt.has_room is False and known.has_room is not False:
-            self._refused_room.add(request.input_hash)
-            if len(self._refused_room) < _REFUSALS:
-                learnt = replace(learnt, has_room=known.has_room)
-        elif "max_tokens" in request.parameters and learnt.limit_of(request) > request.parameters["max_tokens"]:
-            self._refused_room.clear()
+        if limit_refusal is not None and limit_refusal.code != UNSUPPORTED:
+            learnt = replace(learnt, limit=known.limit)
+        if learnt.has_room is False:
+            learnt = replace(learnt, has_room=known.has_room)
         if learnt == known:
             return
         if learnt.limit is None and self._dialect.limit is not None:
@@ -262,19 +248,6 @@ class Endpoint:
                 UNLIMITED_TOKENS,
             )
         self._dialect = self._dialect.merge(known, learnt)
-
-    def _takes_no_limit(self, request: CompletionRequest, refusal: Fault) -> bool:
-        """Tell whether a refusal shows that the server takes no limit at all.
-
-        If only this prompt leaves no room for the limit, later requests need the limit, because their replies could be
-        of any length.
-        """
-        if refusal.code == UNSUPPORTED:
-            return True
-        if is_too_high(refusal):
-            return False
-        self._refused_limit.add(request.input_hash)
-        return len(self._refused_limit) >= _REFUSALS
 
     def _check(self) -> None:
         if not self._address.has_own and not self._address.has_key:
@@ -290,12 +263,9 @@ class Endpoint:
                 detail=f"{self._address.host} requires the name of a model.",
                 hint="Set PGCLARIFY_LLM_MODEL to the name that the endpoint lists under /models.",
             )
-        if is_reserved(self._model):
-            raise ConfigurationError(
-                f"a model behind an endpoint must not have the name {self._model}",
-                detail="This name is reserved for the extractive provider, which costs nothing.",
-                hint="Rename the model at its endpoint, and set PGCLARIFY_LLM_MODEL to it.",
-            )
+        check_name(
+            self._model, ConfigurationError, "Rename the model at its endpoint, and set PGCLARIFY_LLM_MODEL to it."
+        )
         self._address.check()
 
     def _unavailable(self, failure: NoReply, tries: int) -> EndpointUnavailable:

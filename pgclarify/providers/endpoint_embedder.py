@@ -19,7 +19,7 @@ from pgclarify.foreign_text import check_unicode
 from pgclarify.protocols import PaidTexts, Payer, TextsFailed, current_payer, is_waited_for, waited_for
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, RequestFailed, TextRefused
 from pgclarify.providers.embedding_tokens import MAX_TOKENS, cut_to_size, shared_tokens, tokenizer
-from pgclarify.providers.reserved_names import is_reserved
+from pgclarify.providers.reserved_names import check_name
 from pgclarify.vocabulary import AT_ENDPOINT
 
 _logger = logging.getLogger(__name__)
@@ -122,12 +122,7 @@ class EndpointEmbedder:
                 detail=f"Nothing follows {AT_ENDPOINT}.",
                 hint="Use the endpoint's name of the model: endpoint:text-embedding-3-small",
             )
-        if is_reserved(parts["name"]):
-            raise ModelNotFound(
-                f"a model behind an endpoint must not have the name {parts['name']}",
-                detail="This name is reserved for the extractive provider, which costs nothing.",
-                hint="Rename the model at its endpoint.",
-            )
+        check_name(parts["name"], ModelNotFound)
         asked_dimensions = None if parts["dimensions"] is None else int(parts["dimensions"])
         request: dict[str, Any] = {"model": parts["name"]}
         if asked_dimensions is not None:

@@ -22,7 +22,7 @@ from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.client import REFUSING, Address, NoReply
 from pgclarify.providers.endpoint import MAX_RETRIES, kind_of
 from pgclarify.providers.reply import RerankReply, read_entailments, read_scores
-from pgclarify.providers.reserved_names import is_reserved
+from pgclarify.providers.reserved_names import check_name
 from pgclarify.vocabulary import AT_ENDPOINT
 
 _logger = logging.getLogger(__name__)
@@ -95,13 +95,7 @@ class RerankEndpoint:
                 detail="With PGCLARIFY_LLM_PROVIDER=extractive no passages are sent to the language model's address.",
                 hint="Set PGCLARIFY_RERANK_BASE_URL to the server's address without /rerank.",
             )
-        address = Address.beside_chat(
-            settings,
-            "PGCLARIFY_RERANK",
-            settings.rerank_base_url,
-            settings.rerank_api_key,
-            settings.rerank_api_key_file,
-        )
+        address = Address.beside_chat(settings, "rerank")
         return cls(address, concurrency=settings.llm_concurrency, timeout=settings.llm_timeout)
 
     def model(self, name: str) -> RerankModel:
@@ -120,12 +114,7 @@ class RerankEndpoint:
                 detail=f"Nothing follows {AT_ENDPOINT}.",
                 hint="Use the endpoint's name of the model: endpoint:BAAI/bge-reranker-v2-m3",
             )
-        if is_reserved(model):
-            raise ModelNotFound(
-                f"a model behind an endpoint must not have the name {model}",
-                detail="This name is reserved for the extractive provider, which costs nothing.",
-                hint="Rename the model at its endpoint.",
-            )
+        check_name(model, ModelNotFound)
         return RerankModel(self, model)
 
     async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
@@ -228,7 +217,7 @@ class RerankEndpoint:
         self, path: str, body: Mapping[str, Any], read: Callable[[bytes], T], texts: int, chars: int, ends_at: float
     ) -> T:
         most_bytes = _BYTES_AROUND + _BYTES_PER_TEXT * texts + _BYTES_PER_CHARACTER * chars
-        reply, _ = await self._client.post(path, body, read, most_bytes=most_bytes, ends_at=ends_at)
+        reply, _ = await self._client.call(path, body, read, most_bytes=most_bytes, ends_at=ends_at)
         return reply
 
     def _unavailable(self, failure: NoReply, request: CompletionRequest) -> EndpointUnavailable:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pgclarify.errors import PgclarifyError
+
 
 def is_reserved(model: str) -> bool:
     """Tell whether a name is reserved for the extractive provider, which is free and not limited by budgets.
@@ -14,3 +16,19 @@ def is_reserved(model: str) -> bool:
         model: A name at an endpoint, without `endpoint:`.
     """
     return re.fullmatch("extractive(-[0-9]+)?", model.strip()) is not None
+
+
+def check_name(model: str, error: type[PgclarifyError], hint: str = "Rename the model at its endpoint.") -> None:
+    """Raise an error if a name is reserved.
+
+    Args:
+        model: A name at an endpoint, without `endpoint:`.
+        error: The error to raise.
+        hint: What to do.
+    """
+    if is_reserved(model):
+        raise error(
+            f"a model behind an endpoint must not have the name {model}",
+            detail="This name is reserved for the extractive provider, which costs nothing.",
+            hint=hint,
+        )

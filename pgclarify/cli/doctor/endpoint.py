@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -103,9 +104,9 @@ async def _list_of_models(address: Address) -> tuple[list[str] | Fault, float]:
 
     began = time.perf_counter()
     ends_at = asyncio.get_running_loop().time() + _SECONDS
-    async with address.client(silence=_SECONDS, connections=1, max_retries=0) as client:
+    async with aclosing(address.client(silence=_SECONDS, connections=1, max_retries=0)) as client:
         try:
-            names, _ = await client.get("/models", read_models, most_bytes=_MOST_BYTES, ends_at=ends_at)
+            names, _ = await client.call("/models", None, read_models, most_bytes=_MOST_BYTES, ends_at=ends_at)
         except NoReply as failure:
             return failure.fault, time.perf_counter() - began
     return names, time.perf_counter() - began

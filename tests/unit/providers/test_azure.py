@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -55,8 +56,8 @@ async def test_secrets_of_openai_are_sent_to_no_server_with_its_own_key(monkeypa
     async with serve_raw() as server:
         server.answer = EMBEDDING
         address = Address(server.base_url, SecretStr("sk-own"), key_variable="PGCLARIFY_EMBEDDING_API_KEY")
-        async with address.client(silence=5, connections=1, max_retries=0) as client:
-            await client.post("/embeddings", {"model": "m"}, lambda body: body, most_bytes=10_000, ends_at=1e12)
+        async with aclosing(address.client(silence=5, connections=1, max_retries=0)) as client:
+            await client.call("/embeddings", {"model": "m"}, lambda body: body, most_bytes=10_000, ends_at=1e12)
     head = server.requests[0].lower()
     assert b"authorization: bearer sk-own\r\n" in head
     assert not any(secret in head for secret in (b"org-1", b"x-secret", b"sk-chat"))
