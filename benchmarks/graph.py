@@ -60,7 +60,9 @@ def measure(dsn: str, passages: int = PASSAGES, sizes: Sequence[int] = SIZES) ->
             ours = _link(dsn, connection, corpus)
         megabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         with step("the same by the index over vectors"):
-            connection.execute("select pgclarify.build_graph(%s)", [corpus])
+            connection.execute(
+                "select pgclarify_private.build_graph(caller, %s) from pgclarify_private.caller", [corpus]
+            )
             walked = _link(dsn, connection, corpus, in_memory=False)
         with step("the same by faiss"):
             hnsw, ivf = _faiss_hnsw(vectors, _LEAST_RECALL), _faiss_ivf(vectors)
@@ -147,7 +149,10 @@ def _link(dsn: str, connection: product.Connection, corpus: str, *, in_memory: b
     cpu, started = _cpu_seconds(connection), time.perf_counter()
     asyncio.run(_link_all(dsn, in_memory))
     seconds, cpu = time.perf_counter() - started, _cpu_seconds(connection) - cpu
-    (check,) = connection.execute("select * from pgclarify.check_graph(%s, %s)", [corpus, _SAMPLE]).fetchall()
+    (check,) = connection.execute(
+        "select checked.* from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, %s, %s) as checked",
+        [corpus, _SAMPLE],
+    ).fetchall()
     wrong = {name: check[name] for name in ("unlinked", "pending", "self_edges", "dangling", "gaps", "unordered")}
     assert not any(wrong.values()), wrong
     return Built(seconds, cpu, check["recall"])

@@ -92,8 +92,15 @@ def _asked(connection: product.Connection, corpus: Corpus) -> tuple[str, str]:
 
 
 def _judged(connection: product.Connection, corpus: Corpus) -> str:
+    with connection.transaction():
+        (submitted,) = connection.execute(
+            "select pgclarify.submit_many('detect_ambiguity', %s) as run_ids",
+            [[one.question for one in corpus.questions]],
+        ).fetchall()
+    run_ids = list(dict.fromkeys(submitted["run_ids"]))
+    connection.execute("select from pgclarify.wait(%s::bigint[], null)", [run_ids])
     rows = connection.execute(
-        "select probability from pgclarify.detect_ambiguity_many(%s)", [[one.question for one in corpus.questions]]
+        "select probability from pgclarify.ambiguity_detection where run_id = any(%s)", [run_ids]
     ).fetchall()
     return f"{sum(row['probability'] is not None for row in rows)} of {len(rows)}"
 

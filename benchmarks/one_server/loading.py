@@ -112,7 +112,10 @@ def graph(setting: Setting) -> list[Figure]:
             Figure("CPU of worker and server", 1000 * (meter.worker + meter.server) / max(1, linked), "ms a passage"),
             Figure("WAL", meter.wal_bytes / max(1, linked), "bytes a passage"),
         ]
-    (check,) = setting.connection.execute("select * from pgclarify.check_graph(%s, %s)", [CORPUS, _SAMPLE]).fetchall()
+    (check,) = setting.connection.execute(
+        "select checked.* from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, %s, %s) as checked",
+        [CORPUS, _SAMPLE],
+    ).fetchall()
     figures += [Figure("recall", check["recall"] or 0.0), Figure("wait to be linked", check["pending"], "passages")]
     return figures
 

@@ -1036,10 +1036,10 @@ create table pgclarify_private.run (
     cached_tokens bigint,
     constraint run_pk primary key (run_id),
     constraint run_operation_is_known
-        check (operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', 'detect_ambiguity_many',
+        check (operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity',
         'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate')),
     constraint run_has_a_corpus
-        check (corpus_name is not null or corpus_id is null and operation in ('detect_ambiguity', 'detect_ambiguity_many',
+        check (corpus_name is not null or corpus_id is null and operation in ('detect_ambiguity',
         'rewrite', 'clarifying_questions', 'reply')),
     constraint run_route_is_known check (route in ('answered', 'clarified')),
     constraint run_stop_code_is_known
@@ -1094,13 +1094,13 @@ alter table pgclarify_private.run
 comment on table pgclarify_private.run is 'A run of an operation.';
 comment on column pgclarify_private.run.run_id is 'Key.';
 comment on column pgclarify_private.run.operation is
-    'clarify, consolidate, search, investigate, detect_ambiguity, detect_ambiguity_many, rewrite, clarifying_questions, '
+    'clarify, consolidate, search, investigate, detect_ambiguity, rewrite, clarifying_questions, '
     'reply, list_answers or estimate.';
 comment on column pgclarify_private.run.corpus_id is
     'The corpus; null once it was dropped, or if there was none (then corpus_name is null, too).';
 comment on column pgclarify_private.run.corpus_name is 'The corpus''s name at the time of the question; null without a corpus.';
 comment on column pgclarify_private.run.question is
-    'The original question; for detect_ambiguity_many and estimate, a JSON array of questions.';
+    'The original question; for many questions of detect_ambiguity, and for estimate, a JSON array.';
 comment on column pgclarify_private.run.relaxed_question is
     'The relaxed question, used for retrieval; null before relaxation, or if it was not relaxed.';
 comment on column pgclarify_private.run.question_vector is 'Embedding of the question used for retrieval; null before it is computed.';
@@ -2065,7 +2065,7 @@ comment on column pgclarify.neighbor.document_id is 'The document.';
 comment on column pgclarify.neighbor.passage_id is 'The passage.';
 comment on column pgclarify.neighbor.similarity is 'How near it is: cosine similarity, or lexical similarity from 0 to 1.';
 
-create type pgclarify.graph_check as (
+create type pgclarify_private.graph_check as (
     passages bigint,
     linked bigint,
     unlinked bigint,
@@ -2078,20 +2078,20 @@ create type pgclarify.graph_check as (
     sampled integer,
     recall double precision
 );
-comment on type pgclarify.graph_check is 'The result of check_graph. One row.';
-comment on column pgclarify.graph_check.passages is 'Passages with a vector in the active space.';
-comment on column pgclarify.graph_check.linked is 'Passages with a list of neighbors.';
-comment on column pgclarify.graph_check.unlinked is 'Passages without a list.';
-comment on column pgclarify.graph_check.pending is 'Pending work: passages to link, and to unlink.';
-comment on column pgclarify.graph_check.self_edges is 'Edges from a passage to itself.';
-comment on column pgclarify.graph_check.dangling is 'Edges from or to removed passages that no worker will remove.';
-comment on column pgclarify.graph_check.orphans is 'Vectors of removed passages.';
-comment on column pgclarify.graph_check.gaps is
+comment on type pgclarify_private.graph_check is 'The result of check_graph. One row.';
+comment on column pgclarify_private.graph_check.passages is 'Passages with a vector in the active space.';
+comment on column pgclarify_private.graph_check.linked is 'Passages with a list of neighbors.';
+comment on column pgclarify_private.graph_check.unlinked is 'Passages without a list.';
+comment on column pgclarify_private.graph_check.pending is 'Pending work: passages to link, and to unlink.';
+comment on column pgclarify_private.graph_check.self_edges is 'Edges from a passage to itself.';
+comment on column pgclarify_private.graph_check.dangling is 'Edges from or to removed passages that no worker will remove.';
+comment on column pgclarify_private.graph_check.orphans is 'Vectors of removed passages.';
+comment on column pgclarify_private.graph_check.gaps is
     'Lists that are shorter than they could be; null in a graph of lexical similarity, where that is normal.';
-comment on column pgclarify.graph_check.unordered is
+comment on column pgclarify_private.graph_check.unordered is
     'Lists that are longer than corpus.graph_degree, repeat a passage, or are not nearest first.';
-comment on column pgclarify.graph_check.sampled is 'Lists that were compared with an exact search.';
-comment on column pgclarify.graph_check.recall is
+comment on column pgclarify_private.graph_check.sampled is 'Lists that were compared with an exact search.';
+comment on column pgclarify_private.graph_check.recall is
     'Share of their true neighbors that they contain, 0 to 1; null if none were compared.';
 
 create type pgclarify.investigation as (
@@ -2124,7 +2124,9 @@ create type pgclarify.ambiguity as (
     is_ambiguous boolean,
     probability real,
     kind text,
-    reasons jsonb
+    reasons jsonb,
+    ordinal integer,
+    question text
 );
 comment on type pgclarify.ambiguity is 'Whether a question is ambiguous: the row of detect_ambiguity.';
 comment on column pgclarify.ambiguity.run_id is 'The run.';
@@ -2134,31 +2136,8 @@ comment on column pgclarify.ambiguity.probability is
 comment on column pgclarify.ambiguity.kind is 'pragmatic, syntactic or lexical; null unless ambiguous.';
 comment on column pgclarify.ambiguity.reasons is
     'The reasons: array of objects with source (classifier, feature, rule or corpus), name and text.';
-
-create type pgclarify.question_ambiguity as (
-    question_ordinal integer,
-    question text,
-    run_id bigint,
-    is_ambiguous boolean,
-    probability real,
-    kind text,
-    reasons jsonb,
-    status text
-);
-comment on type pgclarify.question_ambiguity is
-    'Whether one of many questions is ambiguous: the row of detect_ambiguity_many.';
-comment on column pgclarify.question_ambiguity.question_ordinal is 'Place of the question in the array, from 1.';
-comment on column pgclarify.question_ambiguity.question is 'The question.';
-comment on column pgclarify.question_ambiguity.run_id is 'The run.';
-comment on column pgclarify.question_ambiguity.is_ambiguous is
-    'True if the probability reaches the threshold, or a rule says so. Null unless the run succeeded, as are all further '
-    'columns except status.';
-comment on column pgclarify.question_ambiguity.probability is
-    'Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
-comment on column pgclarify.question_ambiguity.kind is 'pragmatic, syntactic or lexical; null unless ambiguous.';
-comment on column pgclarify.question_ambiguity.reasons is
-    'The reasons: array of objects with source (classifier, feature or rule), name and text.';
-comment on column pgclarify.question_ambiguity.status is 'How the run ended: succeeded, failed or cancelled.';
+comment on column pgclarify.ambiguity.ordinal is 'Place of the question in the run, from 1.';
+comment on column pgclarify.ambiguity.question is 'The question.';
 
 create type pgclarify.rewritten_question as (
     run_id bigint,

@@ -164,25 +164,46 @@ def _in_batches(
     timeout = options.get("timeout")
     # The server refuses a value that is not a text, as for any option.
     limit = read_seconds(database, timeout) if isinstance(timeout, str) else None
+    submit_options = {name: value for name, value in options.items() if name != "timeout"}
     began = time.monotonic()
     total = len(questions.texts)
     for start in range(0, total, _QUESTIONS_AT_ONCE):
-        timed = dict(options)
+        left = 0.0
         if limit is not None:
             left = limit - (time.monotonic() - began)
             if left <= 0:
-                raise RunTimeout(
-                    f"not all questions were judged within {timeout}",
-                    detail=f"{start:,} of {total:,} are done.",
-                    hint="Ask again with a longer --timeout.",
-                )
-            timed["timeout"] = f"{left:f} seconds"
+                raise _timed_out(timeout, start, total)
         batch = list(questions.texts[start : start + _QUESTIONS_AT_ONCE])
-        rows = connection.fetch(database, "client_detect_ambiguity_many", questions=batch, options=json.dumps(timed))
+        (submitted,) = connection.fetch(
+            database,
+            "client_submit_many",
+            operation="detect_ambiguity",
+            questions=batch,
+            corpus=None,
+            options=json.dumps(submit_options),
+        )
+        run_ids = submitted["run_ids"]
+        outcomes = connection.fetch(
+            database,
+            "client_wait",
+            run_ids=list(dict.fromkeys(run_ids)),
+            timeout=None if limit is None else f"{left:f} seconds",
+        )
+        if any(outcome["status"] in ("queued", "running") for outcome in outcomes):
+            raise _timed_out(timeout, start, total)
+        rows = connection.fetch(database, "cli_list_detections", questions=batch, run_ids=run_ids)
         yield (
             start + len(batch),
             [row | _place(questions, start + row["question_ordinal"]) for row in rows],
         )
+
+
+def _timed_out(timeout: object, done: int, total: int) -> RunTimeout:
+    return RunTimeout(
+        f"not all questions were judged within {timeout}",
+        detail=f"{done:,} of {total:,} are done.",
+        hint="Ask again with a longer --timeout.",
+    )
 
 
 def _place(questions: Questions, ordinal: int) -> dict[str, int]:

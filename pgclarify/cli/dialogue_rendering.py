@@ -60,7 +60,7 @@ def ambiguities(rows: Iterable[Row]) -> Text:
     """Render one line for each question, which the terminal must not wrap.
 
     Args:
-        rows: Rows of `pgclarify.detect_ambiguity_many`.
+        rows: Rows of cli_list_detections.
     """
     return Text("\n").join(_line(row) for row in rows)
 

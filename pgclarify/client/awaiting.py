@@ -124,7 +124,6 @@ class AsyncClient(Session):
     investigate = _call(investigating.investigate)
     steps = _iteration(watching.steps)
     detect_ambiguity = _call(detecting.detect_ambiguity)
-    detect_ambiguity_many = _call(detecting.detect_ambiguity_many)
     rewrite = _call(detecting.rewrite)
     route = _call(detecting.route)
     clarifying_questions = _call(conversing.clarifying_questions)

@@ -9,11 +9,9 @@ from collections.abc import Sequence
 
 from pgclarify.client.dialogue_records import (
     Ambiguity,
-    QuestionAmbiguity,
     RewrittenQuestion,
     Route,
     read_ambiguity,
-    read_question_ambiguity,
     read_route,
 )
 from pgclarify.client.records import record
@@ -61,34 +59,6 @@ def detect_ambiguity(
         {"question": question, "history": listed(history), "options": to_json(timed(given, timeout), "an option")},
     )
     return read_ambiguity(row)
-
-
-def detect_ambiguity_many(
-    session: Session, /, questions: Sequence[str], *, timeout: float | None = None, **options: object
-) -> Script[list[QuestionAmbiguity]]:
-    """Say for each of many questions whether it is ambiguous, such as for a log of searches.
-
-        for found in client.detect_ambiguity_many(["How much is it?", "Who wrote Emma?"]):
-            print(found.question, found.is_ambiguous, found.kind)
-
-    Args:
-        questions: At least one; each 1 to 10,000 characters.
-        timeout: Seconds to wait for all of them together; None waits without limit.
-        options: As in SQL: threshold, corpus.
-
-    Returns:
-        One record for each question, in order; status shows whether a run failed or was cancelled.
-
-    Raises:
-        InputError: If a question, the timeout or an option cannot be used.
-        NoWorker: If no worker is running.
-        RunTimeout: If the time is up; detail says how many questions are done, hint how to read them.
-    """
-    rows = yield Statement(
-        "client_detect_ambiguity_many",
-        {"questions": listed(questions), "options": to_json(timed(options, timeout), "an option")},
-    )
-    return [read_question_ambiguity(row) for row in rows]
 
 
 def rewrite(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pgclarify.client.records import Row, record
-from pgclarify.vocabulary import AmbiguityType, RunStatus
+from pgclarify.vocabulary import AmbiguityType
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,31 +47,6 @@ class Ambiguity:
     probability: float | None
     kind: str | None
     reasons: tuple[AmbiguityReason, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionAmbiguity:
-    """Whether one question of several is ambiguous.
-
-    Attributes:
-        question_ordinal: Its place among the passed questions, from 1.
-        question: The question.
-        run_id: The run; equal questions share one.
-        is_ambiguous: As in Ambiguity; None unless the run succeeded.
-        probability: As in Ambiguity; None also unless the run succeeded.
-        kind: As in Ambiguity.
-        reasons: As in Ambiguity; none unless the run succeeded.
-        status: How that run ended: succeeded, failed or cancelled.
-    """
-
-    question_ordinal: int
-    question: str
-    run_id: int
-    is_ambiguous: bool | None
-    probability: float | None
-    kind: str | None
-    reasons: tuple[AmbiguityReason, ...]
-    status: RunStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,11 +182,6 @@ class Route:
 def read_ambiguity(row: Row) -> Ambiguity:
     """Read a row of type pgclarify.ambiguity."""
     return record(Ambiguity, row, reasons=_read_reasons(row))
-
-
-def read_question_ambiguity(row: Row) -> QuestionAmbiguity:
-    """Read a row of type pgclarify.question_ambiguity."""
-    return record(QuestionAmbiguity, row, reasons=_read_reasons(row), status=RunStatus(row["status"]))
 
 
 def read_proposed_question(row: Row) -> ProposedQuestion:

@@ -12,7 +12,6 @@ from pgclarify.client.dialogue_records import (
     read_ambiguity,
     read_listed_answer,
     read_proposed_question,
-    read_question_ambiguity,
 )
 from pgclarify.client.estimating import Estimate
 from pgclarify.client.records import Row, SearchResult, read_interpretation, read_investigation, record
@@ -38,7 +37,6 @@ _RESULTS: Final[Mapping[str, _Result]] = {
     "search": _Result("client_result_of_search", partial(record, SearchResult)),
     "investigate": _Result("client_result_of_investigate", read_investigation),
     "detect_ambiguity": _Result("client_result_of_detect_ambiguity", read_ambiguity),
-    "detect_ambiguity_many": _Result("client_result_of_detect_ambiguity_many", read_question_ambiguity),
     "rewrite": _REWRITTEN,
     "reply": _REWRITTEN,
     "clarifying_questions": _Result("client_result_of_clarifying_questions", read_proposed_question),

@@ -288,9 +288,19 @@ where status = 'running'
 order by started_at
 limit 100;
 
+-- name: cli_list_findings
+-- What is wrong in corpora, tables and costs.
+select kind, name, finding, count, remedy
+from pgclarify.finding
+order by kind, name;
+
+-- name: cli_price_runs
+-- Fill in the cost of runs that had no price; up to 10,000 in one transaction.
+select pgclarify_private.price_runs() as runs;
+
 -- name: cli_build_graph
 -- Start to build the graph of a corpus again.
-select pgclarify.build_graph(%(corpus)s) as passages;
+select pgclarify_private.build_graph(caller, %(corpus)s) as passages from pgclarify_private.caller;
 
 -- name: cli_count_pending_links
 -- How many passages of a corpus wait to be linked or unlinked.
@@ -299,7 +309,8 @@ select pgclarify_private.graph_pending(caller, %(corpus)s) as pending from pgcla
 -- name: cli_check_graph
 -- Check the graph of a corpus.
 select passages, linked, unlinked, pending, self_edges, dangling, orphans, gaps, unordered, sampled, recall
-from pgclarify.check_graph(%(corpus)s, %(sample)s);
+from pgclarify_private.caller as caller
+cross join lateral pgclarify_private.check_graph(caller, %(corpus)s, %(sample)s);
 
 -- name: cli_grant_access
 -- Let a role read, ask or analyze a corpus; return the statements.
@@ -324,3 +335,26 @@ select
         caller, %(corpus)s, %(trained)s::jsonb, %(weights)s::real[], %(is_used)s
     ) as version
 from pgclarify_private.caller;
+
+-- name: cli_list_detections
+-- The judgements of questions, each with the run that judged it, in the order of the questions.
+with judged as materialized (
+    select seen.*
+    from (
+        select distinct run.run_id
+        from pgclarify.run as run
+        where run.run_id = any(%(run_ids)s::bigint[]) and run.status = 'succeeded'
+    ) as ended
+    cross join pgclarify_private.caller as caller
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.ambiguity, pgclarify_private.result_rows(caller, ended.run_id, 'ambiguity')
+    ) as seen
+)
+
+select
+    asked.ordinal as question_ordinal, asked.question, run.run_id, judged.is_ambiguous, judged.probability, judged.kind,
+    coalesce(judged.reasons, '[]') as reasons, run.status
+from unnest(%(questions)s::text[], %(run_ids)s::bigint[]) with ordinality as asked (question, run_id, ordinal)
+inner join pgclarify.run as run on asked.run_id = run.run_id
+left join judged on asked.run_id = judged.run_id and judged.question = btrim(asked.question, E' \t\r\n\f\x0b')
+order by asked.ordinal;

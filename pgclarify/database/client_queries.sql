@@ -273,28 +273,13 @@ select
     seen.is_ambiguous,
     seen.probability,
     seen.kind,
-    seen.reasons
+    seen.reasons,
+    seen.ordinal,
+    seen.question
 from pgclarify_private.caller as caller
 cross join lateral jsonb_populate_recordset(
     null::pgclarify.ambiguity, pgclarify_private.result_rows(caller, %(run_id)s, 'ambiguity')
 ) as seen;
-
--- name: client_result_of_detect_ambiguity_many
--- The judgements of detect_ambiguity_many.
-select
-    seen.question_ordinal,
-    seen.question,
-    seen.run_id,
-    seen.is_ambiguous,
-    seen.probability,
-    seen.kind,
-    seen.reasons,
-    seen.status
-from pgclarify_private.caller as caller
-cross join lateral jsonb_populate_recordset(
-    null::pgclarify.question_ambiguity, pgclarify_private.result_rows(caller, %(run_id)s, 'question_ambiguity')
-) as seen
-order by seen.question_ordinal;
 
 -- name: client_result_of_rewrite
 -- The rewritten question.
@@ -375,12 +360,6 @@ select run_id, is_ambiguous, probability, kind, reasons
 from pgclarify.detect_ambiguity(
     question => %(question)s, history => %(history)s::text[], options => %(options)s::jsonb
 );
-
--- name: client_detect_ambiguity_many
--- Say of many questions whether they are ambiguous.
-select question_ordinal, question, run_id, is_ambiguous, probability, kind, reasons, status
-from pgclarify.detect_ambiguity_many(questions => %(questions)s::text[], options => %(options)s::jsonb)
-order by question_ordinal;
 
 -- name: client_rewrite
 -- Rewrite a question so that it stands alone.

@@ -21,14 +21,14 @@ async def detect_ambiguity(context: RunContext) -> Ending:
     rule takes too long.
 
     Args:
-        context: The run. Its question is a text, or for detect_ambiguity_many a JSON array of questions. It uses the
-            settings history, threshold and top_k. If it has a corpus and top_k is not 0, the readings that the corpus
-            supports are counted. detect_ambiguity_many has no top_k.
+        context: The run. Its question is a text, or with setting questions a JSON array of texts. It uses the settings
+            history, threshold and top_k. If it has a corpus and top_k is not 0, the readings that the corpus supports
+            are counted. A run of many questions has no top_k.
 
     Source: Detect, then rewrite (summary), Method Summary.
     """
     run, dialogue = context.run, context.stores.dialogue
-    is_many = run.operation == "detect_ambiguity_many"
+    is_many = "questions" in run.settings
     questions: list[str] = json.loads(run.question) if is_many else [run.question]
     history = run.settings.get("history", [])
     with context.trace.stage("detection") as tally:

@@ -41,7 +41,6 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     "search": Operation(search),
     "investigate": Operation(investigate, ("investigating", _CLARIFY_INSTEAD)),
     "detect_ambiguity": Operation(detect_ambiguity),
-    "detect_ambiguity_many": Operation(detect_ambiguity),
     "rewrite": Operation(rewrite),
     "clarifying_questions": Operation(propose_questions, ("asking back", _CLARIFY_INSTEAD)),
     "reply": Operation(reply, ("replying in words", "choose a reformulation, which does without")),

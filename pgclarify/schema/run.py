@@ -30,7 +30,7 @@ run = Table(
         Text,
         nullable=False,
         comment=(
-            "clarify, consolidate, search, investigate, detect_ambiguity, detect_ambiguity_many, rewrite, "
+            "clarify, consolidate, search, investigate, detect_ambiguity, rewrite, "
             "clarifying_questions, reply, list_answers or estimate."
         ),
     ),
@@ -46,7 +46,7 @@ run = Table(
         Text,
         info=NO_STATISTICS,
         nullable=False,
-        comment="The original question; for detect_ambiguity_many and estimate, a JSON array of questions.",
+        comment="The original question; for many questions of detect_ambiguity, and for estimate, a JSON array.",
     ),
     Column(
         "relaxed_question",
@@ -241,12 +241,12 @@ run = Table(
     PrimaryKeyConstraint("run_id", name="run_pk"),
     CheckConstraint(
         "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "
-        "'detect_ambiguity_many', 'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate')",
+        "'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate')",
         name="run_operation_is_known",
     ),
     CheckConstraint(
         "corpus_name is not null or corpus_id is null and operation in ("
-        "'detect_ambiguity', 'detect_ambiguity_many', 'rewrite', 'clarifying_questions', 'reply')",
+        "'detect_ambiguity', 'rewrite', 'clarifying_questions', 'reply')",
         name="run_has_a_corpus",
     ),
     CheckConstraint("route in ('answered', 'clarified')", name="run_route_is_known"),

@@ -352,7 +352,7 @@ comment on column pgclarify.corpus_status.error is
 'Why it cannot be searched (such as a model that could not be loaded), or why pending documents wait; with a '
 'next_embedding_model, why the change does not proceed. Null if nothing is wrong.';
 comment on column pgclarify.corpus_status.next_embedding_model is
-'The model that it changes to (see set_embedding_model); null if it does not change.';
+'The model that it changes to (option embedding_model of alter_corpus); null if it does not change.';
 comment on column pgclarify.corpus_status.next_embedded is 'Passages with a vector of that model; null if there is none.';
 comment on column pgclarify.corpus_status.lag_seconds is 'The same as lag, in seconds.';
 comment on column pgclarify.corpus_status.pending_passages is

@@ -133,26 +133,10 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.set_embedding_model(pgclarify_private.caller, text, text) is 'See set_embedding_model.';
+comment on function pgclarify_private.set_embedding_model(pgclarify_private.caller, text, text) is
+'Change the embedding model of a corpus: option embedding_model of alter_corpus. The corpus is searched with the present model '
+'until workers have embedded all passages. Null if it has this model already, which ends a change to another one.';
 grant execute on function pgclarify_private.set_embedding_model(pgclarify_private.caller, text, text) to pgclarify_user;
-
-create or replace function pgclarify.set_embedding_model(corpus text, model text)
-returns bigint
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.set_embedding_model(caller, set_embedding_model.corpus, set_embedding_model.model)
-    from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.set_embedding_model(text, text) is
-'Change the embedding model of a corpus. Searches use the old model until every passage has a vector of the new one, then all '
-'use the new one: corpus_status.next_embedded shows the progress, and corpus_status.error any problem. Returns the id of the '
-'new space; null if the corpus has vectors of this model already, and then a change to another model is given up. Called again '
-'with the same new model, it retries failed passages. If the corpus has no vectors, workers ask the model again how many '
-'dimensions it has. corpus: name of a corpus that you own. model: a sentence-transformers name or a '
-'path that the workers can load; or "endpoint:" and the name of a model behind their endpoint.';
-grant execute on function pgclarify.set_embedding_model(text, text) to pgclarify_user;
 
 create or replace function pgclarify_private.cancel_embedding_model(caller pgclarify_private.caller, corpus text)
 returns boolean
@@ -173,18 +157,6 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.cancel_embedding_model(pgclarify_private.caller, text) is 'See cancel_embedding_model.';
+comment on function pgclarify_private.cancel_embedding_model(pgclarify_private.caller, text) is
+'Give up the change to another embedding model; false if the corpus does not change.';
 grant execute on function pgclarify_private.cancel_embedding_model(pgclarify_private.caller, text) to pgclarify_user;
-
-create or replace function pgclarify.cancel_embedding_model(corpus text)
-returns boolean
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.cancel_embedding_model(caller, cancel_embedding_model.corpus) from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.cancel_embedding_model(text) is
-'Give up the change to another embedding model: the corpus stays as it is. False if it does not change. corpus: name of a '
-'corpus that you own.';
-grant execute on function pgclarify.cancel_embedding_model(text) to pgclarify_user;

@@ -23,7 +23,7 @@ begin atomic
     from pgclarify_private.detection
     where
         detection.run_id = (told_detections.run).run_id
-        and (told_detections.run).operation <> 'detect_ambiguity_many'
+        and not (told_detections.run).settings ? 'questions'
     union all
     select
         '{detection}',
@@ -45,7 +45,7 @@ begin atomic
     ) with ordinality as reason (value, ordinal)
     where
         detection.run_id = (told_detections.run).run_id
-        and (told_detections.run).operation <> 'detect_ambiguity_many'
+        and not (told_detections.run).settings ? 'questions'
         and told_detections.detail <> 'stages'
     union all
     -- For many questions, how many are ambiguous, and which.
@@ -72,7 +72,7 @@ begin atomic
     from pgclarify_private.detection
     where
         detection.run_id = (told_detections.run).run_id
-        and (told_detections.run).operation = 'detect_ambiguity_many'
+        and (told_detections.run).settings ? 'questions'
     having count(*) > 0
     union all
     select
@@ -89,7 +89,7 @@ begin atomic
     from pgclarify_private.detection
     where
         detection.run_id = (told_detections.run).run_id
-        and (told_detections.run).operation = 'detect_ambiguity_many'
+        and (told_detections.run).settings ? 'questions'
         and detection.is_ambiguous
         and told_detections.detail = 'passages';
 end;

@@ -8,7 +8,7 @@ as $$
 declare
     v_run alias for $1;
     v_roles name[] := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
-    v_pays constant boolean := v_run.operation not in ('search', 'detect_ambiguity', 'detect_ambiguity_many')
+    v_pays constant boolean := v_run.operation not in ('search', 'detect_ambiguity')
         or coalesce(v_run.settings ->> 'reranker' = 'model' or starts_with(v_run.settings ->> 'reranker', 'endpoint:'), false);
     v_settings constant jsonb := pgclarify_private.with_history(v_run.settings, v_run.history);
     v_kept constant text := case

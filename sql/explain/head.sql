@@ -91,7 +91,7 @@ begin
             case when v_run.operation = 'reply' then coalesce(' to what run ' || v_run.parent_run_id || ' asked back', '') end,
             coalesce(' in ' || pgclarify_private.shown(v_run.corpus_name, 60), ''),
             case
-                when v_run.operation in ('detect_ambiguity_many', 'estimate')
+                when v_run.operation = 'estimate' or v_run.operation = 'detect_ambiguity' and v_run.settings ? 'questions'
                     then pgclarify_private.asked(v_run.question, v_run.settings)
                 else '"' || pgclarify_private.shown(v_run.question) || '"'
             end
@@ -112,7 +112,7 @@ begin
                 when v_run.operation = 'investigate' then (
                     select 'steps=' || count(*) from pgclarify_private.step where step.run_id = v_run.run_id
                 )
-                when v_run.operation = 'detect_ambiguity_many' and v_run.status in ('succeeded', 'partial') then (
+                when v_run.operation = 'detect_ambiguity' and v_run.settings ? 'questions' and v_run.status in ('succeeded', 'partial') then (
                     select 'ambiguous=' || count(*) filter (where detection.is_ambiguous)
                     from pgclarify_private.detection where detection.run_id = v_run.run_id
                 )

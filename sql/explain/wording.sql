@@ -14,7 +14,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.asked(text, jsonb) is
-'The question of a run, for people; for detect_ambiguity_many and estimate, the number of questions.';
+'The question of a run, for people; for many questions of detect_ambiguity, and for estimate, their number.';
 grant execute on function pgclarify_private.asked(text, jsonb) to pgclarify_reader;
 
 create or replace function pgclarify_private.is_over_budget(error_code text)

@@ -22,21 +22,10 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.build_graph(pgclarify_private.caller, text) is 'See build_graph.';
+comment on function pgclarify_private.build_graph(pgclarify_private.caller, text) is
+'Have workers find the neighbors of every passage of a corpus again, and return the number of passages: option graph of '
+'alter_corpus. The present lists are used until they are replaced.';
 grant execute on function pgclarify_private.build_graph(pgclarify_private.caller, text) to pgclarify_user;
-
-create or replace function pgclarify.build_graph(corpus text)
-returns bigint
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.build_graph(caller, build_graph.corpus) from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.build_graph(text) is
-'Have workers find the neighbors of every passage again, and return the number of passages. The present lists are used until '
-'they are replaced. corpus: the name of one that you own.';
-grant execute on function pgclarify.build_graph(text) to pgclarify_user;
 
 create or replace function pgclarify_private.pending_links(embedding_space_id bigint)
 returns bigint
@@ -173,13 +162,13 @@ comment on function pgclarify_private.graph_recall(pgclarify_private.corpus, int
 'Compare the lists of randomly chosen passages with an exact search: the share of true neighbors that they contain.';
 
 create or replace function pgclarify_private.check_graph(caller pgclarify_private.caller, corpus text, sample integer)
-returns pgclarify.graph_check
+returns pgclarify_private.graph_check
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(check_graph.caller, check_graph.corpus);
-    v_check pgclarify.graph_check;
+    v_check pgclarify_private.graph_check;
 begin
     perform pgclarify_private.refuse_distributed(v_corpus, 'the neighborhood graph');
     if coalesce(check_graph.sample, -1) not between 0 and 10000 then
@@ -190,7 +179,7 @@ begin
                 hint = 'Pass sample => 200 for the default size.';
     end if;
     if v_corpus.embedding_space_id is null then
-        v_check := (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, null)::pgclarify.graph_check;
+        v_check := (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, null)::pgclarify_private.graph_check;
         return v_check;
     end if;
     -- In one statement, so that all of it is from one snapshot.
@@ -276,20 +265,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.check_graph(pgclarify_private.caller, text, integer) is 'See check_graph.';
+comment on function pgclarify_private.check_graph(pgclarify_private.caller, text, integer) is
+'Check the neighborhood graph of a corpus that the caller owns for errors, and compare so many lists with an exact search, '
+'each with every vector of the corpus.';
 grant execute on function pgclarify_private.check_graph(pgclarify_private.caller, text, integer) to pgclarify_user;
-
-create or replace function pgclarify.check_graph(corpus text, sample integer default 200)
-returns pgclarify.graph_check
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select checked.*
-    from pgclarify_private.caller
-    cross join lateral pgclarify_private.check_graph(caller, check_graph.corpus, check_graph.sample) as checked;
-end;
-
-comment on function pgclarify.check_graph(text, integer) is
-'Check the neighborhood graph for errors, and compare some lists with an exact search. corpus: the name of one that you own. '
-'sample: how many lists, 0 to 10,000; each is compared with every vector of the corpus.';
-grant execute on function pgclarify.check_graph(text, integer) to pgclarify_user;

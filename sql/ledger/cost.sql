@@ -143,7 +143,7 @@ comment on function pgclarify_private.settle_runs(bigint[]) is
 'Correct the recorded cost of runs that have ended: a reply may arrive after the end.';
 grant execute on function pgclarify_private.settle_runs(bigint[]) to pgclarify_worker;
 
-create or replace function pgclarify.price_runs(since timestamptz default null, max_runs integer default 10000)
+create or replace function pgclarify_private.price_runs(since timestamptz default null, max_runs integer default 10000)
 returns integer
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -286,7 +286,7 @@ begin
 end
 $$;
 
-comment on function pgclarify.price_runs(timestamptz, integer) is
+comment on function pgclarify_private.price_runs(timestamptz, integer) is
 'Fill in the cost of runs that ended while one of their models had no price. It uses the current prices, and returns how '
 'many runs it priced; for members of pgclarify_owner. It also fills in the cost of embeddings. since: only runs that ended '
 'at that time or later, and embeddings of that day or later; null for all. max_runs: how many runs to price in this call, 1 '

@@ -29,7 +29,7 @@ inner join pgclarify_private.corpus on trained.corpus_id = corpus.corpus_id;
 
 comment on view pgclarify.ambiguity_classifier is
 'Versions of the classifier of ambiguity that pgclarify train-ambiguity has trained for corpora, with figures on held-out '
-'questions. use_ambiguity_classifier chooses the one that judges.';
+'questions. Option ambiguity_classifier of alter_corpus chooses the one that judges.';
 comment on column pgclarify.ambiguity_classifier.corpus is 'The corpus.';
 comment on column pgclarify.ambiguity_classifier.version is 'Number of the version in its corpus, from 1.';
 comment on column pgclarify.ambiguity_classifier.is_used is
@@ -240,21 +240,7 @@ end
 $$;
 
 comment on function pgclarify_private.use_ambiguity_classifier(pgclarify_private.caller, text, integer) is
-'See use_ambiguity_classifier.';
+'Choose the version of the classifier that judges the questions of a corpus: option ambiguity_classifier of alter_corpus. '
+'version: null is the shipped classifier.';
 grant execute on function
     pgclarify_private.use_ambiguity_classifier(pgclarify_private.caller, text, integer) to pgclarify_user;
-
-create or replace function pgclarify.use_ambiguity_classifier(corpus text, version integer)
-returns boolean
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        pgclarify_private.use_ambiguity_classifier(caller, use_ambiguity_classifier.corpus, use_ambiguity_classifier.version)
-    from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.use_ambiguity_classifier(text, integer) is
-'Choose the version of the classifier of ambiguity that judges the questions of a corpus from now on; true if anything '
-'changed. corpus: one that you own. version: one of view ambiguity_classifier; null is the shipped classifier.';
-grant execute on function pgclarify.use_ambiguity_classifier(text, integer) to pgclarify_user;

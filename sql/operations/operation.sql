@@ -13,7 +13,6 @@ begin atomic
         ('search', 'search_result', 'candidate', false),
         ('investigate', 'investigation', 'investigation_step', true),
         ('detect_ambiguity', 'ambiguity', 'ambiguity_detection', false),
-        ('detect_ambiguity_many', 'question_ambiguity', 'ambiguity_detection', false),
         ('rewrite', 'rewritten_question', 'rewriting', true),
         ('clarifying_questions', 'proposed_question', 'clarifying_question_list', true),
         ('reply', 'rewritten_question', 'rewriting', true),

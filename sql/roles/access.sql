@@ -49,6 +49,22 @@ $$;
 comment on function pgclarify_private.check_groups(text[], bigint) is
 'Error 22023 for the first of these roles that grant_access has created for another corpus; null is no role.';
 
+create or replace function pgclarify_private.alter_corpus_options()
+returns jsonb
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select '{
+        "reader": {"type": "string"},
+        "analyst": {"type": "string"},
+        "embedding_model": {"type": "string"},
+        "graph": {"choices": ["build"]},
+        "ambiguity_classifier": {"type": "integer", "least": 1, "most": 2147483647}
+    }'::jsonb;
+end;
+
+comment on function pgclarify_private.alter_corpus_options() is 'The options of alter_corpus, in the form of check_options.';
+
 create or replace function pgclarify_private.alter_corpus(caller pgclarify_private.caller, name text, options jsonb)
 returns boolean
 language plpgsql volatile security definer
@@ -57,9 +73,9 @@ as $$
 declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(alter_corpus.caller, coalesce(alter_corpus.name, ''));
     -- Options that are null here are missing from the result if omitted. An explicit null removes a role.
-    v_settings jsonb := pgclarify_private.check_options(
-        alter_corpus.options, '{"reader": {"type": "string"}, "analyst": {"type": "string"}}'
-    );
+    v_settings jsonb := pgclarify_private.check_options(alter_corpus.options, pgclarify_private.alter_corpus_options());
+    v_is_changed boolean;
+    v_was_building boolean;
 begin
     perform pgclarify_private.check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
     perform pgclarify_private.check_groups(array[v_settings ->> 'reader', v_settings ->> 'analyst'], v_corpus.corpus_id);
@@ -74,7 +90,27 @@ begin
             alter_corpus.options ? 'reader' and corpus.reader is distinct from (v_settings ->> 'reader')::name
             or alter_corpus.options ? 'analyst' and corpus.analyst is distinct from (v_settings ->> 'analyst')::name
         );
-    return found;
+    v_is_changed := found;
+    if alter_corpus.options ? 'ambiguity_classifier' then
+        v_is_changed := pgclarify_private.use_ambiguity_classifier(
+            alter_corpus.caller, v_corpus.name, (v_settings ->> 'ambiguity_classifier')::integer
+        ) or v_is_changed;
+    end if;
+    if v_settings ? 'embedding_model' then
+        v_was_building := exists (
+            select from pgclarify_private.embedding_space as space
+            where space.corpus_id = v_corpus.corpus_id and space.state = 'building'
+        );
+        v_is_changed := pgclarify_private.set_embedding_model(
+            alter_corpus.caller, v_corpus.name, v_settings ->> 'embedding_model'
+        ) is not null or v_was_building or v_is_changed;
+    elsif alter_corpus.options ? 'embedding_model' then
+        v_is_changed := pgclarify_private.cancel_embedding_model(alter_corpus.caller, v_corpus.name) or v_is_changed;
+    end if;
+    if v_settings ? 'graph' then
+        v_is_changed := pgclarify_private.build_graph(alter_corpus.caller, v_corpus.name) > 0 or v_is_changed;
+    end if;
+    return v_is_changed;
 end
 $$;
 
@@ -90,9 +126,12 @@ begin atomic
 end;
 
 comment on function pgclarify.alter_corpus(text, jsonb) is
-'Change which roles may search a corpus, and which see all runs on it; true if anything changed. name: a corpus that you '
-'own. options: reader (role that may search it; null: only its owner), analyst (role that sees all runs on it; null: '
-'no role). A group that grant_access has created for another corpus is refused. Omitted options are not changed.';
+'Change a corpus; true if anything changed. Omitted options are not changed. name: a corpus that you own. options: reader '
+'(role that may search it; null: only its owner; not a group that grant_access has created for another corpus), analyst (role '
+'that sees all runs on it; null: no role), embedding_model (its name; the corpus is searched with the present model until '
+'workers have embedded all passages with the new one; the present name or null ends such a change), graph (build: workers '
+'find the neighbors of every passage again), ambiguity_classifier (a version that train-ambiguity has made; null: the shipped '
+'classifier).';
 grant execute on function pgclarify.alter_corpus(text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.is_group(role name, kind text, corpus_id bigint)

@@ -49,7 +49,7 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        detects.operation in ('detect_ambiguity', 'detect_ambiguity_many', 'rewrite')
+        detects.operation in ('detect_ambiguity', 'rewrite')
         or coalesce(detects.settings ? 'ask_back', false);
 end;
 
@@ -216,7 +216,7 @@ end;
 comment on function pgclarify_private.single_priority() is
 'The priority of a run that was submitted alone. It goes before the runs of a batch, which have priority 0.';
 
-create or replace function pgclarify_private.count_questions(operation text, question text)
+create or replace function pgclarify_private.count_questions(operation text, settings jsonb, question text)
 returns integer
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -230,11 +230,13 @@ begin atomic
                 else replace(replace(count_questions.question, '\\', ''), '\"', '')
             end collate "C" as line
     ) as unescaped
-    where count_questions.operation = 'detect_ambiguity_many' and starts_with(count_questions.question, '[');
+    where
+        count_questions.operation = 'detect_ambiguity' and count_questions.settings ? 'questions'
+        and starts_with(count_questions.question, '[');
 end;
 
-comment on function pgclarify_private.count_questions(text, text) is
-'How many questions a run of detect_ambiguity_many has: its question is a JSON array of them. Null for other operations.';
+comment on function pgclarify_private.count_questions(text, jsonb, text) is
+'How many questions a run of detect_ambiguity has that is for many: its question is a JSON array of them. Null for other runs.';
 
 create or replace function pgclarify_private.enter_runs(
     requester name,
@@ -274,7 +276,9 @@ begin
             select
                 -- Counted once here, instead of each time that the run is shown.
                 enter_runs.settings || jsonb_strip_nulls(
-                    jsonb_build_object('questions', pgclarify_private.count_questions(enter_runs.operation, asked.question))
+                    jsonb_build_object('questions', pgclarify_private.count_questions(
+                        enter_runs.operation, enter_runs.settings, asked.question
+                    ))
                 ) as settings
         ) as given
         -- Enter nothing if the corpus was dropped meanwhile.
@@ -288,7 +292,9 @@ begin
         case
             when cardinality(v_run_ids) > 1 then 0
             -- One run of many questions keeps a worker as busy as many runs.
-            when pgclarify_private.count_questions(enter_runs.operation, enter_runs.questions[1]) > 1 then 0
+            when pgclarify_private.count_questions(
+                enter_runs.operation, enter_runs.settings, enter_runs.questions[1]
+            ) > 1 then 0
             -- A call that waits for one answer goes first: a person is waiting, and a batch has many questions.
             when enter_runs.call_id is not null then pgclarify_private.waited_for_priority()
             -- It also goes before one submitted question, because a program may submit any number of them one by one.
@@ -301,5 +307,5 @@ $$;
 
 comment on function pgclarify_private.enter_runs(name, name[], text, bigint, text[], jsonb, bigint, uuid) is
 'Enter one queued run for each question, with its job, and return their ids in the order of the questions. corpus_id: null '
-'for a question without a corpus. settings: with the history, as in with_history. For detect_ambiguity_many, it adds the '
-'number of "questions".';
+'for a question without a corpus. settings: with the history, as in with_history. For many questions of detect_ambiguity, it '
+'adds the number of "questions".';

@@ -52,12 +52,8 @@ as $$
 declare
     v_chunk constant integer := pgclarify_private.questions_of_a_run();
     v_distinct constant text[] := pgclarify_private.once_each(submit_detections.questions);
-    v_run constant pgclarify_private.run := pgclarify_private.prepare(
-        submit_detections.caller,
-        'detect_ambiguity_many',
-        pgclarify_private.named_arguments(
-            'detect_ambiguity_many', null, submit_detections.corpus, submit_detections.options
-        ) || jsonb_build_object('questions', v_distinct[:1])
+    v_run constant pgclarify_private.run := pgclarify_private.detections_run(
+        submit_detections.caller, submit_detections.corpus, submit_detections.options
     );
     v_run_ids constant bigint[] := pgclarify_private.submit(
         submit_detections.caller,

@@ -105,12 +105,12 @@ from pgclarify_private.run;
 comment on view pgclarify.run_summary is 'Runs that you may see, with their results so far.';
 comment on column pgclarify.run_summary.run_id is 'The run.';
 comment on column pgclarify.run_summary.operation is
-'clarify, consolidate, search, investigate, detect_ambiguity, detect_ambiguity_many, rewrite, clarifying_questions, reply, '
+'clarify, consolidate, search, investigate, detect_ambiguity, rewrite, clarifying_questions, reply, '
 'list_answers or estimate.';
 comment on column pgclarify.run_summary.corpus is
 'The corpus''s name when it was asked; null without a corpus.';
 comment on column pgclarify.run_summary.question is
-'The question; for detect_ambiguity_many and estimate, the number of questions.';
+'The question; for many questions of detect_ambiguity, and for estimate, their number.';
 comment on column pgclarify.run_summary.status is 'queued, running, succeeded, partial, failed or cancelled.';
 comment on column pgclarify.run_summary.error is 'Why it failed; null unless it did.';
 comment on column pgclarify.run_summary.requested_by is 'Role that asked.';

@@ -318,8 +318,7 @@ def test_detections_are_made_once_and_sources_are_fresh(project: Project, asker:
     built = project.done("build", "--select", "searches", "search_detections")
     assert "3 distinct questions, 3 to be judged" in built.log
     expected = asker.execute(
-        "select question, is_ambiguous, kind from pgclarify.detect_ambiguity_many(%s) order by 1",
-        [["How long does it last?", "How long is it?", "it's {{ 1 / 0 }}"]],
+        "select question, is_ambiguous, kind from pgclarify.ambiguity_detection order by 1"
     ).fetchall()
     assert rows(asker, project, "query is_ambiguous kind", "search_detections") == expected
 

@@ -96,7 +96,7 @@ def test_a_verdict_stays_if_judging_again_fails(
     judged = rows(asker, project, "search_id run_id is_ambiguous probability kind reasons judged_at", table)
 
     log(asker, project, "How long does it take, and for whom?")
-    going_on = "select run_id from pgclarify.run where operation = 'detect_ambiguity_many' and status = 'running'"
+    going_on = "select run_id from pgclarify.run where operation = 'detect_ambiguity' and status = 'running'"
     # Rules cannot be read, so no run can end.
     with superuser.transaction():
         superuser.execute("lock table pgclarify_private.ambiguity_rule in access exclusive mode")

@@ -11,8 +11,8 @@ from tests.integration.counts import assert_counts_agree
 
 OLD, NEW = "all-MiniLM-L6-v2", "another-model"
 DIMENSIONS = 6
-SET = "select pgclarify.set_embedding_model('insurance', %s)"
-CANCEL = "select pgclarify.cancel_embedding_model('insurance')"
+SET = "select pgclarify_private.set_embedding_model(caller, 'insurance', %s) from pgclarify_private.caller"
+CANCEL = "select pgclarify_private.cancel_embedding_model(caller, 'insurance') from pgclarify_private.caller"
 ADD = "select pgclarify.add_document('insurance', %s, %s)"
 REMOVE = "select pgclarify.remove_document('insurance', %s)"
 WITHOUT_VECTOR = """

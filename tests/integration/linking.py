@@ -43,7 +43,10 @@ def add(connection: Connection, documents: Mapping[str, str], corpus: str = "ins
 def check(connection: Connection, corpus: str = "insurance", sample: int = 1000) -> dict[str, Any]:
     """The result of check_graph."""
     with connection.cursor(row_factory=dict_row) as cursor:
-        cursor.execute("select * from pgclarify.check_graph(%s, %s)", [corpus, sample])
+        cursor.execute(
+            "select checked.* from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, %s, %s) as checked",
+            [corpus, sample],
+        )
         (row,) = cursor.fetchall()
     return row
 

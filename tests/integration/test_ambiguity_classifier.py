@@ -20,7 +20,7 @@ CHECK_VIOLATION = "23514"
 
 ADD = """select pgclarify_private.add_trained_classifier(caller, %s, %s::jsonb, %s::real[], %s)
     from pgclarify_private.caller"""
-USE = "select pgclarify.use_ambiguity_classifier(%s, %s)"
+USE = "select pgclarify_private.use_ambiguity_classifier(caller, %s, %s) from pgclarify_private.caller"
 IN_USE = "select version from pgclarify_private.caller, pgclarify_private.classifier_in_use(caller, %s)"
 VERSIONS = "select corpus, version, is_used from pgclarify.ambiguity_classifier order by 1, 2"
 FIGURE = {"before": [0.5, 0.4, 0.6], "trained": [0.75, 0.7, 0.8], "difference": [0.25, 0.125, 0.375]}

@@ -149,16 +149,16 @@ class TestPriceRuns:
         connection.execute("update pgclarify_private.run set finished_at = '2020-01-01' where run_id = %s", [runs[0]])
         connection.execute("update pgclarify_private.run set model = 'a-local-one' where run_id = %s", [local])
         owner = connect(make_role("pgclarify_owner"))
-        assert scalar(owner, "select pgclarify.price_runs()") == 0
+        assert scalar(owner, "select pgclarify_private.price_runs()") == 0
         price(connection)
         price(connection, "a-local-one", "0", "0")
 
         # Free calls cost nothing, with any number of tokens. Other calls need known tokens.
-        assert scalar(owner, "select pgclarify.price_runs(now() - interval '1 year')") == 2
+        assert scalar(owner, "select pgclarify_private.price_runs(now() - interval '1 year')") == 2
         assert [cost(connection, run_id)[2] for run_id in runs] == [None, COST, None, None]
         assert [cost(connection, run_id)[2] for run_id in (uncounted, local)] == [None, 0]
-        assert scalar(owner, "select pgclarify.price_runs(max_runs => 1)") == 1
-        assert scalar(owner, "select pgclarify.price_runs()") == 0
+        assert scalar(owner, "select pgclarify_private.price_runs(max_runs => 1)") == 1
+        assert scalar(owner, "select pgclarify_private.price_runs()") == 0
         assert [cost(connection, run_id)[2] for run_id in runs] == [2 * COST, COST, None, None]
 
     def test_input_that_was_read_before_is_priced_as_such_later(
@@ -169,7 +169,7 @@ class TestPriceRuns:
         store(worker, list(claim(worker, run_id, "a").ours.values()), cached=30)
         worker.finish(run_id)
         price(connection, cached_input_usd="0.1")
-        assert scalar(connect(make_role("pgclarify_owner")), "select pgclarify.price_runs()") == 1
+        assert scalar(connect(make_role("pgclarify_owner")), "select pgclarify_private.price_runs()") == 1
         assert cost(connection, run_id)[2] == COST - Decimal("0.000027")
 
     def test_a_price_of_such_input_is_no_higher(self, connection: Connection) -> None:

@@ -9,17 +9,17 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.by_hand import MakeRole, state_of
+from tests.integration.by_hand import MakeRole, rows_of, state_of
 from tests.integration.conversing import rows
 from tests.openai_server import Server
-from tests.workers import CORPUS, Service, load, scalar, until, wait_until_searchable
+from tests.workers import CORPUS, Service, load, scalar, wait_until_searchable
 
 Connection = psycopg.Connection[Any]
 
 WRONG, UNDEFINED, TIMED_OUT, FORBIDDEN = "22023", "42704", "PC002", "42501"
 VAGUE = "How much does it cost?"
 CLEAR = "How high is the deductible for a rental car that is damaged by hail?"
-MANY = "select * from pgclarify.detect_ambiguity_many(%s)"
+MANY = "select pgclarify.submit_many('detect_ambiguity', %s)"
 
 
 def detect(connection: Connection, question: str, history: list[str] | None = None, options: str = "{}") -> Any:
@@ -101,12 +101,10 @@ class TestOneQuestion:
 
     @pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
     def test_inside_a_transaction(self, asker: Connection, level: str) -> None:
-        outside = [(row["question"], row["kind"]) for row in rows(asker, MANY, [VAGUE, CLEAR, VAGUE])]
         with asker.transaction():
             asker.execute(f"set transaction isolation level {level}".encode())
             asker.execute("select count(*) from pgclarify.run_summary")  # the snapshot is taken here
             assert detect(asker, VAGUE)["kind"] == "pragmatic"
-            assert [(row["question"], row["kind"]) for row in rows(asker, MANY, [VAGUE, CLEAR, VAGUE])] == outside
 
     @pytest.mark.parametrize(
         ("arguments", "state"),
@@ -169,66 +167,47 @@ class TestRules:
     def test_are_matched_for_many_questions(self, asker: Connection, rules: Connection) -> None:
         add_rule(rules, "hail")
 
-        assert [row["probability"] == 1 for row in rows(asker, MANY, [CLEAR, "How old must a driver be?"])] == [
-            True, False
+        (run_id, _) = scalar(asker, MANY, [CLEAR, "How old must a driver be?"])
+        asker.execute("select pgclarify.wait(array[%s]::bigint[], null)", [run_id])
+        judged = rows(asker, rows_of("ambiguity"), run_id)
+        assert [row["probability"] == 1 for row in judged] == [True, False]
+
+
+class TestMany:
+    def test_make_a_run_for_each_five_hundred(self, asker: Connection) -> None:
+        questions = [f"What is number {number}?" for number in range(501)]
+        run_ids = list(dict.fromkeys(scalar(asker, MANY, questions)))
+        asker.execute("select pgclarify.wait(%s::bigint[], null)", [run_ids])
+        judged = "select question from pgclarify.ambiguity_detection where run_id = any(%s) order by run_id, ordinal"
+        assert [row["question"] for row in rows(asker, judged, run_ids)] == questions
+        summary = "select operation, question, status from pgclarify.run_summary where run_id = any(%s) order by run_id"
+        assert [tuple(row.values()) for row in rows(asker, summary, run_ids)] == [
+            ("detect_ambiguity", "500 questions", "succeeded"), ("detect_ambiguity", "1 question", "succeeded")
         ]  # fmt: skip
 
-
-class TestManyQuestions:
-    def test_have_a_row_each_in_order_and_equal_ones_the_same(self, asker: Connection) -> None:
-        questions = [VAGUE, CLEAR, f"  {VAGUE}\n", VAGUE]
-        found = rows(asker, MANY, questions)
-
-        assert [row["question_ordinal"] for row in found] == [1, 2, 3, 4]
-        assert [row["question"] for row in found] == [VAGUE, CLEAR, VAGUE, VAGUE]
-        assert [row["kind"] for row in found][2:] == ["pragmatic"] * 2
-        kept = "select count(*) from pgclarify.detection where run_id = %s"
-        assert scalar(asker, kept, found[0]["run_id"]) == 2
-
     def test_are_judged_as_one_is(self, asker: Connection) -> None:
-        (many,), one = rows(asker, MANY, [VAGUE]), detect(asker, VAGUE)
+        (run_id,) = scalar(asker, MANY, [VAGUE])
+        asker.execute("select pgclarify.wait(array[%s]::bigint[], null)", [run_id])
+        (many,), one = rows(asker, rows_of("ambiguity"), run_id), detect(asker, VAGUE)
 
-        assert (many["is_ambiguous"], many["kind"], many["reasons"]) == (
-            one["is_ambiguous"], one["kind"], one["reasons"]
+        assert (many["question"], many["is_ambiguous"], many["kind"], many["reasons"]) == (
+            VAGUE, one["is_ambiguous"], one["kind"], one["reasons"]
         )  # fmt: skip
         assert many["probability"] == pytest.approx(one["probability"], abs=1e-3)
 
-    def test_make_a_run_for_each_five_hundred(self, asker: Connection) -> None:
-        questions = [f"What is number {number}?" for number in range(501)]
-        found = rows(asker, MANY, questions)
-
-        assert [row["question"] for row in found] == questions
-        run_ids = list(dict.fromkeys(row["run_id"] for row in found))
-        summary = "select question, status from pgclarify.run_summary where run_id = any(%s) order by run_id"
-        assert [tuple(row.values()) for row in rows(asker, summary, run_ids)] == [
-            ("500 questions", "succeeded"), ("1 question", "succeeded")
-        ]  # fmt: skip
-
     def test_may_hold_anything(self, asker: Connection) -> None:
         questions = ['"', "\\", '["a", 1]', "\u202e\U0001f600", "{}", "'; drop table x; --", "a\nb"]
-
-        assert [row["question"] for row in rows(asker, MANY, questions)] == questions
+        (run_id, *_) = scalar(asker, MANY, questions)
+        asker.execute("select pgclarify.wait(array[%s]::bigint[], null)", [run_id])
+        assert [row["question"] for row in rows(asker, rows_of("ambiguity"), run_id)] == questions
 
     @pytest.mark.parametrize(
         ("questions", "options"),
         [([], "{}"), (["a", " "], "{}"), (["a", None], "{}"), (["a"], '{"corpus": 7}'), (["a"], '{"top_k": 1}')],
     )
     def test_what_cannot_be_used_is_refused(self, asker: Connection, questions: list[Any], options: str) -> None:
-        refused = state_of(asker, "select pgclarify.detect_ambiguity_many(%s::text[], %s)", [questions, options])
-        assert refused == WRONG
-
-    def test_a_timeout_names_runs_whose_findings_can_be_read_later(
-        self, asker: Connection, superuser: Connection
-    ) -> None:
-        questions = [f"Is it about number {number}, or about {number * 7}?" for number in range(501)]
-        with pytest.raises(psycopg.Error) as error, superuser.transaction():
-            # The timeout comes before the first result.
-            superuser.execute("lock table pgclarify_private.detection in share mode")
-            asker.execute('select pgclarify.detect_ambiguity_many(%s, \'{"timeout": "1ms"}\')', [questions])
-
-        assert error.value.sqlstate == TIMED_OUT
-        counted = "select count(*) from pgclarify.ambiguity_detection where question like 'Is it about number %%'"
-        until(lambda: scalar(asker, counted) == 501)
+        asked = "select pgclarify.submit_many('detect_ambiguity', %s::text[], options => %s)"
+        assert state_of(asker, asked, [questions, options]) == WRONG
 
 
 def test_nobody_sees_it_but_who_asked(service: Service, asker: Connection, make_role: MakeRole) -> None:
@@ -236,13 +215,12 @@ def test_nobody_sees_it_but_who_asked(service: Service, asker: Connection, make_
     with closing(service.connect(make_role("pgclarify_user"))) as other:
         for table in ("ambiguity_detection", "detection", "run_summary"):
             assert rows(other, f"select from pgclarify.{table} where run_id = %s", run_id) == []
-        for row_type in ("ambiguity", "question_ambiguity"):
-            for function in ("rows", "current_rows"):
-                forbidden = (
-                    f"select pgclarify_private.{function}(null::pgclarify.{row_type}, array[{run_id}::bigint],"
-                    f" '{service.asker}')"
-                )
-                assert state_of(other, forbidden) == FORBIDDEN
+        for function in ("rows", "current_rows"):
+            forbidden = (
+                f"select pgclarify_private.{function}(null::pgclarify.ambiguity, array[{run_id}::bigint],"
+                f" '{service.asker}')"
+            )
+            assert state_of(other, forbidden) == FORBIDDEN
 
 
 def test_a_worker_without_a_language_model_does_it_too(database: str, connection: Connection, run_worker: Any) -> None:

@@ -55,22 +55,11 @@ class TestDetecting:
         with pytest.raises(NotFound):
             client.detect_ambiguity("rental car", corpus="no such")
 
-    def test_many_are_told_in_order_and_as_one_is(self, client: Client) -> None:
-        questions = [FOLLOW_UP, CLEAR, FOLLOW_UP]
-        found = client.detect_ambiguity_many(questions)
-
-        assert [(one.question_ordinal, one.question) for one in found] == list(enumerate(questions, start=1))
-        alone = client.detect_ambiguity(FOLLOW_UP)
-        for one in (found[0], found[2]):
-            assert (one.is_ambiguous, one.kind, one.reasons) == (alone.is_ambiguous, alone.kind, alone.reasons)
-            assert one.probability == pytest.approx(alone.probability, abs=1e-3)
-
     def test_what_cannot_be_used(self, client: Client) -> None:
         for wrong in (
             lambda: client.detect_ambiguity(" "),
             lambda: client.detect_ambiguity("q", threshold=2),
             lambda: client.detect_ambiguity("q", ["said"] * 101),
-            lambda: client.detect_ambiguity_many([]),
             lambda: client.rewrite("q", no_such=1),
         ):
             with pytest.raises(InputError):
@@ -196,7 +185,6 @@ def test_listing(client: Client) -> None:
 async def test_awaited(service: Service, model: Server) -> None:
     async with pgclarify.connect_async(as_role(service.dsn, service.asker)) as client:
         assert (await client.detect_ambiguity(FOLLOW_UP)).is_ambiguous
-        assert len(await client.detect_ambiguity_many([FOLLOW_UP, CLEAR])) == 2
         assert (await client.rewrite(CLEAR, threshold=1.0)).rewritten == CLEAR
         asked = await client.clarifying_questions("rental car", form="select")
         turn = await client.reply(asked[0].run_id, ordinal=1)

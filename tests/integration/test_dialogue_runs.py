@@ -19,7 +19,6 @@ __all__ = ["desk"]
 WRONG_STATE = "55000"
 OPERATIONS: dict[str, dict[str, Any]] = {
     "detect_ambiguity": {},
-    "detect_ambiguity_many": {},
     "rewrite": {},
     "clarifying_questions": {"scheme": "at_cot", "form": "respond", "count": 5, "check": "drop"},
     "reply": {"text": "yes"},
@@ -53,7 +52,7 @@ def over(desk: Desk, operation: str) -> int:
         "answer": ("answer", {"ordinal": 1, "answer": "ten", "variants": ["ten"], "citations": []}),
     }  # fmt: skip
     what = {
-        "detect_ambiguity": "detections", "detect_ambiguity_many": "detections", "rewrite": "rewriting",
+        "detect_ambiguity": "detections", "rewrite": "rewriting",
         "reply": "rewriting", "list_answers": "answer",
     }.get(operation, operation)  # fmt: skip
     name, value = kept[what]
@@ -69,14 +68,13 @@ def refused(desk: Desk, statement: str) -> psycopg.errors.Diagnostic:
 
 
 @pytest.mark.wording
-@pytest.mark.parametrize(("function", "kind"), [("result", "clarification"), ("investigation", "investigation")])
-def test_what_reads_another_operation_says_what_reads_this_one(desk: Desk, function: str, kind: str) -> None:
+def test_result_of_another_operation_says_what_shows_its_rows(desk: Desk) -> None:
     for operation in OPERATIONS:
         run_id = over(desk, operation)
 
-        told = refused(desk, f"select pgclarify.{function}({run_id})")
+        told = refused(desk, f"select pgclarify.result({run_id})")
         assert told.sqlstate == WRONG_STATE
-        assert told.message_primary == f"run {run_id} has no rows of type {kind}"
+        assert told.message_primary == f"run {run_id} has no rows of type clarification"
         assert told.message_detail == f"Its operation is {operation}."
         reading = re.match(r"Read it with: (.*?)\.(?: [A-Z]|$)", told.message_hint or "")
         assert reading is not None
@@ -132,8 +130,7 @@ def test_they_are_cancelled(desk: Desk, is_running: bool) -> None:
         assert scalar(desk.user, "select pgclarify.cancel(array[%s]::bigint[])", run_id) == 0
         assert desk.worker.start(run_id) is None, "no worker executes it any more"
         status = "select status, interpretations, question from pgclarify.run_summary where run_id = %s"
-        question = "1 question" if operation == "detect_ambiguity_many" else '["cars"]'
-        assert desk.user.execute(status.encode(), [run_id]).fetchall() == [("cancelled", None, question)]
+        assert desk.user.execute(status.encode(), [run_id]).fetchall() == [("cancelled", None, '["cars"]')]
 
 
 def test_they_are_counted_in_the_queue(desk: Desk) -> None:

@@ -79,7 +79,7 @@ def evidence(ordinal: int, rank: int, citation: EvidenceCitation, document_id: s
 
 class TestKept:
     async def test_detections_in_order_in_the_place_of_others(self, played: Played) -> None:
-        run = await played.start("detect_ambiguity_many", None)
+        run = await played.start("detect_ambiguity", None)
 
         await played.tables.record_detections(run, [VAGUE, VAGUE, CLEAR])
         await played.tables.record_detections(run, [CLEAR, VAGUE])
@@ -90,7 +90,7 @@ class TestKept:
         ]
 
     async def test_five_hundred_at_once(self, played: Played) -> None:
-        run = await played.start("detect_ambiguity_many", None)
+        run = await played.start("detect_ambiguity", None)
 
         await played.tables.record_detections(run, [CLEAR] * 500)
 
@@ -228,7 +228,7 @@ async def test_rules_are_matched_with_many_long_questions_a_few_at_a_time(played
         " returning ambiguity_rule_id"
     )
     rule_id = scalar(played.desk.owner, rule)
-    run = await played.start("detect_ambiguity_many", None)
+    run = await played.start("detect_ambiguity", None)
     questions = [("odd", "even")[place % 2] + "x" * (9000 if place < 30 else 120_000) for place in range(34)]
 
     found = await played.tables.match_rules(run, questions)

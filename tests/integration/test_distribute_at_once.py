@@ -103,7 +103,10 @@ def test_a_run_that_has_waited_for_a_move_searches_again(connection: Connection,
 
 @pytest.mark.parametrize(
     "call",
-    ["select pgclarify.build_graph('insurance')", "select pgclarify.set_embedding_model('insurance', 'another-model')"],
+    [
+        "select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller",
+        "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller",
+    ],
 )
 def test_a_call_that_has_waited_for_distribute_is_refused(connection: Connection, connect: Connect, call: str) -> None:
     connection.execute("select pgclarify.create_corpus('insurance')")
@@ -121,9 +124,9 @@ def test_a_call_that_has_waited_for_distribute_is_refused(connection: Connection
 @pytest.mark.parametrize(
     "call",
     [
-        "select pgclarify.build_graph('insurance')",
-        "select pgclarify.check_graph('insurance')",
-        "select pgclarify.set_embedding_model('insurance', 'another-model')",
+        "select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller",
+        "select pgclarify_private.check_graph(caller, 'insurance') from pgclarify_private.caller",
+        "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller",
     ],
 )
 def test_a_transaction_that_does_not_see_a_move_is_refused(

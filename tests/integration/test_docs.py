@@ -122,7 +122,7 @@ def test_options_of_clarifying_questions_are_those_that_are_checked(connection: 
 
 @pytest.mark.parametrize(
     ("function", "asked"),
-    [("detect_ambiguity", "'q', '{}'"), ("detect_ambiguity_many", "'{q}'"), ("rewrite", "'q', '{}'")],
+    [("detect_ambiguity", "'q', '{}'"), ("rewrite", "'q', '{}'")],
 )
 @pytest.mark.wording
 def test_options_before_asking_are_those_that_are_checked(

@@ -70,7 +70,9 @@ class TestClaiming:
         self, connection: Connection, worker: HandWorker
     ) -> None:
         scalar(connection, ADD, "1", "Cars.")
-        connection.execute("select pgclarify.set_embedding_model('insurance', 'another-model')")
+        connection.execute(
+            "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"
+        )
         worker.open_spaces(6)
         pause = (
             "update pgclarify_private.embedding_space set paused_until = now() + interval '{}' where state = 'building'"

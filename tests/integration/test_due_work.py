@@ -91,7 +91,9 @@ def test_another_embedding_model(connection: Connection, hire: Hire) -> None:
     worker.open_spaces()
     assert due(worker) == set()
 
-    connection.execute("select pgclarify.set_embedding_model('insurance', 'another-model')")
+    connection.execute(
+        "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"
+    )
     assert due(worker) == {"spaces"}
     worker.open_spaces()
     assert due(worker) == {"space_steps"}

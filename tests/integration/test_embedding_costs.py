@@ -100,9 +100,9 @@ class TestUsage:
         assert connection.execute(USAGE).fetchall()[0][5:] == (TOKENS, Decimal(0), 2, TOKENS)
         price(connection, PRICED, "3", "0")
         count(worker, space_id=space_id)
-        scalar(connection, "select pgclarify.price_runs(since => now() + interval '2 days')")
+        scalar(connection, "select pgclarify_private.price_runs(since => now() + interval '2 days')")
         assert connection.execute(USAGE).fetchall()[0][5:] == (2 * TOKENS, Decimal(3), 4, TOKENS)
-        assert scalar(connection, "select pgclarify.price_runs()") == 0
+        assert scalar(connection, "select pgclarify_private.price_runs()") == 0
         assert connection.execute(USAGE).fetchall()[0][5:] == (2 * TOKENS, Decimal(6), 4, 0)
 
     def test_a_role_that_was_made_anew_gets_the_sums_of_its_name_when_it_is_adopted(
@@ -221,7 +221,11 @@ class TestBudgets:
         add(connection, "1")
         worker.index_everything()
         budget(connection, max_cost_usd=0)
-        scalar(connection, "select pgclarify.set_embedding_model('cars', %s)", MODEL)
+        scalar(
+            connection,
+            "select pgclarify_private.set_embedding_model(caller, 'cars', %s) from pgclarify_private.caller",
+            MODEL,
+        )
         worker.open_spaces()
         worker.advance_spaces()
         assert worker.claim_passages() == []

@@ -91,11 +91,18 @@ def test_a_corpus_is_given_to_an_endpoint_and_taken_back(
     run_worker(database, own_model.base_url)
     load(connection)
     wait_until_searchable(connection)
-    scalar(connection, "select pgclarify.set_embedding_model('rental', %s)", MODEL)
+    scalar(
+        connection,
+        "select pgclarify_private.set_embedding_model(caller, 'rental', %s) from pgclarify_private.caller",
+        MODEL,
+    )
     until(lambda: status(connection, "rental")[:2] == (MODEL, None))
     wait_until_searchable(connection)
     assert scalar(connection, SEARCH, "tolls with an administrative fee", "rental") == "107"
-    scalar(connection, "select pgclarify.set_embedding_model('rental', 'all-MiniLM-L6-v2')")
+    scalar(
+        connection,
+        "select pgclarify_private.set_embedding_model(caller, 'rental', 'all-MiniLM-L6-v2') from pgclarify_private.caller",
+    )
     until(lambda: status(connection, "rental")[:2] == ("all-MiniLM-L6-v2", None))
     assert_counts_agree(connection)
 
@@ -110,7 +117,10 @@ def test_wrong_dimensions_of_an_empty_corpus_are_corrected_while_its_workers_run
     until(lambda: connection.execute(dimensions).fetchall() == [(7,)])
 
     own_model.embed = bags_of_words
-    scalar(connection, "select pgclarify.set_embedding_model('rental', 'endpoint:words-1')")
+    scalar(
+        connection,
+        "select pgclarify_private.set_embedding_model(caller, 'rental', 'endpoint:words-1') from pgclarify_private.caller",
+    )
     connection.execute(ADD, ["rental", "1", "Tolls are charged to the renter."])
     until(lambda: connection.execute(dimensions).fetchall() == [(EMBEDDING_DIMENSIONS,)])
     wait_until_searchable(connection, "rental")

@@ -164,7 +164,14 @@ def test_only_the_owner_may(connection: Connection, connect: Connect, make_role:
     assert state_of(stranger, CANCEL) == "42501"
     assert state_of(connection, SET, [""]) == "22023"
     assert state_of(connection, SET, [None]) == "22023"
-    assert state_of(connection, "select pgclarify.set_embedding_model('nowhere', %s)", [NEW]) == "42704"
+    assert (
+        state_of(
+            connection,
+            "select pgclarify_private.set_embedding_model(caller, 'nowhere', %s) from pgclarify_private.caller",
+            [NEW],
+        )
+        == "42704"
+    )
     assert status(connection) == (OLD, 4, 4, None, None)
 
 
@@ -347,7 +354,10 @@ def test_many_that_are_stuck_hold_up_no_other(connection: Connection, worker: Ha
         connection.execute("select pgclarify.add_document(%s, '1', 'Cars.')", [corpus])
     worker.index_everything()
     for number in range(100):
-        connection.execute("select pgclarify.set_embedding_model(%s, %s)", [f"stuck {number}", NEW])
+        connection.execute(
+            "select pgclarify_private.set_embedding_model(caller, %s, %s) from pgclarify_private.caller",
+            [f"stuck {number}", NEW],
+        )
     worker.open_spaces(DIMENSIONS)
     assert all(worker.advance_spaces())
     while passages := worker.claim_passages():

@@ -63,7 +63,7 @@ def test_workers_begin_nothing_meanwhile(connection: Connection, connect: Connec
     worker.open_spaces(DIMENSIONS)
     connection.execute(ADD, ["3", "Trains."])
     connection.execute("insert into public.note values (1, 'Trams.')")
-    connection.execute("select pgclarify.build_graph('insurance')")
+    connection.execute("select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")
 
     def begun() -> tuple[int, int, bool]:
         """How many documents, attached tables and passages to link a worker starts on."""
@@ -130,6 +130,8 @@ def test_what_is_given_up_pauses_nothing(connection: Connection, connect: Connec
     worker.open_spaces(DIMENSIONS)
     with held(connect):
         worker.advance_spaces()
-    scalar(connection, "select pgclarify.cancel_embedding_model('insurance')")
+    scalar(
+        connection, "select pgclarify_private.cancel_embedding_model(caller, 'insurance') from pgclarify_private.caller"
+    )
     assert not scalar(connection, IS_PAUSED)
     assert scalar(connection, PAUSES) == 0

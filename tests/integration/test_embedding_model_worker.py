@@ -18,7 +18,7 @@ Connection = psycopg.Connection[Any]
 StartWorker = Callable[..., Worker]
 
 OLD = "all-MiniLM-L6-v2"
-SET = "select pgclarify.set_embedding_model('rental', %s)"
+SET = "select pgclarify_private.set_embedding_model(caller, 'rental', %s) from pgclarify_private.caller"
 STATUS = "select embedding_model, next_embedding_model, error from pgclarify.corpus_status where corpus = 'rental'"
 
 

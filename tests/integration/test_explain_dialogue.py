@@ -65,7 +65,9 @@ class TestDetection:
 
     def test_of_many_it_says_how_many_and_which(self, desk: Desk) -> None:
         questions = ["cars", 'where is "she" born', "bank", "How long is a rental paid for?"]
-        run_id = desk.start(desk.enter("detect_ambiguity_many", {}, question=json.dumps(questions), corpus_id=None))
+        run_id = desk.start(
+            desk.enter("detect_ambiguity", {"questions": 0}, question=json.dumps(questions), corpus_id=None)
+        )
         kinds = ("syntactic", "pragmatic", "lexical", None)
         found = [detection(place, *each) for place, each in enumerate(zip(questions, [0.5] * 4, kinds, strict=True), 1)]
         record(desk, run_id, "detections", found)
@@ -73,7 +75,7 @@ class TestDetection:
         desk.date(run_id)
 
         told = desk.told(run_id)
-        assert told.startswith("detect_ambiguity_many: 4 questions  (run 1, succeeded, time=1,000 ms, ambiguous=3)")
+        assert told.startswith("detect_ambiguity: 4 questions  (run 1, succeeded, time=1,000 ms, ambiguous=3)")
         counted = "        Ambiguous: 3 of 4; 1 pragmatic, 1 syntactic, 1 lexical"
         assert body(told)[1:] == [
             counted,
@@ -92,15 +94,15 @@ class TestDetection:
             (json.dumps(["]", "\u00fc\n"] * 250), "500 questions"),
             (json.dumps(['a"\\", "', "\\", '\\\\"', '"', ""], ensure_ascii=False), "5 questions"),
             ("[", "0 questions"),
-            ("no JSON", "no JSON"),
-            ('{"a": 1', '{"a": 1'),
+            ("no JSON", "0 questions"),
+            ('{"a": 1', "0 questions"),
         ],
     )
     def test_what_was_asked_is_told_by_its_number(self, desk: Desk, question: str, shown: str) -> None:
         """Also for an invalid question: each run is shown."""
-        run_id = desk.enter("detect_ambiguity_many", {}, question=question, corpus_id=None)
+        run_id = desk.enter("detect_ambiguity", {"questions": 0}, question=question, corpus_id=None)
 
-        assert desk.told(run_id).startswith(f"detect_ambiguity_many: {shown}  (run 1, queued)")
+        assert desk.told(run_id).startswith(f"detect_ambiguity: {shown}  (run 1, queued)")
         summary = "select question, corpus, interpretations from pgclarify.run_summary"
         assert desk.user.execute(summary).fetchall() == [(shown, None, None)]
 
@@ -250,7 +252,6 @@ class TestRoute:
 
 OPERATIONS: dict[str, tuple[dict[str, Any], int | None]] = {
     "detect_ambiguity": ({}, None),
-    "detect_ambiguity_many": ({}, None),
     "rewrite": ({}, None),
     "clarifying_questions": (ASKED_BACK, 1),
     "reply": ({"text": "yes"}, None),

@@ -45,12 +45,6 @@ class TestRuns:
             reasons = scalar(asker, "select reasons from pgclarify.detection order by run_id desc limit 1")
             assert len(because) == len(reasons)
 
-    def test_of_the_detection_of_many(self, asker: psycopg.Connection[Any]) -> None:
-        told = ask(asker, "detect_ambiguity_many", ["cars", "Where was she born?", "vans"])
-        assert told[0].startswith("detect_ambiguity_many: 3 questions  (run ")
-        first, *which = below(told, "detection")
-        assert re.match(rf"Ambiguous: {len(which)} of 3\b", first)
-
     def test_of_rewriting(self, asker: psycopg.Connection[Any]) -> None:
         asker.execute("select pgclarify.rewrite('And it?', %s, '{\"threshold\": 0}')", [HISTORY])
         rewritten = scalar(asker, "select rewritten from pgclarify.rewriting order by run_id desc limit 1")

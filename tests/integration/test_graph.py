@@ -216,7 +216,9 @@ class TestLinking:
         worker = hire()
         add(corpus, MANY)
         worker.index_everything()
-        corpus.execute("select pgclarify.set_embedding_model('insurance', 'another-model')")
+        corpus.execute(
+            "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"
+        )
         worker.open_spaces(6)
         pause = "update pgclarify_private.embedding_space set paused_until = now() + %s where state = 'building'"
 
@@ -351,7 +353,10 @@ class TestBuildAndCheck:
             assert faults(linked)["dangling"] > 16
             return
         assert faults(linked) == found
-        assert scalar(linked, "select pgclarify.build_graph('insurance')") == 40
+        assert (
+            scalar(linked, "select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")
+            == 40
+        )
         assert check(linked)["pending"] == 40
         link(hire())
         assert faults(linked) == {}
@@ -368,10 +373,20 @@ class TestBuildAndCheck:
 
     @in_turn("sample", [-1, 10_001, None])
     def test_a_wrong_sample(self, linked: Connection, sample: int | None) -> None:
-        assert state_of(linked, "select pgclarify.check_graph('insurance', %s::integer)", [sample]) == "22023"
+        assert (
+            state_of(
+                linked,
+                "select pgclarify_private.check_graph(caller, 'insurance', %s::integer) from pgclarify_private.caller",
+                [sample],
+            )
+            == "22023"
+        )
 
     def test_a_corpus_that_nobody_has_opened(self, corpus: Connection) -> None:
-        assert scalar(corpus, "select pgclarify.build_graph('insurance')") == 0
+        assert (
+            scalar(corpus, "select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")
+            == 0
+        )
         assert check(corpus)["passages"] == 0
 
     def test_only_its_owner_may(self, linked: Connection, connect: Connect, make_role: MakeRole) -> None:

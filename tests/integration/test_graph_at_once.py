@@ -72,7 +72,7 @@ def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire
 
     def rebuild(user: Connection) -> None:
         for _ in range(6):
-            user.execute("select pgclarify.build_graph('insurance')")
+            user.execute("select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")
 
     indexers, linkers, owner = [hire(), hire()], [hire(), hire()], connect()
     add(connection, {str(number): text(random.Random(number)) for number in range(DOCUMENTS)})  # noqa: S311
@@ -91,7 +91,7 @@ def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire
 
     if similarity == "lexical":
         # The rarity of words has changed since the first lists were made.
-        connection.execute("select pgclarify.build_graph('insurance')")
+        connection.execute("select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")
     assert_right(connection, hire())
 
 

@@ -118,7 +118,7 @@ async def test_the_lists_are_those_of_the_database(loaded: Connection, hire: Hir
     assert_right(loaded)
     assert not await build(worker)
 
-    loaded.execute("select pgclarify.build_graph('insurance')")
+    loaded.execute("select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")
     link(worker)
 
     walked = loaded.execute(LISTS).fetchall()
@@ -184,7 +184,7 @@ async def test_what_changes_meanwhile_is_not_lost(loaded: Connection, hire: Hire
 async def test_what_changes_while_lists_are_replaced(loaded: Connection, hire: Hire) -> None:
     indexer, worker = hire(), hire()
     link(worker)
-    loaded.execute("select pgclarify.build_graph('insurance')")
+    loaded.execute("select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")
 
     def meanwhile() -> None:
         add(loaded, {"7": "Changed."})
@@ -281,7 +281,12 @@ async def test_a_worker_that_comes_back_writes_nothing_old(loaded: Connection, c
 
 
 async def test_a_graph_that_is_to_be_built_anew_meanwhile(loaded: Connection, hire: Hire) -> None:
-    assert await build(worker := hire(), lambda: loaded.execute("select pgclarify.build_graph('insurance')"))
+    assert await build(
+        worker := hire(),
+        lambda: loaded.execute(
+            "select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller"
+        ),
+    )
 
     assert lists(loaded) == {}
     assert await build(worker)

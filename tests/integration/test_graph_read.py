@@ -122,7 +122,9 @@ class TestNeighbors:
         reader, worker = connect(), hire()
         reader.execute("begin isolation level repeatable read")
         reader.execute("select from pgclarify.corpus")
-        linked.execute("select pgclarify.set_embedding_model('insurance', 'another-model')")
+        linked.execute(
+            "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"
+        )
         worker.open_spaces(6)
         worker.advance_spaces()
         while passages := worker.claim_passages():

@@ -38,16 +38,15 @@ OF_THE_FIRST = {
     ("corpus_status", "linked"): "null from the first restricted document on",
 }
 WRITE = {
-    "add_ambiguity_rule", "add_document", "alter_corpus", "attach_table", "build_graph", "cancel",
-    "cancel_embedding_model", "create_corpus", "detach_table", "distribute", "drop_corpus", "erase_document",
+    "add_ambiguity_rule", "add_document", "alter_corpus", "attach_table", "cancel",
+    "create_corpus", "detach_table", "distribute", "drop_corpus", "erase_document",
     "grant_access", "remove_ambiguity_rule", "remove_budget", "remove_document", "resync",
-    "revoke_access", "set_budget", "set_embedding_model", "use_ambiguity_classifier",
+    "revoke_access", "set_budget",
 }  # fmt: skip
 # They enter a run, as submit does, whose rows are compared.
 ASK = {
-    "choose", "clarify", "clarify_many", "clarifying_questions", "consolidate", "detect_ambiguity",
-    "detect_ambiguity_many", "estimate", "investigate", "list_answers", "reply", "rewrite", "start",
-    "submit_many",
+    "clarify", "clarify_many", "clarifying_questions", "consolidate", "detect_ambiguity",
+    "estimate", "investigate", "list_answers", "reply", "rewrite", "submit_many",
 }  # fmt: skip
 READ = {
     "search": 'select * from pgclarify.search(%s, options => \'{"method": "lexical"}\')',
@@ -61,7 +60,6 @@ READ = {
         " from pgclarify.passage cross join lateral"
         " pgclarify.neighbors('insurance', passage.document_id, passage.id, 5) as near"
     ),
-    "check_graph": "select * from pgclarify.check_graph('insurance')",
 }
 QUESTIONS = ("cars", "merger", "cars or boats", "vans merger insured", "unheard")
 OPEN = {

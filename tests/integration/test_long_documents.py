@@ -344,7 +344,10 @@ async def test_a_new_embedding_model_starts_a_long_document_over(connection: Con
         scalar(connection, ADD, "books", "book", text_of(600))
         await indexer.ingestion.ingest_once()
         await indexer.step()
-        scalar(connection, "select pgclarify.set_embedding_model('books', 'other')")
+        scalar(
+            connection,
+            "select pgclarify_private.set_embedding_model(caller, 'books', 'other') from pgclarify_private.caller",
+        )
         worker.open_spaces(DIMENSIONS)
         worker.advance_spaces()
         other = Indexer(pool, worker, CountingEmbedder(model="other"))
@@ -367,7 +370,11 @@ async def test_spaces_of_two_corpora_are_filled_by_turns(connection: Connection,
             scalar(connection, ADD, corpus, f"of {corpus}", text_of(250, corpus))
         await indexer.index_all(connection)
         for corpus in ("books", "notes"):
-            scalar(connection, "select pgclarify.set_embedding_model(%s, 'other')", corpus)
+            scalar(
+                connection,
+                "select pgclarify_private.set_embedding_model(caller, %s, 'other') from pgclarify_private.caller",
+                corpus,
+            )
         worker.open_spaces(DIMENSIONS)
         worker.advance_spaces()
         store = EmbeddingSpaces(pool, worker.worker_id)

@@ -126,7 +126,9 @@ def statements(
         "add_document": send("select pgclarify.add_document('insurance', 'new', 'Cars.')"),
         "new readers": send("select pgclarify.add_document('insurance', 'open', 'Cars.', readers => '{}')"),
         "remove_document": send("select pgclarify.remove_document('insurance', 'open')"),
-        "set_embedding_model": send("select pgclarify.set_embedding_model('insurance', 'another-model')"),
+        "set_embedding_model": send(
+            "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"
+        ),
         "corpus_status": send("select * from pgclarify.corpus_status"),
         "neighbors": send(
             "select * from pgclarify.neighbors('insurance', 'open', (select id from pgclarify.passage"
@@ -182,7 +184,9 @@ def test_no_statement_locks_more_because_there_are_more(
         connection.execute("select pgclarify.add_document('insurance', %s, 'Cars.')", [document_id])
     leased = {document["document_id"]: document for document in worker.claim()}
     connection.execute("select pgclarify.drop_corpus('gone')")
-    connection.execute("select pgclarify.set_embedding_model('changes its model', 'another-model')")
+    connection.execute(
+        "select pgclarify_private.set_embedding_model(caller, 'changes its model', 'another-model') from pgclarify_private.caller"
+    )
     worker.open_spaces()
     assert worker.send("list_due_spaces")
     connection.execute("select pgclarify.add_document('insurance', 'pending', 'Cars.')")

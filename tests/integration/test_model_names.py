@@ -25,8 +25,20 @@ INVALID_PARAMETER = "22023"
 )
 def test_a_model_is_a_name_or_a_path(connection: Connection, model: str) -> None:
     assert state_of(connection, "select pgclarify.create_corpus('a', %s)", [model]) is None
-    assert state_of(connection, "select pgclarify.set_embedding_model('a', %s)", [model]) is None
-    assert state_of(connection, "select pgclarify.set_embedding_model('a', '{}')") == INVALID_PARAMETER
+    assert (
+        state_of(
+            connection,
+            "select pgclarify_private.set_embedding_model(caller, 'a', %s) from pgclarify_private.caller",
+            [model],
+        )
+        is None
+    )
+    assert (
+        state_of(
+            connection, "select pgclarify_private.set_embedding_model(caller, 'a', '{}') from pgclarify_private.caller"
+        )
+        == INVALID_PARAMETER
+    )
 
 
 @pytest.mark.parametrize("model", ["endpoint:", "endpoint:@256", "endpoint: m"])
@@ -40,7 +52,14 @@ def test_the_name_of_the_extractive_provider_is_refused_at_an_endpoint(connectio
     at_endpoint = f"endpoint:{name}"
     assert state_of(connection, "select pgclarify.create_corpus('a', %s)", [at_endpoint]) == INVALID_PARAMETER
     assert state_of(connection, "select pgclarify.create_corpus('a', %s)", [f"{at_endpoint}-qa"]) is None
-    assert state_of(connection, "select pgclarify.set_embedding_model('a', %s)", [at_endpoint]) == INVALID_PARAMETER
+    assert (
+        state_of(
+            connection,
+            "select pgclarify_private.set_embedding_model(caller, 'a', %s) from pgclarify_private.caller",
+            [at_endpoint],
+        )
+        == INVALID_PARAMETER
+    )
 
 
 def test_a_model_that_no_worker_has_loaded_is_warned_of(connection: Connection, hire: Hire) -> None:
@@ -52,7 +71,10 @@ def test_a_model_that_no_worker_has_loaded_is_warned_of(connection: Connection, 
     hire()
     scalar(connection, "select pgclarify.create_corpus('b', 'misspelt')")
     assert told == ["WARNING"]
-    scalar(connection, "select pgclarify.set_embedding_model('b', 'misspelt-again')")
+    scalar(
+        connection,
+        "select pgclarify_private.set_embedding_model(caller, 'b', 'misspelt-again') from pgclarify_private.caller",
+    )
     assert told == ["WARNING"] * 2
     scalar(connection, "select pgclarify.create_corpus('c')")
     connection.execute("update pgclarify_private.worker set embedding_models = array['known']")

@@ -50,13 +50,13 @@ def test_it_reads_no_more_calls_than_it_prices(unpriced: Connection) -> None:
     # Without this, the planner would not use indexes on such small tables.
     unpriced.execute("set enable_seqscan = off")
     with unpriced.transaction():
-        assert scalar(unpriced, "select pgclarify.price_runs(max_runs => 10)") == 10
+        assert scalar(unpriced, "select pgclarify_private.price_runs(max_runs => 10)") == 10
         read = "select seq_tup_read + idx_tup_fetch from pg_stat_xact_user_tables where relname = 'completion'"
         assert scalar(unpriced, read) < RUNS / 2
 
 
 def test_it_comes_to_an_end(unpriced: Connection) -> None:
-    priced = [scalar(unpriced, "select pgclarify.price_runs(max_runs => 300)") for _ in range(3)]
+    priced = [scalar(unpriced, "select pgclarify_private.price_runs(max_runs => 300)") for _ in range(3)]
     assert priced == [300, 200, 0]
     costs = "select model, count(*), count(cost_usd) from pgclarify.run group by 1 order by 1"
     assert unpriced.execute(costs).fetchall() == [

@@ -187,7 +187,7 @@ class TestWhoStartsThem:
         assert state_of_start(desk.worker, run_id) == LOCK_NOT_AVAILABLE
         assert thinker.start(run_id) is not None
 
-    @pytest.mark.parametrize("operation", ["detect_ambiguity", "detect_ambiguity_many"])
+    @pytest.mark.parametrize("operation", ["detect_ambiguity"])
     def test_what_takes_none_is_anyones(self, desk: Desk, operation: str) -> None:
         run_id = desk.enter(operation, {}, corpus_id=None)
 

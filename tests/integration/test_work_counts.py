@@ -141,7 +141,7 @@ def test_one_run_of_many_questions_is_a_batch_though_a_call_waits_for_it(corpus:
             corpus,
             """
             select pgclarify_private.enter_runs(
-                current_user, array[current_user], 'detect_ambiguity_many', null, array[%s], '{}', null,
+                current_user, array[current_user], 'detect_ambiguity', null, array[%s], '{"questions": 0}', null,
                 gen_random_uuid()
             )
             """,

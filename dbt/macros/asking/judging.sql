@@ -10,6 +10,7 @@
         question text not null,
         is_due boolean not null default true,
         judged_with jsonb,
+        pending_run_id bigint,
         run_id bigint,
         status text,
         is_ambiguous boolean,
@@ -72,7 +73,9 @@
         {% if not state.due %}
             {% break %}
         {% endif %}
-        {% do pgclarify.execute_and_commit(pgclarify.judge_batch_sql(judged, options, batch_size)) %}
+        {% do pgclarify.execute_and_commit(pgclarify.submit_batch_sql(judged, options, batch_size)) %}
+        {% do pgclarify.execute_and_commit(pgclarify.wait_for_batch_sql(judged)) %}
+        {% do pgclarify.execute_and_commit(pgclarify.read_batch_sql(judged, options)) %}
         {% set seen = pgclarify.fetch_and_commit(counts) %}
         {% do pgclarify.end_if_overtaken(seen.is_this_build) %}
         {% set state.due = seen.due | int %}
@@ -103,18 +106,42 @@
     from {{ judged }} as kept
 {% endmacro %}
 
-{% macro judge_batch_sql(judged, options, batch_size) %}
+{% macro submit_batch_sql(judged, options, batch_size) %}
     with chosen as materialized (
         select due.question_key, due.question, row_number() over (order by due.question_key) as place
         from {{ judged }} as due
         where due.is_due
         order by due.question_key
         limit {{ batch_size }}
+    ),
+    submitted as materialized (
+        select
+            pgclarify.submit_many(
+                'detect_ambiguity',
+                array(select chosen.question from chosen order by chosen.place),
+                options => {{ pgclarify.jsonb(options) }}
+            ) as run_ids
     )
+    update {{ judged }} as kept
+    set pending_run_id = submitted.run_ids[chosen.place]
+    from chosen
+    cross join submitted
+    where kept.question_key = chosen.question_key
+{% endmacro %}
+
+{% macro wait_for_batch_sql(judged) %}
+    select ended.run_id
+    from pgclarify.wait(
+        array(select distinct kept.pending_run_id from {{ judged }} as kept where kept.pending_run_id is not null), null
+    ) as ended
+{% endmacro %}
+
+{% macro read_batch_sql(judged, options) %}
     update {{ judged }} as kept
     set
         is_due = false,
         judged_with = {{ pgclarify.jsonb(options) }},
+        pending_run_id = null,
         run_id = shown.run_id,
         status = shown.status,
         is_ambiguous = shown.is_ambiguous,
@@ -122,28 +149,22 @@
         kind = shown.kind,
         reasons = shown.reasons,
         judged_at = shown.judged_at
-    from pgclarify.detect_ambiguity_many(
-        array(select chosen.question from chosen order by chosen.place), options => {{ pgclarify.jsonb(options) }}
-    ) as found
-    inner join chosen on chosen.place = found.question_ordinal
-    inner join {{ judged }} as known on known.question_key = chosen.question_key
+    from {{ judged }} as known
+    inner join pgclarify.run as run on run.run_id = known.pending_run_id
+    left join pgclarify.ambiguity_detection as found
+        on found.run_id = known.pending_run_id and found.question = btrim(known.question, E' \t\r\n\f\x0b')
     -- If judging again has failed, the earlier verdict stays.
     cross join lateral (
         select
             known.run_id, 'earlier' as status, known.is_ambiguous, known.probability, known.kind, known.reasons,
             known.judged_at
-        where found.status <> 'succeeded' and known.is_ambiguous is not null
+        where run.status <> 'succeeded' and known.is_ambiguous is not null
         union all
         select
-            found.run_id, found.status, found.is_ambiguous, found.probability, found.kind,
-            (
-                select string_agg(reason.value ->> 'text', '; ' order by reason.place)
-                from jsonb_array_elements(found.reasons) with ordinality as reason (value, place)
-            ),
-            clock_timestamp()
-        where found.status = 'succeeded' or known.is_ambiguous is null
+            run.run_id, run.status, found.is_ambiguous, found.probability, found.kind, found.reasons, clock_timestamp()
+        where run.status = 'succeeded' or known.is_ambiguous is null
     ) as shown
-    where kept.question_key = chosen.question_key
+    where kept.question_key = known.question_key
 {% endmacro %}
 
 {% macro detection_rows(judged, questions, id, question, only_changed) %}

@@ -25,17 +25,29 @@ DOCTOR_EXAMPLES = terminal.examples(
 
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object with all checks.")] = False,
+    price_runs: Annotated[
+        bool,
+        typer.Option(
+            "--price-runs",
+            metavar="",
+            help="First fill in the cost of runs whose model has got a price; for members of pgclarify_owner.",
+        ),
+    ] = False,
 ) -> None:
     """Check the installation, and say how to fix what is missing or wrong; the exit code is then 1.
 
-    Nothing is changed. The only paid calls embed one word with each embedding model behind an endpoint. A warning is
-    about something that works, but could work better.
+    Without --price-runs, nothing is changed. The only paid calls embed one word with each embedding model behind an
+    endpoint. A warning is about something that works, but could work better.
     """
     from pgclarify.cli.doctor.check import Level
 
     settings = connection.load_settings()
     console = terminal.results()
     checks = []
+    if price_runs:
+        priced = _price_runs(settings)
+        if not as_json:
+            console.print(f"{priced:,} runs got their cost")
     with terminal.notices().status("Looking"):
         for check in examine(settings):
             checks.append(check)
@@ -53,6 +65,14 @@ def doctor(
         console.print(report.verdict(problems, warnings))
     if problems:
         raise typer.Exit(1)
+
+
+def _price_runs(settings: Settings) -> int:
+    priced = 0
+    with connection.connect(connection.running_dsn(settings)) as database:
+        while found := connection.fetch(database, "cli_price_runs")[0]["runs"]:
+            priced += found
+    return priced
 
 
 def examine(settings: Settings) -> Iterator[Check]:
@@ -161,6 +181,7 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
 
     yield from _guarded("corpora", corpora)
     yield from _guarded("tables", lambda: service.check_sources(connection.fetch(database, "cli_list_sources")))
+    yield from _guarded("findings", lambda: service.check_findings(connection.fetch(database, "cli_list_findings")))
     yield from _guarded("budgets", lambda: service.check_budgets(connection.fetch(database, "cli_list_idle_budgets")))
     # Only for administrators, who can repair it.
     if connection.fetch(database, "cli_list_roles", roles=["pgclarify_owner"])[0]["has_usage"]:

@@ -153,6 +153,23 @@ def check_sources(sources: Sequence[Row]) -> list[Check]:
     return checks
 
 
+def check_findings(findings: Sequence[Row]) -> list[Check]:
+    """Check for faults of graphs and for missing costs; no check if there are none.
+
+    Args:
+        findings: Rows of `pgclarify.finding`.
+    """
+    return [
+        warning(
+            found["kind"],
+            f"{found['name']}: {found['count']:,} {found['finding']}",
+            found["remedy"],
+        )
+        for found in findings
+        if found["kind"] in ("graph", "cost")
+    ]
+
+
 def check_budgets(budgets: Sequence[Row]) -> list[Check]:
     """Check for budgets without effect; no check if there are none.
 
@@ -245,7 +262,7 @@ def _check_model(corpus: Row) -> Check:
         "corpora",
         f"{corpus['corpus']} keeps its embedding model, and does not get on to {corpus['next_embedding_model']}:"
         f" {corpus['error']}",
-        "Mend that and call pgclarify.set_embedding_model again, or pgclarify.cancel_embedding_model.",
+        "Mend that and set the option embedding_model of pgclarify.alter_corpus again, or to null.",
     )
 
 

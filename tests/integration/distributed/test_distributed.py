@@ -198,9 +198,9 @@ def test_what_waits_while_a_corpus_is_moved(
 
 def test_what_it_does_not_do(connection: Connection, both: HandWorker) -> None:
     for statement in (
-        "select pgclarify.build_graph('there')",
-        "select pgclarify.check_graph('there')",
-        "select pgclarify.set_embedding_model('there', 'another')",
+        "select pgclarify_private.build_graph(caller, 'there') from pgclarify_private.caller",
+        "select pgclarify_private.check_graph(caller, 'there') from pgclarify_private.caller",
+        "select pgclarify_private.set_embedding_model(caller, 'there', 'another') from pgclarify_private.caller",
     ):
         assert state_of(connection, statement) == "0A000", statement
     assert scalar(connection, "select linked from pgclarify.corpus_status where corpus = 'there'") == 0
@@ -265,7 +265,7 @@ def test_a_corpus_comes_back(connection: Connection, both: HandWorker, reader: s
     assert here == there
     for statement in (
         "select pgclarify.add_document('there', 'new', 'Boats.')",
-        "select pgclarify.build_graph('there')",
+        "select pgclarify_private.build_graph(caller, 'there') from pgclarify_private.caller",
     ):
         connection.execute(statement.encode())
     both.index_everything()

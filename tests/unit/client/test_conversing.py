@@ -15,14 +15,13 @@ from pgclarify.client.dialogue_records import (
     EvidenceCitation,
     ListedAnswer,
     ProposedQuestion,
-    QuestionAmbiguity,
     ReformulatedQuestion,
     RewrittenQuestion,
     Route,
 )
 from pgclarify.client.scripts import Session
 from pgclarify.errors import InputError, NotFound
-from pgclarify.vocabulary import AmbiguityType, RunStatus
+from pgclarify.vocabulary import AmbiguityType
 from tests.unit.client.playing import play
 
 SESSION = Session()
@@ -95,26 +94,6 @@ class TestDetecting:
         session = Session("insurance")
         assert "corpus" not in sent_options(detecting.detect_ambiguity(session, "q"))
         assert sent_options(detecting.detect_ambiguity(session, "q", corpus="wiki"))["corpus"] == "wiki"
-
-    def test_many(self) -> None:
-        row = AMBIGUITY | {"question_ordinal": 1, "question": "rental cars", "status": "succeeded"}
-        played = play(
-            detecting.detect_ambiguity_many(SESSION, ("rental cars", "it")), [row, row | {"question_ordinal": 2}]
-        )
-
-        reasons = (AmbiguityReason(**REASON),)
-        assert played.returned[0] == QuestionAmbiguity(
-            1, "rental cars", 3, True, 0.75, "syntactic", reasons, RunStatus.SUCCEEDED
-        )
-        assert [found.question_ordinal for found in played.returned] == [1, 2]
-        assert played.sent[0].parameters["questions"] == ["rental cars", "it"]
-
-    def test_of_many_those_that_could_not_be_judged(self) -> None:
-        nothing = dict.fromkeys(("is_ambiguous", "probability", "kind", "reasons"))
-        row = AMBIGUITY | nothing | {"question_ordinal": 1, "question": "it", "status": "failed"}
-        (found,) = play(detecting.detect_ambiguity_many(SESSION, ("it",)), [row]).returned
-
-        assert found == QuestionAmbiguity(1, "it", 3, None, None, None, (), RunStatus.FAILED)
 
     def test_rewriting(self) -> None:
         row = NEWER | {"run_id": 3, "rewritten": " q ", "was_ambiguous": False, "reason": None}
@@ -207,7 +186,6 @@ def test_listing() -> None:
     "script",
     [
         lambda: detecting.detect_ambiguity(SESSION, "q", "Who?"),
-        lambda: detecting.detect_ambiguity_many(SESSION, "q"),
         lambda: detecting.rewrite(SESSION, "q", "Who?"),
         lambda: conversing.clarifying_questions(SESSION, "q", "Who?"),
         lambda: detecting.rewrite(SESSION, "q", timeout=float("nan")),

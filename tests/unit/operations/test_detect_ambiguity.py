@@ -213,7 +213,7 @@ class TestReadingsOfACorpus:
 class TestManyQuestions:
     async def test_are_judged_in_order_under_one_run(self) -> None:
         questions = [f"{VAGUE} {number}" if number % 3 else VAGUE for number in range(600)]
-        found, record, classifier = await carry_out(json.dumps(questions), operation="detect_ambiguity_many")
+        found, record, classifier = await carry_out(json.dumps(questions), settings={"questions": 1})
 
         assert [one.question for one in found] == questions
         assert [one.is_ambiguous for one in found] == [question == VAGUE for question in questions]
@@ -223,13 +223,13 @@ class TestManyQuestions:
 
     async def test_are_embedded_all_at_once(self) -> None:
         embedder = FakeEmbedder()
-        await carry_out(json.dumps([VAGUE] * 600), operation="detect_ambiguity_many", embedder=embedder)
+        await carry_out(json.dumps([VAGUE] * 600), settings={"questions": 1}, embedder=embedder)
 
         assert [len(texts) for texts in embedder.calls] == [600]
 
     async def test_are_matched_with_rules_one_by_one(self) -> None:
         found, _, _ = await carry_out(
-            json.dumps([CLEAR, "And a bridge?"]), operation="detect_ambiguity_many", rules=[("bridge", "lexical", None)]
+            json.dumps([CLEAR, "And a bridge?"]), settings={"questions": 1}, rules=[("bridge", "lexical", None)]
         )
         assert [one.kind for one in found] == [None, "lexical"]
 
@@ -290,7 +290,7 @@ class TestTrouble:
                 return super().judge(asked, vectors, **options)
 
         store = FakeStore()
-        run = store.add_run("[]", operation="detect_ambiguity_many")
+        run = store.add_run("[]", operation="detect_ambiguity")
         found = await detector(Slow()).detect(run, FakeDialogueStore(store), [(VAGUE, ["a", "b"])] * 600, None)
 
         assert len(found) == 600

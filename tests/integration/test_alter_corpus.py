@@ -1,0 +1,74 @@
+"""alter_corpus changes the embedding model, the graph and the classifier of a corpus; finding shows what is wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.integration.by_hand import (
+    MAKE_OPEN_CORPUS,
+    MODEL,
+    Connect,
+    Connection,
+    HandWorker,
+    Hire,
+    MakeRole,
+    scalar,
+    state_of,
+)
+
+pytestmark = pytest.mark.rolled_back
+
+NEXT = "select next_embedding_model from pgclarify.corpus_status where corpus = 'insurance'"
+
+
+@pytest.fixture
+def worker(connection: Connection, hire: Hire) -> HandWorker:
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
+    connection.execute("update pgclarify_private.embedding_space set model = %s", [MODEL])
+    connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
+    hired = hire()
+    hired.index_everything()
+    return hired
+
+
+def alter(connection: Connection, **options: object) -> bool:
+    return bool(scalar(connection, "select pgclarify.alter_corpus('insurance', %s)", json.dumps(options)))
+
+
+def test_a_change_of_the_embedding_model_begins_and_ends(connection: Connection, worker: HandWorker) -> None:
+    assert alter(connection, embedding_model="another-model")
+    assert scalar(connection, NEXT) == "another-model"
+    assert alter(connection, embedding_model=None)
+    assert scalar(connection, NEXT) is None
+    assert not alter(connection, embedding_model=None)
+    assert alter(connection, embedding_model="another-model")
+    assert alter(connection, embedding_model=MODEL)
+    assert scalar(connection, NEXT) is None
+    assert not alter(connection, embedding_model=MODEL)
+
+
+def test_the_graph_is_built_again(connection: Connection, worker: HandWorker) -> None:
+    assert alter(connection, graph="build")
+    pending = "select pgclarify_private.graph_pending(caller, 'insurance') from pgclarify_private.caller"
+    assert scalar(connection, pending) >= 1
+
+
+def test_what_cannot_be_changed(
+    connection: Connection, worker: HandWorker, connect: Connect, make_role: MakeRole
+) -> None:
+    change = "select pgclarify.alter_corpus('insurance', %s)"
+    assert state_of(connection, change, ['{"graph": "drop"}']) == "22023"
+    assert state_of(connection, change, ['{"ambiguity_classifier": 7}']) == "42704"
+    assert state_of(connection, change, ['{"embedding_model": ""}']) == "22023"
+    for options in ('{"graph": "build"}', '{"embedding_model": "x"}', '{"ambiguity_classifier": null}'):
+        assert state_of(connect(make_role("pgclarify_user")), change, [options]) == "42501"
+
+
+def test_findings_are_what_is_wrong(connection: Connection, worker: HandWorker) -> None:
+    assert connection.execute("select * from pgclarify.finding where kind <> 'graph'").fetchall() == []
+    assert alter(connection, embedding_model="no-such-model")
+    connection.execute("update pgclarify_private.embedding_space set error = 'no such model' where state = 'building'")
+    found = connection.execute("select kind, name, finding from pgclarify.finding where kind = 'corpus'").fetchall()
+    assert found == [("corpus", "insurance", "no such model")]
