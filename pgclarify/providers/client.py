@@ -278,62 +278,45 @@ class Address:
             model_hint: What to check if the endpoint does not know the model.
             refused_hint: What to check if it refuses this request.
         """
-        fault, url = failure.fault, self.base_url
-        asked = f"{url} was asked {'once' if failure.tries == 1 else f'{failure.tries} times'}"
+        fault, url, key, status = failure.fault, self.base_url, self.key_variable, failure.fault.status
         said = self.scrubbed(fault.said)
-        answered = f"{url} answered with status {fault.status}" + (f": {said}" if said else ".")
+        check_address = f"Check {self.url_variable}: it usually ends in /v1."
+        tried = f"{url} was asked {'once' if failure.tries == 1 else f'{failure.tries} times'}."
+        match fault.problem:
+            case Problem.SILENT:
+                hint = "Raise PGCLARIFY_LLM_TIMEOUT, or lower PGCLARIFY_LLM_CONCURRENCY if the server is overloaded."
+                return Explanation(f"{endpoint} did not answer in time", tried, hint)
+            case Problem.BROKEN:
+                hint = f"Check that the server runs and that {self.url_variable} is its address."
+                return Explanation(f"{endpoint} cannot be reached", f"{tried} A connection failed or broke.", hint)
+            case Problem.TOO_LARGE:
+                detail = f"{tried} It sent more bytes than {reply} can need."
+                return Explanation(f"the answer of {endpoint} is too large", detail, check_address)
+            case Problem.UNREADABLE:
+                detail = f"{tried} What it sent could not be read{f' ({said})' if said else ''}."
+                return Explanation(f"the answer of {endpoint} is not {reply}", detail, check_address)
+        detail = f"{url} answered with status {status}" + (f": {said}" if said else ".")
         if fault.wait is not None and fault.wait > 0:
-            answered += f" It asks to wait {fault.wait:.0f} seconds."
-        ends_in_version = f"Check {self.url_variable}: it usually ends in /v1."
-        explained = {
-            Problem.SILENT: (
-                f"{endpoint} did not answer in time",
-                f"{asked}. PGCLARIFY_LLM_TIMEOUT limits how long it may be silent.",
-                "Raise PGCLARIFY_LLM_TIMEOUT, or lower PGCLARIFY_LLM_CONCURRENCY if the server is overloaded.",
-            ),
-            Problem.BROKEN: (
-                f"{endpoint} cannot be reached",
-                f"{asked}: there was no connection, or it broke.",
-                f"Check that the server runs and that {self.url_variable} is its address.",
-            ),
-            Problem.TOO_LARGE: (
-                f"the answer of {endpoint} is too large",
-                f"{asked}. It sent more bytes than {reply} can need.",
-                f"Check that {self.url_variable} is the right address, and that its server obeys the request.",
-            ),
-            Problem.UNREADABLE: (
-                f"the answer of {endpoint} is not {reply}",
-                f"{asked}. What it sent could not be read{f' ({said})' if said else ''}.",
-                ends_in_version,
-            ),
-        }
-        match fault.status:
-            case _ if fault.problem in explained:
-                parts = explained[fault.problem]
-            case 401 | 403:
-                # The message is not shown, because servers like to repeat a part of the key in it.
-                parts = (
-                    f"{endpoint} refused the key",
-                    f"{url} answered with status {fault.status}.",
-                    f"Check {self.key_variable}, and that it may use this model."
-                    if self.has_key
-                    else f"This endpoint wants a key: set {self.key_variable}.",
-                )
-            case 404:
-                message = f'{endpoint} does not know the model "{model}", or the address is wrong'
-                parts = (message, answered, f"{model_hint} {ends_in_version}")
-            case 429:
-                hint = "Lower PGCLARIFY_LLM_CONCURRENCY, or raise the limit with the provider."
-                parts = (f"the rate limit or quota of {endpoint} is used up", answered, hint)
-            case status if 300 <= status < 400:
-                hint = f"Set {self.url_variable} to that address. Passages are sent nowhere else."
-                parts = (f"{endpoint} is at another address", answered, hint)
-            case status if status >= 500:
-                hint = "See the server's own log; what is asked again pays only for what is missing."
-                parts = (f"{endpoint} failed", answered, hint)
-            case _:
-                parts = (f"{endpoint} refused the request", answered, refused_hint)
-        return Explanation(*parts)
+            detail += f" It asks to wait {fault.wait:.0f} seconds."
+        if status in (401, 403):
+            # The message is not shown, because servers like to repeat a part of the key in it.
+            detail = f"{url} answered with status {status}."
+            missing = f"This endpoint wants a key: set {key}."
+            hint = f"Check {key}, and that it may use this model." if self.has_key else missing
+            return Explanation(f"{endpoint} refused the key", detail, hint)
+        if status == 404:
+            message = f'{endpoint} does not know the model "{model}", or the address is wrong'
+            return Explanation(message, detail, f"{model_hint} {check_address}")
+        if status == 429:
+            hint = "Lower PGCLARIFY_LLM_CONCURRENCY, or raise the limit with the provider."
+            return Explanation(f"the rate limit or quota of {endpoint} is used up", detail, hint)
+        if 300 <= status < 400:
+            hint = f"Set {self.url_variable} to that address. Passages are sent nowhere else."
+            return Explanation(f"{endpoint} is at another address", detail, hint)
+        if status >= 500:
+            hint = "See the server's own log; what is asked again pays only for what is missing."
+            return Explanation(f"{endpoint} failed", detail, hint)
+        return Explanation(f"{endpoint} refused the request", detail, refused_hint)
 
     def _auth(self) -> Mapping[str, str]:
         key = self._key.current() or _NO_KEY

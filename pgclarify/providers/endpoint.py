@@ -63,6 +63,11 @@ class Endpoint:
         max_retries: Further tries after a lost connection, a timeout, an invalid or too large answer, 408, 409, 429 or
             5xx. Retry-After is obeyed up to a minute.
 
+    Attributes:
+        address: Its address.
+        model: Name of the model.
+        reasoning_effort: As given.
+
     Raises:
         ConfigurationError: If model, address and key do not describe an endpoint.
     """
@@ -80,18 +85,18 @@ class Endpoint:
         timeout: float = 60.0,
         max_retries: int = MAX_RETRIES,
     ) -> None:
-        self._address = address or Address(base_url, api_key, key_file=api_key_file)
-        self._model = (model or "").strip()
+        self.address = address or Address(base_url, api_key, key_file=api_key_file)
+        self.model = (model or "").strip()
         self._check()
         self._line = CallLine(concurrency)
         self._timeout = timeout
         self._max_retries = max_retries
-        self._effort = reasoning_effort
+        self.reasoning_effort = reasoning_effort
         self._dialect = Dialect(
             THINKING_TOKENS[reasoning_effort],
             True if reasoning_effort not in (None, ReasoningEffort.NONE) else None,
         )
-        self._client = self._address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
+        self._client = self.address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
@@ -109,24 +114,9 @@ class Endpoint:
         )
 
     @property
-    def address(self) -> Address:
-        """Return its address."""
-        return self._address
-
-    @property
-    def model(self) -> str:
-        """Name of the model."""
-        return self._model
-
-    @property
-    def reasoning_effort(self) -> ReasoningEffort | None:
-        """How much the model thinks before it answers; None if the model decides."""
-        return self._effort
-
-    @property
     def base_url(self) -> str:
         """Its address."""
-        return self._address.base_url
+        return self.address.base_url
 
     @property
     def longest_call(self) -> float:
@@ -204,7 +194,7 @@ class Endpoint:
             most_tokens = dialect.most_output_tokens(request.parameters.get("max_tokens", UNLIMITED_TOKENS))
             # A model may also think without being asked to.
             most_bytes = (most_tokens + dialect.room) * _BYTES_PER_TOKEN + _BYTES_AROUND
-            body = {"model": self._model, **dialect.render(request)}
+            body = {"model": self.model, **dialect.render(request)}
             try:
                 reply, more = await self._client.call(
                     "/chat/completions", body, read_reply, most_bytes=most_bytes, ends_at=ends_at
@@ -250,40 +240,40 @@ class Endpoint:
         self._dialect = self._dialect.merge(known, learnt)
 
     def _check(self) -> None:
-        if not self._address.has_own and not self._address.has_key:
+        if not self.address.has_own and not self.address.has_key:
             raise ConfigurationError(
                 "no language model endpoint is set",
                 detail="Neither OPENAI_BASE_URL nor OPENAI_API_KEY is set.",
                 hint="Set OPENAI_API_KEY for OpenAI, or OPENAI_BASE_URL for another server,"
                 " or PGCLARIFY_LLM_PROVIDER=extractive to work without a model.",
             )
-        if not self._model:
+        if not self.model:
             raise ConfigurationError(
                 "no language model is set",
-                detail=f"{self._address.host} requires the name of a model.",
+                detail=f"{self.address.host} requires the name of a model.",
                 hint="Set PGCLARIFY_LLM_MODEL to the name that the endpoint lists under /models.",
             )
         check_name(
-            self._model, ConfigurationError, "Rename the model at its endpoint, and set PGCLARIFY_LLM_MODEL to it."
+            self.model, ConfigurationError, "Rename the model at its endpoint, and set PGCLARIFY_LLM_MODEL to it."
         )
-        self._address.check()
+        self.address.check()
 
     def _unavailable(self, failure: NoReply, tries: int) -> EndpointUnavailable:
         """Explain why a call got no reply after so many requests, and what to do."""
         fault = failure.fault
-        why = self._address.explain(
+        why = self.address.explain(
             failure,
             endpoint="the endpoint",
             reply="a chat completion",
-            model=self._model,
+            model=self.model,
             model_hint="Check PGCLARIFY_LLM_MODEL.",
             refused_hint="The model may not have room for this passage,"
             " or PGCLARIFY_LLM_MODEL may not be a chat model.",
         )
-        if self._effort is not None and fault.status in _REFUSING_FORM and names(fault, EFFORT):
+        if self.reasoning_effort is not None and fault.status in _REFUSING_FORM and names(fault, EFFORT):
             # Every request has this parameter, so the run cannot continue.
             return EndpointUnavailable(
-                f'the endpoint refused the reasoning effort "{self._effort}"',
+                f'the endpoint refused the reasoning effort "{self.reasoning_effort}"',
                 detail=why.detail,
                 hint="Set PGCLARIFY_LLM_REASONING_EFFORT to one that the model takes, or unset it.",
             )
