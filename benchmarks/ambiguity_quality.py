@@ -31,6 +31,7 @@ from pydantic import SecretStr
 from rich.console import Console
 from rich.table import Table
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, average_precision_score, f1_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -39,7 +40,6 @@ from benchmarks.kept_replies import KeptReplies
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind
 from pgclarify.algorithms.ambiguity.shipped import pack
 from pgclarify.algorithms.ambiguity.wording import coleman_liau, take_apart
-from pgclarify.algorithms.metrics import accuracy, average_precision, f1_of_labels
 from pgclarify.embedding import LocalEmbedder, load_embedder
 from pgclarify.prompts.dialogue_baselines import ambiguity
 from pgclarify.providers.chat_model import ChatModel
@@ -235,7 +235,7 @@ def _add(table: Table, data: str, method: str, labels: NDArray[np.bool_], scores
 
 
 def _accuracy(labels: NDArray[np.bool_], scores: Scores, threshold: float) -> float:
-    return accuracy(labels, scores >= threshold)
+    return float(accuracy_score(labels, scores >= threshold))
 
 
 def _precision(labels: NDArray[np.bool_], scores: Scores, threshold: float) -> float:
@@ -248,11 +248,11 @@ def _recall(labels: NDArray[np.bool_], scores: Scores, threshold: float) -> floa
 
 
 def _f1(labels: NDArray[np.bool_], scores: Scores, threshold: float) -> float:
-    return f1_of_labels(labels, scores >= threshold)
+    return float(f1_score(labels, scores >= threshold))
 
 
 def _average_precision(labels: NDArray[np.bool_], scores: Scores, _: float) -> float:
-    return average_precision(labels, scores)
+    return float(average_precision_score(labels, scores))
 
 
 _MEASURES: Mapping[str, Callable[[NDArray[np.bool_], Scores, float], float]] = {

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.lexical_quality import read
-from pgclarify.evaluated import Stated
+from pgclarify.evaluation.records import Stated
 from pgclarify.model import Passage
 
 LABELS = Path(__file__).with_name("labels") / "squad2.claims.jsonl"

@@ -7,15 +7,13 @@ Both together call a claim supported only if milder rules and the model agree; t
 support. benchmarks/claim_labels.py says who made the labels. The development claims choose rules; the held claims are
 only for reporting. The 95 % intervals are over passages, because claims about one passage are similar.
 
---replies keeps the model's replies in a file, so that a second run calls no model. --publish writes the figures for the
-held claims (pgclarify/evaluation/judge_figures.json). Evaluations use them for their warnings.
+--replies keeps the model's replies in a file, so that a second run calls no model.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -30,10 +28,9 @@ from benchmarks.claim_labels import LabelledClaim, read_claims
 from benchmarks.figures import step
 from benchmarks.kept_replies import KeptReplies
 from pgclarify.algorithms.metrics import bootstrap_interval
-from pgclarify.evaluation.both_judge import BothJudge
+from pgclarify.evaluation.judges import BothJudge, ModelJudge
 from pgclarify.evaluation.lexical_judge import LexicalJudge
-from pgclarify.evaluation.model_judge import ModelJudge
-from pgclarify.protocols import Judge
+from pgclarify.evaluation.records import Judge
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from tests.fakes import FakeLedger
@@ -165,20 +162,6 @@ def _row(judged: Sequence[Judged]) -> list[str]:
     return cells
 
 
-def figures(judge: Judge, judged: Sequence[Judged]) -> dict[str, object]:
-    """The published figures of a judge, for the held claims."""
-    held = [one for one in judged if one[0].is_held]
-    counts = by_passage(held)[None]
-    return {
-        "judge": judge.name,
-        "version": judge.version,
-        "claims": len(held),
-        "kappa": round(float(kappa(counts)[0]), 2),
-        "yes_to_right": round(float(yes_of_right(counts)[0]), 2),
-        "yes_to_wrong": round(float(yes_of_wrong(counts)[0]), 2),
-    }
-
-
 async def _judge(judge: Judge, claims: Sequence[LabelledClaim]) -> list[Judged]:
     with step(f"{len(claims)} claims judged by {judge.name}"):
         supported = await judge.supports([(claim.stated, [claim.passage]) for claim in claims])
@@ -198,18 +181,10 @@ async def _main(given: argparse.Namespace) -> None:
             made: dict[str, Judge] = {"model": model, "both": BothJudge(model)}
             judges += [made[name] for name in given.judge]
         judgements = {judge.name: await _judge(judge, claims) for judge in judges}
-        if given.model is not None:
-            print(f"{model.unjudged} were not judged, and count as not supported")
     console = Console(width=190)
     console.print(*tables(judgements))
     if len(judgements) > 1:
         console.print(gains(judgements))
-    if given.publish:
-        published = json.loads(given.publish.read_text(encoding="utf-8")) if given.publish.exists() else []
-        kept = [one for one in published if one["judge"] not in judgements]
-        kept += [figures(judge, judgements[judge.name]) for judge in judges]
-        kept.sort(key=lambda one: str(one["judge"]))
-        given.publish.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
@@ -221,5 +196,4 @@ if __name__ == "__main__":
     parser.add_argument("--part", choices=("development", "held"), help="judge only the claims of this part")
     parser.add_argument("--concurrency", type=int, default=1, help="calls at the same time")
     parser.add_argument("--replies", type=Path, help="keep the model's replies in this file")
-    parser.add_argument("--publish", type=Path, help="write the figures for the held claims to this file")
     asyncio.run(_main(parser.parse_args()))

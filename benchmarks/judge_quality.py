@@ -26,11 +26,10 @@ from benchmarks.figures import Figure, show, step
 from benchmarks.lexical_quality import read
 from benchmarks.readings_by_hand import FIRST, SECOND, Bank
 from benchmarks.readings_quality import NO_ANSWER
-from pgclarify.evaluated import Stated
+from pgclarify.evaluation.judges import ModelJudge
 from pgclarify.evaluation.lexical_judge import LexicalJudge, is_same_answer, states_answer
-from pgclarify.evaluation.model_judge import ModelJudge
+from pgclarify.evaluation.records import Judge, Stated
 from pgclarify.model import Passage
-from pgclarify.protocols import Judge
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from tests.fakes import FakeLedger
@@ -123,8 +122,7 @@ async def _main(given: argparse.Namespace) -> None:
     async with Endpoint(model=given.model, base_url=given.base_url, concurrency=given.concurrency) as endpoint:
         judge = ModelJudge(FakeLedger(), ChatModel(endpoint))
         show(await measure(judge, given.data_dir, given.claims))
-        usage = judge.usage
-        show([Figure("calls", usage.calls), Figure("seconds a call", usage.model_seconds / max(1, usage.calls), "s")])
+        show([Figure("calls", judge.meter.calls)])
 
 
 if __name__ == "__main__":

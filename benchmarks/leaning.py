@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -30,7 +31,6 @@ from benchmarks.lexical_quality import read
 from benchmarks.rewriting import sample
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.embedding import load_embedder
-from pgclarify.evaluation.papers.data import story_id
 from pgclarify.operations.rewrite import QuestionClass, classify, says_enough
 from pgclarify.protocols import Embedder
 from training.splits import coqa_group, is_for_training
@@ -52,6 +52,11 @@ class Searched:
     is_for_training: bool
     alone: int
     behind_turns: int
+
+
+def story_id(row: Mapping[str, Any]) -> str:
+    """Return the id of a story. Several conversations may be about one story."""
+    return hashlib.sha256(row["story"].encode()).hexdigest()[:16]
 
 
 class _Stories:

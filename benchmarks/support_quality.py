@@ -40,8 +40,8 @@ from benchmarks.kept_replies import KeptReplies
 from benchmarks.lexical_quality import read
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.embedding import load_embedder, load_span_reader
-from pgclarify.evaluated import Stated
 from pgclarify.evaluation.lexical_judge import LexicalJudge
+from pgclarify.evaluation.records import Stated
 from pgclarify.language.sentences import split_sentences
 from pgclarify.model import Passage, Reading, Refusal
 from pgclarify.model_calls import ModelCall

@@ -1,4 +1,4 @@
-"""The gain from a user's own log: `pgclarify train-ambiguity`, compared with the classifier from which it starts.
+"""The gain from a user's own log: `pgclarify eval train-ambiguity`, compared with the classifier from which it starts.
 
 python -m benchmarks.trained_ambiguity DATA_DIR [--classifier FILE] [--examples N ...], where clamber, abg-coqa and
 squad2.* are. FILE is trained like the classifier that ships, but on 60 % of the rows (--part training of
@@ -18,6 +18,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +30,8 @@ from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind
 from pgclarify.algorithms.ambiguity.shipped import pack
 from pgclarify.algorithms.ambiguity.wording import take_apart
 from pgclarify.embedding import load_embedder
-from pgclarify.evaluation.ambiguity_comparison import METRICS, Comparison, Figure, compare_judgements
-from pgclarify.evaluation.ambiguity_training import Looked, judge, look, train
+from pgclarify.evaluation.ambiguity_training import Examples, LabelledQuestion, compare_judgements, judge, see, train
 from pgclarify.evaluation.data_sets import rank_of
-from pgclarify.evaluation.labelled_log import LabelledQuestion
 from training.examples import Example, borrowed, clamber, coqa, everyday, made
 from training.splits import is_for_training
 from training.train_ambiguity_classifier import prepare, scale_of
@@ -42,8 +41,8 @@ _TURNS = 3
 
 
 def measure(
-    classifier: AmbiguityClassifier, looked: Looked, groups: Sequence[str], examples: int | None
-) -> tuple[Comparison, int]:
+    classifier: AmbiguityClassifier, looked: Examples, groups: Sequence[str], examples: int | None
+) -> tuple[dict[str, Any], int]:
     """Train on two thirds and judge the last one, in turns. Also returns the training rows of the first turn."""
     turns = np.array([rank_of(group) % _TURNS for group in groups])
     ranks = np.array([rank_of(group) // _TURNS for group in groups], dtype=np.float64)
@@ -65,9 +64,9 @@ def measure(
     return compare_judgements(looked.labels, judge(looked, None), (probabilities, is_called)), learned
 
 
-def _take(looked: Looked, rows: NDArray[np.intp], is_held: NDArray[np.bool_]) -> Looked:
+def _take(looked: Examples, rows: NDArray[np.intp], is_held: NDArray[np.bool_]) -> Examples:
     seen = looked.seen
-    return Looked(
+    return Examples(
         labels=looked.labels[rows],
         is_held=is_held,
         folds=looked.folds[rows],
@@ -82,18 +81,18 @@ def _take(looked: Looked, rows: NDArray[np.intp], is_held: NDArray[np.bool_]) ->
     )
 
 
-async def _look(classifier: AmbiguityClassifier, rows: Sequence[Example]) -> Looked:
+async def _look(classifier: AmbiguityClassifier, rows: Sequence[Example]) -> Examples:
     embedder = load_embedder(classifier.embedding_model)
     try:
         questions = [LabelledQuestion(row.question, row.history, row.is_ambiguous) for row in rows]
-        return await look(classifier, embedder, questions)
+        return await see(classifier, embedder, questions)
     finally:
         embedder.close()
 
 
-def _cell(figure: Figure, sign: str = "") -> str:
-    value, low, high = (format(number, f"{sign}.3f") for number in figure)
-    return f"{value} ({low} to {high})"
+def _cell(figure: Sequence[float], sign: str = "") -> str:
+    value, *ends = (format(number, f"{sign}.3f") for number in figure)
+    return f"{value} ({ends[0]} to {ends[1]})" if ends else value
 
 
 def fitted_elsewhere(data_dir: Path) -> AmbiguityClassifier:
@@ -124,15 +123,16 @@ def main(data_dir: Path, given: Path | None, examples: Sequence[int]) -> Table:
             looked = asyncio.run(_look(classifier, log))
             found = [measure(classifier, looked, [row.group for row in log], most) for most in (*examples, None)]
         for comparison, learned in found:
-            for figure in METRICS:
+            for figure in ("f1", "auc", "calibration_error"):
+                sides = comparison[figure]
                 table.add_row(
                     name,
-                    f"{comparison.questions} ({comparison.ambiguous} ambiguous)",
+                    f"{comparison['questions']} ({comparison['ambiguous']} ambiguous)",
                     str(learned),
                     figure,
-                    _cell(comparison.before[figure]),
-                    _cell(comparison.trained[figure]),
-                    _cell(comparison.difference[figure], "+"),
+                    _cell(sides["before"]),
+                    _cell(sides["trained"]),
+                    _cell(sides["difference"], "+") if figure == "f1" else "",
                 )
     return table
 

@@ -93,8 +93,11 @@ def train_ambiguity(
         terminal.print_json({"corpus": corpus, "version": row["version"], "is_used": is_used, **stored})
         return
     _show("the classifier that ships" if in_use is None else "the version in use", rival)
+    chosen = "null" if is_used else row["version"]
     terminal.notices().print(
-        f"Version {row['version']} {'judges from now on' if is_used else 'is stored and not used'}.", soft_wrap=True
+        f"Version {row['version']} {'judges from now on' if is_used else 'is stored and not used'}. To change that, set "
+        f'option ambiguity_classifier of alter_corpus: {{"ambiguity_classifier": {chosen}}}.',
+        soft_wrap=True,
     )
 
 

@@ -44,6 +44,8 @@ _LABELS: Final[Mapping[str, bool]] = {
 }
 
 Floats = NDArray[np.float64]
+Judgements = tuple[Floats, NDArray[np.bool_]]
+"""The probability that each question is ambiguous, and whether it is called ambiguous: shape (n,) both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +250,7 @@ def _threshold(probabilities: Floats) -> float:
     return float(falling[best : best + 2].mean())
 
 
-def judge(examples: Examples, by: TrainedVersion | None) -> tuple[Floats, NDArray[np.bool_]]:
+def judge(examples: Examples, by: TrainedVersion | None) -> Judgements:
     """Judge questions: the probability that each is ambiguous, and whether it is at the threshold of its judge.
 
     Args:
@@ -266,7 +268,17 @@ def judge(examples: Examples, by: TrainedVersion | None) -> tuple[Floats, NDArra
 
 
 def compare(examples: Examples, before: TrainedVersion | None, trained: TrainedVersion) -> dict[str, Any]:
-    """Compare two versions on the questions that are held out.
+    """Compare two versions on the questions that are held out. See compare_judgements."""
+    held = examples.is_held
+    first, second = (
+        (probabilities[held], called[held])
+        for probabilities, called in (judge(examples, before), judge(examples, trained))
+    )
+    return compare_judgements(examples.labels[held], first, second)
+
+
+def compare_judgements(labels: NDArray[np.bool_], before: Judgements, trained: Judgements) -> dict[str, Any]:
+    """Compare the judgements of two versions on the same questions.
 
     Returns:
         questions and ambiguous: how many there are. f1: before, trained and their difference, each with the ends of its
@@ -274,27 +286,22 @@ def compare(examples: Examples, before: TrainedVersion | None, trained: TrainedV
     """
     from sklearn.metrics import roc_auc_score
 
-    held = examples.is_held
-    labels = examples.labels[held]
-    both = [judge(examples, by) for by in (before, trained)]
-    judged = [(probabilities[held], called[held]) for probabilities, called in both]
-    first, second = (np.column_stack([labels, called]).astype(np.float64) for _, called in judged)
-    drawn = paired_bootstrap(first, second, _f1, samples=_SAMPLES)
-    sides = ("before", "trained")
+    sides = {"before": before, "trained": trained}
+    rows = {side: np.column_stack([labels, called]).astype(np.float64) for side, (_, called) in sides.items()}
+    drawn = paired_bootstrap(rows["before"], rows["trained"], _f1, samples=_SAMPLES)
     return {
         "questions": len(labels),
         "ambiguous": int(labels.sum()),
         "f1": {
             **{
-                side: [float(_f1(rows[None])[0]), *bootstrap_interval(rows, _f1, samples=_SAMPLES)]
-                for side, rows in zip(sides, (first, second), strict=True)
+                side: [float(_f1(one[None])[0]), *bootstrap_interval(one, _f1, samples=_SAMPLES)]
+                for side, one in rows.items()
             },
             "difference": [drawn.difference, drawn.low, drawn.high],
         },
-        "auc": {side: [float(roc_auc_score(labels, one))] for side, (one, _) in zip(sides, judged, strict=True)},
+        "auc": {side: [float(roc_auc_score(labels, one))] for side, (one, _) in sides.items()},
         "calibration_error": {
-            side: [float(calibration_errors(labels[None], one[None])[0])]
-            for side, (one, _) in zip(sides, judged, strict=True)
+            side: [float(calibration_errors(labels[None], one[None])[0])] for side, (one, _) in sides.items()
         },
     }
 

@@ -28,7 +28,7 @@ from pgclarify_private.trained_classifier as trained
 inner join pgclarify_private.corpus on trained.corpus_id = corpus.corpus_id;
 
 comment on view pgclarify.ambiguity_classifier is
-'Versions of the classifier of ambiguity that pgclarify train-ambiguity has trained for corpora, with figures on held-out '
+'Versions of the classifier of ambiguity that pgclarify eval train-ambiguity has trained for corpora, with figures on held-out '
 'questions. Option ambiguity_classifier of alter_corpus chooses the one that judges.';
 comment on column pgclarify.ambiguity_classifier.corpus is 'The corpus.';
 comment on column pgclarify.ambiguity_classifier.version is 'Number of the version in its corpus, from 1.';

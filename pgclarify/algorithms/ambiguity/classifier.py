@@ -128,7 +128,7 @@ class AmbiguityClassifier:
             raise ConfigurationError(
                 "a trained version does not fit this classifier of ambiguity",
                 detail=f"It was trained on {trained.shipped_version}; this one is {self.version}.",
-                hint="Train it again: pgclarify train-ambiguity FILE --corpus NAME",
+                hint="Train it again: pgclarify eval train-ambiguity FILE --corpus NAME",
             )
         other = copy.copy(self)
         other.version = f"{self.version}+{trained.version}"

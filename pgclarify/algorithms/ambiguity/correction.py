@@ -45,7 +45,7 @@ class Correction:
             raise ConfigurationError(
                 "a trained version of the classifier of ambiguity is broken",
                 detail=f"It should have {WEIGHTS} finite numbers; the shape of what it has is {self.weights.shape}.",
-                hint="Train it again: pgclarify train-ambiguity FILE --corpus NAME",
+                hint="Train it again: pgclarify eval train-ambiguity FILE --corpus NAME",
             )
 
     def bias(self, *, is_within: bool) -> float:

@@ -1,4 +1,4 @@
-"""How good answers, readings, citations and rankings are. docs/methods/evaluation.md has the formulas."""
+"""How good answers and rankings are, and how much of a figure is chance. See docs/methods/evaluation.md."""
 
 from pgclarify.algorithms.metrics.answers import (
     AnswerSetScores,
@@ -9,81 +9,31 @@ from pgclarify.algorithms.metrics.answers import (
     exact_match,
     normalize_answer,
 )
-from pgclarify.algorithms.metrics.citations import CitationScores, citation_scores, supported_citation_scores
-from pgclarify.algorithms.metrics.classification import (
-    accuracies,
-    accuracy,
-    areas_under_roc,
-    average_precision,
-    average_precisions,
-    calibration_errors,
-    f1_of_labels,
-    f1s_of_labels,
-    precisions_of_labels,
-    recalls_of_labels,
-)
-from pgclarify.algorithms.metrics.coverage import coverage_curve
-from pgclarify.algorithms.metrics.grounding import (
-    Quadrants,
-    f1,
-    grounded_gold,
-    grounded_precision,
-    grounded_recall,
-    quadrants,
-    recall,
-    sufficient,
-)
+from pgclarify.algorithms.metrics.classification import calibration_errors, f1s_of_labels
 from pgclarify.algorithms.metrics.intervals import (
     PairedDifference,
     bootstrap_interval,
-    bootstrap_means,
     f1_of_means,
     mean,
     paired_bootstrap,
-    ratio_of_sums,
 )
-from pgclarify.algorithms.metrics.retrieval import mrecall_at, ndcg_at, pooled, recall_at, reciprocal_rank_at
+from pgclarify.algorithms.metrics.retrieval import pooled, recall_at
 
 __all__ = [
     "AnswerSetScores",
-    "CitationScores",
     "PairedDifference",
-    "Quadrants",
-    "accuracies",
-    "accuracy",
     "answer_coverage",
     "answer_set_scores",
-    "areas_under_roc",
-    "average_precision",
-    "average_precisions",
     "bootstrap_interval",
-    "bootstrap_means",
     "calibration_errors",
-    "citation_scores",
     "cover_exact_match",
-    "coverage_curve",
     "covered_answers",
     "exact_match",
-    "f1",
-    "f1_of_labels",
     "f1_of_means",
     "f1s_of_labels",
-    "grounded_gold",
-    "grounded_precision",
-    "grounded_recall",
     "mean",
-    "mrecall_at",
-    "ndcg_at",
     "normalize_answer",
     "paired_bootstrap",
     "pooled",
-    "precisions_of_labels",
-    "quadrants",
-    "ratio_of_sums",
-    "recall",
     "recall_at",
-    "recalls_of_labels",
-    "reciprocal_rank_at",
-    "sufficient",
-    "supported_citation_scores",
 ]

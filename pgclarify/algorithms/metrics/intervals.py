@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,16 +17,14 @@ from pgclarify.errors import InputError
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
+"""Takes samples of rows, shape (samples, n) or (samples, n, columns), and returns one value for each sample."""
 
-_LEVEL = 0.95
-_SAMPLES = 10_000
-# With many questions there are fewer samples: at most this many drawn rows in all, but at least _LEAST_SAMPLES.
-_MOST_DRAWN = 20_000_000
-_LEAST_SAMPLES = 200
-# How many numbers are in memory at a time, 16 MiB.
-_BLOCK = 1 << 21
+_ENDS: Final = (0.025, 0.975)
+_SAMPLES: Final = 2_000
+# Numbers in memory at a time, 16 MiB.
+_BLOCK: Final = 1 << 21
 # Two sums of the same numbers in another order differ by at most this.
-_ROUNDING = 1e-12
+_ROUNDING: Final = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class PairedDifference:
 
 
 def mean(values: Floats) -> Floats:
-    """Mean over questions; values as for a Statistic of one column, shape (samples, n)."""
+    """Mean over questions of each sample."""
     averages: Floats = values.mean(axis=1)
     return averages
 
@@ -63,32 +62,15 @@ def f1_of_means(values: Floats) -> Floats:
     return harmonic
 
 
-def ratio_of_sums(values: Floats) -> Floats:
-    """Sum of the first column divided by that of the second: takes shape (samples, n, 2), returns (samples,).
-
-    Args:
-        values: The second column is above 0.
-    """
-    sums = values.sum(axis=1)
-    ratios: Floats = sums[:, 0] / sums[:, 1]
-    return ratios
-
-
 def bootstrap_interval(
-    values: ArrayLike, statistic: Statistic = mean, *, samples: int | None = None, seed: int = 0
+    values: ArrayLike, statistic: Statistic = mean, *, samples: int = _SAMPLES
 ) -> tuple[float, float]:
     """The middle 95 % of a statistic over questions that are resampled with replacement.
 
     Args:
         values: One row a question: float64, shape (n,) or (n, columns), n at least 1.
-        statistic: Takes samples of rows, shape (samples, n) or (samples, n, columns), and returns one value for each
-            sample, shape (samples,). The mean, `f1_of_means`, or another.
-        samples: How many samples are drawn, at least 1. None means 10,000, or fewer if n is above 2,000: 20 million
-            rows in all, but at least 200 samples.
-        seed: Seed of the random numbers.
-
-    Returns:
-        The interval's ends. With one question both are its value, which says nothing about other questions.
+        statistic: The mean, `f1_of_means`, or another.
+        samples: How many samples are drawn.
 
     Raises:
         InputError: If there are no values.
@@ -96,50 +78,24 @@ def bootstrap_interval(
     Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), §13.3 (percentile interval).
     """
     rows = _rows(values)
-    return _middle(np.concatenate([statistic(rows[places]) for places in _draws(rows, samples, seed)]))
-
-
-def bootstrap_means(values: ArrayLike, *, seed: int = 0) -> list[tuple[float, float]]:
-    """The interval of the mean of each column, as by `bootstrap_interval`, with the same draws for all columns.
-
-    Args:
-        values: One row a question: float64, shape (n, columns), n at least 1.
-        seed: Seed of the random numbers.
-
-    Returns:
-        The ends for each column.
-
-    Raises:
-        InputError: If there are no values.
-
-    Source: Efron and Tibshirani (1993), §13.3. The weight of a question is how often it was drawn.
-    """
-    rows = _rows(values)
-    drawn = []
-    for places in _draws(rows, None, seed):
-        # The counts of each sample are in a row of their own.
-        places += np.arange(len(places))[:, None] * len(rows)
-        counts = np.bincount(places.ravel(), minlength=places.size).reshape(places.shape)
-        drawn.append(counts.astype(np.float64) @ rows / len(rows))
-    return [_middle(column) for column in np.concatenate(drawn).T]
+    low, high = np.quantile(np.concatenate([statistic(rows[drawn]) for drawn, _ in _draws(rows, samples)]), _ENDS)
+    return float(low), float(high)
 
 
 def paired_bootstrap(
-    first: ArrayLike, second: ArrayLike, statistic: Statistic = mean, *, samples: int | None = None, seed: int = 0
+    first: ArrayLike, second: ArrayLike, statistic: Statistic = mean, *, samples: int = _SAMPLES
 ) -> PairedDifference:
     """Compare two methods on the same questions.
 
     Args:
-        first: One row a question: float64, shape (n,) or (n, columns), n at least 1.
+        first: One row a question, as for `bootstrap_interval`.
         second: Of the same shape, rows for the same questions.
         statistic: As for `bootstrap_interval`.
         samples: As for `bootstrap_interval`.
-        seed: Seed of the random numbers.
 
     Returns:
-        Second minus first. The interval comes from resampled questions; the two results of a question stay together. p
-        comes from a randomization test: each sample swaps the two results of some questions. With n questions p is at
-        least about 2 / 2ⁿ, so few questions prove nothing.
+        Second minus first. The interval comes from resampled pairs. p comes from a randomization test: each sample
+        swaps the two results of some questions. With few questions p proves nothing.
 
     Raises:
         InputError: If there are no values, or the shapes differ.
@@ -151,16 +107,16 @@ def paired_bootstrap(
         raise InputError(
             "two methods are compared on the same questions", detail=f"Their shapes are {one.shape} and {other.shape}."
         )
-    samples = samples or _most_samples(len(one))
     observed = float((statistic(other[None]) - statistic(one[None]))[0])
-    drawn = [statistic(other[places]) - statistic(one[places]) for places in _draws(one, samples, seed)]
-    as_far = sum(
-        int(np.sum(np.abs(_swapped(one, other, swaps, statistic)) >= abs(observed) - _ROUNDING))
-        for swaps in _swaps(one, samples, seed)
-    )
-    low, high = _middle(np.concatenate(drawn))
+    differences, as_far = [], 1
+    for drawn, swaps in _draws(one, samples):
+        differences.append(statistic(other[drawn]) - statistic(one[drawn]))
+        chosen = swaps if one.ndim == 1 else swaps[..., None]
+        swapped = statistic(np.where(chosen, one, other)) - statistic(np.where(chosen, other, one))
+        as_far += int(np.sum(np.abs(swapped) >= abs(observed) - _ROUNDING))
+    low, high = np.quantile(np.concatenate(differences), _ENDS)
     # The observed assignment is one of the possible ones.
-    return PairedDifference(observed, low, high, (1 + as_far) / (1 + samples))
+    return PairedDifference(observed, float(low), float(high), as_far / (1 + samples))
 
 
 def _rows(values: ArrayLike) -> Floats:
@@ -170,33 +126,10 @@ def _rows(values: ArrayLike) -> Floats:
     return rows
 
 
-def _middle(drawn: Floats) -> tuple[float, float]:
-    low, high = np.quantile(drawn, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
-    return float(low), float(high)
-
-
-def _most_samples(questions: int) -> int:
-    return min(_SAMPLES, max(_LEAST_SAMPLES, _MOST_DRAWN // questions))
-
-
-def _blocks(rows: Floats, samples: int) -> list[int]:
-    """Sizes of blocks of samples that fit into memory."""
+def _draws(rows: Floats, samples: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
+    """Yield the drawn rows of samples, and which rows each sample swaps: blocks that fit into memory."""
+    chance = np.random.default_rng(0)
     size = max(1, _BLOCK // rows.size)
-    return [min(size, samples - start) for start in range(0, samples, size)]
-
-
-def _draws(rows: Floats, samples: int | None, seed: int) -> Iterator[NDArray[np.int64]]:
-    chance = np.random.default_rng(seed)
-    for size in _blocks(rows, samples or _most_samples(len(rows))):
-        yield chance.integers(len(rows), size=(size, len(rows)))
-
-
-def _swaps(rows: Floats, samples: int, seed: int) -> Iterator[NDArray[np.bool_]]:
-    chance = np.random.default_rng(seed)
-    for size in _blocks(rows, samples):
-        yield chance.random((size, len(rows))) < 0.5
-
-
-def _swapped(one: Floats, other: Floats, swaps: NDArray[np.bool_], statistic: Statistic) -> Floats:
-    chosen = swaps if one.ndim == 1 else swaps[..., None]
-    return statistic(np.where(chosen, one, other)) - statistic(np.where(chosen, other, one))
+    for start in range(0, samples, size):
+        shape = (min(size, samples - start), len(rows))
+        yield chance.integers(len(rows), size=shape), chance.random(shape) < 0.5
