@@ -76,8 +76,9 @@ class RerankEndpoint:
         self._client = address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
         # Whether the server takes the form of TEI; None while that is unknown.
         self._is_tei: bool | None = None
-        # The most texts in a request, once a server has refused more.
-        self._most_texts = 0
+        # Numbers of texts and characters of requests that were refused as too large. Few long texts say nothing about
+        # many short ones.
+        self._refused: list[tuple[int, int]] = []
         # How often a text was cut.
         self._cuts = 0
 
@@ -161,7 +162,8 @@ class RerankEndpoint:
         If the server refuses it, each half of the texts is tried. A single text that is refused is cut in half, at
         most twice.
         """
-        if 0 < self._most_texts < len(texts):
+        chars = sum(map(len, texts))
+        if any(len(texts) >= count and chars >= size for count, size in self._refused):
             return await self._score_halves(model, query, texts, ends_at)
         try:
             return await self._rerank(model, query, texts, ends_at)
@@ -175,10 +177,9 @@ class RerankEndpoint:
             reply = await self._score_halves(model, query, texts, ends_at)
             if status in REFUSING and cuts == self._cuts:
                 # The number of texts was the problem, because each text alone was accepted.
-                self._most_texts = min(self._most_texts or len(texts), (len(texts) + 1) // 2)
+                self._refused.append((len(texts), chars))
             return reply
         self._cuts += 1
-        chars = len(texts[0])
         _logger.warning("the rerank endpoint refused a text of %d characters: trying half of it", chars)
         return await self._score(model, query, [texts[0][: chars // 2]], ends_at, halvings + 1)
 

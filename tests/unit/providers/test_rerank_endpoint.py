@@ -141,10 +141,28 @@ async def test_a_server_that_takes_few_texts_is_found_out(server: Server, behavi
         server.rerank_bodies.clear()
         second = await complete(model, *texts)
     assert first == json.loads(second.reply) == pytest.approx([(1 + number % 2) / 3 for number in range(13)])
-    # No number is refused a second time, and the tokens are those of all requests.
+    # No size is refused a second time, and the tokens are those of all requests.
     assert [len(body[key]) for body in server.rerank_bodies] == [4, 3, 3, 3]
     expected = sum(sum(len(QUESTION) + len(text) for text in body[key]) // 4 for body in server.rerank_bodies)
     assert second.prompt_tokens == (expected if key == "documents" else None)
+
+
+async def test_long_texts_that_are_too_many_say_nothing_about_short_ones(server: Server) -> None:
+    def refuses(body: Mapping[str, Any]) -> Reply:
+        if "documents" not in body or sum(map(len, body["documents"])) > 1000:
+            return Reply.error(413, "too large")
+        return shared_words(body)
+
+    server.rerank = refuses
+    async with model_of(server) as model:
+        for _ in range(2):
+            server.rerank_bodies.clear()
+            await complete(model, *(f"{number} {'tolls ' * 100}" for number in range(4)))
+        # A refused size is not sent again.
+        assert [len(body["documents"]) for body in server.rerank_bodies] == [1, 1, 1, 1]
+        server.rerank_bodies.clear()
+        await complete(model, *(f"toll {number}" for number in range(50)))
+    assert [len(body["documents"]) for body in server.rerank_bodies] == [50]
 
 
 @pytest.mark.parametrize("status", [400, 413, 422, 500])
