@@ -82,7 +82,7 @@ class Settings(BaseSettings):
         description="Password of the role pgclarify_loopback, for init in a second database of one server.",
     )
     role_password: SecretStr | None = Field(
-        default=None, description="Password of a login that pgclarify grant --create makes."
+        default=None, description="Password of a login that pgclarify corpus grant --create makes."
     )
     llm_provider: Provider = Field(
         default=Provider.AUTO,

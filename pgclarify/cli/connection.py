@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import psycopg
     from psycopg.rows import DictRow
 
+    from pgclarify.client import Client
     from pgclarify.config import Settings
 
     Database: TypeAlias = psycopg.Connection[DictRow]
@@ -117,6 +118,25 @@ def connect(dsn: str) -> Database:
             detail=str(error).strip(),
             hint="Check that the server is running, and PGCLARIFY_DATABASE_URL if it is set; see pgclarify doctor.",
         ) from None
+
+
+def client_of(database: Database, corpus: str | None = None) -> Client:
+    """Return a client on the connection. It raises psycopg's errors, which main explains in the words of commands."""
+    import logging
+
+    from pgclarify.client import Client
+    from pgclarify.errors import PgclarifyError
+
+    class CommandClient(Client):
+        def _take(self, step: Any) -> Any:  # noqa: ANN401
+            try:
+                return super()._take(step)
+            except PgclarifyError as error:
+                raise error.__cause__ or error from None
+
+    # Commands show these warnings in their own words.
+    logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
+    return CommandClient(database, corpus=corpus)
 
 
 def fetch(connection: Database, name: str, /, **parameters: object) -> list[dict[str, Any]]:

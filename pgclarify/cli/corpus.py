@@ -105,9 +105,7 @@ def _add_first_batch(
     tried = 0
     # Only one transaction at a time can create a corpus, so this one ends after the first document.
     with database.transaction():
-        connection.fetch(
-            database, "client_create_corpus", name=corpus, embedding_model=settings.embedding_model, options="{}"
-        )
+        connection.client_of(database).create_corpus(corpus, embedding_model=settings.embedding_model)
         while not report.stored and tried < len(batch):
             _add_batch(database, corpus, [batch[tried]], report)
             tried += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -17,8 +16,8 @@ class DeferredCommand(TyperCommand):
     Args:
         name: The name to type. Its examples are NAME_EXAMPLES in its module, if it has some.
         place: Its module in `pgclarify.cli`, and the function or the Typer app in it.
-        help: Its sentence in the list of commands: the first paragraph of the function's docstring.
-        context_settings: As for Typer.
+        help: Its sentence in the list of commands.
+        group: The part of the list to which it belongs.
     """
 
     def __init__(
@@ -26,12 +25,10 @@ class DeferredCommand(TyperCommand):
         name: str,
         place: str,
         help: str,  # noqa: A002
-        *,
-        context_settings: Mapping[str, Any] | None = None,
+        group: str,
     ) -> None:
-        super().__init__(name, help=help)
+        super().__init__(name, help=help, rich_help_panel=group)
         self._place = place
-        self._settings = context_settings
 
     @cached_property
     def command(self) -> Any:  # noqa: ANN401
@@ -45,8 +42,7 @@ class DeferredCommand(TyperCommand):
             return group
         examples = f"{str(self.name).upper().replace('-', '_')}_EXAMPLES"
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-        settings = dict(self._settings) if self._settings is not None else None
-        alone.command(self.name, epilog=getattr(module, examples, None), context_settings=settings)(found)
+        alone.command(self.name, epilog=getattr(module, examples, None))(found)
         return typer.main.get_command(alone)
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401

@@ -43,7 +43,7 @@ _MOST_IN_BRIEF = 3
 _NEXT_STEPS = """\
 What to try next
   pgclarify ask deductible -c insurance    or cancellation, hail, pets, discount
-  pgclarify psql                           all of it is SQL
+  psql "$(pgclarify dsn)"                  all of it is SQL
   pgclarify load mine FOLDER && pgclarify ask 'your question' -c mine
   pgclarify down                           stop it all"""
 _WITH_A_MODEL = """\
@@ -52,7 +52,7 @@ PGCLARIFY_LLM_MODEL, then: pgclarify down && pgclarify demo"""
 
 
 def demo() -> None:
-    """Start everything, load two small corpora, ask vague questions; safe to repeat."""
+    """Start everything, load two small corpora, ask; safe to repeat."""
     settings = connection.load_settings()
     console = terminal.results()
     dsn = server.start_server(settings)
@@ -171,9 +171,16 @@ def _ask_in_sql(database: connection.Database, console: Console) -> list[Row]:
         # It has no parameters.
         shown: list[Row] = [*database.execute(STATEMENT).fetchall()]
     # The result is reused, because the question was just asked.
-    rows, run_id = asking.clarify(database, QUESTION, CORPUS)
-    console.print(rendering.psql_table(shown) if shown else asking.answer(database, QUESTION, CORPUS, rows, run_id))
+    rows, run_id = _clarify(database, QUESTION, CORPUS)
+    if shown:
+        console.print(rendering.psql_table(shown))
+    elif run_id is not None:
+        console.print(asking.nothing(database, QUESTION, CORPUS, run_id))
     return rows
+
+
+def _clarify(database: connection.Database, question: str, name: str) -> tuple[list[Row], int | None]:
+    return asking.perform(database, "clarify", "Reading passages", question=question, corpus=name, timeout=60.0)
 
 
 def _open_up(database: connection.Database, rows: Sequence[Row], console: Console) -> None:
@@ -216,8 +223,7 @@ def _ask_the_manual(database: connection.Database, took: str, console: Console) 
     console.print(Text("The same on pages that were not written for a demo, right or wrong", style="bold"))
     console.print(f"{len(MANUAL)} pages of pgclarify's own manual are {took}.")
     for question in MANUAL_QUESTIONS:
-        with terminal.notices().status("Reading passages"):
-            rows, _ = asking.clarify(database, question, MANUAL_CORPUS)
+        rows, _ = _clarify(database, question, MANUAL_CORPUS)
         console.print(in_brief(question, rows))
 
 

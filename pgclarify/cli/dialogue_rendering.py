@@ -177,31 +177,7 @@ def way_on(
 
 
 def _psql(rows: str) -> str:
-    return f'pgclarify psql -c "{_ALL_OF} pgclarify.{rows}"'
-
-
-def list_cancelled(run_id: int) -> str:
-    """Return the message for a list that was cancelled."""
-    found = _psql(f"answer_list where run_id = {run_id} order by ordinal")
-    return f"Cancelled run {run_id}; what was paid for is kept.\nThe answers found so far: {found}"
-
-
-def route(row: Row) -> RenderableType:
-    """Render the route of a run with ask_back, how many calls it saved, and why.
-
-    Args:
-        row: A row of statement client_get_route, for a run that is over.
-    """
-    if row["route"] == "answered":
-        saved = f": {counted(row['saved_completions'], 'call')} saved" if row["saved_completions"] else ""
-        said = f"The question is clear, so one pass answered it{saved}."
-    elif row["is_ambiguous"]:
-        said = f"The question is ambiguous ({row['kind']}: {_KINDS[row['kind']]}), so it was clarified."
-    elif row["probability"] is None:
-        said = "The question was not judged, so it was clarified."
-    else:
-        said = "The question is clear, but one pass found no proof, so it was clarified."
-    return Group(Text(f"\n{said}"), *_reasons(row["reasons"] or ()))
+    return f'psql "$(pgclarify dsn)" -c "{_ALL_OF} pgclarify.{rows}"'
 
 
 def answers(question: str, rows: Sequence[Row]) -> RenderableType:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,8 +19,9 @@ if TYPE_CHECKING:
 EXPLAIN_EXAMPLES = terminal.examples(
     "pgclarify explain 42",
     "pgclarify explain 42 --detail stages",
-    "pgclarify explain 42 | less -S",
+    "pgclarify explain 42 --html 42.html --open",
 )
+_STANDARD_OUTPUT = "-"
 # The style of the important part of a line, by its kind. Figures are dim in every line.
 _STYLES = {
     "head": {"body": "bold"},
@@ -38,12 +41,25 @@ class Detail(StrEnum):
 
 
 def explain(
-    run_id: Annotated[int, typer.Argument(metavar="RUN_ID", help="A run; pgclarify status shows the latest ones.")],
+    run_id: Annotated[int, typer.Argument(metavar="RUN_ID", help="A run; pgclarify doctor shows the latest ones.")],
     detail: Annotated[Detail, typer.Option(help="The depth of the tree.")] = Detail.PASSAGES,
+    html: Annotated[
+        str | None,
+        typer.Option("--html", metavar="FILE", help="Write a page that needs no network; - is standard output."),
+    ] = None,
+    open_it: Annotated[bool, typer.Option("--open", metavar="", help="Open that page in the browser.")] = False,
 ) -> None:
     """Show what a run did: where it spent time and calls, how it found each passage, why it stopped."""
+    if open_it and html in (None, _STANDARD_OUTPUT):
+        raise typer.BadParameter("it needs a file: --html FILE", param_hint="--open")
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
+        if html is not None:
+            from pgclarify.reports.run_page import run_page
+            from pgclarify.reports.run_tables import read_run
+
+            _write(run_page(read_run(database, run_id)), html, open_it=open_it)
+            return
         rows = connection.fetch(database, "cli_explain", run_id=run_id, options=json.dumps({"detail": detail.value}))
     # Not wrapped, because the indentation is the tree.
     terminal.results().print(tree(rows), soft_wrap=True)
@@ -64,3 +80,15 @@ def _styled(line: Mapping[str, str]) -> Text:
     styles = {"figures": "dim"} | _STYLES.get(line["kind"], {})
     pieces = ("indent", "label", "body", "figures")
     return Text.assemble(*((sanitize(line[piece]), styles.get(piece, "")) for piece in pieces))
+
+
+def _write(page: str, output: str, *, open_it: bool) -> None:
+    if output == _STANDARD_OUTPUT:
+        # Independent of the terminal's encoding, because the page declares UTF-8.
+        sys.stdout.buffer.write(page.encode())
+        return
+    path = Path(output)
+    path.write_text(page, encoding="utf-8", newline="\n")
+    terminal.notices().print(f"Wrote {path} ({len(page) / 1000:,.0f} kB)", soft_wrap=True)
+    if open_it:
+        typer.launch(path.resolve().as_uri())

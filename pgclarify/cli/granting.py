@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from pgclarify.config import Settings
 
 GRANT_EXAMPLES = terminal.examples(
-    "pgclarify grant ann --user insurance",
-    "pgclarify grant dashboard --analyst insurance claims --create",
-    "pgclarify grant ann --reader insurance --dry-run",
-    "pgclarify grant pgclarify_user --user insurance",
+    "pgclarify corpus grant ann --user insurance",
+    "pgclarify corpus grant dashboard --analyst insurance claims --create",
+    "pgclarify corpus grant ann --reader insurance --dry-run",
+    "pgclarify corpus grant pgclarify_user --user insurance",
 )
-REVOKE_EXAMPLES = terminal.examples("pgclarify revoke ann --analyst insurance")
+REVOKE_EXAMPLES = terminal.examples("pgclarify corpus revoke ann --analyst insurance")
 # PostgreSQL truncates longer names without an error.
 _MOST_NAME_BYTES = 63
 
@@ -78,8 +78,7 @@ def grant(
         with _deciding(database, dry_run=dry_run):
             statements = [_create(database, role, password)] if is_missing else []
             for corpus in corpora:
-                rows = connection.fetch(database, "cli_grant_access", corpus=corpus, role=role, access=access)
-                statements += [row["statement"] for row in rows]
+                statements += connection.client_of(database, corpus).grant_access(role, access)
     say = terminal.notices().print
     if create and not is_missing:
         say(f"role {role} is there already, and keeps its password")
@@ -108,8 +107,7 @@ def revoke(
         _deciding(database, dry_run=dry_run),
     ):
         for corpus in corpora:
-            rows = connection.fetch(database, "cli_revoke_access", corpus=corpus, role=role, access=access)
-            statements += [row["statement"] for row in rows]
+            statements += connection.client_of(database, corpus).revoke_access(role, access)
     _report(role, statements, is_created=False, dry_run=dry_run, as_json=as_json)
 
 

@@ -33,4 +33,4 @@ def hint_of(diagnostic: Diagnostic) -> str | None:
 def in_commands(hint: str) -> str:
     """Replace the SQL in a hint by commands."""
     hint = hint.replace(_CREATE_CORPUS, "pgclarify load NAME PATH")
-    return _STATEMENT.sub(r'pgclarify psql -c "\1"', _EXPLAIN.sub(r"pgclarify explain \1", hint))
+    return _STATEMENT.sub(r'psql "$(pgclarify dsn)" -c "\1"', _EXPLAIN.sub(r"pgclarify explain \1", hint))

@@ -9,9 +9,10 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, NoReturn, cast
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 
 import typer
+from typer.core import TyperGroup
 
 from pgclarify.cli import hints
 from pgclarify.cli.commands import COMMANDS
@@ -19,7 +20,6 @@ from pgclarify.errors import PgclarifyError
 
 if TYPE_CHECKING:
     import psycopg
-    from typer.core import TyperGroup
 
 # Objects are missing because the schema is missing: schema, table, function, type.
 _NOT_INSTALLED = frozenset({"3F000", "42P01", "42883", "42704"})
@@ -32,14 +32,32 @@ _MAKE_ROOM = "Make room there and repeat the command: what was stored is kept. p
 _INSTALL = "Run: pip install 'pgclarify[worker]', or 'pgclarify[embedded]' to have a PostgreSQL server, too."
 _RUN_FAILED = "PC003"
 
+
+class _Commands(TyperGroup):
+    """Lists the commands on one screen, without frames: typer's own list has twice as many lines."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        """Print the usage, and the commands by group."""
+        from pgclarify.cli import terminal
+
+        lines = [f"{self.help}", "Usage: pgclarify COMMAND …   (--help after a command explains it, --version)"]
+        group = ""
+        for command in COMMANDS:
+            if command.rich_help_panel != group:
+                group = str(command.rich_help_panel)
+                lines.append(group)
+            lines.append(f"  {command.name:<20} {command.help}")
+        terminal.results().print("\n".join(lines), soft_wrap=True)
+
+
 _app = typer.Typer(
     name="pgclarify",
+    cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Ask PostgreSQL a vague question; get the readings your documents can answer, each with its evidence.",
-    epilog="Start with: pgclarify demo",
+    help="Ask PostgreSQL a vague question; get the readings that your documents answer.",
 )
 
 

@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pgclarify.cli.rendering import Indented, Row, counted, place, printable
-
-# How many characters of a passage are shown.
-_LONGEST_EXCERPT = 300
+from pgclarify.cli.rendering import Row, counted, passage, printable
 
 
 def nothing_found(
@@ -62,18 +59,10 @@ def closest_passages(passages: Sequence[Row]) -> list[RenderableType]:
     """
     if not passages:
         return []
-    parts: list[RenderableType] = [
-        Text("\nThe closest passages that the search found (they are no answers):", style="bold")
+    return [
+        Text("\nThe closest passages that the search found (they are no answers):", style="bold"),
+        *(part for row in passages for part in passage(row)),
     ]
-    for row in passages:
-        lead = Text(f"  {row['rank']}. ", style="bold")
-        source = Text.assemble((printable(row["document_id"]), "cyan"), f"  {printable(place(row))}".rstrip())
-        source.append(f"  (score {row['score']:.4f})", style="dim")
-        excerpt = printable(row["content"])
-        if len(excerpt) > _LONGEST_EXCERPT:
-            excerpt = excerpt[:_LONGEST_EXCERPT].rpartition(" ")[0] + " ..."
-        parts.extend([Indented(lead, source), Indented(Text(" " * lead.cell_len), Text(excerpt, style="italic"))])
-    return parts
 
 
 def not_looked_at(run: Row, passages: Sequence[Row]) -> RenderableType:
@@ -89,7 +78,7 @@ def not_looked_at(run: Row, passages: Sequence[Row]) -> RenderableType:
     text.append(", and none of those answers it.\n" if run["judged"] else ".\n")
     text.append("If you ask again, only the missing calls are paid. See ", style="default")
     if run["is_over_budget"]:
-        text.append("what is left of budgets: pgclarify status", style="default")
+        text.append("what is left of budgets: pgclarify doctor", style="default")
     else:
         text.append(f"why: pgclarify explain {run['run_id']}", style="default")
     return Group(text, *closest_passages(passages))

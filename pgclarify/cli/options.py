@@ -9,17 +9,7 @@ from typing import Annotated
 
 import typer
 
-Timeout = Annotated[str, typer.Option(metavar="INTERVAL", help="How long to wait: 90s, 5min, or any interval.")]
 AsOneObject = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")]
-AskBackThreshold = Annotated[
-    float | None,
-    typer.Option(
-        metavar="X",
-        min=0.0,
-        max=1.0,
-        help="With --ask-back: a question is ambiguous if its probability is at least this.",
-    ),
-]
 
 
 def read_options(given: Sequence[str]) -> dict[str, object]:
@@ -38,30 +28,6 @@ def read_options(given: Sequence[str]) -> dict[str, object]:
         except (ValueError, RecursionError):
             options[name] = value
     return options
-
-
-def with_flags(context: typer.Context, given: Sequence[str], **flags: object) -> dict[str, object]:
-    """Combine options that are given by name with those that have their own flag.
-
-    Args:
-        context: Of the command, whose parameters have the names of the options.
-        given: As for `read_options`.
-        flags: The values of the flags; None for a flag that was not given.
-
-    Raises:
-        typer.BadParameter: If an option is given in both ways, or cannot be read.
-    """
-    options = read_options(given)
-    for name in flags:
-        if name in options and _is_typed(context, name):
-            flag = "--" + name.replace("_", "-")
-            raise typer.BadParameter(f"give either {flag} or --option {name}=..., not both", param_hint=flag)
-    return {name: value for name, value in flags.items() if value is not None} | options
-
-
-def _is_typed(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _refuse(constant: str) -> object:

@@ -1,9 +1,10 @@
-"""Renders status, an installation on one screen: pure functions from rows to rich renderables."""
+"""Renders an installation on one screen: pure functions from rows to rich renderables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -27,40 +28,28 @@ _STYLES = {"failed": "red", "partial": "yellow", "cancelled": "dim", "queued": "
 _QUESTION_CHARS = 60
 
 
-def status(
-    server: str,
-    place: str,
-    workers: Sequence[Row],
-    queue: Row,
-    corpora: Sequence[Row],
-    sources: Sequence[Row] = (),
-    runs: Sequence[Row] = (),
-    errors: Sequence[Row] = (),
-    budgets: Sequence[Row] = (),
-) -> RenderableType:
+def status(state: Mapping[str, Any]) -> RenderableType:
     """Render the state of an installation.
 
     Args:
-        server: The server of the connection.
-        place: Its address.
-        workers: Rows of `pgclarify.worker_status`, for live workers.
-        queue: The row of `pgclarify.queue_status`.
-        corpora: Rows of `pgclarify.corpus_status`.
-        sources: Rows of `pgclarify.source_status`.
-        runs: Rows of cli_list_recent_runs.
-        errors: Rows of cli_list_recent_errors.
-        budgets: Rows of cli_list_tight_budgets.
+        state: The server, and rows of views: workers, queue, corpora, sources, tight_budgets, recent_runs,
+            recent_errors.
     """
+    server, workers, queue, corpora = state["server"], state["workers"], state["queue"], state["corpora"]
+    sources, budgets = state["sources"], state["tight_budgets"]
+    runs, errors = state["recent_runs"], state["recent_errors"]
+    place = server["place"] + (f", listens on {server['listens_on']}" if server["listens_on"] else "")
     lines = Text()
     _head(lines, "server")
-    lines.append(f"{printable(server)}\n{' ' * _MARGIN}{printable(place)}\n")
+    described = f"PostgreSQL {server['version']}, database {server['database']}"
+    lines.append(f"{printable(described)}\n{' ' * _MARGIN}{printable(place)}\n")
     _head(lines, "workers")
     if workers:
-        described = (
+        each = (
             f"{worker['provider']} {worker['model']} on {worker['host']}, version {worker['version']}"
             for worker in workers
         )
-        lines.append(f"{len(workers)} alive: {printable('; '.join(described))}\n")
+        lines.append(f"{len(workers)} alive: {printable('; '.join(each))}\n")
     else:
         lines.append("none: nothing is indexed or answered until one runs (pgclarify up --detach)\n", "yellow")
     _head(lines, "queue")

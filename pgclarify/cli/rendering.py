@@ -22,6 +22,9 @@ from pgclarify.reports.formats import dollars
 
 Row = Mapping[str, Any]
 
+# How many characters of a passage are shown.
+_LONGEST_EXCERPT = 300
+
 # The look of psql's aligned format: a rule below the header, bars between columns, no frame.
 _PSQL_BOX = Box("    \n  | \n -+ \n  | \n -+ \n -+ \n  | \n    \n", ascii=True)
 
@@ -286,6 +289,52 @@ def _proven(row: Row, margin: Text, first_citation: int, *, remark: str | None) 
     for number, cited in enumerate(row["citations"], start=first_citation):
         parts.extend(citation(number, cited))
     return parts
+
+
+def passages(question: str, rows: Sequence[Row]) -> RenderableType:
+    """Render the passages that a search found, each with the beginning of its text.
+
+    Args:
+        question: The question.
+        rows: Rows of `pgclarify.search`, at least one.
+    """
+    title = Text.assemble((counted(len(rows), "passage"), "bold"), f' for "{printable(question)}"')
+    return Group(title, *(part for row in rows for part in passage(row)))
+
+
+def passage(row: Row) -> list[RenderableType]:
+    """Render a passage of a search: document, score and the beginning of the text."""
+    lead = Text(f"  {row['rank']}. ", style="bold")
+    source = Text.assemble((printable(row["document_id"]), "cyan"), f"  {printable(place(row))}".rstrip())
+    source.append(f"  (score {row['score']:.4f})", style="dim")
+    excerpt = printable(row["content"])
+    if len(excerpt) > _LONGEST_EXCERPT:
+        excerpt = excerpt[:_LONGEST_EXCERPT].rpartition(" ")[0] + " ..."
+    return [Indented(lead, source), Indented(Text(" " * lead.cell_len), Text(excerpt, style="italic"))]
+
+
+def investigation(question: str, rows: Sequence[Row]) -> RenderableType:
+    """Render an investigation: its steps and its conclusion, with numbered evidence.
+
+    Args:
+        question: The question.
+        rows: The row of `pgclarify.investigate`, with columns of its run.
+    """
+    (row,) = rows
+    parts: list[RenderableType] = []
+    number = 1
+    for one in row["steps"]:
+        if one["kind"] != "conclusion":
+            parts.append(step(one, first_citation=number))
+            number += len(one["citations"])
+    end = conclusion(
+        question,
+        row,
+        first_citation=number,
+        stop_reason=row["stop_reason"],
+        is_over_budget=row["is_over_budget"],
+    )
+    return Group(*parts, end)
 
 
 def loaded(corpus: str, changed: int, unchanged: int, *, is_searchable: bool) -> Text:

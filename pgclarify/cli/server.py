@@ -1,4 +1,4 @@
-"""Commands about the server and its workers: up, down, init, worker, dsn; and where the dbt package is."""
+"""Commands about the server and its workers: up, down, init, worker, dsn."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ WORKER_EXAMPLES = terminal.examples(
     "PGCLARIFY_LLM_PROVIDER=extractive pgclarify worker",
     "pgclarify worker --metrics 9464 --grace 60",
 )
-DBT_PACKAGE_EXAMPLES = terminal.examples(
-    'export PGCLARIFY_DBT_PACKAGE="$(pgclarify dbt-package)"', 'cp -r "$(pgclarify dbt-package)" searches/pgclarify'
+DSN_EXAMPLES = terminal.examples(
+    'psql "$(pgclarify dsn)"', 'pg_dump -Fc "$(pgclarify dsn)" > pgclarify.dump', "pgclarify dsn --role dashboard"
 )
-DSN_EXAMPLES = terminal.examples("pgclarify dsn", "pgclarify dsn --role dashboard")
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object: what was found and done.")]
 
 
@@ -159,13 +158,6 @@ def dsn(
     """Print the connection string of the database in use."""
     settings = connection.load_settings()
     typer.echo(connection.running_dsn(settings) if role is None else listening.url_for(settings, role))
-
-
-def dbt_package() -> None:
-    """Print the folder of the dbt package, for packages.yml of a dbt project."""
-    from pgclarify.install.shipped import shipped
-
-    typer.echo(shipped("dbt"))
 
 
 def start_server(settings: Settings) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from pgclarify.cli import connection, terminal
+from pgclarify.cli import terminal
 from pgclarify.errors import InputError
 
+_PART = re.compile(
+    r"(\d+(?:\.\d+)?)\s*(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ours?)?|d(?:ays?)?)\b", re.IGNORECASE
+)
+_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 WHAT_IS_KEPT = "Cancelled; what was paid for is kept."
 
 
@@ -37,24 +42,20 @@ def interruptible(told: Callable[[], str] = lambda: WHAT_IS_KEPT) -> Iterator[No
         raise
 
 
-def read_seconds(database: connection.Database, timeout: str) -> float:
+def read_seconds(timeout: str) -> float:
     """Return the length of an option --timeout, in seconds.
 
     Raises:
-        InputError: If it is not an interval, or not positive.
+        InputError: If it is not a duration, or not positive.
     """
-    import psycopg
-
-    try:
-        (row,) = connection.fetch(database, "cli_read_interval", interval=timeout)
-    except (psycopg.errors.InvalidDatetimeFormat, psycopg.errors.DatetimeFieldOverflow) as error:
-        raise no_interval(timeout) from error
-    seconds = float(row["seconds"])
-    if seconds <= 0:
-        raise InputError("the timeout must be positive", detail=f"It is {timeout}.", hint="Pass --timeout 5min.")
+    parts = _PART.findall(timeout)
+    is_whole = parts and not _PART.sub("", timeout).strip()
+    seconds = sum(
+        float(number) * _SECONDS[unit[:1] if unit[:2] != "ms" else "ms"]
+        for number, unit in ((number, unit.lower()) for number, unit in parts)
+    )
+    if not is_whole or seconds <= 0:
+        raise InputError(
+            "the timeout is no duration", detail=f"It is {timeout!r}.", hint="Pass --timeout 90s, 5min or '1 hour'."
+        )
     return seconds
-
-
-def no_interval(timeout: str) -> InputError:
-    """Make the error for a timeout that the server cannot read."""
-    return InputError("the timeout is no interval", detail=f"It is {timeout!r}.", hint="Pass --timeout 90s, or 5min.")

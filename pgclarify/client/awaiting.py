@@ -11,23 +11,18 @@ import psycopg
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from pgclarify.client import (
-    asking,
-    conversing,
-    detecting,
-    documents,
-    estimating,
-    explaining,
-    investigating,
-    listing,
-    submitting,
-    watching,
+from pgclarify.client import documents, operations, watching
+from pgclarify.client.opening import (
+    CONNECTION_OPTIONS,
+    connecting,
+    database_url,
+    is_in_transaction,
+    log_warning,
+    statement_of,
 )
-from pgclarify.client.opening import CONNECTION_OPTIONS, connecting, database_url, is_in_transaction, log_warning
 from pgclarify.client.refusals import REFUSALS
-from pgclarify.client.scripts import Pause, Rows, Script, Session, Statement, Stream, described
+from pgclarify.client.scripts import Call, Pause, Rows, Script, Session, Statement, Stream, described
 from pgclarify.database.errors import translated
-from pgclarify.database.queries import queries
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -61,7 +56,7 @@ def _iteration(
             try:
                 step = next(steps)
                 while True:
-                    if isinstance(step, Statement | Pause):
+                    if isinstance(step, Statement | Call | Pause):
                         step = steps.send(await client._take(step))
                     else:
                         yield step
@@ -108,42 +103,47 @@ class AsyncClient(Session):
         if self._owns_connection:
             await self._connection.close()
 
-    clarify = _call(asking.clarify)
-    clarify_many = _call(asking.clarify_many)
-    submit = _call(submitting.submit)
-    submit_many = _call(submitting.submit_many)
-    wait = _call(asking.wait)
+    clarify = _call(operations.clarify)
+    clarify_many = _call(operations.clarify_many)
+    detect_ambiguity = _call(operations.detect_ambiguity)
+    rewrite = _call(operations.rewrite)
+    clarifying_questions = _call(operations.clarifying_questions)
+    reply = _call(operations.reply)
+    list_answers = _call(operations.list_answers)
+    investigate = _call(operations.investigate)
+    search = _call(operations.search)
+    neighbors = _call(operations.neighbors)
+    consolidate = _call(operations.consolidate)
+    estimate = _call(operations.estimate)
+    submit = _call(operations.submit)
+    submit_many = _call(operations.submit_many)
+    wait = _call(operations.wait)
+    cancel = _call(operations.cancel)
+    result = _call(operations.result)
     verdicts = _iteration(watching.verdicts)
-    result = _call(submitting.result)
-    cancel = _call(asking.cancel)
-    estimate = _call(estimating.estimate)
-    explain = _call(explaining.explain)
-    consolidate = _call(asking.consolidate)
-    search = _call(asking.search)
-    closest_passages = _call(asking.closest_passages)
-    investigate = _call(investigating.investigate)
-    steps = _iteration(watching.steps)
-    detect_ambiguity = _call(detecting.detect_ambiguity)
-    rewrite = _call(detecting.rewrite)
-    route = _call(detecting.route)
-    clarifying_questions = _call(conversing.clarifying_questions)
-    reply = _call(conversing.reply)
-    list_answers = _call(listing.list_answers)
+    explain = _call(operations.explain)
     create_corpus = _call(documents.create_corpus)
+    alter_corpus = _call(documents.alter_corpus)
     drop_corpus = _call(documents.drop_corpus)
     add_documents = _call(documents.add_documents)
     remove_document = _call(documents.remove_document)
     erase_document = _call(documents.erase_document)
+    attach_table = _call(documents.attach_table)
+    detach_table = _call(documents.detach_table)
+    resync = _call(documents.resync)
+    grant_access = _call(documents.grant_access)
+    revoke_access = _call(documents.revoke_access)
+    distribute = _call(documents.distribute)
     corpora = _call(documents.corpora)
     corpus_status = _call(documents.corpus_status)
     wait_until_searchable = _call(documents.wait_until_searchable)
 
     @property
-    def is_in_transaction(self) -> bool:
+    def _is_in_transaction(self) -> bool:
         """Tell whether the connection has an open transaction."""
         return is_in_transaction(self._connection)
 
-    async def _take(self, step: Statement | Pause) -> Rows:
+    async def _take(self, step: Statement | Call | Pause) -> Rows:
         if isinstance(step, Pause):
             await asyncio.sleep(step.seconds)
             return ()
@@ -152,7 +152,7 @@ class AsyncClient(Session):
                 connection.add_notice_handler(log_warning)
                 try:
                     async with connection.cursor(row_factory=dict_row) as cursor:
-                        await cursor.execute(queries[step.name], step.parameters)
+                        await cursor.execute(*statement_of(step))
                         return await cursor.fetchall()
                 finally:
                     connection.remove_notice_handler(log_warning)

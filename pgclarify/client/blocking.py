@@ -11,23 +11,18 @@ import psycopg
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
-from pgclarify.client import (
-    asking,
-    conversing,
-    detecting,
-    documents,
-    estimating,
-    explaining,
-    investigating,
-    listing,
-    submitting,
-    watching,
+from pgclarify.client import documents, operations, watching
+from pgclarify.client.opening import (
+    CONNECTION_OPTIONS,
+    connecting,
+    database_url,
+    is_in_transaction,
+    log_warning,
+    statement_of,
 )
-from pgclarify.client.opening import CONNECTION_OPTIONS, connecting, database_url, is_in_transaction, log_warning
 from pgclarify.client.refusals import REFUSALS
-from pgclarify.client.scripts import Pause, Rows, Script, Session, Statement, Stream, described
+from pgclarify.client.scripts import Call, Pause, Rows, Script, Session, Statement, Stream, described
 from pgclarify.database.errors import translated
-from pgclarify.database.queries import queries
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,7 +52,7 @@ def _iteration(script: Callable[Concatenate[Session, P], Stream[T]]) -> Callable
             try:
                 step = next(steps)
                 while True:
-                    if isinstance(step, Statement | Pause):
+                    if isinstance(step, Statement | Call | Pause):
                         step = steps.send(client._take(step))
                     else:
                         yield step
@@ -77,6 +72,11 @@ class Client(Session):
         with pgclarify.connect() as client:
             for reading in client.clarify("rental cars", corpus="insurance"):
                 print(reading.ordinal, reading.interpretation, reading.answer, reading.document_ids)
+
+    Methods raise InputError if an argument or option cannot be used, NotFound if a corpus or run does not exist or you
+    may not see it, and PermissionDenied if something is another role's. Methods that wait for a worker also raise
+    NoWorker, RunTimeout (the run continues, and run_ids names it) and RunFailed. If one is interrupted (Ctrl-C, a
+    cancelled task), it cancels its run.
 
     Args:
         connection: A connection or a pool.
@@ -106,42 +106,47 @@ class Client(Session):
         if self._owns_connection:
             self._connection.close()
 
-    clarify = _call(asking.clarify)
-    clarify_many = _call(asking.clarify_many)
-    submit = _call(submitting.submit)
-    submit_many = _call(submitting.submit_many)
-    wait = _call(asking.wait)
+    clarify = _call(operations.clarify)
+    clarify_many = _call(operations.clarify_many)
+    detect_ambiguity = _call(operations.detect_ambiguity)
+    rewrite = _call(operations.rewrite)
+    clarifying_questions = _call(operations.clarifying_questions)
+    reply = _call(operations.reply)
+    list_answers = _call(operations.list_answers)
+    investigate = _call(operations.investigate)
+    search = _call(operations.search)
+    neighbors = _call(operations.neighbors)
+    consolidate = _call(operations.consolidate)
+    estimate = _call(operations.estimate)
+    submit = _call(operations.submit)
+    submit_many = _call(operations.submit_many)
+    wait = _call(operations.wait)
+    cancel = _call(operations.cancel)
+    result = _call(operations.result)
     verdicts = _iteration(watching.verdicts)
-    result = _call(submitting.result)
-    cancel = _call(asking.cancel)
-    estimate = _call(estimating.estimate)
-    explain = _call(explaining.explain)
-    consolidate = _call(asking.consolidate)
-    search = _call(asking.search)
-    closest_passages = _call(asking.closest_passages)
-    investigate = _call(investigating.investigate)
-    steps = _iteration(watching.steps)
-    detect_ambiguity = _call(detecting.detect_ambiguity)
-    rewrite = _call(detecting.rewrite)
-    route = _call(detecting.route)
-    clarifying_questions = _call(conversing.clarifying_questions)
-    reply = _call(conversing.reply)
-    list_answers = _call(listing.list_answers)
+    explain = _call(operations.explain)
     create_corpus = _call(documents.create_corpus)
+    alter_corpus = _call(documents.alter_corpus)
     drop_corpus = _call(documents.drop_corpus)
     add_documents = _call(documents.add_documents)
     remove_document = _call(documents.remove_document)
     erase_document = _call(documents.erase_document)
+    attach_table = _call(documents.attach_table)
+    detach_table = _call(documents.detach_table)
+    resync = _call(documents.resync)
+    grant_access = _call(documents.grant_access)
+    revoke_access = _call(documents.revoke_access)
+    distribute = _call(documents.distribute)
     corpora = _call(documents.corpora)
     corpus_status = _call(documents.corpus_status)
     wait_until_searchable = _call(documents.wait_until_searchable)
 
     @property
-    def is_in_transaction(self) -> bool:
+    def _is_in_transaction(self) -> bool:
         """Tell whether the connection has an open transaction."""
         return is_in_transaction(self._connection)
 
-    def _take(self, step: Statement | Pause) -> Rows:
+    def _take(self, step: Statement | Call | Pause) -> Rows:
         if isinstance(step, Pause):
             time.sleep(step.seconds)
             return ()
@@ -149,7 +154,7 @@ class Client(Session):
             connection.add_notice_handler(log_warning)
             try:
                 with connection.cursor(row_factory=dict_row) as cursor:
-                    return cursor.execute(queries[step.name], step.parameters).fetchall()
+                    return cursor.execute(*statement_of(step)).fetchall()
             finally:
                 connection.remove_notice_handler(log_warning)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from pgclarify.client.indexing_watch import IndexingWatch
 from pgclarify.client.records import CorpusStatus, record
-from pgclarify.client.scripts import Script, Session, Statement, interval, pace, to_json
+from pgclarify.client.scripts import Call, Script, Session, Statement, interval, only_value, pace, to_json
 from pgclarify.errors import InputError, NotFound, NotReady, NoWorker, PermissionDenied
 from pgclarify.vocabulary import Document
 
@@ -36,11 +37,21 @@ def create_corpus(
         InputError: If the name or an option cannot be used.
         AlreadyExists: If there is a corpus of that name.
     """
-    (row,) = yield Statement(
-        "client_create_corpus",
-        {"name": name, "embedding_model": embedding_model, "options": to_json(options, "an option")},
-    )
-    return int(row["corpus_id"])
+    arguments = {"name": name, "embedding_model": embedding_model, "options": to_json(options, "an option")}
+    return int(only_value((yield Call("create_corpus", arguments))))
+
+
+def alter_corpus(session: Session, /, name: str, **options: object) -> Script[bool]:
+    """Change options of a corpus of yours.
+
+    Args:
+        name: The corpus. The client's own corpus is not a default here.
+        options: As in SQL.
+
+    Returns:
+        True if anything changed.
+    """
+    return bool(only_value((yield Call("alter_corpus", {"name": name, "options": to_json(options, "an option")}))))
 
 
 def drop_corpus(session: Session, /, name: str) -> Script[None]:
@@ -53,7 +64,7 @@ def drop_corpus(session: Session, /, name: str) -> Script[None]:
         NotFound: If there is no such corpus.
         PermissionDenied: If it belongs to another role.
     """
-    yield Statement("client_drop_corpus", {"name": name})
+    yield Call("drop_corpus", {"name": name})
 
 
 def add_documents(session: Session, /, documents: Iterable[Document], *, corpus: str | None = None) -> Script[int]:
@@ -116,8 +127,8 @@ def remove_document(session: Session, /, document_id: str, *, corpus: str | None
         NotFound: If there is no such corpus.
         PermissionDenied: If it belongs to another role.
     """
-    (row,) = yield Statement("client_remove_document", {"corpus": corpus or session.corpus, "document_id": document_id})
-    return bool(row["is_removed"])
+    arguments = {"corpus": corpus or session.corpus, "document_id": document_id}
+    return bool(only_value((yield Call("remove_document", arguments))))
 
 
 def erase_document(session: Session, /, document_id: str, *, corpus: str | None = None) -> Script[bool]:
@@ -139,8 +150,115 @@ def erase_document(session: Session, /, document_id: str, *, corpus: str | None 
         PermissionDenied: If it belongs to another role.
         NotReady: If it is a row of an attached table, from which it would return.
     """
-    (row,) = yield Statement("client_erase_document", {"corpus": corpus or session.corpus, "document_id": document_id})
-    return bool(row["is_erased"])
+    arguments = {"corpus": corpus or session.corpus, "document_id": document_id}
+    return bool(only_value((yield Call("erase_document", arguments))))
+
+
+def attach_table(
+    session: Session,
+    /,
+    relation: str,
+    id_column: str,
+    content_column: str,
+    *,
+    corpus: str | None = None,
+    **options: object,
+) -> Script[int]:
+    """Load a table into a corpus, and keep the corpus in step with it.
+
+    Args:
+        relation: The table, with its schema if it is not in the search path.
+        id_column: The column with the document's id.
+        content_column: The column with its text.
+        corpus: Its name; None means the client's.
+        options: As in SQL.
+
+    Returns:
+        The id of the source.
+    """
+    arguments = {
+        "corpus": corpus or session.corpus,
+        "relation": relation,
+        "id_column": id_column,
+        "content_column": content_column,
+        "options": to_json(options, "an option"),
+    }
+    return int(only_value((yield Call("attach_table", arguments))))
+
+
+def detach_table(session: Session, /, relation: str, *, corpus: str | None = None, **options: object) -> Script[int]:
+    """Stop following a table.
+
+    Args:
+        relation: The table.
+        corpus: Its name; None means the client's.
+        options: As in SQL.
+
+    Returns:
+        How many documents were removed.
+    """
+    arguments = {"corpus": corpus or session.corpus, "relation": relation, "options": to_json(options, "an option")}
+    return int(only_value((yield Call("detach_table", arguments))))
+
+
+def resync(session: Session, /, relation: str, *, corpus: str | None = None) -> Script[int]:
+    """Compare a corpus with an attached table again, and mend what differs.
+
+    Args:
+        relation: The table.
+        corpus: Its name; None means the client's.
+
+    Returns:
+        The id of the source.
+    """
+    return int(only_value((yield Call("resync", {"corpus": corpus or session.corpus, "relation": relation}))))
+
+
+def grant_access(
+    session: Session, /, role: str, access: str = "reader", *, corpus: str | None = None
+) -> Script[list[str]]:
+    """Let a role read, ask or analyze a corpus of yours.
+
+    Args:
+        role: A login or a group; or pgclarify_user or pgclarify_reader, for all that may ask or read.
+        access: reader, user or analyst.
+        corpus: Its name; None means the client's.
+
+    Returns:
+        The SQL statements that were executed.
+    """
+    rows = yield Call("grant_access", {"corpus": corpus or session.corpus, "role": role, "access": access})
+    return [only_value([row]) for row in rows]
+
+
+def revoke_access(
+    session: Session, /, role: str, access: str = "reader", *, corpus: str | None = None
+) -> Script[list[str]]:
+    """Revoke what grant_access has granted.
+
+    Args:
+        role: As in grant_access.
+        access: As in grant_access.
+        corpus: Its name; None means the client's.
+
+    Returns:
+        The SQL statements that were executed.
+    """
+    rows = yield Call("revoke_access", {"corpus": corpus or session.corpus, "role": role, "access": access})
+    return [only_value([row]) for row in rows]
+
+
+def distribute(session: Session, /, corpus: str, **options: object) -> Script[dict[str, Any]]:
+    """Experimental: spread a corpus over the nodes of a Citus cluster, or bring it back.
+
+    Args:
+        corpus: Its name. The client's own corpus is not a default here.
+        options: As in SQL: shards, undo, dry_run.
+
+    Returns:
+        What was moved, or would be.
+    """
+    return dict(only_value((yield Call("distribute", {"corpus": corpus, "options": to_json(options, "an option")}))))
 
 
 def corpora(session: Session, /) -> Script[list[CorpusStatus]]:

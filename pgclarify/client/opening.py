@@ -8,9 +8,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+from psycopg import sql
 from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 
+from pgclarify.client.scripts import Call, Statement
+from pgclarify.database.queries import queries
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 
 _logger = logging.getLogger("pgclarify.client")
@@ -90,3 +93,14 @@ def is_in_transaction(connection: object) -> bool:
         isinstance(connection, psycopg.BaseConnection)
         and connection.info.transaction_status is not TransactionStatus.IDLE
     )
+
+
+def statement_of(step: Statement | Call) -> tuple[sql.SQL | sql.Composed, Mapping[str, object]]:
+    """Return what is sent for a statement or a call of a function, and its parameters."""
+    if isinstance(step, Statement):
+        return sql.SQL(queries[step.name]), step.parameters
+    arguments = (sql.SQL("{} => {}").format(sql.Identifier(name), sql.Placeholder(name)) for name in step.arguments)
+    call = sql.SQL("select * from pgclarify.{}({})").format(
+        sql.Identifier(step.function), sql.SQL(", ").join(arguments)
+    )
+    return call, step.arguments

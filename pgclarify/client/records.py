@@ -13,7 +13,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
-from pgclarify.vocabulary import Outcome, RunStatus, StepKind, StepOutcome, StopCode
+from pgclarify.vocabulary import AmbiguityType, Outcome, RunStatus, StepKind, StepOutcome, StopCode
 
 Row: TypeAlias = Mapping[str, Any]
 R = TypeVar("R")
@@ -21,11 +21,10 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A passage that proves an interpretation.
+    """A passage that proves a reading, an answer, a reformulation or a step.
 
     Attributes:
-        rank: Place among the citations of its interpretation, from 1.
-        is_medoid: True for the citation that represents the interpretation.
+        rank: Place among the citations of the same item, from 1.
         document_id: The document, by your own id.
         title: Its title now; None if it has none or is gone.
         uri: Its address, for people; None if it has none or is gone.
@@ -35,10 +34,10 @@ class Citation:
         start_char: Offset of the quote in the current document, from 0; its former offset if the quote is gone.
         end_char: Offset of the end of the quote, likewise.
         is_current: True if the document still has the quote.
+        is_medoid: True for the citation that represents its reading; None unless it is of a reading.
     """
 
     rank: int
-    is_medoid: bool
     document_id: str
     title: str | None
     uri: str | None
@@ -48,6 +47,7 @@ class Citation:
     start_char: int
     end_char: int
     is_current: bool
+    is_medoid: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,37 +171,6 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class StepCitation:
-    """A passage that proves the answer of a step.
-
-    Attributes:
-        step_ordinal: The step.
-        rank: Place among its citations, from 1.
-        document_id: The document, by your own id.
-        title: Its title now; None if it has none or is gone.
-        uri: Its address, for people; None if it has none or is gone.
-        passage_id: The passage.
-        heading: Headings above the passage when it was cited; None if there were none.
-        quote: The words that prove the answer, verbatim.
-        start_char: Offset of the quote in the current document, from 0; its former offset if the quote is gone.
-        end_char: Offset of the end of the quote, likewise.
-        is_current: True if the document still has the quote.
-    """
-
-    step_ordinal: int
-    rank: int
-    document_id: str
-    title: str | None
-    uri: str | None
-    passage_id: int
-    heading: str | None
-    quote: str
-    start_char: int
-    end_char: int
-    is_current: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Step:
     """One question of an investigation. The run may not be over yet.
 
@@ -228,7 +197,7 @@ class Step:
     confidence: float | None
     reason: str | None
     semantic_sets: int | None
-    citations: tuple[StepCitation, ...]
+    citations: tuple[Citation, ...]
     abstention_code: StopCode | None = None
 
 
@@ -254,7 +223,7 @@ class Investigation:
     confidence: float | None
     steps: tuple[Step, ...]
     document_ids: tuple[str, ...]
-    citations: tuple[StepCitation, ...]
+    citations: tuple[Citation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +249,179 @@ class SearchResult:
     content: str
     score: float
     origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class AmbiguityReason:
+    """One reason for or against ambiguity.
+
+    Attributes:
+        source: classifier, feature, rule (a row of ambiguity_rule) or corpus (the number of readings that it supports).
+        name: Name of the reason within its source.
+        text: The reason in words.
+    """
+
+    source: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """Whether a question is ambiguous.
+
+    Attributes:
+        run_id: The run.
+        is_ambiguous: True if the probability reaches the threshold, or a rule says so; None if the run did not succeed.
+        probability: That the question is ambiguous, from 0 to 1; 1 if a rule matched; None if the question is in
+            another language than English, which the classifier cannot read.
+        kind: pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or
+            lexical (a name or word has several meanings); None unless ambiguous.
+        reasons: The reasons for this judgement.
+        question: The question, if the run has several.
+        ordinal: Its place among the different questions of the run, from 1, likewise.
+    """
+
+    run_id: int
+    is_ambiguous: bool | None
+    probability: float | None
+    kind: str | None
+    reasons: tuple[AmbiguityReason, ...]
+    question: str | None = None
+    ordinal: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenQuestion:
+    """A question that stands alone.
+
+    Attributes:
+        run_id: The run.
+        rewritten: The rewritten question. If the original was clear or could not be rewritten, exactly the original.
+        was_ambiguous: Whether the question was ambiguous, given the earlier turns.
+        reason: Why it was rewritten in this way, or not at all; None if it is clear without its history.
+    """
+
+    run_id: int
+    rewritten: str
+    was_ambiguous: bool
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedQuestion:
+    """A question to ask back, or a reformulation to choose.
+
+    Attributes:
+        run_id: The run, for reply.
+        ordinal: Place in the list, from 1; for reply.
+        ambiguity_type: Which kind of ambiguity it resolves; None for schemes without types.
+        clarifying_question: A question to the user; None if there are reformulations to choose from.
+        reformulation: What a user who means this would ask; None if the model gave none.
+        document_ids: Documents that answer the reformulation, best first; empty unless it is answerable.
+        reasoning: The model's reasoning; None for schemes without reasoning.
+        is_answerable: Whether a document answers the reformulation. None if there is no reformulation, if it was not
+            checked, or if no passage answers it and some could not be judged.
+        citations: The passages that answer it.
+    """
+
+    run_id: int
+    ordinal: int
+    ambiguity_type: AmbiguityType | None
+    clarifying_question: str | None
+    reformulation: str | None
+    document_ids: tuple[str, ...]
+    reasoning: str | None
+    is_answerable: bool | None
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReformulatedQuestion:
+    """The state of a conversation after a turn.
+
+    Attributes:
+        conversation_id: The conversation; pass it to clarifying_questions for the next turn.
+        turn: The number of this turn, from 1 to 3.
+        question: The question as it is now.
+        turns_left: How many more turns are possible, from 2 to 0.
+    """
+
+    conversation_id: int
+    turn: int
+    question: str
+    turns_left: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAnswer:
+    """One answer of several.
+
+    Attributes:
+        run_id: The run.
+        ordinal: Place in the order in which the answers were found, from 1.
+        answer: The answer in its first spelling.
+        variants: All spellings that were found, the first one first.
+        document_ids: Documents that have the answer, best first.
+        citations: The passages that prove it.
+    """
+
+    run_id: int
+    ordinal: int
+    answer: str
+    variants: tuple[str, ...]
+    document_ids: tuple[str, ...]
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What questions would cost.
+
+    Attributes:
+        run_id: The run that made the estimate; None if all questions have been answered, so that no run was needed.
+        questions: How many questions were given.
+        distinct_questions: How many of them are different.
+        answered: How many of these an earlier run has answered, so that they need no call.
+        sampled: How many of the others were examined. If not all were, the figures are scaled up from these.
+        calls: About how many calls would be made and paid for.
+        calls_at_most: The upper bound of calls, without those that are repeated because their reply was invalid.
+        reused_calls: About how many further calls are needed whose replies are paid for already.
+        prompt_tokens: About how many input tokens the calls have.
+        completion_tokens: About how many output tokens they have.
+        cost_usd: About what they cost in US dollars; None if the model has no price.
+        model: The model that would be called; None if no run was needed.
+    """
+
+    run_id: int | None
+    questions: int
+    distinct_questions: int
+    answered: int
+    sampled: int
+    calls: int
+    calls_at_most: int
+    reused_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: Decimal | None
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """A passage that is near another one.
+
+    Attributes:
+        rank: Place, from 1.
+        document_id: Its document, by your own id.
+        passage_id: The passage.
+        similarity: Cosine similarity, up to 1.
+    """
+
+    rank: int
+    document_id: str
+    passage_id: int
+    similarity: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,23 +474,17 @@ def record(kind: type[R], row: Row, /, **converted: object) -> R:
 
     Args:
         kind: A dataclass of this module.
-        row: The row. Other columns are ignored, so that a newer server may send more.
+        row: The row. Other columns are ignored, so that a newer server may send more. A missing column has the default.
         converted: Fields whose values differ from the row.
     """
     # The type system has no name for "a dataclass".
-    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    return kind(**{name: converted[name] if name in converted else row[name] for name in names})
+    given = {field.name: row[field.name] for field in fields(kind) if field.name in row}  # type: ignore[arg-type]
+    return kind(**given | converted)
 
 
 def read_interpretation(row: Row) -> Interpretation:
     """Read a row of type pgclarify.clarification."""
-    return record(
-        Interpretation,
-        row,
-        status=RunStatus(row["status"]),
-        document_ids=tuple(row["document_ids"]),
-        citations=tuple(record(Citation, citation) for citation in row["citations"]),
-    )
+    return record(Interpretation, row, status=RunStatus(row["status"]), **_evidence(row))
 
 
 def read_stop_code(row: Row) -> StopCode | None:
@@ -366,18 +502,6 @@ def read_verdict(row: Row) -> Verdict:
     return record(Verdict, row, outcome=Outcome(row["outcome"]))
 
 
-def read_step(row: Row) -> Step:
-    """Read a row of view pgclarify.investigation_step with its citations."""
-    return record(
-        Step,
-        row,
-        kind=StepKind(row["kind"]),
-        outcome=StepOutcome(row["outcome"]),
-        citations=_read_step_citations(row),
-        abstention_code=None if row["abstention_code"] is None else StopCode(row["abstention_code"]),
-    )
-
-
 def read_investigation(row: Row) -> Investigation:
     """Read a row of type pgclarify.investigation."""
     return record(
@@ -385,11 +509,49 @@ def read_investigation(row: Row) -> Investigation:
         row,
         status=RunStatus(row["status"]),
         outcome=None if row["outcome"] is None else StepOutcome(row["outcome"]),
-        steps=tuple(read_step(step) for step in row["steps"]),
-        document_ids=tuple(row["document_ids"]),
-        citations=_read_step_citations(row),
+        steps=tuple(_read_step(step) for step in row["steps"]),
+        **_evidence(row),
     )
 
 
-def _read_step_citations(row: Row) -> tuple[StepCitation, ...]:
-    return tuple(record(StepCitation, citation) for citation in row["citations"])
+def _read_step(row: Row) -> Step:
+    code = row["abstention_code"]
+    return record(
+        Step,
+        row,
+        kind=StepKind(row["kind"]),
+        outcome=StepOutcome(row["outcome"]),
+        citations=_citations(row),
+        abstention_code=None if code is None else StopCode(code),
+    )
+
+
+def read_ambiguity(row: Row) -> Ambiguity:
+    """Read a row of type pgclarify.ambiguity."""
+    return record(Ambiguity, row, reasons=tuple(record(AmbiguityReason, reason) for reason in row["reasons"] or ()))
+
+
+def read_proposed_question(row: Row) -> ProposedQuestion:
+    """Read a row of type pgclarify.proposed_question."""
+    kind = row["ambiguity_type"]
+    return record(ProposedQuestion, row, ambiguity_type=None if kind is None else AmbiguityType(kind), **_evidence(row))
+
+
+def read_listed_answer(row: Row) -> ListedAnswer:
+    """Read a row of type pgclarify.answer."""
+    return record(ListedAnswer, row, variants=tuple(row["variants"]), **_evidence(row))
+
+
+def read_estimate(row: Row) -> Estimate:
+    """Read a row of type pgclarify.estimation."""
+    cost = row["cost_usd"]
+    # The cost is a number of JSON in the rows of a run.
+    return record(Estimate, row, cost_usd=None if cost is None else Decimal(str(cost)))
+
+
+def _citations(row: Row) -> tuple[Citation, ...]:
+    return tuple(record(Citation, citation) for citation in row["citations"])
+
+
+def _evidence(row: Row) -> dict[str, Any]:
+    return {"document_ids": tuple(row["document_ids"]), "citations": _citations(row)}

@@ -1,8 +1,8 @@
 """What a client does, without the I/O.
 
-Each call of the client is a *script*: a generator that yields statements and pauses, receives the rows, and returns the
-result of the call. It knows nothing of connections. So the blocking client and the awaited one execute the same
-scripts, and a test can replace the server.
+Each method of the client is a *script*: a generator that yields statements, calls of SQL functions and pauses, receives
+the rows, and returns the result. It knows nothing of connections. So the blocking client and the awaited one execute
+the same scripts, and a test can replace the server.
 """
 
 from __future__ import annotations
@@ -37,15 +37,23 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function of schema pgclarify, by named arguments; the script receives its rows."""
+
+    function: str
+    arguments: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
 class Pause:
     """A time to wait; the script receives no rows."""
 
     seconds: float
 
 
-Script: TypeAlias = Generator[Statement | Pause, Rows, T]
+Script: TypeAlias = Generator[Statement | Call | Pause, Rows, T]
 # A script that also yields results for the caller at once.
-Stream: TypeAlias = Generator[Statement | Pause | T, Rows, None]
+Stream: TypeAlias = Generator[Statement | Call | Pause | T, Rows, None]
 
 
 class Session:
@@ -61,7 +69,7 @@ class Session:
         self.clock = clock
 
     @property
-    def is_in_transaction(self) -> bool:
+    def _is_in_transaction(self) -> bool:
         """Tell whether the previous statement left a transaction open."""
         return False
 
@@ -80,6 +88,13 @@ def described(call: F, script: Callable[..., Any], returns: str = "{}") -> F:
     signature = signature.replace(return_annotation=returns.format(told.removesuffix("]")))
     call.__signature__ = signature  # type: ignore[attr-defined]
     return call
+
+
+def only_value(rows: Rows) -> Any:  # noqa: ANN401
+    """Return the value of a function that returns a single one, or of one row of a function that returns many."""
+    (row,) = rows
+    (value,) = row.values()
+    return value
 
 
 def listed(texts: Sequence[str]) -> list[str]:

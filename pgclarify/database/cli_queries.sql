@@ -39,22 +39,6 @@ select name, role_name from pgclarify.budget_status where not role_exists order 
 -- Until the transaction ends, end the statement of a client that was killed. By default the server would complete it.
 select set_config('client_connection_check_interval', '10s', true) as interval;
 
--- name: cli_distribute
--- Spread a corpus over the nodes of a cluster or bring it back, or say what that would move.
-select plan.is_distributed, plan.is_moved, plan.passages, plan.bytes, plan.nodes, plan.shards, plan.ef_search
-from
-    jsonb_to_record(
-        pgclarify.distribute(
-            corpus => %(corpus)s,
-            options => jsonb_build_object(
-                'shards', %(shards)s::integer, 'undo', %(undo)s::boolean, 'dry_run', %(dry_run)s::boolean
-            )
-        )
-    ) as plan (
-        is_distributed boolean, is_moved boolean, passages bigint, bytes bigint, nodes integer, shards integer,
-        ef_search integer
-    );
-
 -- name: cli_check_load
 -- The ids under which files would be stored, and the ids that documents of other sources have.
 select located.ordinal, located.document_id, located.is_taken, located.is_unnoted, located.taken_from, located.relation
@@ -94,14 +78,6 @@ select
     ) as removed
 from pgclarify_private.caller as caller;
 
--- name: cli_remove_documents
--- Remove documents by their ids; tell for each whether it existed.
-select
-    given.document_id,
-    pgclarify.remove_document(corpus => %(corpus)s, document_id => given.document_id) as is_removed
-from unnest(%(document_ids)s::text[]) with ordinality as given (document_id, ordinal)
-order by given.ordinal;
-
 -- name: cli_list_documents
 -- A page of the documents of a corpus that the caller may read, by id.
 select
@@ -122,21 +98,7 @@ limit %(most)s;
 
 -- name: cli_get_asked_run
 -- The run of the last question of this transaction.
-select current_setting('pgclarify.asked_run')::bigint as run_id;
-
--- name: cli_find_cancelled_list
--- The caller's latest cancelled run of list_answers with this question since a time; the corpus, if one was named.
-select run_id
-from pgclarify.run_summary
-where
-    operation = 'list_answers'
-    and requested_by = current_user
-    and status = 'cancelled'
-    and created_at >= %(since)s::timestamptz
-    and question = btrim(%(question)s, E' \t\r\n\f\x0b')
-    and corpus = coalesce(%(corpus)s, corpus)
-order by finished_at desc
-limit 1;
+select nullif(current_setting('pgclarify.asked_run', true), '')::bigint as run_id;
 
 -- name: cli_explain
 -- The lines of a run's explanation, in the parts that pgclarify.explain joins.
@@ -221,10 +183,6 @@ where
 order by run_summary.run_id desc
 limit %(most)s;
 
--- name: cli_read_interval
--- The length of an interval.
-select extract(epoch from %(interval)s::interval)::double precision as seconds;
-
 -- name: cli_list_extensions
 -- The extensions of pgclarify: the versions in this database, and those that the server can install.
 select
@@ -288,39 +246,9 @@ where status = 'running'
 order by started_at
 limit 100;
 
--- name: cli_list_findings
--- What is wrong in corpora, tables and costs.
-select kind, name, finding, count, remedy
-from pgclarify.finding
-order by kind, name;
-
--- name: cli_price_runs
--- Fill in the cost of runs that had no price; up to 10,000 in one transaction.
-select pgclarify_private.price_runs() as runs;
-
--- name: cli_build_graph
--- Start to build the graph of a corpus again.
-select pgclarify_private.build_graph(caller, %(corpus)s) as passages from pgclarify_private.caller;
-
 -- name: cli_count_pending_links
 -- How many passages of a corpus wait to be linked or unlinked.
 select pgclarify_private.graph_pending(caller, %(corpus)s) as pending from pgclarify_private.caller;
-
--- name: cli_check_graph
--- Check the graph of a corpus.
-select passages, linked, unlinked, pending, self_edges, dangling, orphans, gaps, unordered, sampled, recall
-from pgclarify_private.caller as caller
-cross join lateral pgclarify_private.check_graph(caller, %(corpus)s, %(sample)s);
-
--- name: cli_grant_access
--- Let a role read, ask or analyze a corpus; return the statements.
-select statement
-from pgclarify.grant_access(%(corpus)s, %(role)s, %(access)s) as statement;
-
--- name: cli_revoke_access
--- Revoke that; return the statements.
-select statement
-from pgclarify.revoke_access(%(corpus)s, %(role)s, %(access)s) as statement;
 
 -- name: cli_classifier_in_use
 -- The trained version of the classifier that judges a corpus's questions, for roles that may train another one.
@@ -336,25 +264,12 @@ select
     ) as version
 from pgclarify_private.caller;
 
--- name: cli_list_detections
--- The judgements of questions, each with the run that judged it, in the order of the questions.
-with judged as materialized (
-    select seen.*
-    from (
-        select distinct run.run_id
-        from pgclarify.run as run
-        where run.run_id = any(%(run_ids)s::bigint[]) and run.status = 'succeeded'
-    ) as ended
-    cross join pgclarify_private.caller as caller
-    cross join lateral jsonb_populate_recordset(
-        null::pgclarify.ambiguity, pgclarify_private.result_rows(caller, ended.run_id, 'ambiguity')
-    ) as seen
-)
+-- name: cli_list_findings
+-- What is wrong in corpora, tables and costs.
+select kind, name, finding, count, remedy
+from pgclarify.finding
+order by kind, name;
 
-select
-    asked.ordinal as question_ordinal, asked.question, run.run_id, judged.is_ambiguous, judged.probability, judged.kind,
-    coalesce(judged.reasons, '[]') as reasons, run.status
-from unnest(%(questions)s::text[], %(run_ids)s::bigint[]) with ordinality as asked (question, run_id, ordinal)
-inner join pgclarify.run as run on asked.run_id = run.run_id
-left join judged on asked.run_id = judged.run_id and judged.question = btrim(asked.question, E' \t\r\n\f\x0b')
-order by asked.ordinal;
+-- name: cli_price_runs
+-- Fill in the cost of runs that had no price; up to 10,000 in one transaction.
+select pgclarify_private.price_runs() as runs;

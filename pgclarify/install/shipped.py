@@ -1,4 +1,7 @@
-"""Files of the package: the migrations, the files of sql/, and the dbt package."""
+"""Files of the package: the migrations, the files of sql/, and the dbt package.
+
+python -m pgclarify.install.shipped prints the folder of the dbt package.
+"""
 
 from __future__ import annotations
 
@@ -25,3 +28,7 @@ def sql_files() -> list[tuple[str, str]]:
 def sql_hash() -> str:
     """SHA-256 of sql/, in hexadecimal. A worker compares it with that of the functions in the database."""
     return hashlib.sha256("\0".join(part for file in sql_files() for part in file).encode()).hexdigest()
+
+
+if __name__ == "__main__":
+    print(shipped("dbt"))  # noqa: T201

@@ -46,7 +46,7 @@ def read_run(database: psycopg.Connection[DictRow], run_id: int) -> RunReport:
             raise NotFound(
                 "no such run",
                 detail=f"There is no run {run_id}, or none that you may see.",
-                hint="See which there are: pgclarify status",
+                hint="See which there are: pgclarify doctor",
             )
         head = RunHead(**seen[0])
         if head.operation not in _FINDINGS:

@@ -45,7 +45,7 @@ def test_the_example_twice(empty_house: House) -> None:
     # An interrupted installation leaves such a folder.
     script.with_name("dbt_packages").mkdir()
     first = run(empty_house, sys.executable, script)
-    looks = re.findall(r"^  (\S*pgclarify psql -c .*)$", first, re.M)
+    looks = re.findall(r'^  (psql "\$\(\S*pgclarify dsn\)" -c .*)$', first, re.M)
     assert "rental cars" in run(empty_house, *shlex.split(looks[0])), "the printed command works unchanged"
     again = run(empty_house, sys.executable, script)
     assert "60 distinct questions, 0 to be asked" in again

@@ -46,24 +46,25 @@ def printed(what: RenderableType) -> str:
 def test_a_reused_run_is_told_from_a_newer_one(database: psycopg.Connection[dict[str, Any]], model: Server) -> None:
     runs = []
     for corpus in ("one", "two", "one"):
-        rows, run_id = asking.clarify(database, QUESTION, corpus)
+        rows, run_id = asking.perform(database, "clarify", "Reading", question=QUESTION, corpus=corpus, timeout=60.0)
         assert rows == []
+        assert run_id is not None
         runs.append(run_id)
         looked_at = "The one passage that was" if corpus == "one" else "None of the 2 passages that were"
-        said = printed(asking.answer(database, QUESTION, corpus, rows, run_id))
+        said = printed(asking.nothing(database, QUESTION, corpus, run_id))
         assert said.startswith(f"{looked_at} looked at in the corpus {corpus}")
     assert runs[0] == runs[2] < runs[1]
 
 
 @pytest.mark.parametrize(
-    ("statement", "options"),
-    [("client_list_answers", "{}"), ("client_clarifying_questions", '{"count": 1}')],
+    ("operation", "options"), [("list_answers", {}), ("clarifying_questions", {"count": 1, "history": []})]
 )
 def test_other_commands_know_their_run_too(
-    database: psycopg.Connection[dict[str, Any]], model: Server, statement: str, options: str
+    database: psycopg.Connection[dict[str, Any]], model: Server, operation: str, options: dict[str, Any]
 ) -> None:
-    more: dict[str, Any] = {"history": []} if statement == "client_clarifying_questions" else {}
-    rows, run_id = asking.ask_and_wait(database, statement, question=QUESTION, corpus="one", options=options, **more)
+    rows, run_id = asking.perform(
+        database, operation, "Looking", question=QUESTION, corpus="one", timeout=60.0, **options
+    )
     assert rows == []
     (run,) = database.execute("select corpus from pgclarify.run_summary where run_id = %s", [run_id])
     assert run["corpus"] == "one"

@@ -65,7 +65,7 @@ def test_only_a_cluster_distributes(
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", database)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as caught:
-        main(["distribute", "kb", "--yes"])
+        main(["corpus", "distribute", "kb", "--yes"])
     assert caught.value.code == 1
 
 
@@ -92,7 +92,7 @@ def test_tables_that_were_restored_without_citus_become_partitions_again(
         plan = distribute(connection, "kb", undo=True, dry_run=True)
         assert (plan["is_distributed"], plan["is_moved"]) == (False, is_moved)
         with pytest.raises(SystemExit, match="0"):
-            main(["distribute", "kb", "--undo", "--yes"])
+            main(["corpus", "distribute", "kb", "--undo", "--yes"])
         assert f"are {'back on' if is_moved else 'on'} this server" in capsys.readouterr().out
         assert scalar(connection, "select content from pgclarify.passage") == "Rental cars."
         assert scalar(connection, "select count(*) from pgclarify_private.passage_embedding") == 1

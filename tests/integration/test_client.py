@@ -17,7 +17,7 @@ import pytest
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 import pgclarify
-from pgclarify import AsyncClient, Client, Outcome, RunStatus
+from pgclarify import AsyncClient, Client
 from pgclarify.client.refusals import REFUSALS
 from pgclarify.errors import (
     AlreadyExists,
@@ -36,6 +36,7 @@ from pgclarify.errors import (
     SchemaMismatch,
     ServerUnavailable,
 )
+from pgclarify.vocabulary import Outcome, RunStatus
 from tests.integration.holding_back import held_back
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
 from tests.pages import CHECKOUT, blocks, tables

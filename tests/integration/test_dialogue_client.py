@@ -8,8 +8,9 @@ import psycopg
 import pytest
 
 import pgclarify
-from pgclarify import AmbiguityType, Client, RunStatus
+from pgclarify import Client
 from pgclarify.errors import InputError, NotFound, NotReady, PermissionDenied
+from pgclarify.vocabulary import AmbiguityType
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.questioning_rules import SUBJECTS, reformulated, reformulation
 from tests.workers import DOCUMENTS, Service, as_role, scalar
@@ -55,11 +56,24 @@ class TestDetecting:
         with pytest.raises(NotFound):
             client.detect_ambiguity("rental car", corpus="no such")
 
+    def test_many_are_told_in_order_and_as_one_is(self, client: Client) -> None:
+        questions = [FOLLOW_UP, CLEAR, FOLLOW_UP]
+        run_ids = client.submit_many("detect_ambiguity", questions)
+        client.wait(run_ids)
+        found = client.result(run_ids[0])
+
+        assert [(one.ordinal, one.question) for one in found] == [(1, FOLLOW_UP), (2, CLEAR)]
+        alone = client.detect_ambiguity(FOLLOW_UP)
+        for one in found[:1]:
+            assert (one.is_ambiguous, one.kind, one.reasons) == (alone.is_ambiguous, alone.kind, alone.reasons)
+            assert one.probability == pytest.approx(alone.probability, abs=1e-3)
+
     def test_what_cannot_be_used(self, client: Client) -> None:
         for wrong in (
             lambda: client.detect_ambiguity(" "),
             lambda: client.detect_ambiguity("q", threshold=2),
             lambda: client.detect_ambiguity("q", ["said"] * 101),
+            lambda: client.submit_many("detect_ambiguity", []),
             lambda: client.rewrite("q", no_such=1),
         ):
             with pytest.raises(InputError):
@@ -75,38 +89,6 @@ def test_rewriting(client: Client, model: Server) -> None:
     clear = client.rewrite(asked, SAID, threshold=1.0)
     assert (clear.rewritten, clear.was_ambiguous) == (asked, False)
     assert model.calls == calls
-
-
-class TestRoute:
-    def test_says_which_way_a_run_went(self, client: Client) -> None:
-        run_ids = {
-            way: client.submit("clarify", CLEAR, ask_back="auto", threshold=threshold, top_k=len(DOCUMENTS))
-            for way, threshold in (("answered", 1.0), ("clarified", 0.0))
-        }
-        client.wait(list(run_ids.values()))
-
-        clarified = client.route(run_ids["clarified"])
-        assert (clarified.route, clarified.saved_completions) == ("clarified", 0)
-        assert clarified.ambiguity is not None
-        assert clarified.ambiguity.is_ambiguous
-        answered = client.route(run_ids["answered"])
-        assert answered.route in ("answered", "clarified")
-        assert answered.ambiguity is not None
-        assert not answered.ambiguity.is_ambiguous
-
-    def test_of_a_run_without_a_gate(self, client: Client) -> None:
-        run_id = client.submit("clarify", "dialogue route", top_k=2)
-        assert client.wait([run_id])[0].status is RunStatus.SUCCEEDED
-        plain = client.route(run_id)
-        assert (plain.run_id, plain.route, plain.saved_completions, plain.ambiguity) == (run_id, None, None, None)
-
-    def test_of_a_run_of_somebody_else(self, service: Service, client: Client, superuser: psycopg.Connection) -> None:
-        run_id = scalar(
-            superuser,
-            "select pgclarify.submit('clarify', 'dialogue unseen', options => jsonb_build_object('top_k', 2))",
-        )
-        with pytest.raises(NotFound):
-            client.route(run_id)
 
 
 class TestAskingBack:
@@ -192,4 +174,4 @@ async def test_awaited(service: Service, model: Server) -> None:
         assert (await client.reply(asked[0].run_id, "another")).turns_left == 2
         assert await client.list_answers("What costs dollars?", max_answers=1)
         with pytest.raises(NotFound):
-            await client.route(2**40)
+            await client.result(2**40)

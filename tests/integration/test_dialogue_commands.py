@@ -21,7 +21,7 @@ import pytest
 
 from pgclarify.cli import detecting
 from pgclarify.cli.main import main
-from tests.openai_server import HANG, Reply, Server
+from tests.openai_server import Reply, Server
 from tests.questioning_rules import reformulated, reformulation
 from tests.workers import Service, as_role, scalar, until
 
@@ -64,25 +64,25 @@ def run(service: Service, model: Server, monkeypatch: pytest.MonkeyPatch, capsys
 
 class TestDetect:
     def test_one(self, run: Run) -> None:
-        done = run("detect", FOLLOW_UP)
+        done = run("detect-ambiguity", FOLLOW_UP)
         assert done.code == 0
         assert done.out.startswith("Ambiguous, pragmatic: what it refers to is missing  (probability ")
         assert "\n  - " in done.out
         assert HINT.search(done.out)
 
     def test_one_as_json(self, run: Run) -> None:
-        (row,) = run("detect", FOLLOW_UP, "--history", "Who fixes it?", "--history", "Nora Blum.", "--json").rows
-        assert row.keys() == OF_MANY
-        assert (row["question_ordinal"], row["question"], row["status"]) == (1, FOLLOW_UP, "succeeded")
-        assert row["line"] is None
-        (alone,) = run("detect", FOLLOW_UP, "--json").rows
+        (row,) = run(
+            "detect-ambiguity", FOLLOW_UP, "--history", "Who fixes it?", "--history", "Nora Blum.", "--json"
+        ).rows
+        assert row["status"] == "succeeded"
+        (alone,) = run("detect-ambiguity", FOLLOW_UP, "--json").rows
         assert row["probability"] < alone["probability"]
-        (clear,) = run("detect", CLEAR, "--threshold", "1", "--json").rows
+        (clear,) = run("detect-ambiguity", CLEAR, "-o", "threshold=1", "--json").rows
         assert (clear["is_ambiguous"], clear["kind"]) == (False, None)
 
     def test_with_a_corpus(self, run: Run) -> None:
-        assert "  - corpus: " in run("detect", "rental car", "--corpus", "rental").out
-        done = run("detect", "rental car", "--corpus", "no such")
+        assert "  - corpus: " in run("detect-ambiguity", "rental car", "--corpus", "rental").out
+        done = run("detect-ambiguity", "rental car", "--corpus", "no such")
         assert (done.code, done.out) == (1, "")
         assert "no such" in done.err
 
@@ -92,7 +92,7 @@ class TestDetect:
         file = tmp_path / "searches.txt"
         file.write_text(f"{FOLLOW_UP}\n\n{CLEAR}\nrental \x1b[2Jcar\n{FOLLOW_UP}\n{CLEAR}\n")
 
-        done = run("detect", "--file", str(file), "--json", "--timeout", "1min")
+        done = run("detect-ambiguity", "--file", str(file), "--json", "--timeout", "1min")
         assert [row["question_ordinal"] for row in done.rows] == [1, 2, 3, 4, 5]
         assert [row["question"] for row in done.rows] == [
             FOLLOW_UP, CLEAR, "rental \x1b[2Jcar", FOLLOW_UP, CLEAR
@@ -103,16 +103,16 @@ class TestDetect:
         ambiguous = sum(row["is_ambiguous"] for row in done.rows)
         assert f"{ambiguous} of 5 questions " in done.err
 
-        none = run("detect", "--file", str(file), "-o", "timeout=0s")
+        none = run("detect-ambiguity", "--file", str(file), "--timeout", "0s")
         assert (none.code, none.out, "Error: " in none.err) == (1, "", True)
-        head, *lines = run("detect", "--file", str(file)).out.splitlines()
+        head, *lines = run("detect-ambiguity", "--file", str(file)).out.splitlines()
         assert head.split() == ["probability", "kind", "question"]
         assert [line.split()[1] for line in (lines[0], lines[3])] == ["pragmatic", "pragmatic"]
         assert lines[2].endswith("rental \\x1b[2Jcar")
 
     def test_many_from_standard_input(self, service: Service, model: Server) -> None:
         finished = subprocess.run(
-            [sys.executable, "-m", "pgclarify.cli", "detect", "-", "--json"],
+            [sys.executable, "-m", "pgclarify.cli", "detect-ambiguity", "-", "--json"],
             env={**os.environ, "PGCLARIFY_DATABASE_URL": as_role(service.dsn, service.asker)},
             input=f"{FOLLOW_UP}\n".encode() * 3,
             capture_output=True,
@@ -125,32 +125,40 @@ class TestDetect:
     def test_a_timeout_that_is_none(self, run: Run, tmp_path: Path, timeout: str) -> None:
         file = tmp_path / "searches.txt"
         file.write_text(CLEAR)
-        for arguments in (("detect", CLEAR), ("detect", "--file", str(file)), ("rewrite", CLEAR), ("list", CLEAR)):
+        for arguments in (
+            ("detect-ambiguity", CLEAR),
+            ("detect-ambiguity", "--file", str(file)),
+            ("detect-ambiguity", "--rewrite", CLEAR),
+            ("list-answers", CLEAR),
+        ):
             done = run(*arguments, "--timeout", timeout)
             assert (done.code, done.out) == (1, "")
             assert "timeout" in done.err
 
 
 def test_rewrite(run: Run) -> None:
-    clear = run("rewrite", CLEAR, "--history", "Is it insured?", "--threshold", "1")
+    clear = run("detect-ambiguity", "--rewrite", CLEAR, "--history", "Is it insured?", "-o", "threshold=1")
     assert (clear.code, clear.out) == (0, f"{CLEAR}\n")
     assert HINT.search(clear.err)
     said = ("--history", "Who fixes it?", "--history", "Nora Blum.")
-    assert run("rewrite", FOLLOW_UP, *said, "--threshold", "0").out == "When does Nora Blum have time?\n"
-    (row,) = run("rewrite", FOLLOW_UP, "--json").rows
+    assert (
+        run("detect-ambiguity", "--rewrite", FOLLOW_UP, *said, "-o", "threshold=0").out
+        == "When does Nora Blum have time?\n"
+    )
+    (row,) = run("detect-ambiguity", "--rewrite", FOLLOW_UP, "--json").rows
     assert row.keys() == {"run_id", "rewritten", "was_ambiguous", "reason", "status"}
     assert (row["rewritten"], row["was_ambiguous"], row["status"]) == (FOLLOW_UP, True, "succeeded")
-    assert row["reason"] in " ".join(run("rewrite", FOLLOW_UP).err.split())
+    assert row["reason"] in " ".join(run("detect-ambiguity", "--rewrite", FOLLOW_UP).err.split())
 
 
 def test_a_model_that_fails_shows_in_how_rewrite_ends(run: Run, model: Server) -> None:
     model.behavior = lambda chat: Reply.error(403)
     question = "What was she paid for it?"
-    said = ("--history", "Who fixes it?", "--history", "Nora Blum.", "--threshold", "0")
-    plain = run("rewrite", question, *said)
+    said = ("--history", "Who fixes it?", "--history", "Nora Blum.", "-o", "threshold=0")
+    plain = run("detect-ambiguity", "--rewrite", question, *said)
     assert (plain.code, plain.out) == (1, f"{question}\n")
     assert plain.err.strip()
-    as_json = run("rewrite", question, *said, "--json")
+    as_json = run("detect-ambiguity", "--rewrite", question, *said, "--json")
     assert (as_json.code, as_json.rows[0]["rewritten"], as_json.rows[0]["status"]) == (1, question, "partial")
 
 
@@ -158,28 +166,18 @@ def test_an_empty_corpus_is_named_as_such(run: Run, asker: psycopg.Connection[An
     asker.execute("select pgclarify.create_corpus(name => 'bare')")
     # The worker must notice it first.
     until(lambda: run("ask", "rental car", "--corpus", "bare").code == 0)
-    for command in ("ask", "list", "ask-back"):
+    for command in ("ask", "list-answers", "clarifying-questions"):
         done = run(command, "rental car", "--corpus", "bare")
         assert (done.code, "The corpus bare is empty: it has 0 documents." in done.out) == (0, True), done.err
 
 
 class TestInterrupted:
-    def test_a_list_says_where_its_answers_are(self, service: Service, model: Server) -> None:
-        model.behavior = lambda chat: HANG
-        with on_a_terminal(service, "list", "What costs how many dollars?") as (terminal, process):
-            until(lambda: model.in_flight > 0)
-            process.send_signal(signal.SIGINT)
-            told = terminal.read_until("order by ordinal")
-            assert process.wait(60) == 130
-        (run_id,) = re.findall(r"Cancelled run (\d+); what was paid for is kept", told)
-        assert f"from pgclarify.answer_list where run_id = {run_id} order by ordinal" in told
-
     def test_detecting_says_how_far_it_came(self, service: Service, model: Server, tmp_path: Path) -> None:
         file = tmp_path / "searches.txt"
         # So many questions that the signal comes before the end.
         file.write_text("".join(f"Who owns car {number}?\n" for number in range(60_000)))
         with subprocess.Popen(
-            [sys.executable, "-m", "pgclarify.cli", "detect", "--file", str(file), "--json"],
+            [sys.executable, "-m", "pgclarify.cli", "detect-ambiguity", "--file", str(file), "--json"],
             env={**os.environ, "PGCLARIFY_DATABASE_URL": as_role(service.dsn, service.asker)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -196,75 +194,38 @@ class TestInterrupted:
 
 class TestList:
     def test_answers_with_their_proof(self, run: Run) -> None:
-        done = run("list", "What costs dollars?", "--max-answers", "2", "--top-k", "12")
+        done = run("list-answers", "What costs dollars?", "-o", "max_answers=2", "--top-k", "12")
         assert re.match(r'2 answers to "What costs dollars\?", each with its proof\n\n1\. ', done.out)
         assert "   [1] 1" in done.out
         assert HINT.search(done.out)
 
     def test_as_json(self, run: Run) -> None:
-        rows = run("list", "What costs dollars?", "--max-answers", "2", "--json").rows
+        rows = run("list-answers", "What costs dollars?", "-o", "max_answers=2", "--json").rows
         assert [row["ordinal"] for row in rows] == [1, 2]
         assert all(row["citations"] for row in rows)
 
     def test_nothing(self, run: Run) -> None:
-        done = run("list", "zzzz qqqq?", "-o", "search=lexical")
+        done = run("list-answers", "zzzz qqqq?", "-o", "search=lexical")
         assert (done.code, "(no_passage)" in done.out) == (0, True)
-        as_json = run("list", "zzzz qqqq?", "-o", "search=lexical", "--json")
+        as_json = run("list-answers", "zzzz qqqq?", "-o", "search=lexical", "--json")
         assert (as_json.out, "(no_passage)" in as_json.err) == ("", True)
-
-
-class TestAskThroughTheGate:
-    def test_says_why_it_was_clarified(self, run: Run) -> None:
-        done = run("ask", "rental car", "--ask-back", "-o", "threshold=0", "--top-k", "12")
-        assert "each with its proof" in done.out
-        assert "The question is ambiguous (" in done.out
-        assert "so it was clarified." in done.out
-
-    def test_as_json(self, run: Run) -> None:
-        rows = run("ask", "rental car", "--ask-back", "-o", "threshold=0", "--top-k", "12", "--json").rows
-        assert {(row["route"], row["saved_completions"]) for row in rows} == {("clarified", 0)}
-        assert "route" not in run("ask", "rental car", "--top-k", "12", "--json").rows[0]
-
-    def test_a_clear_question(self, run: Run) -> None:
-        done = run("ask", ANSWERED, "--ask-back", "-o", "threshold=1", "--top-k", "6")
-        assert done.code == 0
-        assert "The question is clear, so one pass answered it: 6 calls saved." in done.out
-
-    def test_a_clear_question_without_a_proof(self, run: Run) -> None:
-        done = run("ask", CLEAR, "--ask-back", "-o", "threshold=1", "--top-k", "12")
-        assert done.code == 0
-        assert "The question is clear, but one pass found no proof, so it was clarified." in done.out
-
-    def test_where_nothing_is_found(self, run: Run) -> None:
-        done = run("ask", "zzzz qqqq", "--ask-back", "-o", "search=lexical", "--json")
-        assert (done.code, done.out) == (0, "")
-        assert "(no_passage)" in done.err
-        assert "The question is ambiguous (syntactic: " in done.err
-
-    @pytest.mark.wording
-    def test_a_timeout_that_is_none_asks_nothing(self, run: Run, superuser: psycopg.Connection[Any]) -> None:
-        done = run("ask", "never asked at all", "--ask-back", "--timeout", "soon")
-        assert done.code == 1
-        assert "The timeout is no interval" in done.err
-        asked = "select count(*) from pgclarify.run where question = 'never asked at all'"
-        assert scalar(superuser, asked) == 0
 
 
 class TestAskBack:
     def test_away_from_a_terminal_it_only_shows(self, run: Run) -> None:
-        done = run("ask-back", "rental car", "--form", "select", "-o", "count=2")
+        done = run("clarifying-questions", "rental car", "-o", "form=select", "-o", "count=2")
         assert done.out.startswith('What do you mean by "rental car"?\n\n1. What about ')
         assert "\n   answered by 1" in done.out
         assert HINT.search(done.out)
         run_id = HINT.findall(done.out)[0]
-        assert f".choose({run_id}, ORDINAL)" in done.out
+        assert f".reply({run_id}, ordinal => ORDINAL)" in done.out
         assert f".reply({run_id}, '...')" in done.out
         assert "pgclarify ask 'rental car'\n" in done.out
-        rows = run("ask-back", "rental car", "--scheme", "standard", "--json").rows
+        rows = run("clarifying-questions", "rental car", "-o", "scheme=standard", "--json").rows
         assert all(row["clarifying_question"] and row["ambiguity_type"] is None for row in rows)
 
     def test_what_was_said_before_goes_along(self, run: Run, superuser: psycopg.Connection[Any]) -> None:
-        (row, *_) = run("ask-back", "rental car", "--history", "I am in Canada.", "--json").rows
+        (row, *_) = run("clarifying-questions", "rental car", "--history", "I am in Canada.", "--json").rows
         history = scalar(superuser, "select history from pgclarify.run where run_id = %s", row["run_id"])
         assert history == ["I am in Canada."]
 
@@ -335,7 +296,7 @@ class TestAskBackOnATerminal:
         self, service: Service, model: Server, superuser: psycopg.Connection[Any]
     ) -> None:
         first = reformulation("cars", "a deductible after hail")
-        with on_a_terminal(service, "ask-back", "cars", "--form", "select") as (terminal, process):
+        with on_a_terminal(service, "clarifying-questions", "cars", "-o", "form=select") as (terminal, process):
             assert f"1. {first}" in terminal.read_until("own words")
             for number in ("99", "-1", "1.", "0"):
                 terminal.type(number)
@@ -359,7 +320,7 @@ class TestAskBackOnATerminal:
         assert scalar(superuser, asked) == reformulated("cars", first, "in Canada", "in Mexico")
 
     def test_a_reply_in_words_and_going_away(self, service: Service, model: Server) -> None:
-        with on_a_terminal(service, "ask-back", "hire cars") as (terminal, process):
+        with on_a_terminal(service, "clarifying-questions", "hire cars") as (terminal, process):
             assert "\n- " in terminal.read_until("Your reply")
             calls = model.calls
             terminal.type("2")
@@ -381,17 +342,17 @@ class TestAskBackOnATerminal:
             assert process.wait(60) == 0
 
     def test_end_of_input(self, service: Service, model: Server) -> None:
-        with on_a_terminal(service, "ask-back", "hire cars") as (terminal, process):
+        with on_a_terminal(service, "clarifying-questions", "hire cars") as (terminal, process):
             terminal.read_until("Your reply")
             terminal.type("\x04")
             assert "select * from pgclarify.reply(" in terminal.read_until("pgclarify explain")
             assert process.wait(60) == 0
 
     def test_an_interrupt_loses_nothing_either(self, service: Service, model: Server) -> None:
-        with on_a_terminal(service, "ask-back", "hire cars", "--form", "select") as (terminal, process):
+        with on_a_terminal(service, "clarifying-questions", "hire cars", "-o", "form=select") as (terminal, process):
             terminal.read_until("own words")
             # Python loses an interrupt between its last look for one and the system call that waits for a line.
             until(lambda: sleeps(process.pid))
             process.send_signal(signal.SIGINT)
-            assert ", ORDINAL)" in terminal.read_until("pgclarify explain")
+            assert "ordinal => ORDINAL)" in terminal.read_until("pgclarify explain")
             assert process.wait(60) == 130

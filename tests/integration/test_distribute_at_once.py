@@ -266,7 +266,7 @@ def test_the_server_looks_for_the_client_of_the_command(
     monkeypatch.chdir(tmp_path)
 
     with pytest.raises(SystemExit) as caught:
-        main(["distribute", "insurance", "--yes"])
+        main(["corpus", "distribute", "insurance", "--yes"])
 
     assert caught.value.code == 0
     *_, last = connection.execute("table public.noted").fetchall()

@@ -179,12 +179,12 @@ def test_status_shows_runs_and_errors(
     model.behavior = lambda chat: PROSE
     assert run("ask", "what goes wrong") == 1
     assert "Traceback" not in capsys.readouterr().err
-    assert run("status", "--json") == 0
+    assert run("doctor", "--json") == 0
     status = json.loads(capsys.readouterr().out)
     assert status["recent_runs"][0]["question"] == status["recent_errors"][0]["question"] == "what goes wrong"
     assert status["recent_errors"][0]["error"]
     assert status["workers"][0]["model"] == MODEL
-    assert run("status") == 0
+    assert run("doctor") == 0
     assert "what goes wrong" in capsys.readouterr().out
 
 

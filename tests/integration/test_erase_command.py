@@ -34,7 +34,7 @@ def run(database: str, connection: Connection, monkeypatch: pytest.MonkeyPatch, 
 
     def run(*arguments: str) -> int:
         with pytest.raises(SystemExit) as caught:
-            main(["erase", *arguments])
+            main(["corpus", "erase", *arguments])
         return int(caught.value.code or 0)
 
     return run

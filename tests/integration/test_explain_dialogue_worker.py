@@ -104,7 +104,7 @@ def test_verdicts_that_failed_are_told(asker: psycopg.Connection[Any], model: Se
     assert ", partial, " in told[0]
     (note,) = (line.removeprefix("Note: ") for line in below(told, "checking") if line.startswith("Note"))
     assert re.match(r"(\d+) of \1 verdicts failed: ", note)
-    # Which pgclarify status shows.
+    # Which pgclarify doctor shows.
     run_id, *_, error, _ = asker.execute(queries["cli_list_recent_errors"], {"most": 1}).fetchall()[0]
     assert run_id == scalar(asker, "select max(run_id) from pgclarify.run_summary")
     assert error.startswith(note.removesuffix("…"))

@@ -66,19 +66,19 @@ def test_sql_is_printed_and_done(run: Run, connection: Connection, corpus: str, 
     group = f"analysts_of_{corpus}"
     made = f"create role {group} nologin;\n"
 
-    exit_code, planned, said = run("grant", ann, "--analyst", corpus, "--dry-run")
+    exit_code, planned, said = run("corpus", "grant", ann, "--analyst", corpus, "--dry-run")
     assert exit_code == 0
     assert made in planned
     assert "nothing has changed" in said
     assert scalar(connection, "select count(*) from pg_roles where rolname = %s", group) == 0
 
-    exit_code, done, said = run("grant", ann, "--analyst", corpus)
+    exit_code, done, said = run("corpus", "grant", ann, "--analyst", corpus)
     assert (exit_code, done) == (0, planned)
     assert f"pgclarify dsn --role {ann}" in said
-    assert run("grant", ann, "--analyst", corpus)[:2] == (0, "")
-    assert run("revoke", ann, "--analyst", corpus)[:2] == (0, f"revoke {group} from {ann};\n")
-    assert run("revoke", ann, "--analyst", corpus)[:2] == (0, "")
-    exit_code, printed, _ = run("grant", ann, "--analyst", corpus, "--json")
+    assert run("corpus", "grant", ann, "--analyst", corpus)[:2] == (0, "")
+    assert run("corpus", "revoke", ann, "--analyst", corpus)[:2] == (0, f"revoke {group} from {ann};\n")
+    assert run("corpus", "revoke", ann, "--analyst", corpus)[:2] == (0, "")
+    exit_code, printed, _ = run("corpus", "grant", ann, "--analyst", corpus, "--json")
     assert json.loads(printed) == {
         "role": ann,
         "created": False,
@@ -100,7 +100,7 @@ def test_a_login_is_made_with_a_password_that_the_server_never_gets(
     if is_in_environment:
         monkeypatch.setenv("PGCLARIFY_ROLE_PASSWORD", SESAME)
     exit_code, printed, said = run(
-        "grant", ann, "--user", corpus, "--create", stdin="" if is_in_environment else f"{SESAME}\n"
+        "corpus", "grant", ann, "--user", corpus, "--create", stdin="" if is_in_environment else f"{SESAME}\n"
     )
 
     assert exit_code == 0
@@ -114,13 +114,13 @@ def test_a_login_is_made_with_a_password_that_the_server_never_gets(
     assert "sesame" not in log + printed + said
 
     # The same command again changes nothing, not even the password.
-    assert run("grant", ann, "--user", corpus, "--create", stdin="another\n")[:2] == (0, "")
+    assert run("corpus", "grant", ann, "--user", corpus, "--create", stdin="another\n")[:2] == (0, "")
     assert verifier(connection, ann) == kept
 
 
 def test_a_person_types_a_password_twice_and_unseen(database: str, connection: Connection, corpus: str) -> None:
     ann = f"ann_{corpus}"
-    command = [sys.executable, "-m", "pgclarify.cli", "grant", ann, "--user", corpus, "--create"]
+    command = [sys.executable, "-m", "pgclarify.cli", "corpus", "grant", ann, "--user", corpus, "--create"]
     ours, theirs = pty.openpty()
     environment = {**os.environ, "PGCLARIFY_DATABASE_URL": database}
     with subprocess.Popen(
@@ -149,8 +149,8 @@ def test_a_person_types_a_password_twice_and_unseen(database: str, connection: C
 def test_how_to_close_an_open_corpus_is_a_statement(
     run: Run, connection: Connection, corpus: str, make_role: MakeRole
 ) -> None:
-    assert run("grant", "pgclarify_user", "--user", corpus)[0] == 0
-    _, _, said = run("grant", make_role(name="ann"), "--user", corpus)
+    assert run("corpus", "grant", "pgclarify_user", "--user", corpus)[0] == 0
+    _, _, said = run("corpus", "grant", make_role(name="ann"), "--user", corpus)
     # Lines break where the screen ends.
     (statement,) = re.findall(r"select pgclarify\.revoke_access\(.*?\)", " ".join(said.split()))
     connection.execute(statement)
@@ -160,13 +160,13 @@ def test_how_to_close_an_open_corpus_is_a_statement(
 def test_what_cannot_be_done_is_not_begun(run: Run, connection: Connection, corpus: str) -> None:
     nobody = f"nobody in {corpus}"
     for arguments in (
-        ("grant", nobody, "--user", corpus),
+        ("corpus", "grant", nobody, "--user", corpus),
         # No password comes.
-        ("grant", nobody, "--user", corpus, "--create"),
+        ("corpus", "grant", nobody, "--user", corpus, "--create"),
         # The second corpus is not there, so the first is not granted either.
-        ("grant", nobody, "--user", corpus, "no such corpus", "--create"),
-        ("revoke", nobody, "--user", corpus),
-        ("grant", "pgclarify_owner", "--user", corpus),
+        ("corpus", "grant", nobody, "--user", corpus, "no such corpus", "--create"),
+        ("corpus", "revoke", nobody, "--user", corpus),
+        ("corpus", "grant", "pgclarify_owner", "--user", corpus),
     ):
         exit_code, printed, said = run(*arguments, stdin=f"{SESAME}\n" if "no such corpus" in arguments else "")
         assert (exit_code, printed) == (1, "")
@@ -179,7 +179,7 @@ def test_what_cannot_be_done_is_not_begun(run: Run, connection: Connection, corp
 
 def test_names_are_quoted_and_harmless_on_a_screen(run: Run, corpus: str, connection: Connection) -> None:
     evil = f'x"; drop role postgres; -- \x1b[31m {corpus}'
-    exit_code, printed, _ = run("grant", evil, "--reader", corpus, "--create", stdin=SESAME)
+    exit_code, printed, _ = run("corpus", "grant", evil, "--reader", corpus, "--create", stdin=SESAME)
     assert exit_code == 0
     assert "\x1b" not in printed
     with connection.transaction():
@@ -198,7 +198,10 @@ def test_who_may_not_make_roles_is_told(
     connection.execute("select pgclarify.grant_access(%s, 'pgclarify_user')", [corpus])
     user, ann = make_role("pgclarify_user"), make_role(name="ann")
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", psycopg.conninfo.make_conninfo(database, user=user))
-    for arguments in (("grant", f"new {corpus}", "--user", corpus, "--create"), ("grant", ann, "--user", corpus)):
+    for arguments in (
+        ("corpus", "grant", f"new {corpus}", "--user", corpus, "--create"),
+        ("corpus", "grant", ann, "--user", corpus),
+    ):
         exit_code, printed, said = run(*arguments, stdin=f"{SESAME}\n")
         assert (exit_code, printed) == (1, "")
         assert "permission denied" in said.lower()

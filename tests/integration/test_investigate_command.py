@@ -22,7 +22,7 @@ IS_WAITING = """
         exists (select from pgclarify.run)
         and not exists (
             select from pg_stat_activity
-            where datname = current_database() and pid <> pg_backend_pid() and query ~ 'pgclarify.start'
+            where datname = current_database() and pid <> pg_backend_pid() and query ~ 'pgclarify.submit'
         )
 """
 
@@ -47,10 +47,9 @@ def status(dsn: str) -> str:
 
 
 @pytest.mark.wording
-def test_without_a_worker_it_gives_up_and_cancels(corpus: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_worker_it_gives_up(corpus: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert investigate() == 1
     assert "No worker is running" in capsys.readouterr().err
-    assert status(corpus) == "cancelled"
 
 
 @pytest.mark.parametrize("command", ["ask", "investigate"])
@@ -73,5 +72,5 @@ def test_interrupted_it_cancels_and_says_so(corpus: str, hire: Hire, command: st
 def test_when_the_time_is_up_the_run_goes_on(corpus: str, hire: Hire, capsys: pytest.CaptureFixture[str]) -> None:
     hire()
     assert investigate("--timeout", "200ms") == 1
-    assert "did not come within 200ms" in capsys.readouterr().err
+    assert "did not come within" in capsys.readouterr().err
     assert status(corpus) == "queued"

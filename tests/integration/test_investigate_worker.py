@@ -14,9 +14,10 @@ import psycopg
 import pytest
 
 import pgclarify
-from pgclarify import Client, RunStatus, StepKind, StepOutcome
+from pgclarify import Client
 from pgclarify.database.queries import queries
-from pgclarify.errors import CallCancelled, InputError, NotReady, RunFailed, RunTimeout
+from pgclarify.errors import CallCancelled, InputError, RunFailed
+from pgclarify.vocabulary import RunStatus, StepKind, StepOutcome
 from tests.integration.by_hand import MAKE_OPEN_CORPUS
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
 from tests.workers import (
@@ -135,51 +136,6 @@ def test_what_the_corpus_does_not_say(client: Client) -> None:
     assert (found.status, found.outcome) == (RunStatus.SUCCEEDED, StepOutcome.NOT_IN_CORPUS)
     assert (found.answer, found.confidence, found.document_ids, found.citations) == (None, None, (), ())
     assert [step.kind for step in found.steps] == [StepKind.DIRECT, StepKind.CONCLUSION]
-
-
-def test_steps_land_before_the_run_is_over(client: Client, asker: Connection, model: Server) -> None:
-    model.behavior = hang_on_the_second
-    asked = f"{HOPS[0]} {HOPS[1]} Which fee applies to tolls that the renter is charged?"
-    run_id = client.submit("investigate", asked)
-    watched = client.steps(run_id)
-
-    step = next(watched)
-    assert (step.ordinal, step.question, step.citations[0].document_id) == (1, HOPS[0], "102")
-    seen = "select answer from pgclarify.investigation_step where run_id = %s"
-    assert asker.execute(seen.encode(), [run_id]).fetchall() == [(step.answer,)]
-    with pytest.raises(NotReady):
-        client.result(run_id)
-    with pytest.raises(RunTimeout) as late:
-        list(client.steps(run_id, timeout=0.05))
-    assert late.value.run_ids == (run_id,)
-    assert client.cancel([run_id])
-    assert list(watched) == []
-    until(lambda: model.in_flight == 0)
-    with pytest.raises(RunFailed):
-        client.result(run_id)
-
-    # The replies that the cancelled run paid for are kept.
-    model.behavior = by_rules
-    calls = model.calls
-    again = client.submit("investigate", asked)
-    assert [step.ordinal for step in client.steps(again)] == [1, 2, 3, 4]
-    first = "select sum(calls) from pgclarify.stage where run_id = %s and step_ordinal = 1"
-    assert scalar(asker, first, again) == 0
-    assert model.calls > calls
-    (outcome,) = client.wait([again])
-    assert (outcome.status, outcome.interpretations) == (RunStatus.SUCCEEDED, None)
-
-
-@pytest.mark.wording
-@pytest.mark.usefixtures("graph")
-async def test_the_awaited_client(service: Service, model: Server) -> None:
-    async with pgclarify.connect_async(as_role(service.dsn, service.asker)) as client:
-        run_id = await client.submit("investigate", QUESTION)
-        steps = [step async for step in client.steps(run_id)]
-        assert tuple(steps) == (await client.result(run_id))[0].steps
-        assert (await client.investigate(QUESTION)).run_id == run_id
-        with pytest.raises(NotReady, match="has no verdicts"):
-            _ = [verdict async for verdict in client.verdicts(run_id)]
 
 
 def test_a_limit_of_calls(client: Client, asker: Connection) -> None:

@@ -308,36 +308,36 @@ class TestCommands:
         seen = []
         after: list[str] = []
         while True:
-            page = json.loads(run("documents", "c", "--limit", "1", *after, "--json")[1])
+            page = json.loads(run("corpus", "documents", "c", "--limit", "1", *after, "--json")[1])
             seen += [(row["document_id"], row["source"], row["origin"]) for row in page["documents"]]
             if page["next_after"] is None:
                 break
             after = ["--after", page["next_after"]]
         assert seen == [("x.md", "file", "docs/x.md"), ("y.md", "file", "docs/y.md"), ("z", "statement", None)]
-        assert "docs/x.md" in run("documents", "c")[1]
-        assert run("documents", "missing")[0] == 1
+        assert "docs/x.md" in run("corpus", "documents", "c")[1]
+        assert run("corpus", "documents", "missing")[0] == 1
 
     def test_remove(self, run: Run, load: Callable[..., int], connection: Connection) -> None:
         write(a__x="One.", a__y="Two.", b__z="Three.")
         assert [load("a", "--as", "docs"), load("b")] == [0, 0]
-        assert run("remove", "c", "x.md")[0] == 0
-        code, told, _ = run("remove", "c", "x.md", "--json")
+        assert run("corpus", "remove", "c", "x.md")[0] == 0
+        code, told, _ = run("corpus", "remove", "c", "x.md", "--json")
         assert (code, json.loads(told)) == (1, {"corpus": "c", "removed": 0, "missing": ["x.md"]})
-        assert run("remove", "c")[0] == 2
-        assert run("remove", "c", "--source", "doc", "--yes")[0] == 1
-        assert run("remove", "c", "--source", "docs")[0] == 1
-        assert run("remove", "c", "--source", "docs", "--yes")[0] == 0
+        assert run("corpus", "remove", "c")[0] == 2
+        assert run("corpus", "remove", "c", "--source", "doc", "--yes")[0] == 1
+        assert run("corpus", "remove", "c", "--source", "docs")[0] == 1
+        assert run("corpus", "remove", "c", "--source", "docs", "--yes")[0] == 0
         assert list(stored(connection)) == ["z.md"]
 
     def test_drop_asks_first(self, run: Run, load: Callable[..., int]) -> None:
         write(a__x="One.")
         assert load("a") == 0
-        assert run("drop", "c")[0] == 1
-        assert [row["corpus"] for row in json.loads(run("corpora", "--json")[1])["corpora"]] == ["c"]
-        assert "c" in run("corpora")[1]
-        assert run("drop", "c", "--yes")[0] == 0
-        assert json.loads(run("corpora", "--json")[1]) == {"corpora": []}
-        assert run("drop", "c", "--yes")[0] == 1
+        assert run("corpus", "drop", "c")[0] == 1
+        assert [row["corpus"] for row in json.loads(run("corpus", "list", "--json")[1])["corpora"]] == ["c"]
+        assert "c" in run("corpus", "list")[1]
+        assert run("corpus", "drop", "c", "--yes")[0] == 0
+        assert json.loads(run("corpus", "list", "--json")[1]) == {"corpora": []}
+        assert run("corpus", "drop", "c", "--yes")[0] == 1
 
     def test_only_the_owner_loads_and_sees_what_is_loaded(
         self, connection: Connection, connect: Connect, make_role: MakeRole

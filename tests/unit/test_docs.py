@@ -178,6 +178,10 @@ def check(words: list[str]) -> None:
     match words:
         case ["pgclarify", *arguments]:
             check_ours(arguments)
+        case ["python", "-m", "pgclarify.install.shipped"]:
+            pass
+        case ["psql" | "pg_dump" | "pg_dumpall", *arguments]:
+            assert "$(pgclarify dsn)" in arguments
         case ["make", target]:
             assert re.search(rf"^{target}:", (CHECKOUT / "Makefile").read_text(), re.M)
         case ["pip", "install", "torch", "--index-url", _]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pgclarify.cli.doctor.check import Check
     from pgclarify.config import Settings
 
+# Enough to see the latest runs, on a screen that also shows the rest.
+_MOST_RUNS = 5
+
 DOCTOR_EXAMPLES = terminal.examples(
     "pgclarify doctor",
     "PGCLARIFY_DATABASE_URL=postgresql://app@db.example/app pgclarify doctor",
@@ -24,7 +27,6 @@ DOCTOR_EXAMPLES = terminal.examples(
 
 
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object with all checks.")] = False,
     price_runs: Annotated[
         bool,
         typer.Option(
@@ -33,8 +35,12 @@ def doctor(
             help="First fill in the cost of runs whose model has got a price; for members of pgclarify_owner.",
         ),
     ] = False,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object with all checks.")] = False,
 ) -> None:
-    """Check the installation, and say how to fix what is missing or wrong; the exit code is then 1.
+    """Show the installation, check it, and say how to fix what is missing or wrong; the exit code is then 1.
+
+    First come the server, workers, queue, corpora, attached tables, tight budgets, the last runs and their errors; then
+    the checks.
 
     Without --price-runs, nothing is changed. The only paid calls embed one word with each embedding model behind an
     endpoint. A warning is about something that works, but could work better.
@@ -43,11 +49,17 @@ def doctor(
 
     settings = connection.load_settings()
     console = terminal.results()
-    checks = []
     if price_runs:
         priced = _price_runs(settings)
         if not as_json:
             console.print(f"{priced:,} runs got their cost")
+    state = _look(settings)
+    if state is not None and not as_json:
+        from pgclarify.cli import overview
+
+        console.print(overview.status(state))
+        console.print()
+    checks = []
     with terminal.notices().status("Looking"):
         for check in examine(settings):
             checks.append(check)
@@ -58,13 +70,40 @@ def doctor(
     problems = sum(check.level is Level.PROBLEM for check in checks)
     warnings = sum(check.level is Level.WARNING for check in checks)
     if as_json:
-        terminal.print_json({"problems": problems, "warnings": warnings, "checks": [asdict(check) for check in checks]})
+        found = {"problems": problems, "warnings": warnings, "checks": [asdict(check) for check in checks]}
+        terminal.print_json({**(state or {}), **found})
     else:
         from pgclarify.cli.doctor import report
 
         console.print(report.verdict(problems, warnings))
     if problems:
         raise typer.Exit(1)
+
+
+def _look(settings: Settings) -> dict[str, Any] | None:
+    """Return what the installation has and does; None if that cannot be read, which a check explains."""
+    import psycopg
+
+    from pgclarify.errors import PgclarifyError
+
+    address = listening.address_of(settings)
+    try:
+        with connection.connect(connection.running_dsn(settings)) as database:
+            (server,) = connection.fetch(database, "cli_get_server")
+            place = "from PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded, in {settings.data_dir}"
+            (queue,) = connection.fetch(database, "cli_get_queue")
+            return {
+                "server": {**server, "place": place, "listens_on": None if address is None else str(address)},
+                "workers": connection.fetch(database, "client_list_workers"),
+                "queue": queue,
+                "corpora": connection.fetch(database, "client_list_corpora"),
+                "sources": connection.fetch(database, "cli_list_sources"),
+                "tight_budgets": connection.fetch(database, "cli_list_tight_budgets"),
+                "recent_runs": connection.fetch(database, "cli_list_recent_runs", most=_MOST_RUNS),
+                "recent_errors": connection.fetch(database, "cli_list_recent_errors", most=_MOST_RUNS),
+            }
+    except (psycopg.Error, PgclarifyError):
+        return None
 
 
 def _price_runs(settings: Settings) -> int:

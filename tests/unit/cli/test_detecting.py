@@ -55,7 +55,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_holds_no_questions(content: bytes, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        main(["detect", "--file", str(written(tmp_path, content))])
+        main(["detect-ambiguity", "--file", str(written(tmp_path, content))])
     assert caught.value.code == 1
     captured = capsys.readouterr()
     assert (captured.out, told in captured.err) == ("", True)

@@ -61,10 +61,6 @@ def listed(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def way(**changes: Any) -> dict[str, Any]:
-    return clear(route="answered", saved_completions=20) | changes
-
-
 def every_rendering(text: str) -> list[RenderableType]:
     reasons = [reason(source="rule", text=text), reason(source=text, text=text)]
     cited = citation(document_id=text, title=text, heading=text, quote=text, is_current=False)
@@ -76,7 +72,6 @@ def every_rendering(text: str) -> list[RenderableType]:
         rendering.nothing_to_ask_back(text),
         rendering.question_since({"question": text}),
         rendering.way_on(text, text, [], None, form="select", is_asked=False),
-        rendering.route(way(reasons=reasons)),
         rendering.answers(text, [listed(answer=text, variants=[text, text], citations=[cited])]),
         rendering.cut_short({"status": "partial", "stop_reason": text, "stop_code": "limit"}, "So it is."),
     ]
@@ -181,7 +176,7 @@ def test_questions_to_answer_say_what_they_aim_at() -> None:
             [
                 "The question is: Whose car is it?",
                 "Ask it:   pgclarify ask 'Whose car is it?' --corpus 'my cars'",
-                """Reply:    pgclarify psql -c "select * from pgclarify.reply(7, '...')\"""",
+                """Reply:    psql "$(pgclarify dsn)" -c "select * from pgclarify.reply(7, '...')\"""",
             ],
         ),
         (
@@ -192,8 +187,8 @@ def test_questions_to_answer_say_what_they_aim_at() -> None:
             [
                 "The question is: Whose car is it? (conversation 3)",
                 "Ask it:   pgclarify ask 'Whose car is it?' --corpus 'my cars'",
-                'Choose:   pgclarify psql -c "select * from pgclarify.reply(7, ordinal => ORDINAL)"',
-                """Reply:    pgclarify psql -c "select * from pgclarify.reply(7, '...')\"""",
+                'Choose:   psql "$(pgclarify dsn)" -c "select * from pgclarify.reply(7, ordinal => ORDINAL)"',
+                """Reply:    psql "$(pgclarify dsn)" -c "select * from pgclarify.reply(7, '...')\"""",
             ],
         ),
         (
@@ -203,7 +198,7 @@ def test_questions_to_answer_say_what_they_aim_at() -> None:
             True,
             [
                 "The question is: Whose car is it? (conversation 3)",
-                'Ask back: pgclarify psql -c "select * from pgclarify.clarifying_questions('
+                'Ask back: psql "$(pgclarify dsn)" -c "select * from pgclarify.clarifying_questions('
                 "options => jsonb_build_object('conversation', 3, 'form', 'select'))\"",
             ],
         ),
@@ -227,22 +222,6 @@ def test_a_question_in_another_language_has_no_probability() -> None:
     unread = clear(probability=None, reasons=[reason(name="language", text="it is not in English")])
     assert shown(rendering.ambiguity(unread)) == "Not judged\n  - it is not in English\n"
     assert shown(rendering.ambiguities([of_many(1, "Wie alt?", unread)])).split() == ["Wie", "alt?"]
-
-
-def test_the_gate_says_what_it_saved() -> None:
-    output = shown(rendering.route(way()))
-    assert output.startswith("\nThe question is clear, so one pass answered it: 20 calls saved.\n")
-    assert 'it says "she"' in output
-    assert "saved" not in shown(rendering.route(way(saved_completions=0)))
-
-
-def test_the_gate_says_why_it_was_clarified() -> None:
-    vague = ambiguity(route="clarified", saved_completions=0, kind="syntactic")
-    assert "is ambiguous (syntactic: it is vague), so it was clarified" in shown(rendering.route(vague))
-    unread = ambiguity(is_ambiguous=False, probability=None, kind=None, route="clarified", saved_completions=0)
-    assert "was not judged, so it was clarified" in shown(rendering.route(unread))
-    unproven = shown(rendering.route(way(route="clarified", saved_completions=0, reasons=[])))
-    assert unproven == "\nThe question is clear, but one pass found no proof, so it was clarified.\n"
 
 
 def test_answers_number_their_citations_through() -> None:

@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("hint", "told"),
     [
-        ("See: select * from pgclarify.usage.", 'See: pgclarify psql -c "select * from pgclarify.usage"'),
+        ("See: select * from pgclarify.usage.", 'See: psql "$(pgclarify dsn)" -c "select * from pgclarify.usage"'),
         ("See, for one: select pgclarify.explain(42).", "See, for one: pgclarify explain 42"),
         (
             "Read it: select * from pgclarify.result(7).",
-            'Read it: pgclarify psql -c "select * from pgclarify.result(7)"',
+            'Read it: psql "$(pgclarify dsn)" -c "select * from pgclarify.result(7)"',
         ),
         ('Like: select "a" from b.', 'Like: select "a" from b.'),
         (
             "Wait with: select * from pgclarify.wait(array[17]). Read it with: select * from pgclarify.result(17).",
-            'Wait with: pgclarify psql -c "select * from pgclarify.wait(array[17])". '
-            'Read it with: pgclarify psql -c "select * from pgclarify.result(17)"',
+            'Wait with: psql "$(pgclarify dsn)" -c "select * from pgclarify.wait(array[17])". '
+            'Read it with: psql "$(pgclarify dsn)" -c "select * from pgclarify.result(17)"',
         ),
         (
             "Read it with: select * from pgclarify.rewriting where run_id = 17. Then reply again in the same words.",
-            'Read it with: pgclarify psql -c "select * from pgclarify.rewriting where run_id = 17". '
+            'Read it with: psql "$(pgclarify dsn)" -c "select * from pgclarify.rewriting where run_id = 17". '
             "Then reply again in the same words.",
         ),
         (
             "Wait with: select * from pgclarify.wait(array[17]). What it did: select pgclarify.explain(17).",
-            'Wait with: pgclarify psql -c "select * from pgclarify.wait(array[17])". What it did: pgclarify explain 17',
+            'Wait with: psql "$(pgclarify dsn)" -c "select * from pgclarify.wait(array[17])". What it did: pgclarify explain 17',
         ),
         ("Make one with pgclarify.create_corpus('name').", "Make one with pgclarify load NAME PATH."),
         ("Ask again; what was paid for is kept.", "Ask again; what was paid for is kept."),

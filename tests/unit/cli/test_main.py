@@ -11,12 +11,12 @@ import psycopg
 import pytest
 
 from pgclarify.cli.commands import COMMANDS
-from pgclarify.cli.deferred import DeferredCommand
 from pgclarify.cli.doctor.check import ok
 from pgclarify.cli.main import explain, main
-from pgclarify.errors import NoWorker
+from pgclarify.cli.waiting import read_seconds
+from pgclarify.errors import InputError, NoWorker
 
-GROUPS = {"graph", "eval"}
+GROUPS = {"corpus", "eval"}
 
 
 def run(*arguments: str) -> int:
@@ -48,41 +48,36 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         ("ask",),
         ("ask", "q", "--top-k", "0"),
         ("ask", "q", "--top-k", "many"),
-        ("investigate",),
         ("investigate", "q", "--option", "max_steps"),
         ("investigate", "q", "--option", "=2"),
-        ("ask-back",),
-        ("ask-back", "q", "--form", "shout"),
-        ("ask-back", "q", "--scheme", "none"),
-        ("list",),
-        ("list", "q", "--top-k", "101"),
-        ("list", "q", "--max-answers", "0"),
-        ("detect",),
-        ("detect", "q", "--file", "/dev/null"),
-        ("detect", "q", "--threshold", "1.5"),
-        ("detect", "--file", "/no/such/file"),
-        ("detect", "--file", "/"),
-        ("detect", "--file", "/dev/null", "--history", "Who?"),
-        ("rewrite",),
-        ("rewrite", "q", "--threshold", "often"),
+        ("list-answers",),
+        ("clarifying-questions",),
+        ("detect-ambiguity",),
+        ("detect-ambiguity", "q", "--file", "/dev/null"),
+        ("detect-ambiguity", "--file", "/no/such/file"),
+        ("detect-ambiguity", "--file", "/"),
+        ("detect-ambiguity", "--file", "/dev/null", "--history", "Who?"),
+        ("detect-ambiguity", "--file", "/dev/null", "--rewrite"),
+        ("estimate",),
         ("explain",),
         ("explain", "many"),
         ("explain", "42", "--detail", "everything"),
+        ("explain", "42", "--open"),
         ("load", "corpus"),
         ("load", "corpus", "/no/such/file"),
         ("load", "corpus", "/no/such/*.md"),
         ("load", "corpus", "-"),
         ("init", "--loopback-port", "5432"),
-        ("status", "--yaml"),
+        ("doctor", "--yaml"),
         ("up", "--listen", "5433"),
         ("up", "--listen", "db.example:5433"),
-        ("grant", "ann", "insurance"),
-        ("grant", "ann", "--user"),
-        ("grant", "ann", "--user", "--analyst", "insurance"),
-        ("grant", "", "--user", "insurance"),
-        ("grant", "ä" * 32, "--user", "insurance"),
-        ("revoke", "ann", "insurance"),
-        ("revoke", "ann", "--reader", "--user", "insurance"),
+        ("corpus", "grant", "ann", "insurance"),
+        ("corpus", "grant", "ann", "--user"),
+        ("corpus", "grant", "ann", "--user", "--analyst", "insurance"),
+        ("corpus", "grant", "", "--user", "insurance"),
+        ("corpus", "grant", "ä" * 32, "--user", "insurance"),
+        ("corpus", "revoke", "ann", "insurance"),
+        ("corpus", "revoke", "ann", "--reader", "--user", "insurance"),
     ],
 )
 def test_wrong_usage_is_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,21 +89,17 @@ def test_wrong_usage_is_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixt
     "arguments",
     [
         ("dsn",),
-        ("status",),
         ("ask", "rental cars"),
-        ("ask", "rental cars", "--ask-back"),
-        ("ask-back", "rental cars"),
-        ("list", "rental cars"),
-        ("detect", "rental cars"),
-        ("rewrite", "rental cars"),
+        ("search", "rental cars"),
+        ("clarifying-questions", "rental cars"),
+        ("list-answers", "rental cars"),
+        ("detect-ambiguity", "rental cars"),
         ("explain", "42"),
         ("worker",),
-        ("psql", "-c", "x"),
-        ("pg_dump", "-Fc"),
-        ("pg_dumpall", "--roles-only"),
         ("dsn", "--role", "ann"),
-        ("grant", "ann", "--user", "insurance"),
-        ("revoke", "ann", "--user", "insurance"),
+        ("corpus", "list"),
+        ("corpus", "grant", "ann", "--user", "insurance"),
+        ("corpus", "revoke", "ann", "--user", "insurance"),
     ],
 )
 def test_without_a_server_one_sentence_and_a_hint(
@@ -124,7 +115,7 @@ def test_without_a_server_one_sentence_and_a_hint(
 
 def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", "postgresql://me:sesame@127.0.0.1:1/app")
-    assert run("status") == 1
+    assert run("corpus", "list") == 1
     error = capsys.readouterr().err
     assert error.startswith("Error: No connection to the database server.\nDetail: ")
     assert "Hint: Check that the server is running, and PGCLARIFY_DATABASE_URL" in error
@@ -132,7 +123,7 @@ def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, capsys: 
 
 
 @pytest.mark.parametrize("url", ["nonsense", "postgresql://me:sesame@[::/app", "host=here password=sesame nonsense"])
-@pytest.mark.parametrize("command", [("status",), ("dsn",), ("init",), ("worker",), ("doctor",)])
+@pytest.mark.parametrize("command", [("corpus", "list"), ("dsn",), ("init",), ("worker",), ("doctor",)])
 def test_an_address_that_cannot_be_read_is_not_repeated(
     url: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -150,7 +141,7 @@ def test_a_wrong_setting_is_named_and_its_value_is_not(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PGCLARIFY_LLM_CONCURRENCY", "sesame")
-    assert run("status") == 1
+    assert run("corpus", "list") == 1
     error = capsys.readouterr().err
     assert "PGCLARIFY_LLM_CONCURRENCY" in error
     assert "sesame" not in error
@@ -160,7 +151,7 @@ def test_debug_shows_where_it_happened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGCLARIFY_DEBUG", "1")
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", "postgresql://127.0.0.1:1/app")
     with pytest.raises(Exception, match="no connection"):
-        main(["status"])
+        main(["corpus", "list"])
 
 
 def test_explain_takes_the_parts_of_our_own_errors() -> None:
@@ -197,11 +188,25 @@ def test_the_command_line_starts_without_what_is_heavy() -> None:
     }
 
 
-@pytest.mark.parametrize("listed", COMMANDS, ids=lambda listed: str(listed.name))
-def test_the_list_of_commands_says_what_each_says_itself(listed: DeferredCommand) -> None:
-    assert listed.command.name == listed.name
-    first_paragraph, _, _ = listed.command.help.partition("\n\n")
-    assert listed.help == " ".join(first_paragraph.split())
+def test_the_list_of_commands_fits_on_one_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--help") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(COMMANDS) <= 18
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 100
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"), [("90s", 90), ("5min", 300), ("1 hour 30 minutes", 5400), ("20ms", 0.02)]
+)
+def test_a_timeout_is_read(given: str, seconds: float) -> None:
+    assert read_seconds(given) == seconds
+
+
+@pytest.mark.parametrize("given", ["", "soon", "5", "0s", "5 min later", "-1s"])
+def test_a_timeout_that_is_none_is_refused(given: str) -> None:
+    with pytest.raises(InputError):
+        read_seconds(given)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The output of status about runs and errors."""
+"""The overview of doctor: runs and errors."""
 
 from __future__ import annotations
 
@@ -27,15 +27,27 @@ RUN = {
 }
 
 
+STATE: dict[str, Any] = {
+    "server": {"version": "18", "database": "app", "place": "here", "listens_on": None},
+    "workers": [],
+    "queue": QUEUE,
+    "corpora": [CORPUS],
+    "sources": [],
+    "tight_budgets": [],
+    "recent_runs": [],
+    "recent_errors": [],
+}
+
+
 def shown(**values: Any) -> str:
     console = Console(width=150, color_system=None)
     with console.capture() as capture:
-        console.print(overview.status("PostgreSQL 18", "here", [], QUEUE, **({"corpora": [CORPUS]} | values)))
+        console.print(overview.status(STATE | values))
     return capture.get()
 
 
 def test_the_last_runs() -> None:
-    output = shown(runs=[RUN, RUN | {"run_id": 16, "question": "long " * 50}])
+    output = shown(recent_runs=[RUN, RUN | {"run_id": 16, "question": "long " * 50}])
     assert [word for word in ("17", "partial", "3", "1.2", "rental cars") if word not in output] == []
     assert "…" in output
     assert max(map(len, output.splitlines())) <= 150
@@ -43,13 +55,13 @@ def test_the_last_runs() -> None:
 
 def test_a_search_has_no_readings() -> None:
     search = RUN | {"operation": "search", "interpretations": None}
-    (line,) = [line for line in shown(runs=[search]).splitlines() if "rental cars" in line]
+    (line,) = [line for line in shown(recent_runs=[search]).splitlines() if "rental cars" in line]
     assert line.split() == ["17", "search", "partial", "1.2", "insurance", "rental", "cars"]
 
 
 def test_a_run_may_ask_no_corpus() -> None:
     detection = RUN | {"operation": "detect_ambiguity", "interpretations": None, "corpus": None}
-    (line,) = [line for line in shown(runs=[detection], corpora=[]).splitlines() if "rental cars" in line]
+    (line,) = [line for line in shown(recent_runs=[detection], corpora=[]).splitlines() if "rental cars" in line]
     assert line.split() == ["17", "detect_ambiguity", "partial", "1.2", "rental", "cars"]
 
 
@@ -59,7 +71,7 @@ def test_errors_with_their_reason() -> None:
         {"run_id": 17, "status": "partial", "error": "no JSON\nat all", "failed_passages": 2, "age_seconds": 59.9},
         {"run_id": 16, "status": "failed", "error": said, "failed_passages": 0, "age_seconds": 3 * 86_400},
     ]
-    output = shown(errors=errors)
+    output = shown(recent_errors=errors)
     assert "run 17 partial 59 seconds ago, 2 passages not judged: no JSON at all" in output
     assert "run 16 failed 3 days ago: the endpoint refused the key" in output
 
@@ -100,7 +112,9 @@ def test_budgets_that_are_nearly_spent() -> None:
         "left_calls": 0,
         "resets_at": datetime(2026, 11, 21, tzinfo=UTC),
     }
-    output = shown(budgets=[budget, budget | {"name": "all", "max_calls": None, "left_calls": None, "resets_at": None}])
+    output = shown(
+        tight_budgets=[budget, budget | {"name": "all", "max_calls": None, "left_calls": None, "resets_at": None}]
+    )
     assert "support (day): $0.012 of $10.00 and 0 of 5,000 calls left, begins anew 2026-11-21 00:00 UTC" in output
     assert "all (day): $0.012 of $10.00 left\n" in output.replace(" \n", "\n")
     assert "budgets" not in shown()

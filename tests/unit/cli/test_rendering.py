@@ -119,9 +119,15 @@ def every_rendering(text: str) -> list[RenderableType]:
         rendering.unreadable([text]),
         rendering.not_indexed([{"document_id": text, "error": text}]),
         rendering.psql_table([{"answer": text, "document_ids": [text]}]),
-        overview.status(text, text, [worker], IDLE, [corpus]),
+        overview.status(state(text, [worker], [corpus])),
         rendering.statement(text, "select 1;"),
     ]
+
+
+def state(text: str, workers: list[Any], corpora: list[Any]) -> dict[str, Any]:
+    server = {"version": text, "database": text, "place": text, "listens_on": None}
+    nothing: dict[str, Any] = dict.fromkeys(("sources", "tight_budgets", "recent_runs", "recent_errors"), [])
+    return nothing | {"server": server, "workers": workers, "queue": IDLE, "corpora": corpora}
 
 
 def test_printable_neutralizes_what_a_terminal_would_act_on() -> None:
@@ -289,7 +295,7 @@ def test_what_was_not_looked_at_is_not_said_to_be_missing() -> None:
     assert told(judged=0).startswith('Not looked at: budget "a" is spent')
     assert "0 of 20 passages judged.\n" in told(judged=0)
     assert "3 of 20 passages judged, and none of those answers it.\n" in told(judged=3)
-    assert "pgclarify status" in told(judged=3)
+    assert "pgclarify doctor" in told(judged=3)
     failed = told(judged=3, is_over_budget=False, stop_reason=None)
     assert failed.startswith("Looked at in part: calls of the model failed; 3 of 20")
     assert "pgclarify explain 7" in failed
@@ -367,11 +373,7 @@ def test_a_load_is_summed_up(changed: int, unchanged: int, expected: str) -> Non
 def test_status_says_when_no_worker_is_alive() -> None:
     output = shown(
         overview.status(
-            "PostgreSQL 18",
-            "embedded",
-            [],
-            {**IDLE, "queued": 3, "pending_documents": 2, "pending_passages": 8131},
-            [],
+            state("x", [], []) | {"queue": {**IDLE, "queued": 3, "pending_documents": 2, "pending_passages": 8131}}
         )
     )
     assert "none: nothing is indexed" in output
@@ -385,7 +387,7 @@ def test_status_tells_the_workers_apart() -> None:
         for model, host in (("small", "one"), ("large", "two"))
     ]
     output = shown(
-        overview.status("PostgreSQL 18", "embedded", workers, IDLE, []),
+        overview.status(state("x", workers, [])),
         width=200,
     )
     assert "2 alive: openai small on one, version 1; openai large on two, version 1" in output

@@ -13,7 +13,7 @@ from pgclarify.client import documents
 from pgclarify.client.scripts import Session, Statement
 from pgclarify.errors import EmbeddingError, InputError, NotFound, NotReady, NoWorker
 from pgclarify.vocabulary import Document
-from tests.unit.client.playing import play
+from tests.unit.client.playing import play, sent_values
 
 SESSION = Session("insurance")
 
@@ -106,7 +106,7 @@ def test_only_the_changed_ones_are_counted() -> None:
     script = documents.add_documents(SESSION, [Document("1", "text"), Document("2", "text")], corpus="wiki")
     played = play(script, rows)
     assert played.returned == 1
-    assert played.sent[0].parameters["corpus"] == "wiki"
+    assert sent_values(played.sent[0])["corpus"] == "wiki"
 
 
 def test_the_status_of_a_corpus() -> None:

@@ -13,8 +13,9 @@ import pytest
 
 import pgclarify
 from pgclarify.errors import ConfigurationError, PgclarifyError, ServerUnavailable
+from pgclarify.vocabulary import RunStatus
 
-METHODS = {name for name in vars(pgclarify.Client) if not name.startswith("_")} - {"close", "is_in_transaction"}
+METHODS = {name for name in vars(pgclarify.Client) if not name.startswith("_")} - {"close"}
 
 
 def modules_after(statement: str) -> set[str]:
@@ -69,7 +70,7 @@ def test_a_method_tells_what_it_takes_and_returns() -> None:
 
 
 def test_records_are_frozen() -> None:
-    outcome = pgclarify.RunOutcome(1, pgclarify.RunStatus.QUEUED, None, None)
+    outcome = pgclarify.RunOutcome(1, RunStatus.QUEUED, None, None)
     with pytest.raises(FrozenInstanceError):
         outcome.error = "changed"  # type: ignore[misc]
 

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from pgclarify.client import watching
-from pgclarify.client.records import Step, StepCitation, Verdict
+from pgclarify.client.records import Verdict
 from pgclarify.client.scripts import Session
 from pgclarify.errors import InputError, NotReady, RunTimeout
-from pgclarify.vocabulary import Outcome, StepKind, StepOutcome
-from tests.unit.client.playing import play
-from tests.unit.client.test_investigating import CITATION, STEP
+from pgclarify.vocabulary import Outcome
+from tests.unit.client.playing import play, sent_name, sent_values
 
 SESSION = Session()
 
@@ -57,8 +56,8 @@ def test_verdicts_come_as_they_land_and_once() -> None:
     assert played.yielded[2] == Verdict(
         3, 4, Outcome.FAILED, "17", None, 5, None, None, None, None, None, None, None, "no reply"
     )
-    assert [statement.name for statement in played.sent] == ["client_wait"] + ["client_watch_run"] * 4
-    assert played.sent[-1].parameters["seen"] == [2, 1, 4]
+    assert [sent_name(one) for one in played.sent] == ["wait"] + ["client_watch_run"] * 4
+    assert sent_values(played.sent[-1])["seen"] == [2, 1, 4]
     assert len(played.pauses) == 3
     assert all(0 < pause <= 0.25 for pause in played.pauses)
 
@@ -78,7 +77,7 @@ def test_what_landed_before_the_end_is_not_lost_to_the_timeout() -> None:
 def test_a_snapshot_that_does_not_move_on_is_not_watched(isolation: str) -> None:
     class InTransaction(Session):
         @property
-        def is_in_transaction(self) -> bool:
+        def _is_in_transaction(self) -> bool:
             return True
 
     rows = [look("running", isolation=isolation)]
@@ -88,37 +87,7 @@ def test_a_snapshot_that_does_not_move_on_is_not_watched(isolation: str) -> None
     assert play(watching.verdicts(SESSION, 3), [outcome("running")], rows, [look("succeeded")]).yielded == []
 
 
-def test_steps_come_as_they_land_and_once() -> None:
-    nothing = dict.fromkeys(STEP) | {"run_id": 3, "operation": "investigate", "isolation": "read committed"}
-    first = nothing | STEP | {"status": "running"}
-    last = nothing | STEP | {"ordinal": 2, "kind": "conclusion", "outcome": "not_in_corpus", "answer": None}
-    last |= {"confidence": None, "citations": [], "reason": "Nobody says so.", "status": "succeeded"}
-    played = play(
-        watching.steps(SESSION, 3),
-        [outcome("queued")],
-        [nothing | {"status": "queued"}],
-        [first],
-        [nothing | {"status": "running"}],
-        [last],
-    )
-
-    assert played.yielded == [
-        Step(
-            3, 1, StepKind.FOLLOW_UP, "Who insures them?", "Acme", StepOutcome.ANSWERED, 0.75, None, 2,
-            (StepCitation(**CITATION),),
-        ),
-        Step(
-            3, 2, StepKind.CONCLUSION, "Who insures them?", None, StepOutcome.NOT_IN_CORPUS, None, "Nobody says so.",
-            2, (),
-        ),
-    ]  # fmt: skip
-    assert [statement.name for statement in played.sent] == ["client_wait"] + ["client_watch_investigation"] * 4
-    assert played.sent[-1].parameters == {"run_id": 3, "seen": [1, 2]}
-
-
 def test_a_run_of_another_operation_has_nothing_to_watch() -> None:
-    with pytest.raises(NotReady, match="run 3 has no steps"):
-        play(watching.steps(SESSION, 3), [outcome("succeeded")], [look("succeeded")])
     for operation in ("search", "investigate"):
         with pytest.raises(NotReady, match="run 3 has no verdicts"):
             play(watching.verdicts(SESSION, 3), [outcome("running")], [look("running", operation=operation)])

@@ -1,19 +1,19 @@
-"""The command ask-back."""
+"""The command clarifying-questions: a conversation on a terminal."""
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgclarify.cli import asking, connection, terminal
-from pgclarify.cli.options import Timeout, with_flags
-from pgclarify.cli.waiting import waiting
-from pgclarify.dialogue import Form, PromptScheme
+from pgclarify.cli.operations import Timeout
+from pgclarify.cli.options import read_options
+from pgclarify.cli.waiting import read_seconds, waiting
+from pgclarify.dialogue import Form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from pgclarify.cli.rendering import Row
 
-ASK_BACK_EXAMPLES = terminal.examples(
-    "pgclarify ask-back 'rental cars' --corpus insurance",
-    "pgclarify ask-back 'rental cars' --corpus insurance --form select",
-    "pgclarify ask-back 'rental cars' --form select --json | jq -r .reformulation",
+CLARIFYING_QUESTIONS_EXAMPLES = terminal.examples(
+    "pgclarify clarifying-questions 'rental cars' --corpus insurance",
+    "pgclarify clarifying-questions 'rental cars' --corpus insurance -o form=select",
+    "pgclarify clarifying-questions 'rental cars' -o form=select --json | jq -r .reformulation",
 )
 
 
@@ -55,15 +55,12 @@ class _Talk:
     is_asked: bool = False
 
 
-def ask_back(
-    context: typer.Context,
+def clarifying_questions(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know; it may be vague.")],
     corpus: Annotated[
         str | None,
         typer.Option("--corpus", "-c", metavar="NAME", help="Corpus to ask; may be left out if there is only one."),
     ] = None,
-    form: Annotated[Form, typer.Option(help="Questions to reply to, or reformulations to choose from.")] = Form.RESPOND,
-    scheme: Annotated[PromptScheme, typer.Option(help="The prompt for the model.")] = PromptScheme.AT_COT,
     history: Annotated[
         list[str] | None,
         typer.Option(
@@ -72,35 +69,33 @@ def ask_back(
     ] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(
-            "--option", "-o", metavar="NAME=VALUE", help="An option of pgclarify.clarifying_questions; may be repeated."
-        ),
+        typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the SQL function; may be repeated."),
     ] = None,
     timeout: Timeout = "5min",
     as_json: Annotated[
         bool, typer.Option("--json", metavar="", help="JSON lines: one object for each question; not interactive.")
     ] = False,
 ) -> None:
-    """Ask clarifying questions about a vague question that the corpus can answer. It needs a language model.
+    """Ask clarifying questions about a vague question that the corpus can answer. Needs a language model.
 
-    On a terminal, choose or reply up to three times, and then ask the resulting question.
+    On a terminal, choose (with -o form=select) or reply up to three times, and then ask the resulting question.
     """
     from pgclarify.cli import rendering
 
-    options = with_flags(context, option or [], form=form.value, scheme=scheme.value, timeout=timeout)
-    settings = connection.load_settings()
-    with connection.connect(connection.running_dsn(settings)) as database:
-        rows, run_id = _propose(database, question, corpus, history or [], options)
+    seconds = read_seconds(timeout)
+    options = read_options(option or [])
+    with connection.connect(connection.running_dsn(connection.load_settings())) as database:
+        rows, run_id = _propose(database, question, corpus, history or [], options, seconds)
         if as_json:
             for row in rows:
                 terminal.print_json(row)
             return
         _show(database, question, corpus, rows, run_id)
-        talk = _Talk(question, corpus, Form(str(options["form"])), rows)
+        talk = _Talk(question, corpus, Form(str(options.get("form", Form.RESPOND))), rows)
         try:
             # If no document can answer, nothing is left to ask.
-            if sys.stdin.isatty() and sys.stdout.isatty() and (rows or not asking.is_empty(database, corpus)):
-                _converse(database, talk, history or [], options)
+            if rows and sys.stdin.isatty() and sys.stdout.isatty():
+                _converse(database, talk, history or [], options, seconds)
         finally:
             # In any case, so that typed replies and paid calls are not lost.
             console = terminal.results()
@@ -115,30 +110,33 @@ def _propose(
     corpus: str | None,
     history: list[str],
     options: Mapping[str, object],
+    seconds: float,
 ) -> tuple[list[Row], int]:
-    with waiting("Thinking of what to ask back"):
-        return asking.ask_and_wait(
-            database,
-            "client_clarifying_questions",
-            question=question,
-            corpus=corpus,
-            history=history,
-            options=json.dumps(options),
-        )
+    rows, run_id = asking.perform(
+        database,
+        "clarifying_questions",
+        "Thinking of what to ask back",
+        question=question,
+        corpus=corpus,
+        history=history,
+        timeout=seconds,
+        **options,
+    )
+    return rows, run_id or 0
 
 
 def _show(database: connection.Database, question: str, corpus: str | None, rows: list[Row], run_id: int) -> None:
-    from pgclarify.cli import dialogue_rendering, rendering
+    from pgclarify.cli import dialogue_rendering
 
     console = terminal.results()
     run = asking.get_run(database, run_id)
     if not rows:
-        if asking.is_empty(database, corpus):
-            console.print(rendering.empty_corpus(corpus))
-        elif run["stop_code"] not in (None, "not_answered"):
-            console.print(asking.answer(database, question, corpus, [], run_id))
-        else:
-            console.print(dialogue_rendering.nothing_to_ask_back(question))
+        is_answered_by_nothing = run["stop_code"] in (None, "not_answered") and not asking.is_empty(database, corpus)
+        console.print(
+            dialogue_rendering.nothing_to_ask_back(question)
+            if is_answered_by_nothing
+            else asking.nothing(database, question, corpus, run_id)
+        )
         return
     console.print(dialogue_rendering.proposals(question, rows))
     console.print(dialogue_rendering.cut_short(run, "Some of these were not checked against the corpus."))
@@ -152,7 +150,9 @@ def _way_on(talk: _Talk) -> RenderableType:
     )
 
 
-def _converse(database: connection.Database, talk: _Talk, history: list[str], options: Mapping[str, object]) -> None:
+def _converse(
+    database: connection.Database, talk: _Talk, history: list[str], options: Mapping[str, object], seconds: float
+) -> None:
     """Let a person choose or reply, up to three times, and then ask the resulting question, if they want that."""
     from pgclarify.cli import dialogue_rendering
 
@@ -175,7 +175,7 @@ def _converse(database: connection.Database, talk: _Talk, history: list[str], op
             break
         going_on = {**options, "conversation": turn["conversation_id"]}
         # The server knows the turns of the conversation itself.
-        talk.rows, run_id = _propose(database, None, None, history, going_on)
+        talk.rows, run_id = _propose(database, None, None, history, going_on, seconds)
         _show(database, talk.question, talk.corpus, talk.rows, run_id)
     if _agrees("Ask this? [Y/n] ", default=True):
         _ask(database, talk)
@@ -183,13 +183,11 @@ def _converse(database: connection.Database, talk: _Talk, history: list[str], op
 
 def _take_turn(database: connection.Database, talk: _Talk, answer: str) -> Row | None:
     """Return the row of reply; None, with a message, if the input is neither a choice nor a reply."""
+    client = connection.client_of(database)
     run_id = talk.rows[0]["run_id"]
     if not _LIKE_A_NUMBER.fullmatch(answer):
         with waiting("Putting the question anew"):
-            (turn,) = connection.fetch(
-                database, "client_reply", run_id=run_id, reply=answer, ordinal=None, options="{}"
-            )
-        return turn
+            return asdict(client.reply(run_id, answer))
     if talk.form is Form.RESPOND:
         terminal.notices().print("Reply in words: a number alone does not say which of these it is for.")
         return None
@@ -199,21 +197,23 @@ def _take_turn(database: connection.Database, talk: _Talk, answer: str) -> Row |
             f"There are {len(talk.rows)} to choose from. Type the number of one, or your own words."
         )
         return None
-    (turn,) = connection.fetch(database, "client_reply", run_id=run_id, reply=None, ordinal=ordinal, options="{}")
-    return turn
+    return asdict(client.reply(run_id, ordinal=ordinal))
 
 
 def _ask(database: connection.Database, talk: _Talk) -> None:
     from pgclarify.cli import rendering
 
-    with terminal.notices().status("Reading passages"):
-        rows, run_id = asking.clarify(database, talk.question, talk.corpus)
+    rows, run_id = asking.perform(
+        database, "clarify", "Reading passages", question=talk.question, corpus=talk.corpus, timeout=60.0
+    )
     talk.is_asked = True
     console = terminal.results()
     console.print()
-    console.print(asking.answer(database, talk.question, talk.corpus, rows, run_id))
     if rows:
-        console.print(rendering.explain_hint(run_id))
+        console.print(rendering.readings(talk.question, rows))
+        console.print(rendering.explain_hint(rows[0]["run_id"]))
+    elif run_id is not None:
+        console.print(asking.nothing(database, talk.question, talk.corpus, run_id))
 
 
 def _prompt(text: str) -> str | None:

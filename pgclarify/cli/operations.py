@@ -1,0 +1,216 @@
+"""Commands of operations, made from one table: they ask, show the rows, and say how to explain the run."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pgclarify.cli import asking, connection, terminal
+from pgclarify.cli.options import read_options
+from pgclarify.cli.questions import STANDARD_INPUT, check_file, read_questions
+from pgclarify.cli.waiting import read_seconds
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pgclarify.cli.rendering import Row
+
+
+def _show(module: str, name: str) -> Callable[[str, list[Row]], RenderableType]:
+    """Return a function of a module of renderings, which is imported on use."""
+
+    def show(question: str, rows: list[Row]) -> RenderableType:
+        from importlib import import_module
+
+        rendered: RenderableType = getattr(import_module(f"pgclarify.cli.{module}"), name)(question, rows)
+        return rendered
+
+    return show
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A command that asks.
+
+    Attributes:
+        name: The client's method.
+        summary: The command's sentence.
+        doing: What is shown meanwhile.
+        show: Renders a question and its rows, at least one; each row also has the columns of its run.
+        example: The end of its example.
+        timeout: How long it waits by default.
+        top_k: The default number of passages; None without this option.
+        partial: What a run that ended early means for the rows, as a sentence.
+    """
+
+    name: str
+    summary: str
+    doing: str
+    show: Callable[[str, list[Row]], RenderableType]
+    example: str
+    timeout: str = "60s"
+    top_k: int | None = None
+    partial: str = ""
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "ask": Operation(
+        "clarify",
+        "Ask a vague question; get the readings that documents answer, each with its proof.",
+        "Reading passages",
+        _show("rendering", "readings"),
+        "'rental cars' --corpus insurance --top-k 50",
+        top_k=20,
+    ),
+    "search": Operation(
+        "search",
+        "Find the passages that match a question best, without judging them.",
+        "Searching",
+        _show("rendering", "passages"),
+        "'rental cars' --corpus insurance -o method=lexical",
+        top_k=10,
+    ),
+    "list-answers": Operation(
+        "list_answers",
+        "List all answers of a question, one by one, each with its proof. Needs a language model.",
+        "Looking for answers",
+        _show("dialogue_rendering", "answers"),
+        "'Which companies insure rental cars?' -o max_answers=3",
+        timeout="5min",
+        top_k=20,
+        partial="There may be more answers; those above are proven.",
+    ),
+    "investigate": Operation(
+        "investigate",
+        "Split a question into steps, answer each, and prove the answer. Needs a language model.",
+        "Taking the question apart",
+        _show("rendering", "investigation"),
+        "'Who pays for the car that replaces one damaged by hail?' -o max_steps=2",
+        timeout="5min",
+    ),
+}
+
+Corpus = Annotated[
+    str | None,
+    typer.Option("--corpus", "-c", metavar="NAME", help="Corpus to ask; may be left out if there is only one."),
+]
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the SQL function; may be repeated."),
+]
+AsJson = Annotated[bool, typer.Option("--json", metavar="", help="JSON lines: one object for each row.")]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")]
+TopK = Annotated[int, typer.Option("--top-k", "-k", metavar="N", min=1, max=1000, help="How many passages.")]
+Timeout = Annotated[str, typer.Option(metavar="DURATION", help="How long to wait: 90s, 5min.")]
+
+
+def command(name: str) -> Callable[..., None]:
+    """Make the function of a command, with the options that its operation has."""
+    operation = OPERATIONS[name]
+    parameters: dict[str, tuple[Any, Any]] = {"question": (Question, inspect.Parameter.empty)}
+    parameters |= {"top_k": (TopK, operation.top_k)} if operation.top_k is not None else {}
+    parameters |= {"corpus": (Corpus, None), "option": (Options, None), "as_json": (AsJson, False)}
+    parameters["timeout"] = (Timeout, operation.timeout)
+
+    def run(**given: Any) -> None:  # noqa: ANN401
+        _ask(operation, **given)
+
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in parameters.items()
+        ]
+    )
+    run.__annotations__ = {name: kind for name, (kind, _) in parameters.items()}
+    run.__doc__ = operation.summary
+    run.__module__ = __name__
+    return run
+
+
+def _ask(
+    operation: Operation,
+    *,
+    question: str,
+    option: list[str] | None,
+    timeout: str,
+    as_json: bool,
+    **given: Any,  # noqa: ANN401
+) -> None:
+    from pgclarify.cli import dialogue_rendering, rendering
+
+    seconds = read_seconds(timeout)
+    arguments = given | read_options(option or [])
+    with connection.connect(connection.running_dsn(connection.load_settings())) as database:
+        rows, run_id = asking.perform(
+            database, operation.name, operation.doing, question=question, timeout=seconds, **arguments
+        )
+        if as_json:
+            for row in rows:
+                terminal.print_json(row)
+        if not rows and run_id is not None:
+            console = terminal.notices() if as_json else terminal.results()
+            console.print(asking.nothing(database, question, given["corpus"], run_id))
+        if as_json or not rows:
+            return
+        run = {} if run_id is None else asking.get_run(database, run_id)
+    console = terminal.results()
+    console.print(operation.show(question, [{**run, **row} for row in rows]))
+    if run_id is not None:
+        if operation.partial:
+            console.print(dialogue_rendering.cut_short(run, operation.partial))
+        console.print(rendering.explain_hint(run_id, run["cost_usd"]))
+
+
+def estimate(
+    questions: Annotated[
+        list[str] | None, typer.Argument(metavar="QUESTION...", help="The question; - reads many from standard input.")
+    ] = None,
+    file: Annotated[Path | None, typer.Option(metavar="PATH", help="Many questions, one on each line.")] = None,
+    corpus: Corpus = None,
+    top_k: TopK = 20,
+    option: Options = None,
+    timeout: Timeout = "60s",
+    as_json: AsJson = False,
+) -> None:
+    """Estimate what asking questions would cost. No language model is called.
+
+    Replies that are paid for already cost nothing. Questions whose answers can be reused cost nothing either.
+    """
+    from pgclarify.cli import estimate_rendering, rendering
+
+    asked = questions or []
+    if bool(asked) == (file is not None):
+        raise typer.BadParameter("give either questions or --file, and only one of them", param_hint="QUESTION")
+    check_file(file)
+    arguments: dict[str, Any] = {"corpus": corpus, "top_k": top_k, **read_options(option or [])}
+    seconds = read_seconds(timeout)
+    if file is not None or asked == [STANDARD_INPUT]:
+        asked = list(read_questions(file).texts)
+    with connection.connect(connection.running_dsn(connection.load_settings())) as database:
+        (row,), run_id = asking.perform(
+            database, "estimate", "Looking at what would be asked", questions=asked, timeout=seconds, **arguments
+        )
+    if as_json:
+        # Numbers, also for PostgreSQL's decimals.
+        cost = row["cost_usd"]
+        terminal.print_json({**row, "cost_usd": None if cost is None else float(cost)})
+        return
+    terminal.results().print(estimate_rendering.estimate(row))
+    if run_id is not None:
+        terminal.notices().print(rendering.explain_hint(run_id))
+
+
+ask, search, list_answers, investigate = (command(name) for name in OPERATIONS)
+ASK_EXAMPLES, SEARCH_EXAMPLES, LIST_ANSWERS_EXAMPLES, INVESTIGATE_EXAMPLES = (
+    terminal.examples(f"pgclarify {name} {operation.example}", f"pgclarify {name} 'deductible' --json | jq .")
+    for name, operation in OPERATIONS.items()
+)
+ESTIMATE_EXAMPLES = terminal.examples(
+    "pgclarify estimate 'rental cars' deductible --corpus insurance",
+    "cut -f2 searches.tsv | pgclarify estimate - --json | jq -r .cost_usd",
+)

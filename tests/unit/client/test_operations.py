@@ -1,0 +1,87 @@
+"""The calls that the methods of operations send, and the records that they make of the rows."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from pgclarify.client import operations
+from pgclarify.client.records import Citation, Interpretation
+from pgclarify.client.scripts import Session
+from pgclarify.errors import InputError
+from pgclarify.vocabulary import RunStatus, StopCode
+from tests.unit.client.playing import play, sent_name, sent_values
+
+SESSION = Session("insurance")
+CITATION: dict[str, Any] = {
+    "rank": 1, "document_id": "17", "title": "Coverage", "uri": None, "passage_id": 5, "heading": None,
+    "quote": "thirty days", "start_char": 10, "end_char": 21, "is_current": True, "is_medoid": True,
+}  # fmt: skip
+# As the server sends it: with a column that the client does not know yet.
+READING: dict[str, Any] = {
+    "run_id": 3, "status": "succeeded", "ordinal": 1, "interpretation": "How long?", "answer": "thirty days",
+    "support": 1, "cohesion": 1.0, "document_ids": ["17"], "citations": [CITATION], "stop_code": None,
+    "invented_later": 1,
+}  # fmt: skip
+RECORD = Interpretation(3, RunStatus.SUCCEEDED, 1, "How long?", "thirty days", 1, 1.0, ("17",), (Citation(**CITATION),))
+
+
+def test_clarify_sends_its_arguments_and_reads_readings() -> None:
+    played = play(operations.clarify(SESSION, "cars", top_k=5, timeout=2.0, verify="none"), [READING])
+    assert played.returned == [RECORD]
+    (call,) = played.sent
+    assert sent_name(call) == "clarify"
+    assert sent_values(call) == {
+        "question": "cars",
+        "corpus": "insurance",
+        "top_k": 5,
+        "timeout": timedelta(seconds=2),
+        "options": '{"verify": "none"}',
+    }
+
+
+def test_many_questions_have_one_answer_each() -> None:
+    rows = [READING | {"question_ordinal": 2}, {"question_ordinal": 3, "run_id": 4, "status": "failed"}]
+    rows[1] |= {"ordinal": None, "stop_code": None}
+    found = play(operations.clarify_many(SESSION, ["a", "b", "c"], ["x", "y", "z"]), rows).returned
+    assert [(one.key, one.status, one.stop_code, len(one.interpretations)) for one in found] == [
+        ("x", RunStatus.SUCCEEDED, StopCode.NOT_ANSWERED, 0),
+        ("y", RunStatus.SUCCEEDED, None, 1),
+        ("z", RunStatus.FAILED, None, 0),
+    ]
+    with pytest.raises(InputError, match="differ"):
+        play(operations.clarify_many(SESSION, ["a"], []))
+
+
+def test_a_timeout_becomes_an_option_where_sql_has_one() -> None:
+    played = play(operations.list_answers(SESSION, "q", timeout=None), [])
+    assert json.loads(sent_values(played.sent[0])["options"]) == {"timeout": "36500 days"}
+    with pytest.raises(InputError):
+        play(operations.search(SESSION, "q", timeout="soon"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("operation", ["consolidate", "reply", "detect_ambiguity", "rewrite"])
+def test_the_corpus_of_the_client_is_not_used_where_it_is_a_choice(operation: str) -> None:
+    played = play(operations.submit(SESSION, operation), [{"submit": 7}])
+    assert (played.returned, sent_values(played.sent[0])["corpus"]) == (7, None)
+
+
+def test_many_questions_have_their_runs_in_order() -> None:
+    assert play(operations.submit_many(SESSION, "search", ["cars", "vans"]), [{"f": [8, 7]}]).returned == [8, 7]
+    with pytest.raises(InputError):
+        play(operations.submit_many(SESSION, "search", "cars"))
+
+
+def test_a_result_is_read_as_its_operation_says() -> None:
+    found = [{"found": [READING | {"ordinal": 2}, READING]}]
+    played = play(operations.result(SESSION, 3), [{"operation": "clarify"}], found)
+    assert [one.ordinal for one in played.returned] == [1, 2]
+    assert sent_values(played.sent[1]) == {"run_id": 3, "row_type": "clarification"}
+
+
+def test_an_option_that_is_no_json_is_refused() -> None:
+    with pytest.raises(InputError):
+        play(operations.clarify(SESSION, "cars", threshold=float("nan")))
