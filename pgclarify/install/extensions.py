@@ -23,6 +23,7 @@ _CONNECT_LOOPBACK = r"""
     returns void
     language plpgsql volatile security definer
     set search_path = pg_catalog, pg_temp
+    set debug_print_plan = off
     as $$
     declare
         v_settings text;

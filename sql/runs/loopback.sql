@@ -7,6 +7,8 @@ returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set standard_conforming_strings = on
+-- A caller who switches it on would receive each plan, with the password as a constant.
+set debug_print_plan = off
 as $$
 declare
     v_loopback pgclarify_private.loopback;
