@@ -27,14 +27,26 @@ declare
     );
     v_is_parameter constant boolean := pgclarify_private.is_parameter(raise_unknown_option.name);
     v_near text;
+    v_is_near_parameter boolean;
 begin
-    select likest.name into v_near
+    select likest.name, likest.is_parameter into v_near, v_is_near_parameter
     from (
-        select option.name, pgclarify_private.likeness(option.name, left(raise_unknown_option.name, 200)) as likeness
-        from unnest(v_names) as option (name)
+        select
+            given.name, given.is_parameter,
+            pgclarify_private.likeness(given.name, left(raise_unknown_option.name, 200)) as likeness
+        from (
+            select option.name, false as is_parameter from unnest(v_names) as option (name)
+            union all
+            select distinct parameter.name, true
+            from pg_proc
+            cross join lateral unnest(pg_proc.proargnames[:pg_proc.pronargs]) as parameter (name)
+            where pg_proc.pronamespace = 'pgclarify'::regnamespace
+                and 'options' = any(pg_proc.proargnames[:pg_proc.pronargs])
+                and parameter.name <> 'options'
+        ) as given
     ) as likest
     where likest.likeness >= 0.4
-    order by likest.likeness desc, likest.name
+    order by likest.likeness desc, likest.is_parameter, likest.name
     limit 1;
     raise exception 'unknown option "%"', v_shown
         using errcode = 'invalid_parameter_value',
@@ -47,14 +59,17 @@ begin
                     'It is a parameter, not an option: pass %s => … beside options, if the function has it.', v_shown
                 )
                 when v_near is null then 'Check its spelling.'
+                when v_is_near_parameter then format(
+                    'Did you mean the parameter "%1$s"? Pass %1$s => … beside options, if the function has it.', v_near
+                )
                 else format('Did you mean "%s"?', v_near)
             end;
 end
 $$;
 
 comment on function pgclarify_private.raise_unknown_option(text, jsonb) is
-'Error 22023 for an unknown option. The hint says whether it is a parameter of a function with options, or which option has a '
-'similar name.';
+'Error 22023 for an unknown option. The hint says whether it is a parameter of a function with options, or which option or '
+'parameter has a similar name.';
 
 create or replace function pgclarify_private.check_options(options jsonb, known jsonb)
 returns jsonb
@@ -152,6 +167,76 @@ comment on function pgclarify_private.check_options(jsonb, jsonb) is
 '{"type": "…"}, {"type": "integer" or "number", "least": …, "most": …} or {"type": "string", "longest": …}, and its '
 '"default". With longest there may also be "never", words that would be taken for names, and "keywords" with a meaning of '
 'their own. Whole numbers are returned without a fraction, others with six decimals at most.';
+
+create or replace function pgclarify_private.options_of(name text)
+returns jsonb
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return case options_of.name
+        when 'clarify' then pgclarify_private.clarify_options()
+        when 'clarify_many' then pgclarify_private.clarify_options()
+        when 'consolidate' then pgclarify_private.consolidate_options()
+        when 'search' then pgclarify_private.search_options()
+        when 'investigate' then pgclarify_private.investigate_options()
+        when 'list_answers' then pgclarify_private.list_answers_options()
+        when 'clarifying_questions' then pgclarify_private.clarifying_question_options()
+        when 'estimate' then pgclarify_private.estimate_options()
+        when 'alter_corpus' then pgclarify_private.alter_corpus_options()
+        when 'detect_ambiguity' then '{
+            "corpus": {"type": "string", "longest": 200},
+            "threshold": {"type": "number", "least": 0, "most": 1},
+            "top_k": {"type": "integer", "least": 0, "most": 100},
+            "timeout": {"type": "string", "default": "60s"}
+        }'
+        when 'rewrite' then '{
+            "corpus": {"type": "string", "longest": 200},
+            "threshold": {"type": "number", "least": 0, "most": 1},
+            "timeout": {"type": "string", "default": "60s"}
+        }'
+        when 'reply' then '{
+            "timeout": {"type": "string", "default": "60s"}
+        }'
+        when 'create_corpus' then '{
+            "search_config": {"type": "string", "default": "english"},
+            "graph_degree": {"type": "number", "default": 16},
+            "graph_similarity": {"choices": ["dense", "lexical"], "default": "dense"},
+            "reader": {"type": "string"},
+            "analyst": {"type": "string"}
+        }'
+        when 'attach_table' then '{
+            "title": {"type": "string"},
+            "uri": {"type": "string"},
+            "readers": {"type": "string"},
+            "metadata": {"type": "array", "default": []},
+            "id_prefix": {"type": "string", "default": ""},
+            "dry_run": {"type": "boolean", "default": false}
+        }'
+        when 'detach_table' then '{
+            "documents": {"choices": ["keep", "remove"], "default": "keep"}
+        }'
+        when 'set_budget' then '{
+            "period": {"choices": ["day", "month", "total"]},
+            "max_cost_usd": {"type": "number", "least": 0, "most": 1000000000000},
+            "max_calls": {"type": "integer", "least": 0, "most": 1000000000000000},
+            "role": {"type": "string"},
+            "binds_owner": {"type": "boolean"}
+        }'
+        when 'distribute' then '{
+            "shards": {"type": "integer", "least": 1, "most": 1000, "default": 8},
+            "undo": {"type": "boolean", "default": false},
+            "dry_run": {"type": "boolean", "default": false}
+        }'
+        when 'explain' then '{
+            "detail": {"choices": ["passages", "batches", "stages"], "default": "passages"}
+        }'
+    end;
+end
+$$;
+
+comment on function pgclarify_private.options_of(text) is
+'The options of a public function, in the form of check_options; null if it has none of its own.';
 
 create or replace function pgclarify_private.clarify_options()
 returns jsonb

@@ -220,13 +220,7 @@ set lock_timeout = '5s'
 as $$
 declare
     v_owner name := pgclarify_private.verify_caller(create_corpus.caller);
-    v_settings jsonb := pgclarify_private.check_options(create_corpus.options, '{
-        "search_config": {"type": "string", "default": "english"},
-        "graph_degree": {"type": "number", "default": 16},
-        "graph_similarity": {"choices": ["dense", "lexical"], "default": "dense"},
-        "reader": {"type": "string"},
-        "analyst": {"type": "string"}
-    }');
+    v_settings jsonb := pgclarify_private.check_options(create_corpus.options, pgclarify_private.options_of('create_corpus'));
     v_search_config text;
     v_corpus_id bigint;
 begin

@@ -301,11 +301,7 @@ declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(distribute.caller, distribute.corpus);
     v_settings jsonb := pgclarify_private.check_options(
         distribute.options,
-        '{
-            "shards": {"type": "integer", "least": 1, "most": 1000, "default": 8},
-            "undo": {"type": "boolean", "default": false},
-            "dry_run": {"type": "boolean", "default": false}
-        }'
+        pgclarify_private.options_of('distribute')
     );
     v_nodes integer;
     v_passage regclass;

@@ -196,7 +196,7 @@ rows 50
 as $$
 declare
     v_options jsonb := pgclarify_private.check_options(
-        explain.options, '{"detail": {"choices": ["passages", "batches", "stages"], "default": "passages"}}'
+        explain.options, pgclarify_private.options_of('explain')
     );
     v_run pgclarify_private.run := pgclarify_private.visible_run(explain.caller, explain.run_id);
     v_total_ms double precision := 1000 * extract(

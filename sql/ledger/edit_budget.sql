@@ -25,13 +25,7 @@ declare
         := 'pgclarify_owner'::name = any(pgclarify_private.roles_of(pgclarify_private.verify_caller(set_budget.caller)));
     v_corpus_id bigint := (pgclarify_private.edited_corpus(set_budget.caller, set_budget.corpus)).corpus_id;
     -- Options that are null here are missing from the result if omitted. An explicit null removes a role or a limit.
-    v_settings jsonb := pgclarify_private.check_options(set_budget.options, '{
-        "period": {"choices": ["day", "month", "total"]},
-        "max_cost_usd": {"type": "number", "least": 0, "most": 1000000000000},
-        "max_calls": {"type": "integer", "least": 0, "most": 1000000000000000},
-        "role": {"type": "string"},
-        "binds_owner": {"type": "boolean"}
-    }');
+    v_settings jsonb := pgclarify_private.check_options(set_budget.options, pgclarify_private.options_of('set_budget'));
     v_known pgclarify_private.budget;
     v_budget pgclarify_private.budget;
 begin

@@ -50,12 +50,7 @@ as $$
 declare
     v_settings constant jsonb := pgclarify_private.check_options(
         detection_settings.options,
-        '{
-            "corpus": {"type": "string", "longest": 200},
-            "threshold": {"type": "number", "least": 0, "most": 1},
-            "top_k": {"type": "integer", "least": 0, "most": 100},
-            "timeout": {"type": "string", "default": "60s"}
-        }'
+        pgclarify_private.options_of('detect_ambiguity')
     );
 begin
     if v_settings ? 'corpus' then

@@ -176,7 +176,7 @@ returns jsonb
 language sql stable
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.check_options(reply_options.options, '{"timeout": {"type": "string", "default": "60s"}}');
+    select pgclarify_private.check_options(reply_options.options, pgclarify_private.options_of('reply'));
 end;
 
 comment on function pgclarify_private.reply_options(jsonb) is 'Options of reply, checked.';

@@ -26,11 +26,7 @@ declare
     v_history constant jsonb := pgclarify_private.check_history(prepare_rewrite.history);
     v_settings constant jsonb := pgclarify_private.check_options(
         prepare_rewrite.options,
-        '{
-            "corpus": {"type": "string", "longest": 200},
-            "threshold": {"type": "number", "least": 0, "most": 1},
-            "timeout": {"type": "string", "default": "60s"}
-        }'
+        pgclarify_private.options_of('rewrite')
     );
 begin
     perform pgclarify_private.check_questions(array[prepare_rewrite.question]);

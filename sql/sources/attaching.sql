@@ -104,14 +104,7 @@ declare
                 )
             else attach_table.options
         end,
-        '{
-            "title": {"type": "string"},
-            "uri": {"type": "string"},
-            "readers": {"type": "string"},
-            "metadata": {"type": "array", "default": []},
-            "id_prefix": {"type": "string", "default": ""},
-            "dry_run": {"type": "boolean", "default": false}
-        }'
+        pgclarify_private.options_of('attach_table')
     );
     v_source pgclarify_private.source;
     v_problem record;

@@ -97,9 +97,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_settings jsonb := pgclarify_private.check_options(detach_table.options, '{
-        "documents": {"choices": ["keep", "remove"], "default": "keep"}
-    }');
+    v_settings jsonb := pgclarify_private.check_options(detach_table.options, pgclarify_private.options_of('detach_table'));
     v_source pgclarify_private.source := pgclarify_private.owned_source(
         detach_table.caller, (pgclarify_private.owned_corpus(detach_table.caller, detach_table.corpus)).corpus_id,
         detach_table.relation

@@ -203,6 +203,8 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify_private.reserved_now(pgclarify_private.caller)",
         "pgclarify_private.period_start(text,timestamp with time zone,timestamp with time zone)",
         "pgclarify.get_document(text,text)",
+        "pgclarify.help(text)",
+        "pgclarify_private.help(text)",
         "pgclarify_private.get_document(pgclarify_private.caller,text,text)",
         "pgclarify.neighbors(text,text,bigint,integer)",
         "pgclarify_private.neighbors(pgclarify_private.caller,text,text,bigint,integer)",
