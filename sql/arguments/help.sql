@@ -9,7 +9,6 @@ begin atomic
         "ambiguity_classifier": "Version that train-ambiguity has made; null: the shipped classifier.",
         "analyst": "Role that sees all runs on the corpus; null: no role.",
         "ask_back": "With auto, a clear question is answered in one pass, and only a vague one is clarified.",
-        "batch": "How many passages are scored at a time; smaller batches follow neighbors sooner.",
         "binds_owner": "Whether the budget also binds members of pgclarify_owner.",
         "budget": "Limits how many passages are judged or scored; raise it to find more, lower it to pay less.",
         "check": "Use mark to keep proposals that no document answers, none to skip the check.",
@@ -20,15 +19,9 @@ begin atomic
         "detail": "How much is shown; stages is the shortest.",
         "documents": "Use remove to remove the documents of the table, too.",
         "dry_run": "Use true to see what would be done, and change nothing.",
-        "embed": "What is compared when readings are grouped; use question to ignore their answers.",
         "embedding_model": "Another model; the corpus is searched with the present one until all passages are embedded.",
-        "entailment": "How two answers are found to mean the same; model is better and costs calls.",
-        "evidence_tokens": "Size of the parts in which passages are read; larger ones need fewer calls.",
-        "examples": "Use false to leave the examples out of the prompt.",
         "form": "Use select for reformulations to choose from instead of questions to answer.",
         "graph": "With build, workers find the neighbors of every passage again.",
-        "graph_degree": "How many neighbors each passage has; more make adaptive retrieval wider and the graph larger.",
-        "graph_similarity": "What makes passages neighbors; use lexical where words matter more than meaning.",
         "id_prefix": "Text before each id, if ids of several tables would be equal.",
         "max_answers": "Most answers; raise it if the list ends with stop_code limit.",
         "max_calls": "Most calls of the model, of a run or of a budget; raise it if runs end early.",
@@ -36,23 +29,15 @@ begin atomic
         "max_steps": "Most sub-questions of an investigation; 0 does not split the question.",
         "metadata": "Columns that are kept as metadata.",
         "method": "How passages are found; lexical needs no worker, adaptive also follows neighbors.",
-        "min_cluster_size": "Fewest readings of a group with hdbscan; raise it for fewer, larger groups.",
-        "min_samples": "How dense a group must be with hdbscan; raise it to leave more readings out.",
-        "penalty": "Use false to rank passages without regard to how uncertain their answers are.",
         "period": "Time after which the budget starts anew.",
         "reader": "Role that may search the corpus; null: only its owner.",
         "readers": "Column with the roles that may read the document.",
-        "reasoner": "Use false to skip the last step, which weighs the evidence of all steps.",
         "refresh": "A new number asks the model again, although the answer is paid for.",
         "reranker": "Scores passages once more by a model; use it if the right passages are found, but ranked too low.",
         "retrieval": "Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.",
         "role": "Role that the budget is for; null: everyone.",
-        "sample": "Most questions that are looked at; more give a closer estimate.",
-        "samples": "How many answers are sampled to measure uncertainty; more are steadier and cost more.",
-        "scheme": "The prompt; the default was best, the others are for comparison.",
         "search": "How the first passages are found; use lexical for exact words and identifiers, dense for meaning.",
         "search_config": "Text search configuration for the language of the documents.",
-        "selection": "Which groups hdbscan takes; leaf gives smaller ones.",
         "shards": "How many parts the passages are distributed to; some per node.",
         "singletons": "Use drop to hide readings that only one document supports.",
         "threshold": "A question is vague if its probability is at least this; raise it to ask back less often.",
@@ -134,7 +119,7 @@ begin
             when option.value ? 'choices' then array(select jsonb_array_elements_text(option.value -> 'choices'))
         end,
         pgclarify_private.option_meanings() ->> option.key
-    from jsonb_each(pgclarify_private.options_of(help.topic)) as option
+    from jsonb_each(pgclarify_private.options_of(help.topic) - pgclarify_private.comparison_options()) as option
     order by option.key;
 end
 $$;

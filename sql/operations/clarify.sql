@@ -107,7 +107,7 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 'the corpus answers none. If that is unknown, a warning says why no reading was found. question: 1 to 10,000 characters. '
 'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to '
 'wait; null waits without limit. options: search (hybrid, dense, lexical), consolidation (default; conservative, which shows '
-'the two thirds of the readings that have most support; hdbscan), embed (question_answer, question), singletons (keep, drop), '
+'the two thirds of the readings that have most support; hdbscan), singletons (keep, drop), '
 'verify (checks: the words of a passage must support a reading; model: the language model must also confirm it; none: the '
 'passage must contain the quote), retrieval (fixed; adaptive, where the verdicts decide which passages are judged and how '
 'many), budget (most passages to judge; top_k), reranker (signal, model, endpoint: and a name, or a CrossEncoder), ask_back '
@@ -327,8 +327,5 @@ end;
 comment on function pgclarify.consolidate(bigint, jsonb) is
 'Cluster the verdicts of a run again, without a model call; returns rows as clarify does, in a new run. run_id: a clarify '
 'run that you may see, of a corpus that you may search. options: consolidation (default; conservative, which shows the two '
-'thirds of the readings that have most support; hdbscan), embed (question_answer, question), singletons (keep, drop), timeout '
-'(60s); with hdbscan, min_cluster_size (fewest readings of a cluster, 2 to 1000; 2), min_samples (how many other readings '
-'must be near for a place to count as dense, 1 to 1000; 1), selection (eom: the clusters that persist longest; leaf: the '
-'smallest).';
+'thirds of the readings that have most support; hdbscan), singletons (keep, drop), timeout (60s).';
 grant execute on function pgclarify.consolidate(bigint, jsonb) to pgclarify_user;

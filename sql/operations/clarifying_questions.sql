@@ -205,8 +205,8 @@ comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
 'What to ask back about a vague question: questions to answer, or reformulations to choose, for reply. Each is checked '
 'against the corpus, with the documents that answer it. It needs a language model. question: 1 to 10,000 characters; null '
 'with option conversation, which has its own question. corpus: its name; null means pgclarify.corpus, or the only one, and '
-'with check none no corpus; a conversation keeps its corpus, or none. history: earlier turns, oldest first. options: scheme '
-'(standard, at_standard, at_types, cot, at_cot), form (respond, select), count (1 to 10; 1 to respond to, the first of 3 '
-'proposals that check drop keeps; 5 to select from), examples (false: no examples in the prompt), check (drop, mark, none), '
+'with check none no corpus; a conversation keeps its corpus, or none. history: earlier turns, oldest first. options: form '
+'(respond, select), count (1 to 10; 1 to respond to, the first of 3 '
+'proposals that check drop keeps; 5 to select from), check (drop, mark, none), '
 'search (hybrid, dense, lexical), top_k (passages judged for each, 4), conversation (its number), timeout (5min).';
 grant execute on function pgclarify.clarifying_questions(text, text, text[], jsonb) to pgclarify_user;

@@ -364,6 +364,6 @@ comment on function pgclarify.estimate(text[], text, integer, jsonb) is
 'What clarify, clarify_many or submit_many of these questions would ask of the language model, which is not called: one row. '
 'Questions with reusable answers, and replies that are in the ledger, cost nothing. questions: each 1 to 10,000 characters. '
 'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. options: those of '
-'clarify, sample (most different questions to examine, 1 to 1000; 200), timeout (60s). With retrieval adaptive, verify model, '
+'clarify, timeout (60s). With retrieval adaptive, verify model, '
 'ask_back or reranker, some calls are only decided during a run, but calls_at_most is a limit.';
 grant execute on function pgclarify.estimate(text[], text, integer, jsonb) to pgclarify_user;

@@ -95,6 +95,5 @@ comment on function pgclarify.investigate(text, text, jsonb) is
 'outcome says why. It needs a language model. question: 1 to 10,000 characters. corpus: its name; null means '
 'pgclarify.corpus, or the only one. options: search (hybrid, dense, lexical), retrieval (adaptive; fixed: without neighbors '
 'of passages), reranker (signal, model, or a name), top_k (passages that an answer is read from, 10), budget (passages to '
-'score for each step, 32), batch (16), max_steps (4; 0: the question is not split), max_calls (60), samples (5), penalty '
-'(true), reasoner (true), entailment (embedding, model, or a name), timeout (5min).';
+'score for each step, 32), max_steps (4; 0: the question is not split), max_calls (60), timeout (5min).';
 grant execute on function pgclarify.investigate(text, text, jsonb) to pgclarify_user;

@@ -123,6 +123,6 @@ comment on function pgclarify.list_answers(text, text, jsonb) is
 'The answers of a question that has several, one by one, each found with knowledge of those before it and with a quote; no '
 'rows if the corpus has none. It needs a language model. View answer_list shows the answers found so far. question: 1 to '
 '10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. options: search (hybrid, dense, lexical), '
-'reranker (signal, model, or a name), top_k (passages to read, 20), evidence_tokens (size of a window of them, 3000), '
+'reranker (signal, model, or a name), top_k (passages to read, 20), '
 'max_answers (10), timeout (5min).';
 grant execute on function pgclarify.list_answers(text, text, jsonb) to pgclarify_user;

@@ -180,12 +180,9 @@ class TestFinding:
             "add_document(null, '1', 'Vans.')",
             "remove_document(null, '1')",
             "erase_document(null, '1')",
-            "set_embedding_model(null, 'another-model')",
-            "cancel_embedding_model(null)",
             "attach_table(null, 'pg_class', 'oid', 'relname')",
             "resync(null, 'pg_class')",
             "detach_table(null, 'pg_class')",
-            "build_graph(null)",
             "grant_access(null, 'postgres', 'user')",
         ],
     )

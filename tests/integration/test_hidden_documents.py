@@ -54,6 +54,7 @@ READ = {
     "result": "select * from pgclarify.result(1)",
     "wait": "select * from pgclarify.wait(array[1, 2]::bigint[])",
     "explain": "select pgclarify.explain(1)",
+    "help": "select * from pgclarify.help('clarify')",
     "get_document": "select * from pgclarify.get_document('insurance', 'one')",
     "neighbors": (
         "select passage.document_id, passage.ordinal, near.rank, near.document_id, near.similarity"
