@@ -7,7 +7,7 @@ searched with. Table 5 (likeness to people's questions) is not made: its order d
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from benchmarks.papers import Data, Row, line_of, main
 from pgclarify.dialogue import MOST_TURNS, Turn
@@ -41,9 +41,11 @@ class SimulatedUser:
 
     async def _answer(self, case: Case, meter: UsageMeter) -> Output:
         client, intent = self._bench.asking.client, str(line_of(self._data, case)["intent"])
-        question, turns, conversation = case.question, [], None
+        question = case.question
+        turns: list[Turn] = []
+        conversation: int | None = None
         for _ in range(MOST_TURNS):
-            going_on = {} if conversation is None else {"conversation": conversation}
+            going_on: dict[str, Any] = {} if conversation is None else {"conversation": conversation}
             try:
                 proposed = await client.clarifying_questions(
                     None if going_on else case.question, corpus=self._bench.corpus.name, timeout=None,

@@ -42,7 +42,8 @@ class RewriteWhere:
             if self._where == "few_shot":
                 is_ambiguous = await ask(self._asked, meter, ambiguity(case.question, case.history))
             if is_ambiguous and case.history:
-                question = await ask(self._asked, meter, rewriting(case.question, case.history))
+                rewritten = await ask(self._asked, meter, rewriting(case.question, case.history))
+                question = question if rewritten is None else rewritten
         except InvalidReply:
             pass
         output = Output(questions=(question,), is_ambiguous=is_ambiguous)

@@ -18,7 +18,7 @@ from psycopg import sql
 from pgclarify import embedded
 from pgclarify.install import installer
 from tests.conftest import hurry, trust_everybody
-from tests.integration import test_evaluation_policies as evaluations
+from tests.integration import evaluating as evaluations
 from tests.integration.attaching import ATTACH, RESYNC, STATE
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.test_doctor import Doctor, doctor

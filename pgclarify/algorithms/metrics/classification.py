@@ -31,5 +31,6 @@ def calibration_errors(labels: NDArray[np.bool_], probabilities: NDArray[np.floa
     """
     bins = np.minimum(probabilities * _BINS, _BINS - 1).astype(np.intp)
     gaps = labels - probabilities
-    total: NDArray[np.float64] = sum(np.abs(np.sum(gaps * (bins == one), axis=-1)) for one in range(_BINS))
-    return total / labels.shape[-1]
+    total = sum(np.abs(np.sum(gaps * (bins == one), axis=-1)) for one in range(_BINS))
+    errors: NDArray[np.float64] = total / labels.shape[-1]
+    return errors
