@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.workers import private_service
@@ -73,11 +74,13 @@ class House:
 
     def sql(self, statement: str) -> str:
         """The output of psql for a statement, without decoration."""
-        return self.done("psql", "-At", "-c", statement).strip()
+        with psycopg.connect(self.done("dsn").strip(), autocommit=True) as connection:
+            rows = connection.execute(statement.encode()).fetchall()
+        return "\n".join("|".join("" if value is None else str(value) for value in row) for row in rows)
 
     def status(self) -> dict[str, Any]:
-        """The output of `status --json`."""
-        seen: dict[str, Any] = json.loads(self.done("status", "--json"))
+        """The output of `doctor --json`, which exits with 1 if there are problems."""
+        seen: dict[str, Any] = json.loads(self.run("doctor", "--json").stdout)
         return seen
 
 

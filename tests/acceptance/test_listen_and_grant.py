@@ -23,7 +23,7 @@ def address(house: House) -> str:
     house.done("load", "fuel", "fuel.txt")
     house.done("up", "--detach", "--listen", address)
     for role, access in ACCESSES.items():
-        house.done("grant", role, f"--{access}", "fuel", "--create", PGCLARIFY_ROLE_PASSWORD=SESAME)
+        house.done("corpus", "grant", role, f"--{access}", "fuel", "--create", PGCLARIFY_ROLE_PASSWORD=SESAME)
     return address
 
 
@@ -68,4 +68,4 @@ def test_each_sees_and_does_what_it_may(sessions: dict[str, psycopg.Connection[A
 
 
 def test_where_it_listens_is_told(house: House, address: str) -> None:
-    assert f"listens on {address}" in house.done("status")
+    assert f"listens on {address}" in house.run("doctor").stdout

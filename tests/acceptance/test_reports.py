@@ -275,9 +275,9 @@ def test_the_commands_write_pages_that_open(house: House, desk: Desk) -> None:
     house.done("load", "reported", "reported/policies")
     house.done("ask", "what is the refueling fee", "--corpus", "reported")
     run_id = house.sql("select max(run_id) from pgclarify.run where operation = 'clarify'")
-    house.done("report", run_id)
+    house.done("explain", run_id, "--html", f"report-{run_id}.html")
     page = (house.folder / f"report-{run_id}.html").read_text(encoding="utf-8")
-    assert house.done("report", run_id, "-o", "-").partition("<footer>")[0] == page.partition("<footer>")[0]
+    assert house.done("explain", run_id, "--html", "-").partition("<footer>")[0] == page.partition("<footer>")[0]
     opened = desk.open(page)
     assert "ninety dollars" in opened.page.locator(".answer").first.inner_text()
     assert "ninety dollars" in opened.page.locator(".finding mark").first.inner_text()
@@ -294,11 +294,11 @@ def test_the_commands_write_pages_that_open(house: House, desk: Desk) -> None:
 
 
 def test_what_cannot_be_reported_is_an_error(house: House) -> None:
-    for arguments in (["report", "999999"], ["eval", "report", "nothing-like-it"]):
+    for arguments in (["explain", "999999", "--html", "-"], ["eval", "report", "nothing-like-it"]):
         result = house.run(*arguments)
         assert (result.returncode, result.stdout) == (1, "")
         assert "does not exist" in result.stderr or "no such run" in result.stderr.lower()
-    assert house.run("report", "1", "--output", "-", "--open").returncode == 2
+    assert house.run("explain", "1", "--html", "-", "--open").returncode == 2
 
 
 def _is_ringed(point: Locator) -> bool:

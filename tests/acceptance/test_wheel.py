@@ -67,7 +67,7 @@ def test_the_wheel_works_away_from_the_checkout(empty_house: House, tmp_path: Pa
     assert any("ninety dollars" in json.loads(line)["citations"][0]["quote"] for line in lines)
     check_what_the_core_can_do(house)
     house.done("down")
-    assert house.run("status").returncode == 1
+    assert house.run("corpus", "list").returncode == 1
     sql, installed = CHECKOUT / "sql", packages / "pgclarify" / "_sql"
     assert {path.relative_to(sql) for path in sql.rglob("*.*")} == {
         path.relative_to(installed) for path in installed.rglob("*.*")
