@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
+from pgclarify import embedded
 from tests.acceptance.conftest import House
 from tests.pages import CHECKOUT, blocks
 
@@ -28,7 +30,9 @@ def test_the_sql_tutorial_shows_what_is_printed(house: House) -> None:
     parts = [f"{SEARCHABLE}\\echo block {place}\n{block.code}" for place, block in enumerate(shown)]
     script.write_text("\n".join([*parts, "\\echo end", CLEAN_UP]))
 
-    printed = house.done("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-P", "footer=off", "-f", str(script))
+    command = [embedded.binary("psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-P", "footer=off", "-f", str(script)]
+    done = subprocess.run([*command, house.done("dsn").strip()], capture_output=True, text=True, check=True)
+    printed = done.stdout
 
     outputs = re.split(r"^(?:block \d+|end)\n", printed, flags=re.M)[1:-1]
     expected = {place: lines(block.output) for place, block in enumerate(shown) if block.output}
