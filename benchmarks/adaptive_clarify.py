@@ -242,7 +242,7 @@ def look(connection: product.Connection, run_ids: Mapping[Question, int]) -> Row
         grounded[row["run_id"]].append((row["document_id"], row["answer"]))
     counted = connection.execute(
         "select sum(calls + reused_calls)::integer as calls, count(*) filter (where name = 'judgement') as rounds"
-        " from pgclarify.stage where run_id = any(%s) group by run_id",
+        " from pgclarify_private.seen_stage where run_id = any(%s) group by run_id",
         [ids],
     ).fetchall()
     return Row(
@@ -367,7 +367,7 @@ def load(dsn: str, data_dir: Path, corpora: Iterable[str]) -> None:
     """Load corpora with a running worker, and wait until they are linked."""
     command = [sys.executable, "-m", "pgclarify.cli", "load"]
     environment = os.environ | {"PGCLARIFY_DATABASE_URL": dsn}
-    linked = "select passages > 0 and linked = passages as are_all from pgclarify.corpus_status where corpus = %s"
+    linked = "select passages > 0 and linked = passages as are_all from pgclarify.corpus where corpus = %s"
     with product.connect(dsn) as connection:
         for corpus in corpora:
             with step(f"loading {corpus}"):

@@ -96,29 +96,31 @@ def _week(column: str) -> str:
 
 _VIEWS = (
     _View(
-        "run_summary",
+        "run",
         "created_at desc",
         "corpus, status, count(*), sum(interpretations), sum(candidates) by corpus, status",
         _week("created_at"),
     ),
     _View(
-        "interpretation_citation",
+        "citation",
         "created_at desc",
-        # For one month: cited_document has the citations of all time.
+        # For one month: document.citations has the citations of all time.
         "corpus, count(*), count(distinct document_id) where created_at > now() - interval '30 days' by corpus",
         f"{_week('created_at')} limit {_SAMPLE}",
         "corpus, count(*), count(distinct document_id) by corpus",
     ),
     _View("asked_question", "times_asked desc", "corpus, sum(times_asked) by corpus", _week("last_asked_at")),
-    _View("content_gap", "times_asked desc", "corpus, is_open, count(*) by corpus, is_open", _week("last_asked_at")),
     _View(
-        "ambiguous_question", "interpretations desc", "corpus, avg(interpretations) by corpus", _week("last_asked_at")
+        "asked_question",
+        "times_unanswered desc",
+        "corpus, is_gap, avg(interpretations), count(*) by corpus, is_gap",
+        _week("last_unanswered_at"),
     ),
     _View("stale_answer", "created_at desc", "corpus, count(*) by corpus", _week("created_at")),
-    _View("cited_document", "citations desc", "corpus, citations = 0, count(*) by corpus, citations = 0"),
+    _View("document", "citations desc", "corpus_id, citations = 0, count(*) by corpus_id, citations = 0"),
     _View("usage", "day desc", "corpus, sum(cost_usd) by corpus", "day between current_date - 9 and current_date - 2"),
-    _View("budget_status", "name"),
-    _View("corpus_status", "corpus"),
+    _View("budget", "name"),
+    _View("corpus", "corpus"),
     _View("queue_status", "queued"),
     _View("worker_status", "seen_at desc"),
 )

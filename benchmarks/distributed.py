@@ -99,7 +99,7 @@ def _vacuum(connection: product.Connection, corpus: str) -> None:
     (tables,) = connection.execute(
         "select pgclarify_private.partition_name('passage', corpus_id) as passages,"
         " pgclarify_private.partition_name('passage_embedding', embedding_space_id) as vectors"
-        " from pgclarify.corpus where name = %s",
+        " from pgclarify.corpus where corpus = %s",
         [corpus],
     ).fetchall()
     connection.execute(f"vacuum (analyze) {tables['passages']}, {tables['vectors']}".encode())
@@ -117,7 +117,7 @@ def _searches(
     statement = (
         "select result.document_id, result.content from pgclarify.corpus cross join lateral"
         " pgclarify_private.search(corpus.corpus_id, '{}', %s, %s, %s::text::halfvec, %s) as result"
-        " where corpus.name = %s"
+        " where corpus.corpus = %s"
     )
     places = _places(connection, corpus)
     for vector, expected, question in zip(asked, nearest, made_up.questions(len(asked), seed=60), strict=True):
@@ -136,7 +136,7 @@ def _places(connection: product.Connection, corpus: str) -> dict[tuple[str, str]
     """The row of each passage among the vectors that were drawn."""
     rows = connection.execute(
         "select document.id, document.content from pgclarify.document"
-        " inner join pgclarify.corpus on corpus.corpus_id = document.corpus_id where corpus.name = %s",
+        " inner join pgclarify.corpus on corpus.corpus_id = document.corpus_id where corpus.corpus = %s",
         [corpus],
     ).fetchall()
     return {
@@ -151,7 +151,7 @@ def _reads(
 ) -> Iterator[Figure]:
     """The rows that a shard sends and the pages that it reads for a search by vectors."""
     (space,) = connection.execute(
-        "select embedding_space_id as id from pgclarify.corpus where name = %s", [corpus]
+        "select embedding_space_id as id from pgclarify.corpus where corpus = %s", [corpus]
     ).fetchall()
     pages, rows = list[float](), list[float]()
     with connection.transaction():

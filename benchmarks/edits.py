@@ -30,7 +30,7 @@ _STALE = """
 
 @dataclass
 class _Watch:
-    """The figures of corpus_status during the edits."""
+    """The figures of view corpus during the edits."""
 
     most_pending: int = 0
     longest_lag: float = 0.0
@@ -40,7 +40,7 @@ class _Watch:
         with product.connect(dsn) as connection:
             while not self.over.wait(_SAMPLE_SECONDS):
                 (seen,) = connection.execute(
-                    "select pending, coalesce(extract(epoch from lag), 0)::float as lag from pgclarify.corpus_status"
+                    "select pending, coalesce(extract(epoch from lag), 0)::float as lag from pgclarify.corpus"
                 ).fetchall()
                 self.most_pending = max(self.most_pending, seen["pending"])
                 self.longest_lag = max(self.longest_lag, seen["lag"])

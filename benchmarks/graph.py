@@ -103,7 +103,9 @@ def measure(dsn: str, passages: int = PASSAGES, sizes: Sequence[int] = SIZES) ->
 def _store(connection: product.Connection, corpus: str, vectors: Vectors) -> str:
     """Make a corpus of these vectors, which wait to be linked. Its passages have no text. Returns its name."""
     connection.execute("select pgclarify.create_corpus(%s)", [corpus])
-    (space,) = connection.execute("select max(embedding_space_id) as id from pgclarify.embedding_space").fetchall()
+    (space,) = connection.execute(
+        "select max(embedding_space_id) as id from pgclarify_private.embedding_space"
+    ).fetchall()
     connection.execute("select pgclarify_private.open_space(%s, %s)", [space["id"], vectors.shape[1]])
     _copy(connection, corpus, vectors, first=0)
     return corpus
@@ -113,7 +115,7 @@ def _copy(connection: product.Connection, corpus: str, vectors: Vectors, *, firs
     """Add a passage for each vector, one in each document, numbered from first."""
     register_vector(connection)
     (known,) = connection.execute(
-        "select corpus_id, embedding_space_id from pgclarify.corpus where name = %s", [corpus]
+        "select corpus_id, embedding_space_id from pgclarify.corpus where corpus = %s", [corpus]
     ).fetchall()
     partition = sql.Identifier("pgclarify_private", f"passage_embedding_{known['embedding_space_id']}")
     index = sql.Identifier("pgclarify_private", f"passage_embedding_{known['embedding_space_id']}_vector_idx")

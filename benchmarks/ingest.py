@@ -109,7 +109,7 @@ def wait_until_searchable(connection: product.Connection, corpus: str) -> int:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < deadline:
         (status,) = connection.execute(
-            "select pending, failed, passages from pgclarify.corpus_status where corpus = %s", [corpus]
+            "select pending, failed, passages from pgclarify.corpus where corpus = %s", [corpus]
         ).fetchall()
         assert not status["failed"], status
         if not status["pending"]:

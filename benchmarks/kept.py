@@ -41,7 +41,7 @@ def database(folder: Path | None) -> Iterator[tuple[str, Callable[[str], Path]]]
 def load(dsn: str, corpus: str, path: Path) -> bool:
     """Store a corpus as a worker does, with one passage in each document. False if the corpus exists already."""
     with product.connect(dsn) as connection:
-        if connection.execute("select from pgclarify.corpus_status where corpus = %s", [corpus]).fetchall():
+        if connection.execute("select from pgclarify.corpus where corpus = %s", [corpus]).fetchall():
             return False
     # Each line is a passage.
     documents = [Document(row["id"], " ".join(row["text"].split()), title=row["title"]) for row in read(path)]

@@ -59,7 +59,7 @@ def _load(connection: product.Connection, name: str, corpus: Corpus, search_conf
 
 
 def _wait(connection: product.Connection) -> None:
-    while connection.execute("select from pgclarify.corpus_status where pending > 0").fetchall():
+    while connection.execute("select from pgclarify.corpus where pending > 0").fetchall():
         time.sleep(0.1)
 
 
@@ -100,7 +100,7 @@ def _judged(connection: product.Connection, corpus: Corpus) -> str:
     run_ids = list(dict.fromkeys(submitted["run_ids"]))
     connection.execute("select from pgclarify.wait(%s::bigint[], null)", [run_ids])
     rows = connection.execute(
-        "select probability from pgclarify.ambiguity_detection where run_id = any(%s)", [run_ids]
+        "select probability from pgclarify.detection where run_id = any(%s)", [run_ids]
     ).fetchall()
     return f"{sum(row['probability'] is not None for row in rows)} of {len(rows)}"
 

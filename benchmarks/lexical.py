@@ -26,7 +26,7 @@ def measure(dsn: str) -> list[Figure]:
     product.load_made_up(dsn, _CORPUS, _PASSAGES)
     generator = np.random.default_rng(40)
     with product.connect(dsn) as connection:
-        (corpus,) = connection.execute("select corpus_id from pgclarify.corpus where name = %s", [_CORPUS]).fetchall()
+        (corpus,) = connection.execute("select corpus_id from pgclarify.corpus where corpus = %s", [_CORPUS]).fetchall()
         terms = connection.execute(
             "select lexeme, passages from pgclarify_private.term where corpus_id = %(corpus_id)s"
             " order by passages desc",

@@ -26,7 +26,7 @@ _SEARCHED = "searched"
 _REPEATS = 30
 _SECONDS = 15.0
 _LOCK_NOT_AVAILABLE = "55P03"
-_LAST_SPACE = "select max(embedding_space_id) as id from pgclarify.embedding_space"
+_LAST_SPACE = "select max(embedding_space_id) as id from pgclarify_private.embedding_space"
 
 
 def measure(dsn: str, corpora: int = CORPORA) -> Iterator[Figure]:
@@ -97,12 +97,10 @@ def _milliseconds(connection: product.Connection) -> dict[str, float]:
             lambda name=name: connection.execute("select pgclarify.drop_corpus(%s)", [name]),  # type: ignore[misc]
         )
         timed("sweeping what it has left", lambda: _sweep(connection))
-        timed("corpus_status", lambda: connection.execute("select * from pgclarify.corpus_status").fetchall())
+        timed("corpus", lambda: connection.execute("select * from pgclarify.corpus").fetchall())
         timed(
-            "corpus_status of one corpus",
-            lambda: connection.execute(
-                "select * from pgclarify.corpus_status where corpus = %s", [_SEARCHED]
-            ).fetchall(),
+            "one corpus",
+            lambda: connection.execute("select * from pgclarify.corpus where corpus = %s", [_SEARCHED]).fetchall(),
         )
         timed("hybrid search", search)
     return {what: statistics.median(each) * 1000 for what, each in seconds.items()}
@@ -110,7 +108,7 @@ def _milliseconds(connection: product.Connection) -> dict[str, float]:
 
 def _search(connection: product.Connection) -> Callable[[], None]:
     """Search the same corpus, with another question each time."""
-    (corpus,) = connection.execute("select corpus_id from pgclarify.corpus where name = %s", [_SEARCHED]).fetchall()
+    (corpus,) = connection.execute("select corpus_id from pgclarify.corpus where corpus = %s", [_SEARCHED]).fetchall()
     vectors = [HalfVector(vector).to_text() for vector in made_up.vectors(100, seed=61)]
     questions = made_up.questions(100, seed=60)
     asked = 0

@@ -48,7 +48,7 @@ def _watch(connection: product.Connection, process_id: int, passages: int) -> di
     megabytes: dict[float, float] = {}
     while len(megabytes) < len(_PARTS):
         (status,) = connection.execute(
-            "select embedded, failed from pgclarify.corpus_status where corpus = %s", [_CORPUS]
+            "select embedded, failed from pgclarify.corpus where corpus = %s", [_CORPUS]
         ).fetchall()
         assert not status["failed"], status
         now = _megabytes(process_id)

@@ -234,8 +234,8 @@ def create(
     if shards is not None:
         connection.execute("select pgclarify.distribute(%s, %s)", [corpus, Jsonb({"shards": shards})])
     connection.execute(
-        "select pgclarify_private.open_space(space.embedding_space_id, %s) from pgclarify.embedding_space as space"
-        " inner join pgclarify.corpus on corpus.corpus_id = space.corpus_id where corpus.name = %s",
+        "select pgclarify_private.open_space(space.embedding_space_id, %s) from pgclarify_private.embedding_space as space"
+        " inner join pgclarify.corpus on corpus.corpus_id = space.corpus_id where corpus.corpus = %s",
         [made_up.DIMENSIONS, corpus],
     )
 
@@ -264,7 +264,7 @@ def fill(
             ((corpus, one.document_id, one.content, one.title) for one in documents),
         )
     (space,) = connection.execute(
-        "select embedding_space_id as id from pgclarify.corpus where name = %s", [corpus]
+        "select embedding_space_id as id from pgclarify.corpus where corpus = %s", [corpus]
     ).fetchall()
     index = f"passage_embedding_{space['id']}_vector_idx"
     (definition,) = connection.execute("select indexdef from pg_indexes where indexname = %s", [index]).fetchall()

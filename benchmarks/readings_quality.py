@@ -200,7 +200,7 @@ def load(dsn: str, data_dir: Path) -> None:
                         "select pgclarify.add_document(%s, %s, %s, %s)",
                         [corpus, str(row["id"]), row["text"], row["title"]],
                     )
-                pending = "select pending from pgclarify.corpus_status where corpus = %s"
+                pending = "select pending from pgclarify.corpus where corpus = %s"
                 while connection.execute(pending, [corpus]).fetchall()[0]["pending"]:
                     time.sleep(0.2)
 

@@ -30,7 +30,7 @@ FRESHNESS = """\
         config:
           loaded_at_query: >
             select coalesce(min(clock_timestamp() - coalesce(lag, interval '0')), clock_timestamp())
-            from pgclarify.corpus_status
+            from pgclarify.corpus
           freshness:
             warn_after: {count: 1, period: hour}
             error_after: {count: 1, period: day}
@@ -46,7 +46,7 @@ def render(connection: psycopg.Connection[Any]) -> str:
 
 def _table(view: dict[str, Any]) -> str:
     lines = [f"      - name: {view['relname']}\n        description: {quoted(view['comment'])}\n"]
-    if view["relname"] == "corpus_status":
+    if view["relname"] == "corpus":
         lines.append(FRESHNESS)
     lines.append("        columns:\n")
     for name, kind, comment in view["columns"]:

@@ -35,8 +35,8 @@ _LINE_SECONDS = 60.0
 _ARTICLES = "articles"
 _PLACES = 40
 _VIEWS = (
-    "run_summary", "interpretation_citation", "queue_status", "worker_status", "corpus_status", "source_status",
-    "asked_question", "content_gap", "ambiguous_question", "stale_answer", "cited_document",
+    "run", "citation", "queue_status", "worker_status", "corpus", "source_status",
+    "asked_question", "stale_answer",
 )  # fmt: skip
 _WORDS = (
     "rental",

@@ -234,7 +234,7 @@ def staged() -> Iterator[Stage]:
             add = "select pgclarify.add_document(%s, %s, %s, title => %s)"
             stage.query(add, CORPUS, str(document_id), content, title)
         crew.hire(dsn)
-        ready = "select pending = 0 and passages > 0 from pgclarify.corpus_status where corpus = %s"
+        ready = "select pending = 0 and passages > 0 from pgclarify.corpus where corpus = %s"
         workers.until(lambda: stage.query(ready, CORPUS)[0][0])
         crew.dismiss()
         yield stage

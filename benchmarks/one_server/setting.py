@@ -51,7 +51,7 @@ class Setting:
     @cached_property
     def corpus_id(self) -> int:
         """Key of the corpus. Creates the corpus if it does not exist."""
-        found = self.connection.execute("select corpus_id from pgclarify.corpus where name = %s", [CORPUS]).fetchall()
+        found = self.connection.execute("select corpus_id from pgclarify.corpus where corpus = %s", [CORPUS]).fetchall()
         if not found:
             found = self.connection.execute(
                 "select pgclarify.create_corpus(%s, %s) as corpus_id", [CORPUS, world.MODEL]
@@ -62,7 +62,7 @@ class Setting:
     def space_id(self) -> int:
         """Key of the embedding space of the corpus."""
         (row,) = self.connection.execute(
-            "select embedding_space_id from pgclarify.embedding_space where corpus_id = %s", [self.corpus_id]
+            "select embedding_space_id from pgclarify_private.embedding_space where corpus_id = %s", [self.corpus_id]
         ).fetchall()
         return int(row["embedding_space_id"])
 
@@ -77,9 +77,9 @@ class Setting:
         return f"{self.vectors}_vector_idx"
 
     def status(self) -> dict[str, Any]:
-        """Counts of the corpus, from corpus_status."""
+        """Counts of the corpus, from view corpus."""
         (row,) = self.connection.execute(
-            "select documents, passages, pending, linked, failed from pgclarify.corpus_status where corpus = %s",
+            "select documents, passages, pending, linked, failed from pgclarify.corpus where corpus = %s",
             [CORPUS],
         ).fetchall()
         assert not row["failed"], row

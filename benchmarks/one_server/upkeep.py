@@ -43,7 +43,7 @@ _SIZES = """
     order by bytes desc
 """
 _VIEWS = {
-    "corpus_status": "select * from pgclarify.corpus_status",
+    "corpus": "select * from pgclarify.corpus",
     "due_work": "select pgclarify_private.due_work()",
     "document, 100 rows": "select * from pgclarify.document order by corpus_id, id limit 100",
     "edge of one passage": "select * from pgclarify.edge limit 16",
@@ -132,7 +132,7 @@ def dump(setting: Setting) -> list[Figure]:
     install(dsn)
     with psycopg.connect(dsn) as connection:
         (passages,) = connection.execute(
-            "select passages from pgclarify.corpus_status where corpus = %s", [CORPUS]
+            "select passages from pgclarify.corpus where corpus = %s", [CORPUS]
         ).fetchone() or (None,)
     assert passages == setting.status()["passages"]
     setting.connection.execute(sql.SQL("drop database {}").format(sql.Identifier(restored)))

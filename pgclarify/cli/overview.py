@@ -14,7 +14,7 @@ from rich.text import Text
 from pgclarify.cli.rendering import Row, counted, printable
 from pgclarify.reports.formats import dollars
 
-# By column of the table, the column of corpus_status.
+# By column of the table, the column of view corpus.
 _COUNTERS = {
     "documents": "documents",
     "passages": "passages",
@@ -115,7 +115,7 @@ def corpora_table(corpora: Sequence[Row]) -> Table:
     """Render a line for each corpus.
 
     Args:
-        corpora: Rows of `pgclarify.corpus_status`.
+        corpora: Rows of `pgclarify.corpus`.
     """
     table = _table()
     table.add_column("corpus", overflow="fold")

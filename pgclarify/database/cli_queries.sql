@@ -27,13 +27,13 @@ order by corpus, relation;
 -- Budgets with a tenth or less left.
 select
     name, role_name, corpus, period, max_cost_usd, max_calls, left_usd, left_calls, resets_at
-from pgclarify.budget_status
+from pgclarify.budget
 where left_usd <= 0.1 * max_cost_usd or left_calls <= 0.1 * max_calls
 order by name;
 
 -- name: cli_list_idle_budgets
 -- Budgets of roles that do not exist.
-select name, role_name from pgclarify.budget_status where not role_exists order by name;
+select name, role_name from pgclarify.budget where not role_exists order by name;
 
 -- name: cli_notice_lost_client
 -- Until the transaction ends, end the statement of a client that was killed. By default the server would complete it.
@@ -92,7 +92,7 @@ select
     document.error
 from pgclarify.document
 inner join pgclarify.corpus on document.corpus_id = corpus.corpus_id
-where corpus.name = %(corpus)s and document.id > coalesce(%(after)s::text, '')
+where corpus.corpus = %(corpus)s and document.id > coalesce(%(after)s::text, '')
 order by document.id
 limit %(most)s;
 
@@ -115,7 +115,7 @@ select stop_code, meaning, help from pgclarify_private.stop_codes() where stop_c
 select count(*) as documents
 from pgclarify.document
 inner join pgclarify.corpus using (corpus_id)
-where corpus.name = %(corpus)s and document.id <> all(%(document_ids)s::text[]);
+where corpus.corpus = %(corpus)s and document.id <> all(%(document_ids)s::text[]);
 
 -- name: cli_get_run
 -- One run: its state, how many passages it judged, why it stopped early, and its cost.
@@ -123,10 +123,10 @@ select
     run_id, status, candidates,
     (
         select count(*) from pgclarify.verdict
-        where verdict.run_id = run_summary.run_id and verdict.outcome <> 'failed'
+        where verdict.run_id = run.run_id and verdict.outcome <> 'failed'
     ) as judged,
     stop_reason, stop_code, coalesce(stop_code = 'budget', false) as is_over_budget, cost_usd
-from pgclarify.run_summary
+from pgclarify.run
 where run_id = %(run_id)s;
 
 -- name: cli_list_failed_documents
@@ -134,7 +134,7 @@ where run_id = %(run_id)s;
 select document.id as document_id, document.error
 from pgclarify.document
 inner join pgclarify.corpus using (corpus_id)
-where corpus.name = %(corpus)s and document.has_failed
+where corpus.corpus = %(corpus)s and document.has_failed
 order by document.id
 limit 100;
 
@@ -144,43 +144,43 @@ select
     run_id, operation, corpus, question, status, error, requested_by, created_at, finished_at, interpretations,
     completions, reused_completions, model,
     extract(epoch from coalesce(finished_at, now()) - created_at)::double precision as seconds
-from pgclarify.run_summary
+from pgclarify.run
 order by run_id desc
 limit %(most)s;
 
 -- name: cli_list_recent_errors
 -- The latest runs that failed or are partial, newest first, with the error or the reason.
 select
-    run_summary.run_id, run_summary.corpus, run_summary.question, run_summary.status, run_summary.finished_at,
-    extract(epoch from clock_timestamp() - run_summary.finished_at)::double precision as age_seconds,
-    coalesce(run_summary.error, failure.error, step.reason, checking.note, run_summary.stop_reason) as error,
+    run.run_id, run.corpus, run.question, run.status, run.finished_at,
+    extract(epoch from clock_timestamp() - run.finished_at)::double precision as age_seconds,
+    coalesce(run.error, failure.error, step.reason, checking.note, run.stop_reason) as error,
     failure.failed_passages
-from pgclarify.run_summary
+from pgclarify.run
 left join lateral (
     select count(*) as failed_passages, min(verdict.error) as error
     from pgclarify.verdict
-    where verdict.run_id = run_summary.run_id and verdict.outcome = 'failed'
+    where verdict.run_id = run.run_id and verdict.outcome = 'failed'
 ) as failure on true
 left join lateral (
     select investigation_step.reason
     from pgclarify.investigation_step
     where
-        investigation_step.run_id = run_summary.run_id
+        investigation_step.run_id = run.run_id
         and investigation_step.outcome = 'failed'
         and investigation_step.reason is not null
     order by investigation_step.ordinal
     limit 1
 ) as step on true
-left join pgclarify.stage as checking
+left join pgclarify_private.seen_stage as checking
     on
-        run_summary.run_id = checking.run_id
+        run.run_id = checking.run_id
         and checking.name = 'checking'
-        and run_summary.operation = 'clarifying_questions'
+        and run.operation = 'clarifying_questions'
 where
-    run_summary.status in ('failed', 'partial')
+    run.status in ('failed', 'partial')
     -- Limits the search if there are no errors.
-    and run_summary.run_id > (select max(newest.run_id) - 10000 from pgclarify.run_summary as newest)
-order by run_summary.run_id desc
+    and run.run_id > (select max(newest.run_id) - 10000 from pgclarify.run as newest)
+order by run.run_id desc
 limit %(most)s;
 
 -- name: cli_list_extensions
@@ -241,7 +241,7 @@ select run_id from pgclarify.wait('{}', timeout => '5s');
 select
     run_id,
     extract(epoch from now() - coalesce(started_at, created_at))::double precision as seconds
-from pgclarify.run_summary
+from pgclarify.run
 where status = 'running'
 order by started_at
 limit 100;

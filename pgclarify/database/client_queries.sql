@@ -69,7 +69,7 @@ order by verdict.created_at, verdict.rank;
 select
     corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error,
     next_embedding_model, next_embedded, pending_passages
-from pgclarify.corpus_status
+from pgclarify.corpus
 where corpus = coalesce(%(corpus)s, nullif(current_setting('pgclarify.corpus', true), ''), corpus)
 order by corpus;
 
@@ -104,7 +104,7 @@ from
 select
     corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error,
     next_embedding_model, next_embedded, pending_passages
-from pgclarify.corpus_status
+from pgclarify.corpus
 order by corpus;
 
 -- name: client_explain

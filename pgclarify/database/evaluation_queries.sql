@@ -4,13 +4,12 @@
 -- The corpora that the caller may search, and the one that the session names.
 select
     corpus.corpus_id,
-    status.corpus as name,
-    status.revision,
-    coalesce(status.embedding_model, '') as embedding_model,
+    corpus.corpus as name,
+    corpus.revision,
+    coalesce(corpus.embedding_model, '') as embedding_model,
     nullif(current_setting('pgclarify.corpus', true), '') as named
-from pgclarify.corpus_status as status
-inner join pgclarify.corpus on status.corpus = corpus.name
-order by status.corpus;
+from pgclarify.corpus
+order by corpus.corpus;
 
 -- name: eval_list_serving_workers
 -- Provider, model and prompt version of live workers that serve.

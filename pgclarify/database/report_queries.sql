@@ -7,7 +7,7 @@ set transaction isolation level repeatable read;
 -- name: report_run
 -- A run, with its settings and its cost.
 select
-    run.run_id, run.operation, run.corpus_id, run.corpus_name as corpus, run.question, run.relaxed_question, run.history,
+    run.run_id, run.operation, run.corpus_id, run.corpus, run.question, run.relaxed_question, run.history,
     run.settings, run.parent_run_id, run.requested_by, run.status, run.error, run.corpus_revision, run.model,
     run.prompt_version, run.completions, run.reused_completions, run.prompt_tokens, run.completion_tokens, run.cost_usd,
     run.created_at, run.started_at, run.finished_at, run.stop_reason,
@@ -60,16 +60,14 @@ from pgclarify.interpretation
 where interpretation.run_id = %(run_id)s
 order by interpretation.ordinal;
 
--- name: report_interpretation_citations
--- The citations of the readings of a run.
+-- name: report_citations
+-- The citations of a run: of its readings, steps or answers.
 select
-    shown.ordinal, shown.rank, citation.candidate_rank, shown.is_medoid, shown.document_id, shown.passage_id, shown.title,
-    shown.uri, shown.heading, shown.quote, shown.start_char, shown.is_current
-from pgclarify.interpretation_citation as shown
-inner join pgclarify.citation
-    on shown.run_id = citation.run_id and shown.ordinal = citation.ordinal and shown.rank = citation.rank
-where shown.run_id = %(run_id)s
-order by shown.ordinal, shown.rank;
+    ordinal, rank, candidate_rank, coalesce(is_medoid, false) as is_medoid, document_id, passage_id, title, uri, heading, quote,
+    start_char, is_current
+from pgclarify.citation
+where run_id = %(run_id)s
+order by ordinal, rank;
 
 -- name: report_steps
 -- The steps of an investigation.
@@ -78,17 +76,6 @@ from pgclarify.investigation_step
 where run_id = %(run_id)s
 order by ordinal;
 
--- name: report_step_citations
--- The citations of the answers of an investigation's steps.
-select
-    shown.step_ordinal as ordinal, shown.rank, citation.candidate_rank, false as is_medoid, shown.document_id,
-    shown.passage_id, shown.title, shown.uri, shown.heading, shown.quote, shown.start_char, shown.is_current
-from pgclarify.investigation_citation as shown
-inner join pgclarify.step_citation as citation
-    on shown.run_id = citation.run_id and shown.step_ordinal = citation.step_ordinal and shown.rank = citation.rank
-where shown.run_id = %(run_id)s
-order by shown.step_ordinal, shown.rank;
-
 -- name: report_answers
 -- The listed answers of a run.
 select ordinal, answer, variants
@@ -96,22 +83,11 @@ from pgclarify.listed_answer
 where run_id = %(run_id)s
 order by ordinal;
 
--- name: report_answer_citations
--- The citations of the listed answers of a run.
-select
-    shown.ordinal, shown.rank, evidence.candidate_rank, false as is_medoid, shown.document_id, shown.passage_id,
-    shown.title, shown.uri, shown.heading, shown.quote, shown.start_char, shown.is_current
-from pgclarify.evidence_citation as shown
-inner join pgclarify.evidence
-    on shown.run_id = evidence.run_id and shown.ordinal = evidence.ordinal and shown.rank = evidence.rank
-where shown.run_id = %(run_id)s
-order by shown.ordinal, shown.rank;
-
 -- name: report_stages
 -- The stages of a run that has ended.
 select
     name, batch, step_ordinal, started_at, duration_ms, rows, calls, reused_calls, prompt_tokens, completion_tokens,
     reused_prompt_tokens, reused_completion_tokens, model_ms, note
-from pgclarify.stage
+from pgclarify_private.seen_stage
 where run_id = %(run_id)s
 order by ordinal;

@@ -20,10 +20,10 @@ from pgclarify.reports.run_report import Finding, Proof, RunHead, RunReport, See
 
 # The statements for an operation's findings and for their citations; None if it only has passages.
 _FINDINGS: Mapping[str, tuple[str, str] | None] = {
-    "clarify": ("report_interpretations", "report_interpretation_citations"),
-    "consolidate": ("report_interpretations", "report_interpretation_citations"),
-    "investigate": ("report_steps", "report_step_citations"),
-    "list_answers": ("report_answers", "report_answer_citations"),
+    "clarify": ("report_interpretations", "report_citations"),
+    "consolidate": ("report_interpretations", "report_citations"),
+    "investigate": ("report_steps", "report_citations"),
+    "list_answers": ("report_answers", "report_citations"),
     "search": None,
 }
 

@@ -168,7 +168,7 @@ begin
         raise exception 'the corpus no longer exists'
             using errcode = 'undefined_object',
                 detail = 'It was dropped after this call had found it.',
-                hint = 'List those that you can search with: select corpus from pgclarify.corpus_status.';
+                hint = 'List those that you can search with: select corpus from pgclarify.corpus.';
     end if;
 end
 $$;

@@ -187,7 +187,15 @@ returns table (
     error text,
     next_embedding_model text,
     next_embedded bigint,
-    pending_passages bigint
+    pending_passages bigint,
+    corpus_id bigint,
+    search_config text,
+    graph_degree integer,
+    graph_similarity text,
+    owner name,
+    reader name,
+    analyst name,
+    created_at timestamptz
 )
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -219,7 +227,15 @@ begin atomic
         ),
         next_space.model,
         case when not hidden.is_anything then next_space.embedded end,
-        case when not hidden.is_anything then counted.pending_passages + attached.pending end
+        case when not hidden.is_anything then counted.pending_passages + attached.pending end,
+        visible.corpus_id,
+        visible.search_config,
+        visible.graph_degree,
+        visible.graph_similarity,
+        visible.owner,
+        visible.reader,
+        visible.analyst,
+        visible.created_at
     from asked
     cross join lateral pgclarify_private.visible_corpora(asked.roles) as visible
     inner join pgclarify_private.corpus_count as counted on visible.corpus_id = counted.corpus_id
@@ -307,11 +323,12 @@ begin atomic
     ) as oldest;
 end;
 
-comment on function pgclarify_private.corpus_statuses(pgclarify_private.caller) is 'Rows of view corpus_status for a caller.';
+comment on function pgclarify_private.corpus_statuses(pgclarify_private.caller) is 'Rows of view corpus for a caller.';
 grant execute on function pgclarify_private.corpus_statuses(pgclarify_private.caller) to pgclarify_reader;
 
-create or replace view pgclarify.corpus_status as
+create or replace view pgclarify.corpus as
 select
+    status.corpus_id,
     status.corpus,
     status.documents,
     status.passages,
@@ -326,36 +343,44 @@ select
     status.next_embedding_model,
     status.next_embedded,
     extract(epoch from status.lag)::double precision as lag_seconds,
-    status.pending_passages
+    status.pending_passages,
+    status.search_config,
+    status.graph_degree,
+    status.graph_similarity,
+    status.owner,
+    status.reader,
+    status.analyst,
+    status.created_at
 from pgclarify_private.caller
 cross join lateral pgclarify_private.corpus_statuses(caller) as status;
 
-comment on view pgclarify.corpus_status is
-'Corpora that you may search, with their state. If pending is 0, everything that was added is searchable.';
-comment on column pgclarify.corpus_status.corpus is 'Name of the corpus.';
-comment on column pgclarify.corpus_status.documents is
+comment on view pgclarify.corpus is
+'Corpora that you may search, with their settings and their state. If pending is 0, everything that was added is searchable.';
+comment on column pgclarify.corpus.corpus_id is 'Key; other views have it, too.';
+comment on column pgclarify.corpus.corpus is 'Name of the corpus.';
+comment on column pgclarify.corpus.documents is
 'Documents in it. If you are neither its owner nor its analyst, this and the following columns count only documents without '
 'readers of their own; and if there are others, pending, pending_passages, linked, lag and next_embedded are null.';
-comment on column pgclarify.corpus_status.passages is 'Passages in it.';
-comment on column pgclarify.corpus_status.pending is
+comment on column pgclarify.corpus.passages is 'Passages in it.';
+comment on column pgclarify.corpus.pending is
 'Documents whose current content is not searchable yet, plus changes of attached tables that no worker has processed (up to '
 '10,000 for each table), plus attached tables that are still being loaded (one each).';
-comment on column pgclarify.corpus_status.embedded is 'Passages with a vector.';
-comment on column pgclarify.corpus_status.linked is 'Passages with neighbors in the graph.';
-comment on column pgclarify.corpus_status.failed is
+comment on column pgclarify.corpus.embedded is 'Passages with a vector.';
+comment on column pgclarify.corpus.linked is 'Passages with neighbors in the graph.';
+comment on column pgclarify.corpus.failed is
 'Documents that cannot be indexed; document.error says why. Null if you are neither its owner nor its analyst.';
-comment on column pgclarify.corpus_status.lag is 'How long the oldest pending document has waited; null if nothing is pending.';
-comment on column pgclarify.corpus_status.revision is
+comment on column pgclarify.corpus.lag is 'How long the oldest pending document has waited; null if nothing is pending.';
+comment on column pgclarify.corpus.revision is
 'How often the content that you can find in it has changed. Other roles can find other documents, and have other revisions.';
-comment on column pgclarify.corpus_status.embedding_model is 'Embedding model.';
-comment on column pgclarify.corpus_status.error is
+comment on column pgclarify.corpus.embedding_model is 'Embedding model.';
+comment on column pgclarify.corpus.error is
 'Why it cannot be searched (such as a model that could not be loaded), or why pending documents wait; with a '
 'next_embedding_model, why the change does not proceed. Null if nothing is wrong.';
-comment on column pgclarify.corpus_status.next_embedding_model is
+comment on column pgclarify.corpus.next_embedding_model is
 'The model that it changes to (option embedding_model of alter_corpus); null if it does not change.';
-comment on column pgclarify.corpus_status.next_embedded is 'Passages with a vector of that model; null if there is none.';
-comment on column pgclarify.corpus_status.lag_seconds is 'The same as lag, in seconds.';
-comment on column pgclarify.corpus_status.pending_passages is
+comment on column pgclarify.corpus.next_embedded is 'Passages with a vector of that model; null if there is none.';
+comment on column pgclarify.corpus.lag_seconds is 'The same as lag, in seconds.';
+comment on column pgclarify.corpus.pending_passages is
 'About how many passages wait to be embedded. A document that has not been cut yet counts by its length, a pending row of an '
 'attached table as one passage. A long document becomes searchable as a whole, with its last passage.';
-grant select on pgclarify.corpus_status to pgclarify_reader;
+grant select on pgclarify.corpus to pgclarify_reader;

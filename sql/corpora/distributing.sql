@@ -343,7 +343,7 @@ begin
         raise exception 'the corpus is changing its embedding model'
             using errcode = 'object_not_in_prerequisite_state',
                 detail = format('Corpus "%s" has a second set of vectors that is not complete yet.', v_corpus.name),
-                hint = 'Wait until corpus_status.next_embedding_model is null, or end the change with alter_corpus, option embedding_model null.';
+                hint = 'Wait until corpus.next_embedding_model is null, or end the change with alter_corpus, option embedding_model null.';
     end if;
     -- Tables that pg_dump read from the nodes are neither distributed nor partitions after a restore.
     select case when v_is_undone then not pg_class.relispartition else not v_is_distributed end into v_is_moved

@@ -178,7 +178,7 @@ end;
 
 comment on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) is
 'Add a document, or replace its content; true if anything changed, or if it could not be indexed and is tried again. Workers '
-'make it searchable (see corpus_status.pending). corpus: name of one that you own. document_id: your own id, 1 to 1000 '
+'make it searchable (see pgclarify.corpus.pending). corpus: name of one that you own. document_id: your own id, 1 to 1000 '
 'characters in at most 2600 bytes; citations return it. content: plain text or Markdown, whose headings are kept with each '
 'passage, at most 10,000,000 characters. title: shown with citations, and searched. uri: address of the original, for people. '
 'metadata: any JSON object. readers: roles that may read it; null means every reader of the corpus.';

@@ -36,7 +36,7 @@ begin
             where check_embedding_model.model = any(living.embedding_models)
         ) then
         raise warning 'no running worker has loaded the embedding model "%" so far', check_embedding_model.model
-            using hint = 'A worker tries to load it after this transaction. If it fails, column error of corpus_status '
+            using hint = 'A worker tries to load it after this transaction. If it fails, column error of view corpus '
                 'says why.';
     end if;
 end

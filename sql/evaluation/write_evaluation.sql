@@ -26,7 +26,7 @@ begin
         raise exception 'permission denied for corpus %', v_plan.corpus_id
             using errcode = 'insufficient_privilege',
                 detail = 'It does not exist, or you may not see it.',
-                hint = 'List the corpora that you can search with: select corpus from pgclarify.corpus_status.';
+                hint = 'List the corpora that you can search with: select corpus from pgclarify.corpus.';
     end if;
     update pgclarify_private.eval_run
     set name = v_plan.name

@@ -270,6 +270,6 @@ begin atomic
 end;
 
 comment on function pgclarify_private.delay_documents(bigint, text) is
-'Store why documents have to wait for the embedding model of the active space: corpus_status shows it while any is pending. '
+'Store why documents have to wait for the embedding model of the active space: view corpus shows it while any is pending. '
 'The next stored document clears it, and so does the removal or the failure of the last pending one.';
 grant execute on function pgclarify_private.delay_documents(bigint, text) to pgclarify_worker;

@@ -121,7 +121,7 @@ begin atomic
                 pgclarify_private.shown(pgclarify_private.endpoint_model(embedding_refusal.model))
             )
             else 'a budget is spent: Embedding goes on when the budget begins anew, or when pgclarify.set_budget has raised '
-                'it; see pgclarify.budget_status.'
+                'it; see pgclarify.budget.'
         end
     from unnest(
         pgclarify_private.budgets_of(embedding_refusal.requester, embedding_refusal.corpus_id)

@@ -51,7 +51,7 @@ comment on column pgclarify.usage.corpus is
 'The corpus''s name at the time of the question; null without a corpus.';
 comment on column pgclarify.usage.requested_by is 'Role that asked; for embed_passages, the owner of the corpus.';
 comment on column pgclarify.usage.operation is
-'clarify, investigate and so on, as in run_summary; embed_passages and embed_questions for texts that endpoints have embedded '
+'clarify, investigate and so on, as in run; embed_passages and embed_questions for texts that endpoints have embedded '
 'for a corpus and for runs.';
 comment on column pgclarify.usage.model is
 'Model that judged; null for runs that no worker has started. For embed_passages and embed_questions, the embedding model.';
@@ -111,7 +111,7 @@ comment on function pgclarify_private.reserved_now(pgclarify_private.caller) is
 'What reserved returns now for the budgets that the caller sees.';
 grant execute on function pgclarify_private.reserved_now(pgclarify_private.caller) to pgclarify_reader;
 
-create or replace view pgclarify.budget_status as
+create or replace view pgclarify.budget as
 with reserved as materialized (
     select seen.budget_id, seen.calls, seen.cost_usd
     from pgclarify_private.caller as caller
@@ -152,25 +152,25 @@ left join pgclarify_private.budget_counter as counter
     and counter.period_start = pgclarify_private.period_start(budget.period, budget.created_at, statement_timestamp())
 left join reserved on budget.budget_id = reserved.budget_id;
 
-comment on view pgclarify.budget_status is
+comment on view pgclarify.budget is
 'Budgets that apply to you: what was spent of each in its current period, and what is left.';
-comment on column pgclarify.budget_status.name is 'Name of the budget; it is in the error of runs that the budget stops.';
-comment on column pgclarify.budget_status.role_name is
+comment on column pgclarify.budget.name is 'Name of the budget; it is in the error of runs that the budget stops.';
+comment on column pgclarify.budget.role_name is
 'It applies to runs of this role and its members; null for all roles.';
-comment on column pgclarify.budget_status.corpus is
+comment on column pgclarify.budget.corpus is
 'It applies to runs on this corpus; null for all runs, with or without a corpus.';
-comment on column pgclarify.budget_status.period is 'Period of its limits: day, month or total.';
-comment on column pgclarify.budget_status.max_cost_usd is 'Its limit in US dollars; null for none.';
-comment on column pgclarify.budget_status.max_calls is 'Its limit in calls; null for none.';
-comment on column pgclarify.budget_status.spent_usd is 'US dollars that answered calls have cost.';
-comment on column pgclarify.budget_status.calls is 'How many answered calls there are.';
-comment on column pgclarify.budget_status.reserved_usd is 'US dollars that calls in flight may cost at most.';
-comment on column pgclarify.budget_status.reserved_calls is 'How many calls are in flight.';
-comment on column pgclarify.budget_status.left_usd is
+comment on column pgclarify.budget.period is 'Period of its limits: day, month or total.';
+comment on column pgclarify.budget.max_cost_usd is 'Its limit in US dollars; null for none.';
+comment on column pgclarify.budget.max_calls is 'Its limit in calls; null for none.';
+comment on column pgclarify.budget.spent_usd is 'US dollars that answered calls have cost.';
+comment on column pgclarify.budget.calls is 'How many answered calls there are.';
+comment on column pgclarify.budget.reserved_usd is 'US dollars that calls in flight may cost at most.';
+comment on column pgclarify.budget.reserved_calls is 'How many calls are in flight.';
+comment on column pgclarify.budget.left_usd is
 'US dollars that are neither spent nor reserved; null without a limit in dollars.';
-comment on column pgclarify.budget_status.left_calls is
+comment on column pgclarify.budget.left_calls is
 'Calls that are neither spent nor reserved; null without a limit in calls.';
-comment on column pgclarify.budget_status.resets_at is 'When its period ends; null for total, which has no end.';
-comment on column pgclarify.budget_status.role_exists is
+comment on column pgclarify.budget.resets_at is 'When its period ends; null for total, which has no end.';
+comment on column pgclarify.budget.role_exists is
 'False if no role of that name exists: then it limits nothing.';
-grant select on pgclarify.budget_status to pgclarify_reader;
+grant select on pgclarify.budget to pgclarify_reader;

@@ -1,73 +1,5 @@
 -- Versions of the classifier of ambiguity that were trained on labelled questions of a corpus.
 
-create or replace view pgclarify.ambiguity_classifier as
-select
-    corpus.name || '' as corpus,
-    trained.version,
-    trained.is_used,
-    trained.is_better,
-    (trained.trained_by || '')::name as trained_by,
-    trained.trained_at,
-    trained.examples,
-    (trained.figures ->> 'questions')::integer as held_examples,
-    trained.judges_questions,
-    trained.judges_conversations,
-    trained.threshold,
-    (trained.figures #>> '{f1,trained,0}')::real as f1,
-    (trained.figures #>> '{f1,before,0}')::real as shipped_f1,
-    (trained.figures #>> '{f1,difference,0}')::real as f1_difference,
-    (trained.figures #>> '{f1,difference,1}')::real as f1_difference_low,
-    (trained.figures #>> '{f1,difference,2}')::real as f1_difference_high,
-    (trained.figures #>> '{auc,trained,0}')::real as auc,
-    (trained.figures #>> '{auc,before,0}')::real as shipped_auc,
-    (trained.figures #>> '{calibration_error,trained,0}')::real as calibration_error,
-    (trained.figures #>> '{calibration_error,before,0}')::real as shipped_calibration_error,
-    trained.figures #> '{}' as figures,
-    trained.shipped_version || '' as shipped_version
-from pgclarify_private.trained_classifier as trained
-inner join pgclarify_private.corpus on trained.corpus_id = corpus.corpus_id;
-
-comment on view pgclarify.ambiguity_classifier is
-'Versions of the classifier of ambiguity that pgclarify eval train-ambiguity has trained for corpora, with figures on held-out '
-'questions. Option ambiguity_classifier of alter_corpus chooses the one that judges.';
-comment on column pgclarify.ambiguity_classifier.corpus is 'The corpus.';
-comment on column pgclarify.ambiguity_classifier.version is 'Number of the version in its corpus, from 1.';
-comment on column pgclarify.ambiguity_classifier.is_used is
-'Whether it judges the questions of the corpus. If no version does, the shipped classifier judges them.';
-comment on column pgclarify.ambiguity_classifier.is_better is
-'Whether its F1 is higher than that of the shipped classifier: the whole 95 % interval of the difference is above 0.';
-comment on column pgclarify.ambiguity_classifier.trained_by is 'Role that trained it.';
-comment on column pgclarify.ambiguity_classifier.trained_at is 'When it was stored.';
-comment on column pgclarify.ambiguity_classifier.examples is 'Number of distinct labelled questions that it was trained on.';
-comment on column pgclarify.ambiguity_classifier.held_examples is
-'Number of distinct labelled questions that were held out, and that the figures are computed on.';
-comment on column pgclarify.ambiguity_classifier.judges_questions is
-'Whether it judges questions without a history; otherwise the shipped classifier judges them.';
-comment on column pgclarify.ambiguity_classifier.judges_conversations is
-'Whether it judges questions with a history; otherwise the shipped classifier judges them.';
-comment on column pgclarify.ambiguity_classifier.threshold is
-'A question is ambiguous if its probability is at least this, unless a caller passes another threshold.';
-comment on column pgclarify.ambiguity_classifier.f1 is 'F1 of the class ambiguous, from 0 to 1.';
-comment on column pgclarify.ambiguity_classifier.shipped_f1 is 'F1 of the shipped classifier.';
-comment on column pgclarify.ambiguity_classifier.f1_difference is 'f1 minus shipped_f1.';
-comment on column pgclarify.ambiguity_classifier.f1_difference_low is
-'Lower end of its 95 % interval, by the paired bootstrap.';
-comment on column pgclarify.ambiguity_classifier.f1_difference_high is 'Upper end of its 95 % interval.';
-comment on column pgclarify.ambiguity_classifier.auc is
-'Probability that an ambiguous question gets a higher probability than a clear one, from 0 to 1.';
-comment on column pgclarify.ambiguity_classifier.shipped_auc is 'The same of the shipped classifier.';
-comment on column pgclarify.ambiguity_classifier.calibration_error is
-'Difference between probabilities and real shares, in ten bins, from 0 to 1; less is better.';
-comment on column pgclarify.ambiguity_classifier.shipped_calibration_error is 'The same of the shipped classifier.';
-comment on column pgclarify.ambiguity_classifier.figures is
-'All figures: an object with questions, ambiguous (how many of them are), and f1, precision, recall, auc and '
-'calibration_error. Each of these is an object with before (the shipped classifier), trained and difference: the value and '
-'the ends of its 95 % interval.';
-comment on column pgclarify.ambiguity_classifier.shipped_version is
-'Version of the shipped classifier that it was trained on. A worker with another version uses its shipped classifier until '
-'you train again.';
-grant select on pgclarify.ambiguity_classifier to pgclarify_reader;
-
 create or replace function pgclarify_private.classifier_of_run(run_id bigint, attempt integer, known_ids bigint[])
 returns table (
     trained_classifier_id bigint,
@@ -233,7 +165,7 @@ begin
         raise exception 'there is no version % of the classifier', use_ambiguity_classifier.version
             using errcode = 'undefined_object',
                 detail = format('The corpus is "%s".', pgclarify_private.shown(use_ambiguity_classifier.corpus)),
-                hint = 'See: select corpus, version, is_used from pgclarify.ambiguity_classifier.';
+                hint = 'pgclarify train-ambiguity prints the number of each version.';
     end if;
     return pgclarify_private.put_in_use(v_corpus_id, use_ambiguity_classifier.version);
 end

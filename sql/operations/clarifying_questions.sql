@@ -1,6 +1,6 @@
 -- Clarifying questions, or reformulations to choose from, and the passages that show that the corpus answers them.
 
-create or replace view pgclarify.clarifying_question_list as
+create or replace view pgclarify.clarifying_question as
 select
     listed.run_id,
     run.corpus_name || '' as corpus,
@@ -21,30 +21,30 @@ select
 from pgclarify_private.clarifying_question as listed
 inner join pgclarify_private.run on listed.run_id = run.run_id;
 
-comment on view pgclarify.clarifying_question_list is
-'Clarifying questions, and reformulations to choose from. Their citations are in view evidence_citation.';
-comment on column pgclarify.clarifying_question_list.run_id is 'The run.';
-comment on column pgclarify.clarifying_question_list.corpus is
+comment on view pgclarify.clarifying_question is
+'Clarifying questions, and reformulations to choose from. Their citations are in view citation.';
+comment on column pgclarify.clarifying_question.run_id is 'The run.';
+comment on column pgclarify.clarifying_question.corpus is
 'The corpus''s name at the time of the question; null without a corpus.';
-comment on column pgclarify.clarifying_question_list.question is 'The question that they are about.';
-comment on column pgclarify.clarifying_question_list.scheme is
+comment on column pgclarify.clarifying_question.question is 'The question that they are about.';
+comment on column pgclarify.clarifying_question.scheme is
 'standard, at_standard, at_types, cot or at_cot: the prompt for the model.';
-comment on column pgclarify.clarifying_question_list.form is
+comment on column pgclarify.clarifying_question.form is
 'respond (questions to answer freely) or select (reformulations to choose from).';
-comment on column pgclarify.clarifying_question_list.ordinal is 'Place in the list, from 1: for reply.';
-comment on column pgclarify.clarifying_question_list.ambiguity_type is
+comment on column pgclarify.clarifying_question.ordinal is 'Place in the list, from 1: for reply.';
+comment on column pgclarify.clarifying_question.ambiguity_type is
 'semantic, generalize or specify; null for schemes without types.';
-comment on column pgclarify.clarifying_question_list.clarifying_question is
+comment on column pgclarify.clarifying_question.clarifying_question is
 'A question to the user; null if there are reformulations to choose from.';
-comment on column pgclarify.clarifying_question_list.reformulation is
+comment on column pgclarify.clarifying_question.reformulation is
 'What a user who means this would ask; null if the model gave none.';
-comment on column pgclarify.clarifying_question_list.reasoning is
+comment on column pgclarify.clarifying_question.reasoning is
 'The model''s reasoning; null for schemes without reasoning.';
-comment on column pgclarify.clarifying_question_list.is_answerable is
+comment on column pgclarify.clarifying_question.is_answerable is
 'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be checked.';
-comment on column pgclarify.clarifying_question_list.documents is
+comment on column pgclarify.clarifying_question.documents is
 'How many documents answered it, including those that you may not read.';
-grant select on pgclarify.clarifying_question_list to pgclarify_reader;
+grant select on pgclarify.clarifying_question to pgclarify_reader;
 
 create or replace function pgclarify_private.clarifying_question_options()
 returns jsonb

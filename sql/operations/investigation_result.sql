@@ -40,53 +40,6 @@ comment on column pgclarify.investigation_step.abstention_code is
 'for steps of earlier versions.';
 grant select on pgclarify.investigation_step to pgclarify_reader;
 
-create or replace view pgclarify.investigation_citation as
-select
-    citation.run_id,
-    citation.step_ordinal,
-    step.question || '' as question,
-    step.answer || '' as answer,
-    citation.rank,
-    citation.document_id || '' as document_id,
-    found.title || '' as title,
-    found.uri || '' as uri,
-    citation.passage_id,
-    citation.heading || '' as heading,
-    citation.quote || '' as quote,
-    coalesce(found.start_char, citation.start_char) as start_char,
-    coalesce(found.start_char + length(citation.quote), citation.end_char) as end_char,
-    found.start_char is not null as is_current
-from pgclarify_private.step_citation as citation
-inner join pgclarify_private.step
-    on citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
--- The aggregate tells the planner that there is at most one row, so a query that only counts citations can skip it.
-left join lateral (
-    select
-        min(document.title) as title,
-        min(document.uri) as uri,
-        min(pgclarify_private.quote_position(document.content, citation.quote, citation.start_char)) as start_char
-    from pgclarify_private.document
-    where document.corpus_id = citation.corpus_id and document.id = citation.document_id
-) as found on true;
-
-comment on view pgclarify.investigation_citation is 'The citations of each step''s answer, joined with their documents.';
-comment on column pgclarify.investigation_citation.run_id is 'The run.';
-comment on column pgclarify.investigation_citation.step_ordinal is 'The step''s place in the run, from 1.';
-comment on column pgclarify.investigation_citation.question is 'The question of the step.';
-comment on column pgclarify.investigation_citation.answer is 'Its answer.';
-comment on column pgclarify.investigation_citation.rank is 'Place among its citations, from 1.';
-comment on column pgclarify.investigation_citation.document_id is 'The document.';
-comment on column pgclarify.investigation_citation.title is 'Its current title; null if it has none or was removed.';
-comment on column pgclarify.investigation_citation.uri is 'Its address, for people; null if it has none or was removed.';
-comment on column pgclarify.investigation_citation.passage_id is 'The passage.';
-comment on column pgclarify.investigation_citation.heading is 'Headings above the passage when it was cited.';
-comment on column pgclarify.investigation_citation.quote is 'The words that are cited for the answer, verbatim.';
-comment on column pgclarify.investigation_citation.start_char is
-'Offset of the quote in the current document, from 0; its former offset if the quote is gone.';
-comment on column pgclarify.investigation_citation.end_char is 'Offset of the end of the quote, likewise.';
-comment on column pgclarify.investigation_citation.is_current is 'True if the document still has the quote.';
-grant select on pgclarify.investigation_citation to pgclarify_reader;
-
 create or replace function pgclarify_private.rows(row_type pgclarify.investigation, run_ids bigint[], requester name)
 returns setof pgclarify.investigation
 language sql stable security definer

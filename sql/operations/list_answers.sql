@@ -1,13 +1,13 @@
 -- Listing answers, one after another, for a question that has several.
 
-create or replace view pgclarify.answer_list as
+create or replace view pgclarify.listed_answer as
 select
     listed.run_id,
     run.corpus_name || '' as corpus,
     run.question || '' as question,
     listed.ordinal,
     listed.answer || '' as answer,
-    array_to_string(listed.variants, '; ') as variants,
+    trim_array(listed.variants, 0) as variants,
     (
         select count(distinct evidence.document_id)
         from pgclarify_private.evidence
@@ -17,19 +17,19 @@ select
 from pgclarify_private.listed_answer as listed
 inner join pgclarify_private.run on listed.run_id = run.run_id;
 
-comment on view pgclarify.answer_list is
-'Listed answers, also while a run is not over. Their citations are in view evidence_citation. An answer with several '
+comment on view pgclarify.listed_answer is
+'Listed answers, also while a run is not over. Their citations are in view citation. An answer with several '
 'spellings is hidden if a citation of it is; function answers shows its first spelling.';
-comment on column pgclarify.answer_list.run_id is 'The run.';
-comment on column pgclarify.answer_list.corpus is 'The corpus''s name at the time of the question.';
-comment on column pgclarify.answer_list.question is 'The question.';
-comment on column pgclarify.answer_list.ordinal is 'Place in the order in which answers were found, from 1.';
-comment on column pgclarify.answer_list.answer is 'The answer, in its first spelling.';
-comment on column pgclarify.answer_list.variants is
-'All spellings that were found, the first one first, separated by semicolons.';
-comment on column pgclarify.answer_list.documents is 'How many documents have it, including those that you may not read.';
-comment on column pgclarify.answer_list.created_at is 'When it was found.';
-grant select on pgclarify.answer_list to pgclarify_reader;
+comment on column pgclarify.listed_answer.run_id is 'The run.';
+comment on column pgclarify.listed_answer.corpus is 'The corpus''s name at the time of the question.';
+comment on column pgclarify.listed_answer.question is 'The question.';
+comment on column pgclarify.listed_answer.ordinal is 'Place in the order in which answers were found, from 1.';
+comment on column pgclarify.listed_answer.answer is 'The answer, in its first spelling.';
+comment on column pgclarify.listed_answer.variants is
+'All spellings that were found, the first one first.';
+comment on column pgclarify.listed_answer.documents is 'How many documents have it, including those that you may not read.';
+comment on column pgclarify.listed_answer.created_at is 'When it was found.';
+grant select on pgclarify.listed_answer to pgclarify_reader;
 
 create or replace function pgclarify_private.list_answers_options()
 returns jsonb
@@ -121,7 +121,7 @@ end;
 
 comment on function pgclarify.list_answers(text, text, jsonb) is
 'The answers of a question that has several, one by one, each found with knowledge of those before it and with a quote; no '
-'rows if the corpus has none. It needs a language model. View answer_list shows the answers found so far. question: 1 to '
+'rows if the corpus has none. It needs a language model. View listed_answer shows the answers found so far. question: 1 to '
 '10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. options: search (hybrid, dense, lexical), '
 'reranker (signal, model, or a name), top_k (passages to read, 20), '
 'max_answers (10), timeout (5min).';

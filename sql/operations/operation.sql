@@ -12,11 +12,11 @@ begin atomic
         ('consolidate', 'clarification', 'interpretation', false),
         ('search', 'search_result', 'candidate', false),
         ('investigate', 'investigation', 'investigation_step', true),
-        ('detect_ambiguity', 'ambiguity', 'ambiguity_detection', false),
+        ('detect_ambiguity', 'ambiguity', 'detection', false),
         ('rewrite', 'rewritten_question', 'rewriting', true),
-        ('clarifying_questions', 'proposed_question', 'clarifying_question_list', true),
+        ('clarifying_questions', 'proposed_question', 'clarifying_question', true),
         ('reply', 'rewritten_question', 'rewriting', true),
-        ('list_answers', 'answer', 'answer_list', true),
+        ('list_answers', 'answer', 'listed_answer', true),
         -- It calls no model, but it estimates calls of the model of its worker.
         ('estimate', 'estimation', 'estimate', true)
     ) as known (operation, row_type, result_view, prefers_language_model);

@@ -47,7 +47,7 @@ begin
                     'It has %s dimensions; the corpus has %s.',
                     @extschema:vector@.vector_dims(query_vector.query_vector), v_space.dimensions
                 ),
-                hint = 'The worker must load the model of the corpus; see pgclarify.corpus_status.';
+                hint = 'The worker must load the model of the corpus; see pgclarify.corpus.';
     end if;
     return query_vector.query_vector;
 end

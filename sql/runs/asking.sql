@@ -168,7 +168,7 @@ begin
                     raise exception 'corpus "%" does not exist', enter_when_free.payload ->> 'corpus'
                         using errcode = 'undefined_object',
                             detail = 'It was dropped while this call waited for it.',
-                            hint = 'The corpora that you can search: select corpus from pgclarify.corpus_status.';
+                            hint = 'The corpora that you can search: select corpus from pgclarify.corpus.';
                 end if;
                 raise;
             when sqlstate 'PC098' then

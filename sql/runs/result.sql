@@ -21,7 +21,7 @@ begin
                 hint = case
                     when current_setting('transaction_isolation') in ('repeatable read', 'serializable') then
                         'This transaction sees runs only as they were when it began: if the run is newer, end it first.'
-                    else 'List yours with: select * from pgclarify.run_summary order by run_id desc limit 10.'
+                    else 'List yours with: select * from pgclarify.run order by run_id desc limit 10.'
                 end;
     end if;
     return v_run;
@@ -174,7 +174,7 @@ begin atomic
                     citation.document_id, citation.passage_id, citation.heading, citation.quote, citation.start_char,
                     citation.end_char, true as is_decisive,
                     jsonb_build_object(
-                        'step_ordinal', citation.step_ordinal, 'question', step.question, 'answer', step.answer
+                        'ordinal', citation.step_ordinal, 'answer', step.answer
                     ) as subject
                 from pgclarify_private.step_citation as citation
                 inner join pgclarify_private.step on citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
@@ -216,8 +216,7 @@ comment on function pgclarify_private.cited(bigint[], name[]) is
 'Citations of interpretations, steps and listed entries of runs, a row for each of these, if roles may read them. '
 'is_withheld: whether the decisive citation is from a document that is closed to these roles. It is the medoid of an '
 'interpretation, any citation of a step, and the first citation of an entry. has_withheld: whether any citation is. '
-'document_ids: distinct, best first. citations: objects with the columns of view interpretation_citation, '
-'investigation_citation or evidence_citation. Quotes of removed documents are kept.';
+'document_ids: distinct, best first. citations: objects with columns of view citation. Quotes of removed documents are kept.';
 
 create or replace function pgclarify_private.rows(row_type pgclarify.clarification, run_ids bigint[], requester name)
 returns setof pgclarify.clarification
@@ -305,7 +304,7 @@ begin
                 raise warning 'run % is partial: %', raise_unless_succeeded.run_outcome.run_id, v_stop_reason
                     using errcode = 'PC007',
                         detail = 'Its results are valid. If you ask again, only the missing calls cost.',
-                        hint = 'See: select * from pgclarify.budget_status.';
+                        hint = 'See: select * from pgclarify.budget.';
             elsif raise_unless_succeeded.operation = 'investigate' then
                 raise warning 'run % is partial: calls of the model failed or ran out',
                     raise_unless_succeeded.run_outcome.run_id
@@ -376,7 +375,7 @@ begin
                 detail = 'Their rows have status partial. If you ask again, only the missing calls cost.',
                 hint = case
                     when v_refusal is null then format('See, for one: select pgclarify.explain(%s).', v_example)
-                    else 'See: select * from pgclarify.budget_status.'
+                    else 'See: select * from pgclarify.budget.'
                 end;
     end if;
     select

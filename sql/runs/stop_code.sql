@@ -47,7 +47,7 @@ begin atomic
         (
             'no_passage',
             'the search found no passage that could be judged',
-            'Ask in other words, and see in corpus_status whether documents of the corpus are searchable.'
+            'Ask in other words, and see in view corpus whether documents of the corpus are searchable.'
         ),
         (
             'contradicted',
@@ -62,7 +62,7 @@ begin atomic
         (
             'budget',
             'a budget let no further call through',
-            'See what is left in budget_status. If you ask again, only the missing calls are paid.'
+            'See what is left in view budget. If you ask again, only the missing calls are paid.'
         ),
         (
             'failed_calls',

@@ -1,36 +1,5 @@
 -- Corpora, their documents and passages, as people read them. Text is wrapped: see views/wrapping.sql.
 
-create or replace view pgclarify.corpus as
-select
-    corpus.corpus_id,
-    corpus.name || '' as name,
-    corpus.search_config || '' as search_config,
-    corpus.graph_degree,
-    corpus.revision,
-    (corpus.owner || '')::name as owner,
-    (corpus.reader || '')::name as reader,
-    (corpus.analyst || '')::name as analyst,
-    corpus.embedding_space_id,
-    corpus.created_at,
-    corpus.graph_similarity
-from pgclarify_private.corpus;
-
-grant select on pgclarify.corpus to pgclarify_reader;
-
-create or replace view pgclarify.embedding_space as
-select
-    embedding_space.embedding_space_id,
-    embedding_space.corpus_id,
-    embedding_space.model || '' as model,
-    embedding_space.dimensions,
-    embedding_space.state,
-    embedding_space.error || '' as error,
-    embedding_space.created_at,
-    embedding_space.retired_at
-from pgclarify_private.embedding_space;
-
-grant select on pgclarify.embedding_space to pgclarify_reader;
-
 create or replace view pgclarify.document as
 select
     document.corpus_id,
@@ -46,8 +15,29 @@ select
     document.updated_at,
     document.indexed_at,
     document.source_id,
-    document.origin || '' as origin
-from pgclarify_private.document;
+    document.origin || '' as origin,
+    coalesce(cited.citations, 0)::bigint as citations,
+    coalesce(cited.runs, 0)::bigint as cited_runs,
+    cited.last_cited_at
+from pgclarify_private.document
+-- A query that does not read these columns skips the join. Without "+ 0", the planner would use a constant corpus_id in place of
+-- this condition, and could not tell any more that there is at most one row.
+left join (
+    select
+        citation_tally.corpus_id,
+        citation_tally.document_id,
+        sum(citation_tally.citations) as citations,
+        sum(citation_tally.runs) as runs,
+        max(citation_tally.last_cited_at) as last_cited_at
+    from pgclarify_private.citation_tally
+    group by citation_tally.corpus_id, citation_tally.document_id
+) as cited on document.corpus_id + 0 = cited.corpus_id and document.id = cited.document_id;
+
+comment on column pgclarify.document.citations is
+'How often runs that you may see cited it: for interpretations, in steps of investigations, and for listed answers. Workers '
+'count after a run has ended; deleted runs still count.';
+comment on column pgclarify.document.cited_runs is 'In how many runs.';
+comment on column pgclarify.document.last_cited_at is 'When the last of them ended; null if it was never cited.';
 
 grant select on pgclarify.document to pgclarify_reader;
 

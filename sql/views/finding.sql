@@ -3,18 +3,18 @@
 create or replace view pgclarify.finding as
 select 'corpus' as kind, status.corpus as name, status.error as finding, null::bigint as count,
     'Remove the cause. Then workers go on by themselves; for a change of the model, set it again with alter_corpus.' as remedy
-from pgclarify.corpus_status as status
+from pgclarify.corpus as status
 where status.error is not null
 union all
 select 'documents', status.corpus, 'documents cannot be indexed', status.failed::bigint,
     'See: select id, error from pgclarify.document where error is not null.'
-from pgclarify.corpus_status as status
+from pgclarify.corpus as status
 where status.failed > 0
 union all
 select 'graph', status.corpus, 'passages have no list of neighbors, and nothing is pending',
     (status.passages - status.linked)::bigint,
     'Build it again: select pgclarify.alter_corpus(NAME, ''{"graph": "build"}'').'
-from pgclarify.corpus_status as status
+from pgclarify.corpus as status
 where status.linked < status.passages and status.pending = 0 and status.pending_passages = 0
 union all
 select 'table', source.relation::text, source.error, null, 'Remove the cause, and call pgclarify.resync.'

@@ -9,8 +9,24 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(get_document.caller));
-    v_corpus_id bigint := (pgclarify_private.find_corpus(v_roles, get_document.corpus)).corpus_id;
+    v_corpus pgclarify_private.corpus := pgclarify_private.find_corpus(v_roles, get_document.corpus);
+    v_cited record;
 begin
+    select
+        sum(citation_tally.citations) as citations,
+        sum(citation_tally.runs) as runs,
+        max(citation_tally.last_cited_at) as last_cited_at
+    into v_cited
+    from pgclarify_private.citation_tally
+    where
+        citation_tally.corpus_id = v_corpus.corpus_id
+        and citation_tally.document_id = get_document.document_id
+        -- As in policy citation_tally_is_visible.
+        and (
+            pgclarify_private.belongs_to(citation_tally.requested_by, citation_tally.requested_by_oid, v_roles)
+            or v_corpus.analyst = any(v_roles)
+            or 'pgclarify_owner'::name = any(v_roles)
+        );
     return query
     select
         document.corpus_id,
@@ -26,10 +42,13 @@ begin
         document.updated_at,
         document.indexed_at,
         document.source_id,
-        document.origin
+        document.origin,
+        coalesce(v_cited.citations, 0)::bigint,
+        coalesce(v_cited.runs, 0)::bigint,
+        v_cited.last_cited_at
     from pgclarify_private.document
     where
-        document.corpus_id = v_corpus_id
+        document.corpus_id = v_corpus.corpus_id
         and document.id = get_document.document_id
         and (document.readers is null or document.readers && v_roles);
 end

@@ -12,17 +12,3 @@ from pgclarify_private.model_price;
 grant select on pgclarify.model_price to pgclarify_reader;
 -- Members of pgclarify_owner also write it: that role inherits what pgclarify_views may do.
 
-create or replace view pgclarify.budget as
-select
-    budget.budget_id,
-    budget.name || '' as name,
-    (budget.role_name || '')::name as role_name,
-    budget.corpus_id,
-    budget.period,
-    budget.max_cost_usd,
-    budget.max_calls,
-    budget.binds_owner,
-    budget.created_at
-from pgclarify_private.budget;
-
-grant select on pgclarify.budget to pgclarify_reader;

@@ -5,8 +5,8 @@ select
     run.run_id,
     run.operation,
     run.corpus_id,
-    run.corpus_name || '' as corpus_name,
-    run.question || '' as question,
+    run.corpus_name || '' as corpus,
+    pgclarify_private.asked(run.question, run.settings) || '' as question,
     run.relaxed_question || '' as relaxed_question,
     run.history #> '{}' as history,
     run.settings #> '{}' as settings,
@@ -32,9 +32,20 @@ select
     run.route,
     run.saved_completions,
     run.embedding_model || '' as embedding_model,
-    run.interpretations,
-    run.candidates,
-    run.verdicts,
+    case
+        when run.operation in ('clarify', 'consolidate')
+            -- Counted here while the run is not over, and for runs that an earlier version ended.
+            then coalesce(
+                run.interpretations::bigint,
+                (select count(*) from pgclarify_private.interpretation where interpretation.run_id = run.run_id)
+            )
+    end as interpretations,
+    coalesce(
+        run.candidates::bigint, (select count(*) from pgclarify_private.candidate where candidate.run_id = run.run_id)
+    ) as candidates,
+    coalesce(
+        run.verdicts::bigint, (select count(*) from pgclarify_private.verdict where verdict.run_id = run.run_id)
+    ) as verdicts,
     run.served,
     run.last_served_at,
     run.question_group_id,
@@ -46,9 +57,10 @@ select
     run.cached_tokens
 from pgclarify_private.run;
 
+comment on column pgclarify.run.corpus is 'The corpus''s name when it was asked; null without a corpus.';
 grant select on pgclarify.run to pgclarify_reader;
 
-create or replace view pgclarify.stage as
+create or replace view pgclarify_private.seen_stage as
 select
     stage.run_id,
     stage.ordinal,
@@ -68,7 +80,7 @@ select
     stage.model_ms
 from pgclarify_private.stage;
 
-grant select on pgclarify.stage to pgclarify_reader;
+grant select on pgclarify_private.seen_stage to pgclarify_reader;
 
 create or replace view pgclarify.candidate as
 select
@@ -120,38 +132,3 @@ select
 from pgclarify_private.interpretation;
 
 grant select on pgclarify.interpretation to pgclarify_reader;
-
-create or replace view pgclarify.citation as
-select
-    citation.run_id,
-    citation.ordinal,
-    citation.rank,
-    citation.candidate_rank,
-    citation.corpus_id,
-    citation.document_id || '' as document_id,
-    citation.passage_id,
-    citation.heading || '' as heading,
-    citation.is_medoid,
-    citation.quote || '' as quote,
-    citation.start_char,
-    citation.end_char
-from pgclarify_private.citation;
-
-grant select on pgclarify.citation to pgclarify_reader;
-
-create or replace view pgclarify.evidence as
-select
-    evidence.run_id,
-    evidence.ordinal,
-    evidence.rank,
-    evidence.candidate_rank,
-    evidence.corpus_id,
-    evidence.document_id || '' as document_id,
-    evidence.passage_id,
-    evidence.heading || '' as heading,
-    evidence.quote || '' as quote,
-    evidence.start_char,
-    evidence.end_char
-from pgclarify_private.evidence;
-
-grant select on pgclarify.evidence to pgclarify_reader;

@@ -22,17 +22,20 @@ begin
             and (
                 pg_class.relnamespace = 'pgclarify'::regnamespace
                 or pg_class.oid in (
-                    'pgclarify_private.asked_run'::regclass, 'pgclarify_private.seen_by_requester'::regclass
+                    'pgclarify_private.asked_run'::regclass, 'pgclarify_private.seen_by_requester'::regclass,
+                    'pgclarify_private.seen_stage'::regclass
                 )
             )
         union all
-        -- A view with the name of a table has the table's comments.
+        -- A view with the name of a table has the table's comments, unless it has its own. Views seen_<table> are alike.
         select format('comment on view %s is %L', shown.oid::regclass, obj_description(stored.oid, 'pg_class'))
         from pg_catalog.pg_class as shown
-        inner join pg_catalog.pg_class as stored on shown.relname = stored.relname
+        inner join pg_catalog.pg_class as stored
+            on shown.relname in (stored.relname, 'seen_' || stored.relname)
         where
-            shown.relnamespace = 'pgclarify'::regnamespace
+            shown.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
             and shown.relkind = 'v'
+            and obj_description(shown.oid, 'pg_class') is null
             and stored.relnamespace = 'pgclarify_private'::regnamespace
             and stored.relkind in ('r', 'p')
         union all
@@ -42,13 +45,15 @@ begin
                 shown.oid::regclass, attribute.attname, col_description(stored.oid, described.attnum)
             )
         from pg_catalog.pg_class as shown
-        inner join pg_catalog.pg_class as stored on shown.relname = stored.relname
+        inner join pg_catalog.pg_class as stored
+            on shown.relname in (stored.relname, 'seen_' || stored.relname)
         inner join pg_catalog.pg_attribute as attribute on shown.oid = attribute.attrelid
         inner join pg_catalog.pg_attribute as described
             on stored.oid = described.attrelid and attribute.attname = described.attname
         where
-            shown.relnamespace = 'pgclarify'::regnamespace
+            shown.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
             and shown.relkind = 'v'
+            and col_description(shown.oid, attribute.attnum) is null
             and stored.relnamespace = 'pgclarify_private'::regnamespace
             and stored.relkind in ('r', 'p')
     loop

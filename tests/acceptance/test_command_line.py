@@ -38,15 +38,15 @@ def test_load_again_changes_nothing(loaded: House) -> None:
 
 def test_load_again_takes_what_has_changed(loaded: House) -> None:
     file = loaded.folder / "files" / "policies" / "tolls.txt"
-    before = loaded.sql("select revision from pgclarify.corpus_status where corpus = 'fees'")
+    before = loaded.sql("select revision from pgclarify.corpus where corpus = 'fees'")
     file.write_text(FILES["policies/tolls.txt"].replace("six", "seven"))
     loaded.done("load", "fees", "files", *LOAD)
-    assert int(loaded.sql("select revision from pgclarify.corpus_status where corpus = 'fees'")) > int(before)
+    assert int(loaded.sql("select revision from pgclarify.corpus where corpus = 'fees'")) > int(before)
     file.write_text(FILES["policies/tolls.txt"])
     loaded.done("load", "fees", "files", *LOAD)
     stored = """
         select count(*) from pgclarify.document inner join pgclarify.corpus using (corpus_id)
-        where corpus.name = 'fees' and content like '%six dollars%'
+        where corpus.corpus = 'fees' and content like '%six dollars%'
     """
     assert loaded.sql(stored) == "1"
 
@@ -129,7 +129,7 @@ def test_dsn_leads_to_the_database(loaded: House) -> None:
     assert loaded.sql("select 41 + 1") == "42"
     dsn = loaded.done("dsn").strip()
     with closing(psycopg.connect(dsn)) as connection:
-        row = connection.execute("select documents from pgclarify.corpus_status where corpus = 'fees'").fetchone()
+        row = connection.execute("select documents from pgclarify.corpus where corpus = 'fees'").fetchone()
     assert row == (5,)
 
 

@@ -40,7 +40,7 @@ def sessions(house: House, address: str) -> Iterator[dict[str, psycopg.Connectio
 
 ASK = "select answer from pgclarify.clarify('what is the refueling fee', corpus => 'fuel')"
 # The queries of a dashboard: each role sees the rows that it may see.
-DASHBOARD = "select requested_by, operation from pgclarify.run_summary where corpus = 'fuel'"
+DASHBOARD = "select requested_by, operation from pgclarify.run where corpus = 'fuel'"
 
 
 def test_each_sees_and_does_what_it_may(sessions: dict[str, psycopg.Connection[Any]]) -> None:

@@ -92,7 +92,7 @@ def test_a_model_that_is_looked_for_without_end_holds_up_no_other_corpus(
             try:
                 asked, _ = silent.accept()
                 with closing(asked):
-                    pending = "select pending from pgclarify.corpus_status where corpus = %s"
+                    pending = "select pending from pgclarify.corpus where corpus = %s"
                     until(lambda: scalar(connection, pending, "second") == 0)
                     assert scalar(connection, pending, "first") == 1
             finally:

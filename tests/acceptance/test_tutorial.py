@@ -12,7 +12,7 @@ from tests.pages import CHECKOUT, blocks
 SEARCHABLE = """
 do $$ begin
     while exists (select from pgclarify.source_status where state <> 'following')
-        or exists (select from pgclarify.corpus_status where pending > 0)
+        or exists (select from pgclarify.corpus where pending > 0)
     loop
         perform pg_sleep(0.05);
     end loop;

@@ -230,7 +230,7 @@ def test_hdbscan_groups_readings(user: Connection, run_id: int) -> None:
 def test_citations_join_to_the_rows_that_they_quote(user: Connection, run_id: int) -> None:
     joined = """
         select article.article_id, cited.answer, strpos(article.body, cited.quote) > 0
-        from pgclarify.interpretation_citation as cited
+        from pgclarify.citation as cited
         join searches.article on article.article_id::text = cited.document_id
         where cited.run_id = %s order by article.article_id
     """
@@ -250,7 +250,7 @@ def test_a_dbt_model_builds(user: Connection, project: Project) -> None:
 
 def test_a_dashboard_query_answers(user: Connection, run_id: int) -> None:
     queries = [block.code for block in blocks(CHECKOUT / "docs" / "dashboards.md", "sql")]
-    (newest_answers,) = (query for query in queries if "pgclarify.interpretation_citation" in query)
+    (newest_answers,) = (query for query in queries if "pgclarify.citation" in query)
     shown = user.execute(newest_answers.encode()).fetchall()
     assert {(interpretation, answer) for _, _, interpretation, answer, _, _ in shown} >= set(READINGS.values())
 

@@ -36,9 +36,9 @@ def test_runs(engine: sa.Engine, model: Server) -> None:
     with engine.connect() as connection:
         connection.execute(sa.text("select * from pgclarify.clarify('when', top_k => 4)"))
         runs = pd.read_sql(
-            sa.text("select * from pgclarify.run_summary where question = 'when'"), connection, index_col="run_id"
+            sa.text("select * from pgclarify.run where question = 'when'"), connection, index_col="run_id"
         )
-        corpora = pd.read_sql_table("corpus_status", connection, schema="pgclarify")
+        corpora = pd.read_sql_table("corpus", connection, schema="pgclarify")
 
     for name in ("created_at", "started_at", "finished_at"):
         assert str(runs.dtypes[name].tz) == "UTC"

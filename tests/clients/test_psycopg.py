@@ -18,7 +18,7 @@ from tests.workers import loopbacks, scalar, until
 Connection = psycopg.Connection[Any]
 
 CLARIFY = "select * from pgclarify.clarify(%s, top_k => 4) order by ordinal"
-STATUS = "select status from pgclarify.run_summary where question = %s"
+STATUS = "select status from pgclarify.run where question = %s"
 
 
 def test_prepared_and_binary_is_the_same(service: ClientService, model: Server) -> None:
@@ -62,7 +62,7 @@ def test_a_rollback_leaves_the_run_which_is_served(service: ClientService, asker
     assert asked
     assert asker.execute(CLARIFY, ["rolled back"]).fetchall() == asked
     assert model.calls == calls
-    assert scalar(asker, "select count(*) from pgclarify.run_summary where run_id = %s", submitted) == 0
+    assert scalar(asker, "select count(*) from pgclarify.run where run_id = %s", submitted) == 0
 
 
 def test_a_cursor_of_the_server(service: ClientService, model: Server) -> None:

@@ -119,7 +119,7 @@ def test_views_are_reflected_with_comments_and_types(engine: sa.Engine) -> None:
             assert view.comment, view
             assert [column.name for column in view.c if not column.comment] == []
             connection.execute(sa.select(view).limit(1)).all()
-    assert {"run_summary", "interpretation_citation", "corpus_status"} <= set(views)
+    assert {"run", "citation", "corpus"} <= set(views)
 
 
 def test_errors_keep_what_the_server_said(engine: sa.Engine) -> None:
@@ -134,13 +134,13 @@ def test_errors_keep_what_the_server_said(engine: sa.Engine) -> None:
 
 def test_timeouts(engine: sa.Engine, superuser: psycopg.Connection[Any], model: Server) -> None:
     model.latency = 600.0
-    status = "select status from pgclarify.run_summary where question = %s"
+    status = "select status from pgclarify.run where question = %s"
     with engine.connect() as connection, pytest.raises(sa.exc.DBAPIError) as caught:
         connection.execute(sa.select(clarify("ours", top_k=4, timeout=timedelta(milliseconds=300))))
     assert isinstance(caught.value.orig, psycopg.Error)
     assert caught.value.orig.sqlstate == "PC002"
     assert scalar(superuser, status, "ours") in {"queued", "running"}
-    superuser.execute("select pgclarify.cancel(array[run_id]) from pgclarify.run_summary where question = 'ours'")
+    superuser.execute("select pgclarify.cancel(array[run_id]) from pgclarify.run where question = 'ours'")
 
     for limit in STATEMENT_TIMEOUTS:
         with engine.connect() as connection, pytest.raises(sa.exc.DBAPIError) as caught:

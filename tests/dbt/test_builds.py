@@ -143,7 +143,7 @@ def test_a_build_that_is_cut_off_and_repeated_pays_nothing_twice(
 
     assert len(rows(asker, project, "search_id")) == 12
     assert model.calls - first == 12 * CALLS
-    asked = "select count(*) from pgclarify.run_summary where starts_with(question, %s)"
+    asked = "select count(*) from pgclarify.run where starts_with(question, %s)"
     assert scalar(asker, asked, "deductible ") == 12, "no question has two runs"
 
 
@@ -317,9 +317,7 @@ def test_detections_are_made_once_and_sources_are_fresh(project: Project, asker:
     log(asker, project, "How long does it last?", "How long is it?", None, "it's {{ 1 / 0 }}")
     built = project.done("build", "--select", "searches", "search_detections")
     assert "3 distinct questions, 3 to be judged" in built.log
-    expected = asker.execute(
-        "select question, is_ambiguous, kind from pgclarify.ambiguity_detection order by 1"
-    ).fetchall()
+    expected = asker.execute("select question, is_ambiguous, kind from pgclarify.detection order by 1").fetchall()
     assert rows(asker, project, "query is_ambiguous kind", "search_detections") == expected
 
     log(asker, project, "Is it?")
@@ -330,7 +328,7 @@ def test_detections_are_made_once_and_sources_are_fresh(project: Project, asker:
     assert model.calls == first
 
     fresh = project.done("source", "freshness")
-    assert "PASS freshness of pgclarify.corpus_status" in fresh.log
+    assert "PASS freshness of pgclarify.corpus" in fresh.log
 
 
 def test_the_project_of_the_pages_is_built(

@@ -43,7 +43,7 @@ def test_names_stay_names(project: Project, service: Service, asker: Connection,
         )
     ).fetchall()
     assert found == [(1, "rental", "succeeded")]
-    asked = "select count(*) from pgclarify.run_summary where corpus = %s"
+    asked = "select count(*) from pgclarify.run where corpus = %s"
     assert scalar(superuser, asked, corpus) == 1
 
 

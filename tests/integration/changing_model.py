@@ -41,14 +41,14 @@ def status(connection: Connection) -> tuple[Any, ...]:
     """embedding_model, passages, embedded, next_embedding_model, next_embedded of corpus "insurance"."""
     row = connection.execute(
         "select embedding_model, passages, embedded, next_embedding_model, next_embedded"
-        " from pgclarify.corpus_status where corpus = 'insurance'"
+        " from pgclarify.corpus where corpus = 'insurance'"
     ).fetchone()
     assert row is not None
     return tuple(row)
 
 
 def error(connection: Connection) -> str | None:
-    text: str | None = scalar(connection, "select error from pgclarify.corpus_status where corpus = 'insurance'")
+    text: str | None = scalar(connection, "select error from pgclarify.corpus where corpus = 'insurance'")
     return text
 
 

@@ -90,7 +90,7 @@ _LEFT_BEHIND = """
         union all
         select 'neighborhood', embedding_space_id, document_id, passage_id from pgclarify_private.neighborhood
     ) as kept (kind, embedding_space_id, document_id, passage_id)
-    join pgclarify.embedding_space as s on s.embedding_space_id = kept.embedding_space_id
+    join pgclarify_private.embedding_space as s on s.embedding_space_id = kept.embedding_space_id
     left join pgclarify_private.passage as p
         on p.corpus_id = s.corpus_id and p.document_id = kept.document_id and p.id = kept.passage_id
     where p.id is null

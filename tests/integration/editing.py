@@ -55,7 +55,7 @@ def passages(connection: Connection) -> dict[str, Row]:
 
 
 def revision(connection: Connection) -> int:
-    return int(scalar(connection, "select revision from pgclarify.corpus_status where corpus = 'insurance'"))
+    return int(scalar(connection, "select revision from pgclarify.corpus where corpus = 'insurance'"))
 
 
 def link_everything(connection: Connection) -> None:
@@ -76,7 +76,7 @@ def link_everything(connection: Connection) -> None:
             returning embedding_space_id
         )
         insert into pgclarify_private.corpus_tally (corpus_id, linked)
-        select space.corpus_id, count(*) from linked join pgclarify.embedding_space as space using (embedding_space_id)
+        select space.corpus_id, count(*) from linked join pgclarify_private.embedding_space as space using (embedding_space_id)
         group by 1
         """
     )

@@ -42,14 +42,14 @@ def statements(connection: Connection, query: str, *parameters: str) -> list[str
 
 def named(connection: Connection, corpus: str) -> tuple[str | None, str | None]:
     """The reader and the analyst of a corpus."""
-    row = connection.execute("select reader, analyst from pgclarify.corpus where name = %s", [corpus]).fetchone()
+    row = connection.execute("select reader, analyst from pgclarify.corpus where corpus = %s", [corpus]).fetchone()
     assert row is not None
     return row[0], row[1]
 
 
 def marked(connection: Connection, corpus: str, kind: str) -> str:
     """The notice of grant_access about a group that it creates."""
-    number = scalar(connection, "select corpus_id from pgclarify.corpus where name = %s", corpus)
+    number = scalar(connection, "select corpus_id from pgclarify.corpus where corpus = %s", corpus)
     group = f"{kind}s_of_{slug(corpus)}"
     return f"comment on role {group} is 'pgclarify: {kind}s of corpus {number} in database {connection.info.dbname}'"
 

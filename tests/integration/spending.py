@@ -83,7 +83,7 @@ def enter(
                 case when asked.corpus is null then 'rewrite' else 'clarify' end, corpus.corpus_id, corpus.name,
                 'a question', %s, asked.name, pgclarify_private.role_oid(asked.name), ''
             from (values (%s::name, %s::text)) as asked (name, corpus)
-            left join pgclarify_private.corpus on corpus.name = asked.corpus
+            left join pgclarify_private.corpus on corpus.corpus = asked.corpus
             returning run_id
             """,
             json.dumps(settings or {}),
@@ -156,7 +156,7 @@ def store(
 def status(connection: Connection, name: str = "all") -> tuple[Any, ...]:
     """Spent dollars and calls of a budget, and reserved dollars and calls."""
     row = connection.execute(
-        "select spent_usd, calls, reserved_usd, reserved_calls from pgclarify.budget_status where name = %s", [name]
+        "select spent_usd, calls, reserved_usd, reserved_calls from pgclarify.budget where name = %s", [name]
     ).fetchone()
     assert row is not None
     return tuple(row)

@@ -95,7 +95,7 @@ class TestAnalysts:
         ]
         assert statements(connection, GRANT, corpus, ann, "analyst") == []
 
-        runs = "select count(*) from pgclarify.run_summary"
+        runs = "select count(*) from pgclarify.run"
         assert [scalar(connect(role), runs) for role in (ann, bob)] == [1, 1]
         assert asks(connect(ann), corpus) == INSUFFICIENT_PRIVILEGE
         assert statements(connection, REVOKE, corpus, ann, "analyst") == [f"revoke {group} from {ann}"]
@@ -112,7 +112,7 @@ class TestAnalysts:
         group = f"analysts_of_{slug(corpus)}"
         assert f"grant {group} to {boss}" in statements(connection, GRANT, corpus, ann, "analyst")
         assert scalar(connection, "select pg_has_role(%s, %s, 'member')", ann, boss) is False
-        assert [scalar(connect(role), "select count(*) from pgclarify.run_summary") for role in (boss, ann)] == [1, 1]
+        assert [scalar(connect(role), "select count(*) from pgclarify.run") for role in (boss, ann)] == [1, 1]
 
     def test_two_who_grant_at_once_make_one_group(
         self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole

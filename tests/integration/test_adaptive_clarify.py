@@ -75,7 +75,7 @@ def test_verdicts_lead_from_passage_to_passage(asker: Connection, superuser: Con
     assert stop_reason in ("the budget of 12 verdicts was spent", "no passage was left")
     assert relaxed == "what does it cost overview"
     stages = superuser.execute(
-        "select name, batch from pgclarify.stage where run_id = %s order by ordinal", [run_id]
+        "select name, batch from pgclarify_private.seen_stage where run_id = %s order by ordinal", [run_id]
     ).fetchall()
     assert {("relaxation", None), ("retrieval", None), ("judgement", 1), ("neighbors", 1), ("judgement", 2)} <= {
         *stages

@@ -20,7 +20,7 @@ from tests.integration.by_hand import (
 
 pytestmark = pytest.mark.rolled_back
 
-NEXT = "select next_embedding_model from pgclarify.corpus_status where corpus = 'insurance'"
+NEXT = "select next_embedding_model from pgclarify.corpus where corpus = 'insurance'"
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ QUESTION = "How high is the deductible of a rental car?"
 CLEAR, AMBIGUOUS = 1, 0
 SUMMARY = (
     "select route, saved_completions, status, completions, reused_completions, candidates, verdicts, interpretations"
-    " from pgclarify.run_summary where run_id = %s"
+    " from pgclarify.run where run_id = %s"
 )
 
 
@@ -38,7 +38,9 @@ def summary(connection: Connection, run_id: int) -> Any:
 
 
 def stages(connection: Connection, run_id: int) -> dict[str, str | None]:
-    rows = connection.execute("select name, note from pgclarify.stage where run_id = %s order by ordinal", [run_id])
+    rows = connection.execute(
+        "select name, note from pgclarify_private.seen_stage where run_id = %s order by ordinal", [run_id]
+    )
     return dict(rows.fetchall())
 
 
@@ -140,8 +142,8 @@ def test_asked_again_it_costs_nothing(asker: Connection, model: Server) -> None:
 
 def test_many_questions_go_their_own_ways(asker: Connection, model: Server) -> None:
     rows = asker.execute(
-        "select run_summary.route, count(*) from pgclarify.clarify_many(%s, top_k => 6, options => %s) as found"
-        " inner join pgclarify.run_summary using (run_id) group by 1",
+        "select run.route, count(*) from pgclarify.clarify_many(%s, top_k => 6, options => %s) as found"
+        " inner join pgclarify.run using (run_id) group by 1",
         [[QUESTION, "Where may rental cars be driven into under the standard agreement?"], '{"ask_back": "auto"}'],
     ).fetchall()
     assert {route for route, _ in rows} <= {"answered", "clarified"}

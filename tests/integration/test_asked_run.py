@@ -26,7 +26,7 @@ QUESTION = "  deductible\u00a0"
 @pytest.fixture
 def database(service: Service, superuser: Connection) -> Iterator[psycopg.Connection[dict[str, Any]]]:
     for corpus, texts in TEXTS.items():
-        if not scalar(superuser, "select count(*) from pgclarify.corpus where name = %s", corpus):
+        if not scalar(superuser, "select count(*) from pgclarify.corpus where corpus = %s", corpus):
             superuser.execute(MAKE_OPEN_CORPUS, [corpus])
         for text in texts:
             superuser.execute("select pgclarify.add_document(%s, %s, %s)", [corpus, text, text])
@@ -66,5 +66,5 @@ def test_other_commands_know_their_run_too(
         database, operation, "Looking", question=QUESTION, corpus="one", timeout=60.0, **options
     )
     assert rows == []
-    (run,) = database.execute("select corpus from pgclarify.run_summary where run_id = %s", [run_id])
+    (run,) = database.execute("select corpus from pgclarify.run where run_id = %s", [run_id])
     assert run["corpus"] == "one"

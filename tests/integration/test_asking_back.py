@@ -71,7 +71,7 @@ class TestProposals:
                 assert content[citation["start_char"] : citation["end_char"]] == citation["quote"]
                 assert (citation["title"], citation["is_current"]) == (title, True)
         assert found[0]["document_ids"][0] == "102"
-        (run,) = rows(asker, "select * from pgclarify.run_summary where run_id = %s", found[0]["run_id"])
+        (run,) = rows(asker, "select * from pgclarify.run where run_id = %s", found[0]["run_id"])
         assert (run["status"], run["stop_reason"]) == ("succeeded", "1 proposal left out that no document answers")
 
     def test_or_marked(self, asker: Connection, model: Server) -> None:
@@ -80,7 +80,7 @@ class TestProposals:
         assert (found[2]["document_ids"], found[2]["citations"]) == ([], [])
         listed = rows(
             asker,
-            "select * from pgclarify.clarifying_question_list where run_id = %s order by ordinal",
+            "select * from pgclarify.clarifying_question where run_id = %s order by ordinal",
             found[0]["run_id"],
         )
         assert [(row["reformulation"], row["is_answerable"]) for row in listed] == [
@@ -147,7 +147,7 @@ class TestProposals:
 
     def test_of_no_corpus(self, asker: Connection, model: Server) -> None:
         (run_id,) = {row["run_id"] for row in ask(asker, UNCHECKED)}
-        assert rows(asker, "select corpus from pgclarify.run_summary where run_id = %s", run_id) == [{"corpus": None}]
+        assert rows(asker, "select corpus from pgclarify.run where run_id = %s", run_id) == [{"corpus": None}]
         assert not scalar(asker, "select count(*) from pgclarify.candidate where run_id = %s", run_id)
 
     def test_what_was_said_before_is_told(self, asker: Connection, model: Server) -> None:
@@ -196,7 +196,7 @@ class TestProposals:
     def test_inside_a_transaction(self, asker: Connection, model: Server, level: str) -> None:
         with asker.transaction():
             asker.execute(f"set transaction isolation level {level}".encode())
-            asker.execute("select count(*) from pgclarify.run_summary")
+            asker.execute("select count(*) from pgclarify.run")
             found = ask(asker, f"{{{LEXICAL}}}", question=f"okapi {level}")
         assert len(found) == 2
         assert found[0]["citations"]
@@ -208,7 +208,7 @@ class TestProposals:
         found = ask(asker, f"{{{LEXICAL}}}", question="ibex")
         assert [row["is_answerable"] for row in found] == [None, None]
         assert warnings == ["01000"]
-        ended = "select status from pgclarify.run_summary where run_id = %s"
+        ended = "select status from pgclarify.run where run_id = %s"
         assert rows(asker, ended, found[0]["run_id"]) == [{"status": "partial"}]
 
     def test_a_model_that_proposes_nothing(self, asker: Connection, model: Server) -> None:
@@ -296,7 +296,7 @@ class TestConversation:
             asker.execute(f"set transaction isolation level {level}".encode())
             turn = reply(asker, run_id, level)
         assert turn["question"] == reformulated(QUESTION, level)
-        assert scalar(asker, "select count(*) from pgclarify.turn where question = %s", turn["question"]) == 1
+        assert scalar(asker, "select count(*) from pgclarify_private.turn where question = %s", turn["question"]) == 1
 
     @pytest.mark.wording
     def test_a_reply_that_takes_too_long_is_there_later(self, asker: Connection, model: Server) -> None:
@@ -336,14 +336,14 @@ class TestConversation:
             assert waiting.result(300) == "57014"
         status = "select status from pgclarify.run where parent_run_id = %s"
         assert scalar(asker, status, run_id) == "cancelled"
-        assert not scalar(asker, "select count(*) from pgclarify.turn where run_id = %s", run_id)
+        assert not scalar(asker, "select count(*) from pgclarify_private.turn where run_id = %s", run_id)
         until(lambda: model.in_flight == 0)
 
     def test_a_model_that_makes_no_question_of_it(self, asker: Connection, model: Server) -> None:
         run_id = ask(asker, UNCHECKED)[0]["run_id"]
         model.behavior = failing("reformulation")
         assert state_of(asker, "select pgclarify.reply(%s, 'in vain')", [run_id]) == "PC003"
-        assert not scalar(asker, "select count(*) from pgclarify.turn where run_id = %s", run_id)
+        assert not scalar(asker, "select count(*) from pgclarify_private.turn where run_id = %s", run_id)
 
     def test_orders_are_what_somebody_said(self, asker: Connection, model: Server) -> None:
         seen: list[str] = []
@@ -366,5 +366,5 @@ def test_without_a_language_model(connection: Connection, database: str, run_wor
     wait_until_searchable(connection)
 
     assert state_of(connection, ASK, [QUESTION, "{}"]) == "PC003"
-    assert scalar(connection, "select error_code from pgclarify.run_summary") == "PC009"
+    assert scalar(connection, "select error_code from pgclarify.run") == "PC009"
     assert "Traceback" not in worker.log.read_text()

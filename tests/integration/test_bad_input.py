@@ -52,9 +52,9 @@ def test_a_model_that_does_not_exist_is_told_and_its_documents_wait(
     connection.execute("select pgclarify.create_corpus('first', '/no/such/model')")
     connection.execute("select pgclarify.add_document('first', 'd', 'waits')")
     run_worker(database)
-    error = until(lambda: scalar(connection, "select error from pgclarify.corpus_status"))
+    error = until(lambda: scalar(connection, "select error from pgclarify.corpus"))
     assert "/no/such/model" in error
     run_id = scalar(connection, "select pgclarify.submit('clarify', 'what waits', 'first')")
     outcome = connection.execute("select status, error from pgclarify.wait(%s)", [[run_id]]).fetchone()
     assert outcome == ("failed", f"the corpus cannot be searched: {error}")
-    assert scalar(connection, "select pending from pgclarify.corpus_status") == 1
+    assert scalar(connection, "select pending from pgclarify.corpus") == 1

@@ -74,5 +74,5 @@ def test_runs_of_somebody_else_are_cancelled_neither_alone_nor_among_others(
     for run_ids in ([his], [hers, his], [hers, 987654321], [hers, None]):
         with pytest.raises(psycopg.errors.UndefinedObject):
             alice.execute("select pgclarify.cancel(%s::bigint[])", [run_ids])
-    assert scalar(alice, "select status from pgclarify.run_summary") == "queued"
+    assert scalar(alice, "select status from pgclarify.run") == "queued"
     assert scalar(alice, "select pgclarify.cancel(%s)", [hers, hers]) == 1

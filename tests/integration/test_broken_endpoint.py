@@ -45,7 +45,7 @@ def test_a_fifth_of_answers_that_are_no_completion_costs_no_run(asker: Connectio
     assert broken.total() == len(asked) // 5 > 0
     assert sum(asked.values()) == len(asked) + broken.total()
     # Broken replies were neither stored nor paid for.
-    kept = "select sum(completions), sum(prompt_tokens) > 0 from pgclarify.run_summary where run_id = any(%s)"
+    kept = "select sum(completions), sum(prompt_tokens) > 0 from pgclarify.run where run_id = any(%s)"
     assert asker.execute(kept, [run_ids]).fetchall() == [(len(asked), True)]
 
 
@@ -65,4 +65,4 @@ def test_an_endpoint_that_never_completes_fails_the_run_with_a_reason(asker: Con
     with pytest.raises(psycopg.Error) as caught:
         asker.execute("select * from pgclarify.clarify('moved')")
     assert caught.value.sqlstate == "PC003"
-    assert scalar(asker, "select status from pgclarify.run_summary where question = 'moved'") == "failed"
+    assert scalar(asker, "select status from pgclarify.run where question = 'moved'") == "failed"

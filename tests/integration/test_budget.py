@@ -149,7 +149,7 @@ class TestCalls:
             select
                 resets_at - date_trunc(period, statement_timestamp(), 'UTC')
                     between interval '1 day' and interval '31 days'
-            from pgclarify.budget_status
+            from pgclarify.budget
             """
         ).fetchall() == [(True,), (True,)]
 
@@ -242,7 +242,7 @@ class TestWhomItIsFor:
             connection.execute(MAKE_OPEN_CORPUS, [corpus])
         team = make_role("pgclarify_user", name="team")
         member, other = make_role(team), make_role("pgclarify_user")
-        corpus_id = scalar(connection, "select corpus_id from pgclarify.corpus where name = 'one'")
+        corpus_id = scalar(connection, "select corpus_id from pgclarify.corpus where corpus = 'one'")
         budget(connection, "team", role_name=team, max_calls=0)
         budget(connection, "one", corpus_id=corpus_id, max_calls=0)
         budget(connection, "gone", role_name="nobody_of_that_name", max_calls=0)
@@ -357,7 +357,7 @@ class TestWhoEdits:
         assert state_of(connect(asker), "select pgclarify.remove_budget('of mine', 'mine')") == INSUFFICIENT_PRIVILEGE
 
         def seen(role: str) -> set[str]:
-            return {row[0] for row in connect(role).execute("select name from pgclarify.budget_status")}
+            return {row[0] for row in connect(role).execute("select name from pgclarify.budget")}
 
         assert seen(owner) == seen(asker) == {"of mine", "of all"}
         assert seen(stranger) == {"of all"}
@@ -378,7 +378,7 @@ class TestWhoEdits:
         budget(connection, "team", role_name=team, max_calls=1)
         budget(connection, "mistyped", role_name="nobody_of_that_name", max_calls=1)
         budget(connection, "all", max_calls=1)
-        rows = connection.execute("select name, role_exists from pgclarify.budget_status").fetchall()
+        rows = connection.execute("select name, role_exists from pgclarify.budget").fetchall()
         assert dict(rows) == {"team": True, "mistyped": False, "all": True}
 
     def test_prices_are_seen_by_all_and_edited_by_few(

@@ -116,7 +116,7 @@ def test_a_name_tells_nothing_of_budgets_that_are_hidden(
         assert scalar(stranger, SET, name, "theirs", DAILY)
     for name in ("imposed", "own", "new"):
         assert not scalar(stranger, REMOVE, f"{name} no more", "theirs")
-    assert {row[0] for row in stranger.execute("select name from pgclarify.budget_status")} == {
+    assert {row[0] for row in stranger.execute("select name from pgclarify.budget")} == {
         "imposed", "own", "secret", "new",
     }  # fmt: skip
     assert scalar(connection, "select count(*) from pgclarify.budget") == 7

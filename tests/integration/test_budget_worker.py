@@ -28,7 +28,7 @@ def no_budgets_before(superuser: psycopg.Connection[Any]) -> Iterator[None]:
 
 def last_run(superuser: psycopg.Connection[Any]) -> tuple[Any, ...]:
     row = superuser.execute(
-        "select status, stop_reason, error, completions from pgclarify.run_summary order by run_id desc limit 1"
+        "select status, stop_reason, error, completions from pgclarify.run order by run_id desc limit 1"
     ).fetchone()
     assert row is not None
     return tuple(row)
@@ -62,10 +62,10 @@ def test_a_run_ends_with_what_it_has_and_is_finished_later(
     assert len(again) > len(first)
     # Nothing was paid for twice.
     assert model.stats["repeated_inputs"] == 0
-    spent, reserved = superuser.execute("select spent_usd, reserved_usd from pgclarify.budget_status").fetchall()[0]
+    spent, reserved = superuser.execute("select spent_usd, reserved_usd from pgclarify.budget").fetchall()[0]
     assert spent > 0
     assert reserved == 0
-    assert scalar(superuser, "select cost_usd > 0 from pgclarify.run_summary order by run_id desc limit 1")
+    assert scalar(superuser, "select cost_usd > 0 from pgclarify.run order by run_id desc limit 1")
 
 
 @pytest.mark.wording

@@ -318,7 +318,7 @@ class TestNames:
 
         assert house.requesters() == [house.mallory]
         assert house.superuser.execute("select count(*) from pgclarify.document").fetchone() == (1,)
-        assert mallory.execute("select corpus, documents from pgclarify.corpus_status order by 1").fetchall() == [
+        assert mallory.execute("select corpus, documents from pgclarify.corpus order by 1").fetchall() == [
             ("hers", 1),
             ("insurance", 0),
         ]

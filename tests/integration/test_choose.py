@@ -70,7 +70,7 @@ class TestChoose:
     def test_goes_with_the_transaction(self, alice: Connection, run_id: int) -> None:
         with alice.transaction(force_rollback=True):
             choose(alice, run_id)
-        assert rows(alice, "select from pgclarify.conversation") == []
+        assert rows(alice, "select from pgclarify_private.conversation") == []
 
     def test_goes_on_where_it_was_asked_back(
         self, connection: Connection, worker: HandWorker, alice: Connection, run_id: int
@@ -99,7 +99,7 @@ class TestChoose:
     def test_a_line_is_a_line(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
         run_id = carry_out(worker, enter(connection, alice.info.user), [entry(1, "What\nis it?"), entry(2, "Who?")])
         assert choose(alice, run_id, 2)["question"] == "Who?"
-        assert scalar(alice, "select asked from pgclarify.turn") == "What is it?\nWho?"
+        assert scalar(alice, "select asked from pgclarify_private.turn") == "What is it?\nWho?"
 
 
 class TestAgain:
@@ -110,7 +110,7 @@ class TestAgain:
 
     def test_the_same_choice_is_the_same_turn(self, alice: Connection, second_run: int) -> None:
         assert choose(alice, second_run) == choose(alice, second_run)
-        assert scalar(alice, "select count(*) from pgclarify.turn") == 2
+        assert scalar(alice, "select count(*) from pgclarify_private.turn") == 2
 
     @pytest.mark.wording
     def test_another_choice_comes_too_late(self, alice: Connection, second_run: int) -> None:
@@ -122,7 +122,7 @@ class TestAgain:
     def test_a_run_that_was_asked_in_the_same_turn_comes_too_late(
         self, connection: Connection, worker: HandWorker, alice: Connection, second_run: int
     ) -> None:
-        conversation_id = scalar(alice, "select conversation_id from pgclarify.conversation")
+        conversation_id = scalar(alice, "select conversation_id from pgclarify_private.conversation")
         turn = {"conversation_id": conversation_id, "turn": 1, "question": PROPOSED[0]}
         other = next_run(connection, worker, alice.info.user, turn, count=3)
         choose(alice, second_run)
@@ -136,7 +136,7 @@ class TestAgain:
         sessions = [connect(alice.info.user) for _ in ordinals]
         ended = at_once(*(lambda s=s, o=o: choose(s, second_run, o) for s, o in zip(sessions, ordinals, strict=True)))
         assert sorted(ended, key=str, reverse=states[0] is None) == sorted(states, key=str, reverse=states[0] is None)
-        assert scalar(alice, "select count(*) from pgclarify.turn where ordinal = 2") == 1
+        assert scalar(alice, "select count(*) from pgclarify_private.turn where ordinal = 2") == 1
 
     @pytest.mark.committed
     @pytest.mark.wording
@@ -174,7 +174,7 @@ class TestAgain:
         with alice.transaction():
             choose(alice, second_run)
             connection.execute("select pgclarify.drop_corpus('atlas')")
-        assert scalar(alice, "select corpus_id is null from pgclarify.conversation")
+        assert scalar(alice, "select corpus_id is null from pgclarify_private.conversation")
 
     @pytest.mark.committed
     def test_a_snapshot_that_is_too_old_is_told_so(self, connect: Connect, alice: Connection, second_run: int) -> None:
@@ -248,12 +248,12 @@ class TestRefused:
         assert state_of(stranger, CHOOSE, [run_id + 1, 1]) == UNDEFINED_OBJECT
         # A role that may read a conversation may not reply in it.
         analyst = connect(make_role("pgclarify_user", "pg_monitor"))
-        assert scalar(analyst, "select count(*) from pgclarify.clarifying_question_list") == 2
+        assert scalar(analyst, "select count(*) from pgclarify.clarifying_question") == 2
         for statement in (CHOOSE, "select pgclarify.reply(%s, %s::text)"):
             assert state_of(analyst, statement, [run_id, 1]) == FORBIDDEN
         reader = connect(make_role("pgclarify_reader"))
         assert state_of(reader, CHOOSE, [run_id, 1]) == FORBIDDEN
-        assert rows(connection, "select from pgclarify.conversation") == []
+        assert rows(connection, "select from pgclarify_private.conversation") == []
 
     def test_a_member_of_the_role_that_asked_may(
         self,
@@ -295,9 +295,9 @@ class TestSeen:
         choose(alice, run_id)
         counts = (
             "select count(*) from pgclarify.conversation_turn",
-            "select count(*) from pgclarify.clarifying_question_list",
-            "select count(*) from pgclarify.conversation",
-            "select count(*) from pgclarify.turn",
+            "select count(*) from pgclarify.clarifying_question",
+            "select count(*) from pgclarify_private.conversation",
+            "select count(*) from pgclarify_private.turn",
         )
         analyst = connect(make_role("pgclarify_reader", "pg_monitor"))
         for count in counts:
@@ -394,4 +394,4 @@ def test_a_corpus_that_was_dropped_since_is_no_obstacle(
     run_id = carry_out(worker, enter(connection, alice.info.user))
     connection.execute("select pgclarify.drop_corpus('atlas')")
     assert choose(alice, run_id)["question"] == PROPOSED[0]
-    assert scalar(alice, "select corpus_id is null from pgclarify.conversation")
+    assert scalar(alice, "select corpus_id is null from pgclarify_private.conversation")

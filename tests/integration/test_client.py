@@ -70,7 +70,7 @@ def hang_on_canada(chat: Chat) -> Reply:
 
 
 def status_of(connection: Connection, question: str) -> str | None:
-    status: str | None = scalar(connection, "select status from pgclarify.run_summary where question = %s", question)
+    status: str | None = scalar(connection, "select status from pgclarify.run where question = %s", question)
     return status
 
 

@@ -39,7 +39,7 @@ class TestANewCorpus:
         assert documents(administrator) == 2
         for query in (
             "select count(*) from pgclarify.corpus",
-            "select count(*) from pgclarify.corpus_status",
+            "select count(*) from pgclarify.corpus",
             "select count(*) from pgclarify.passage",
         ):
             assert [scalar(session, query) for session in others] == [0, 0], query
@@ -63,11 +63,11 @@ class TestANewCorpus:
         connection.execute(GRANT.encode(), [corpus, ann, "user"])
         connection.execute(GRANT.encode(), [corpus, boss, "analyst"])
 
-        assert connect(ann).execute("select corpus from pgclarify.corpus_status").fetchall() == [(corpus,)]
+        assert connect(ann).execute("select corpus from pgclarify.corpus").fetchall() == [(corpus,)]
         assert documents(connect(ann)) == 1
         assert asks(connect(ann), f"{corpus} hr") == UNDEFINED_OBJECT
         # An analyst sees the corpus and its runs, but no documents that it was not granted.
-        assert connect(boss).execute("select name from pgclarify.corpus").fetchall() == [(corpus,)]
+        assert connect(boss).execute("select corpus from pgclarify.corpus").fetchall() == [(corpus,)]
         assert documents(connect(boss)) == 0
 
 

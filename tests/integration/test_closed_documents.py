@@ -36,8 +36,7 @@ RUNS = {
     "answers": ("select run_id from pgclarify.list_answers(%s, %s)", [QUESTION, CORPUS]),
 }
 TABLES = (
-    "run_summary", "stage", "candidate", "verdict", "interpretation", "citation", "step", "step_citation",
-    "investigation_step", "detection", "ambiguity_detection", "listed_answer", "evidence",
+    "run", "candidate", "verdict", "interpretation", "citation", "investigation_step", "detection", "listed_answer",
 )  # fmt: skip
 
 
@@ -57,7 +56,7 @@ def add(owner: Connection, document_id: str, readers: list[str] | None = None) -
 
 @pytest.fixture
 def corpus(superuser: Connection) -> None:
-    if not scalar(superuser, "select count(*) from pgclarify.corpus where name = %s", CORPUS):
+    if not scalar(superuser, "select count(*) from pgclarify.corpus where corpus = %s", CORPUS):
         superuser.execute(MAKE_OPEN_CORPUS, [CORPUS])
     for document_id in TEXTS:
         add(superuser, document_id)

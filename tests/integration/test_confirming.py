@@ -24,7 +24,7 @@ def clarify(asker: Connection, **options: object) -> int:
     asker.execute(
         "select from pgclarify.clarify('rental car', top_k => 6, options => %s)", [json.dumps(options)]
     ).fetchall()
-    return int(scalar(asker, "select max(run_id) from pgclarify.run_summary"))
+    return int(scalar(asker, "select max(run_id) from pgclarify.run"))
 
 
 def refusing(chat: Chat) -> Reply:
@@ -45,7 +45,7 @@ def test_what_is_not_confirmed_is_an_abstention(
     confirmed = clarify(asker, verify="model")
     (grounded,) = [row for row in superuser.execute(VERDICTS, [confirmed]).fetchall() if row[0] == "grounded"]
     (stage,) = superuser.execute(
-        "select rows, calls from pgclarify.stage where run_id = %s and name = 'confirmation'", [confirmed]
+        "select rows, calls from pgclarify_private.seen_stage where run_id = %s and name = 'confirmation'", [confirmed]
     ).fetchall()
     assert stage == (grounded[4], 1)
 
@@ -54,7 +54,7 @@ def test_what_is_not_confirmed_is_an_abstention(
     rows = superuser.execute(VERDICTS, [refused]).fetchall()
     assert [row[:4] for row in rows if row[1] == "not_confirmed"] == [("abstained", "not_confirmed", None, True)]
     assert "grounded" not in {row[0] for row in rows}
-    assert scalar(asker, "select stop_code from pgclarify.run_summary where run_id = %s", refused) == "unproven"
+    assert scalar(asker, "select stop_code from pgclarify.run where run_id = %s", refused) == "unproven"
     reason = scalar(
         superuser,
         "select distinct reason from pgclarify.verdict where run_id = %s and abstention_code = 'not_confirmed'",
@@ -66,7 +66,7 @@ def test_what_is_not_confirmed_is_an_abstention(
 
     model.behavior = failing
     cut_off = clarify(asker, verify="model", refresh=2)
-    assert scalar(asker, "select status from pgclarify.run_summary where run_id = %s", cut_off) == "partial"
+    assert scalar(asker, "select status from pgclarify.run where run_id = %s", cut_off) == "partial"
     assert {row[0] for row in superuser.execute(VERDICTS, [cut_off]).fetchall()} == {"abstained", "failed"}
     # Before the run ends, the ledger has the call.
     with superuser.transaction(force_rollback=True):

@@ -36,9 +36,9 @@ class TestCreating:
         assert connection.execute(
             "select corpus_id, name, search_config, graph_degree, owner, reader, analyst from pgclarify.corpus"
         ).fetchall() == [(corpus_id, "insurance", "german", 8, "postgres", "pgclarify_user", "pgclarify_reader")]
-        assert connection.execute("select model, state, dimensions from pgclarify.embedding_space").fetchall() == [
-            ("a-model", "building", None)
-        ]
+        assert connection.execute(
+            "select model, state, dimensions from pgclarify_private.embedding_space"
+        ).fetchall() == [("a-model", "building", None)]
         # A partition that is read by its own name would not ask the policies of its parent.
         assert connection.execute(
             "select distinct relrowsecurity from pg_class where relispartition and relkind = 'r'"
@@ -50,7 +50,7 @@ class TestCreating:
         scalar(connection, "select pgclarify.add_document(%s, '1', 'Cars are insured.')", name)
         hire().index_everything()
 
-        assert connection.execute("select corpus, passages from pgclarify.corpus_status").fetchall() == [(name, 1)]
+        assert connection.execute("select corpus, passages from pgclarify.corpus").fetchall() == [(name, 1)]
         found = "select document_id from pgclarify.search('cars', %s, options => '{\"method\": \"lexical\"}')"
         assert scalar(connection, found, name) == "1"
         connection.execute("select set_config('pgclarify.corpus', %s, false)", [name])
@@ -142,7 +142,10 @@ class TestCreating:
         maker.execute("begin")
         scalar(maker, "select pgclarify.create_corpus('new')")
         scalar(maker, "select pgclarify.add_document('new', '1', 'Trucks.')")
-        scalar(maker, "select pgclarify_private.open_space(max(embedding_space_id), 4) from pgclarify.embedding_space")
+        scalar(
+            maker,
+            "select pgclarify_private.open_space(max(embedding_space_id), 4) from pgclarify_private.embedding_space",
+        )
 
         for session in (connection, worker.connection):
             session.execute("set lock_timeout = '1s'")
@@ -267,7 +270,7 @@ class TestDropping:
             "pgclarify.corpus",
             "pgclarify.document",
             "pgclarify.passage",
-            "pgclarify.embedding_space",
+            "pgclarify_private.embedding_space",
             "pgclarify_private.passage_embedding",
             "pgclarify_private.pending_document",
             "pgclarify_private.term",
@@ -281,14 +284,14 @@ class TestDropping:
             [run_id],
         ).fetchall() == [("Cars", ["0"], "Cars are insured", False)]
         assert worker.start(queued_id) is None
-        assert connection.execute("select corpus, status from pgclarify.run_summary order by run_id").fetchall() == [
+        assert connection.execute("select corpus, status from pgclarify.run order by run_id").fetchall() == [
             ("insurance", "succeeded"),
             ("insurance", "failed"),
         ]
         assert state_of(connection, "select pgclarify.drop_corpus('insurance')") == UNDEFINED_OBJECT
         assert state_of(connection, "select pgclarify.drop_corpus(null)") == UNDEFINED_OBJECT
         scalar(connection, "select pgclarify.create_corpus('insurance')")
-        assert scalar(connection, "select documents from pgclarify.corpus_status") == 0
+        assert scalar(connection, "select documents from pgclarify.corpus") == 0
 
     def test_what_waits_for_a_worker_is_seen_by_nobody(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
@@ -385,12 +388,12 @@ class TestDropping:
         worker.index_everything()
         worker.send("fold_tallies")
         assert scalar(connection, "select count(*) from pgclarify.passage") == 4
-        assert scalar(connection, "select sum(pending) from pgclarify.corpus_status where corpus <> 'dropped'") == 0
+        assert scalar(connection, "select sum(pending) from pgclarify.corpus where corpus <> 'dropped'") == 0
 
         dropper.execute("rollback")
         assert worker.release() == 0
         worker.index_everything()
-        assert scalar(connection, "select passages from pgclarify.corpus_status where corpus = 'dropped'") == 3
+        assert scalar(connection, "select passages from pgclarify.corpus where corpus = 'dropped'") == 3
 
     @pytest.mark.committed
     def test_who_reads_for_long_holds_up_the_sweeping_only(

@@ -23,7 +23,7 @@ def pay(worker: HandWorker, run_id: int, inputs: str, model: str = MODEL) -> Non
 
 def cost(connection: Connection, run_id: int) -> tuple[Any, ...]:
     row = connection.execute(
-        "select status, completions, cost_usd from pgclarify.run_summary where run_id = %s", [run_id]
+        "select status, completions, cost_usd from pgclarify.run where run_id = %s", [run_id]
     ).fetchone()
     assert row is not None
     return tuple(row)
@@ -79,7 +79,7 @@ class TestRuns:
         counted = [
             connection.execute(statement).fetchone()
             for statement in (
-                "select prompt_tokens, cached_tokens from pgclarify.run_summary order by run_id desc limit 1",
+                "select prompt_tokens, cached_tokens from pgclarify.run order by run_id desc limit 1",
                 "select prompt_tokens, cached_tokens from pgclarify.usage where prompt_tokens > 0",
             )
         ]

@@ -73,11 +73,13 @@ class TestOneQuestion:
 
         assert [reason["source"] for reason in found["reasons"]][-1] == "corpus"
         assert model.calls == calls
-        run = "select corpus, operation, status, candidates from pgclarify.run_summary where run_id = %s"
+        run = "select corpus, operation, status, candidates from pgclarify.run where run_id = %s"
         assert rows(asker, run, found["run_id"]) == [
             {"corpus": CORPUS, "operation": "detect_ambiguity", "status": "succeeded", "candidates": 0}
         ]
-        stages = rows(asker, "select name, calls from pgclarify.stage where run_id = %s order by 1", found["run_id"])
+        stages = rows(
+            asker, "select name, calls from pgclarify_private.seen_stage where run_id = %s order by 1", found["run_id"]
+        )
         assert stages == [{"name": "checking", "calls": 0}, {"name": "detection", "calls": 0}]
 
     def test_without_a_corpus_none_is_asked(self, asker: Connection) -> None:
@@ -85,13 +87,13 @@ class TestOneQuestion:
         found = detect(asker, CLEAR)
 
         assert "corpus" not in {reason["source"] for reason in found["reasons"]}
-        corpus = "select corpus from pgclarify.run_summary where run_id = %s"
+        corpus = "select corpus from pgclarify.run where run_id = %s"
         assert scalar(asker, corpus, found["run_id"]) is None
 
     def test_is_seen_in_the_view_in_words(self, asker: Connection) -> None:
         found = detect(asker, VAGUE)
 
-        (seen,) = rows(asker, "select * from pgclarify.ambiguity_detection where run_id = %s", found["run_id"])
+        (seen,) = rows(asker, "select * from pgclarify.detection where run_id = %s", found["run_id"])
         assert (seen["operation"], seen["corpus"], seen["ordinal"]) == ("detect_ambiguity", None, 1)
         assert [seen[name] for name in ("question", "is_ambiguous", "probability", "kind")] == [
             VAGUE, *(found[name] for name in ("is_ambiguous", "probability", "kind"))
@@ -103,7 +105,7 @@ class TestOneQuestion:
     def test_inside_a_transaction(self, asker: Connection, level: str) -> None:
         with asker.transaction():
             asker.execute(f"set transaction isolation level {level}".encode())
-            asker.execute("select count(*) from pgclarify.run_summary")  # the snapshot is taken here
+            asker.execute("select count(*) from pgclarify.run")  # the snapshot is taken here
             assert detect(asker, VAGUE)["kind"] == "pragmatic"
 
     @pytest.mark.parametrize(
@@ -160,9 +162,9 @@ class TestRules:
 
         assert found["probability"] == 1
         assert "corpus" not in {reason["source"] for reason in found["reasons"]}
-        assert scalar(asker, "select array_agg(name) from pgclarify.stage where run_id = %s", found["run_id"]) == [
-            "detection"
-        ]
+        assert scalar(
+            asker, "select array_agg(name) from pgclarify_private.seen_stage where run_id = %s", found["run_id"]
+        ) == ["detection"]
 
     def test_are_matched_for_many_questions(self, asker: Connection, rules: Connection) -> None:
         add_rule(rules, "hail")
@@ -178,9 +180,9 @@ class TestMany:
         questions = [f"What is number {number}?" for number in range(501)]
         run_ids = list(dict.fromkeys(scalar(asker, MANY, questions)))
         asker.execute("select pgclarify.wait(%s::bigint[], null)", [run_ids])
-        judged = "select question from pgclarify.ambiguity_detection where run_id = any(%s) order by run_id, ordinal"
+        judged = "select question from pgclarify.detection where run_id = any(%s) order by run_id, ordinal"
         assert [row["question"] for row in rows(asker, judged, run_ids)] == questions
-        summary = "select operation, question, status from pgclarify.run_summary where run_id = any(%s) order by run_id"
+        summary = "select operation, question, status from pgclarify.run where run_id = any(%s) order by run_id"
         assert [tuple(row.values()) for row in rows(asker, summary, run_ids)] == [
             ("detect_ambiguity", "500 questions", "succeeded"), ("detect_ambiguity", "1 question", "succeeded")
         ]  # fmt: skip
@@ -213,7 +215,7 @@ class TestMany:
 def test_nobody_sees_it_but_who_asked(service: Service, asker: Connection, make_role: MakeRole) -> None:
     run_id = detect(asker, VAGUE)["run_id"]
     with closing(service.connect(make_role("pgclarify_user"))) as other:
-        for table in ("ambiguity_detection", "detection", "run_summary"):
+        for table in ("detection", "run"):
             assert rows(other, f"select from pgclarify.{table} where run_id = %s", run_id) == []
         for function in ("rows", "current_rows"):
             forbidden = (

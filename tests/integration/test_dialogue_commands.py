@@ -316,7 +316,7 @@ class TestAskBackOnATerminal:
             terminal.type("")
             terminal.read_until("pgclarify explain")
             assert process.wait(60) == 0
-        asked = "select question from pgclarify.run_summary where operation = 'clarify' order by run_id desc limit 1"
+        asked = "select question from pgclarify.run where operation = 'clarify' order by run_id desc limit 1"
         assert scalar(superuser, asked) == reformulated("cars", first, "in Canada", "in Mexico")
 
     def test_a_reply_in_words_and_going_away(self, service: Service, model: Server) -> None:

@@ -129,7 +129,7 @@ def test_they_are_cancelled(desk: Desk, is_running: bool) -> None:
         assert scalar(desk.user, "select pgclarify.cancel(array[%s]::bigint[])", run_id) == 1
         assert scalar(desk.user, "select pgclarify.cancel(array[%s]::bigint[])", run_id) == 0
         assert desk.worker.start(run_id) is None, "no worker executes it any more"
-        status = "select status, interpretations, question from pgclarify.run_summary where run_id = %s"
+        status = "select status, interpretations, question from pgclarify.run where run_id = %s"
         assert desk.user.execute(status.encode(), [run_id]).fetchall() == [("cancelled", None, '["cars"]')]
 
 

@@ -346,7 +346,7 @@ class TestEvidence:
     async def test_is_the_same_in_the_view_and_in_rows(self, played: Played) -> None:
         run = await self.listed(played)
 
-        viewed = rows(played.desk.user, "select * from pgclarify.evidence_citation order by ordinal, rank")
+        viewed = rows(played.desk.user, "select * from pgclarify.citation order by ordinal, rank")
         told = [citation for ordinal in (1, 2, 3) for citation in self.seen(played, run, ordinal)[0]]
 
         assert told == viewed
@@ -368,7 +368,7 @@ class TestEvidence:
 
         assert (moved["start_char"], moved["end_char"], moved["is_current"]) == (32, 43, True)
         assert (gone["start_char"], gone["end_char"], gone["is_current"]) == (0, 6, False)
-        viewed = rows(played.desk.user, "select * from pgclarify.evidence_citation where ordinal = 2 order by rank")
+        viewed = rows(played.desk.user, "select * from pgclarify.citation where ordinal = 2 order by rank")
         assert viewed[::2] == [moved, gone]
 
     @pytest.mark.parametrize("is_there", [True, False])
@@ -399,7 +399,7 @@ class TestEvidence:
             *([] if is_there else [("Rental", None, 0, False)]),
         ]
         assert len(citations) == (1 if is_there else 3)
-        viewed = rows(played.desk.user, "select * from pgclarify.evidence_citation where ordinal = 2 order by rank")
+        viewed = rows(played.desk.user, "select * from pgclarify.citation where ordinal = 2 order by rank")
         assert citations == viewed
 
 

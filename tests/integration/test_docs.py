@@ -37,7 +37,7 @@ RUN_ID = "17"
 
 INDEXING = """
 do $$ begin
-    while exists (select from pgclarify.corpus_status where pending > 0) loop perform pg_sleep(0.05); end loop;
+    while exists (select from pgclarify.corpus where pending > 0) loop perform pg_sleep(0.05); end loop;
 end $$;
 """
 
@@ -264,9 +264,7 @@ def try_out(pages: list[Path], dsn: str) -> None:
         for line in block.code.splitlines():
             script.append(re.sub(rf"\b{RUN_ID}\b", ":run_id", line))
             if "pgclarify.submit(" in line:
-                script.append(
-                    "select max(run_id) as run_id from pgclarify.run_summary where operation = 'clarify' \\gset"
-                )
+                script.append("select max(run_id) as run_id from pgclarify.run where operation = 'clarify' \\gset")
     printed = psql(dsn, "\n".join(script))
 
     for place, block in enumerate(shown_blocks):

@@ -29,7 +29,7 @@ def worker(connection: Connection, hire: Hire) -> HandWorker:
 def status(connection: Connection) -> tuple[int, ...]:
     """documents, passages, pending, embedded, failed of corpus "insurance"."""
     row = connection.execute(
-        "select documents, passages, pending, embedded, failed from pgclarify.corpus_status where corpus = 'insurance'"
+        "select documents, passages, pending, embedded, failed from pgclarify.corpus where corpus = 'insurance'"
     ).fetchone()
     assert row is not None
     return tuple(row)
@@ -45,12 +45,12 @@ class TestAdding:
     def test_new_content_waits_until_it_is_indexed(self, connection: Connection, worker: HandWorker) -> None:
         assert scalar(connection, ADD, "1", "Cars are insured.\n\nTrucks are not.")
         assert status(connection) == (1, 0, 1, 0, 0)
-        assert scalar(connection, "select lag >= interval '0' from pgclarify.corpus_status")
+        assert scalar(connection, "select lag >= interval '0' from pgclarify.corpus")
 
         worker.index_everything()
 
         assert status(connection) == (1, 2, 0, 2, 0)
-        assert scalar(connection, "select lag from pgclarify.corpus_status") is None
+        assert scalar(connection, "select lag from pgclarify.corpus") is None
         assert contents(connection) == [("1", "Cars are insured."), ("1", "Trucks are not.")]
         assert_counts_agree(connection)
 
@@ -61,12 +61,12 @@ class TestAdding:
         assert scalar(connection, everything)
         worker.index_everything()
         before = connection.execute("select xmin, * from pgclarify_private.document").fetchall()
-        revision = scalar(connection, "select revision from pgclarify.corpus_status")
+        revision = scalar(connection, "select revision from pgclarify.corpus")
 
         assert not scalar(connection, everything)
 
         assert connection.execute("select xmin, * from pgclarify_private.document").fetchall() == before
-        assert scalar(connection, "select revision from pgclarify.corpus_status") == revision
+        assert scalar(connection, "select revision from pgclarify.corpus") == revision
         assert worker.claim() == []
 
     def test_what_a_search_does_not_see_is_no_new_content(self, connection: Connection, worker: HandWorker) -> None:
@@ -433,7 +433,7 @@ class TestIndexing:
         worker.open_spaces()
         connection.execute("select pgclarify.add_document('other', '1', 'Cars.')")
         scalar(connection, ADD, "2", "Trucks.")
-        error = "select error from pgclarify.corpus_status where corpus = 'other'"
+        error = "select error from pgclarify.corpus where corpus = 'other'"
 
         connection.execute('alter text search configuration public."My words" rename to theirs')
         claims = [worker.claim() for _ in range(2)]
@@ -450,10 +450,10 @@ class TestIndexing:
         worker.send("refuse_space", embedding_space_id=space["embedding_space_id"], error="there is no such model")
 
         assert connection.execute(
-            "select embedding_model, error from pgclarify.corpus_status where corpus = 'other'"
+            "select embedding_model, error from pgclarify.corpus where corpus = 'other'"
         ).fetchall() == [("no-such-model", "there is no such model")]
         worker.open_spaces()
-        assert scalar(connection, "select error from pgclarify.corpus_status where corpus = 'other'") is None
+        assert scalar(connection, "select error from pgclarify.corpus where corpus = 'other'") is None
 
 
 @pytest.mark.committed

@@ -92,7 +92,7 @@ def test_counts_agree_after_anything(connection: Connection, hire: Hire, seed: i
     last.index_everything()
     last.send("fold_tallies")
     assert_counts_agree(connection)
-    assert scalar(connection, "select sum(pending) from pgclarify.corpus_status") == 0
+    assert scalar(connection, "select sum(pending) from pgclarify.corpus") == 0
     assert (
         scalar(
             connection,
@@ -145,7 +145,7 @@ class TestAtOnce:
             added = list(pool.map(lambda user: scalar(user, ADD, "1", "Cars."), users))
 
         assert sorted(added) == [False] * 5 + [True]
-        assert scalar(connection, "select (documents, pending) = (1, 1) from pgclarify.corpus_status")
+        assert scalar(connection, "select (documents, pending) = (1, 1) from pgclarify.corpus")
         hire().index_everything()
         assert_counts_agree(connection)
 
@@ -167,7 +167,7 @@ class TestAtOnce:
         scalar(connection, ADD, "3", "Cars are rented.")
         worker.index_everything()
         worker.send("fold_tallies")
-        assert scalar(connection, "select (documents, pending) = (2, 0) from pgclarify.corpus_status")
+        assert scalar(connection, "select (documents, pending) = (2, 0) from pgclarify.corpus")
 
         hesitant.execute("commit")
         worker.index_everything()
@@ -224,7 +224,7 @@ class TestAtOnce:
         hesitant.execute(ending.encode())
         assert worker.release() == 0
         worker.index_everything()
-        assert scalar(connection, "select (pending, failed) = (0, 0) from pgclarify.corpus_status")
+        assert scalar(connection, "select (pending, failed) = (0, 0) from pgclarify.corpus")
         assert_counts_agree(connection)
 
     def test_dropping_a_corpus_while_it_is_used(self, connection: Connection, connect: Connect, hire: Hire) -> None:
@@ -274,7 +274,7 @@ class TestAtOnce:
         sweeper.sweep()
         for table in (
             "pgclarify.document",
-            "pgclarify.embedding_space",
+            "pgclarify_private.embedding_space",
             "pgclarify_private.pending_document",
             "pgclarify_private.term",
             "pgclarify_private.term_change",

@@ -22,9 +22,9 @@ SECTIONS = {
     "map": "A navigation device with maps of all of Europe is lent for five dollars each day and must be brought back.",
 }
 QUESTION = "what does it cost"
-# The citations in view interpretation_citation and in the result of clarify.
+# The citations in view citation and in the result of clarify.
 FROM_VIEW = """
-    select quote, start_char, end_char, is_current from pgclarify.interpretation_citation
+    select quote, start_char, end_char, is_current from pgclarify.citation
     where run_id = %s and document_id = 'manual' order by quote
 """
 FROM_RESULT = """
@@ -75,9 +75,7 @@ def test_only_what_was_edited_is_asked_again_and_quotes_are_found_again(
     before = scalar(connection, ids)
     first = ask(asker)
     asked = own_model.calls
-    assert asked == scalar(connection, "select passages + 1 from pgclarify.corpus_status"), (
-        "all passages, and the relaxation"
-    )
+    assert asked == scalar(connection, "select passages + 1 from pgclarify.corpus"), "all passages, and the relaxation"
     cited = quoted(asker, first)
     assert all(content[start:end] == quote and is_current for quote, (start, end, is_current) in cited.items())
     assert len(cited) > 2
@@ -92,7 +90,7 @@ def test_only_what_was_edited_is_asked_again_and_quotes_are_found_again(
     assert after[1:] == before[1:]
     assert after[0] not in before
     assert own_model.calls == asked + 1
-    paid = "select completions, reused_completions from pgclarify.run_summary where run_id = %s"
+    paid = "select completions, reused_completions from pgclarify.run where run_id = %s"
     # All other passages, and the relaxation.
     assert asker.execute(paid.encode(), [second]).fetchall() == [(1, asked - 1)]
     for quote, (start, end, is_current) in quoted(asker, first).items():

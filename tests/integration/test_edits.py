@@ -91,7 +91,7 @@ class TestWhatStays:
         assert {row[0] for row in passages(connection).values()} == {row[0] for row in before.values()}
         assert rows(connection, "select start_char from pgclarify.passage order by ordinal") == [(2,), (len(CARS) + 5,)]
         assert revision(connection) == version
-        assert rows(connection, "select pending from pgclarify.corpus_status") == [(0,)]
+        assert rows(connection, "select pending from pgclarify.corpus") == [(0,)]
         assert_counts_agree(connection)
 
     @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ class TestTheGraph:
 
         assert waiting(connection, "pending_link") == [passage_id]
         assert waiting(connection, "pending_unlink") == [passage_id]
-        assert scalar(connection, "select linked from pgclarify.corpus_status") == 1
+        assert scalar(connection, "select linked from pgclarify.corpus") == 1
         assert_counts_agree(connection)
 
     def test_what_is_removed_leaves_nothing(self, connection: Connection, worker: HandWorker) -> None:
@@ -205,7 +205,7 @@ class TestTheGraph:
 
         assert waiting(connection, "pending_link") == []
         assert waiting(connection, "pending_unlink") == gone
-        assert scalar(connection, "select linked from pgclarify.corpus_status") == 1
+        assert scalar(connection, "select linked from pgclarify.corpus") == 1
         assert_counts_agree(connection)
 
 

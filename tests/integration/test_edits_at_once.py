@@ -114,7 +114,7 @@ class TestAtTheSameTime:
         last = hire()
         last.index_everything()
         assert_counts_agree(connection)
-        assert scalar(connection, "select pending from pgclarify.corpus_status") == 0
+        assert scalar(connection, "select pending from pgclarify.corpus") == 0
         for document_id, content, title in rows(connection, "select id, content, title from pgclarify.document"):
             assert rows(
                 connection,
@@ -161,4 +161,4 @@ class TestAtTheSameTime:
 
         workers[0].index_everything()
         assert_counts_agree(connection)
-        assert scalar(connection, "select pending from pgclarify.corpus_status") == 0
+        assert scalar(connection, "select pending from pgclarify.corpus") == 0

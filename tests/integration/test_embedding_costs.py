@@ -29,7 +29,7 @@ def corpus(connection: Connection, worker: HandWorker, name: str = "cars", model
     """Create a corpus, open its space, and return the id of the space."""
     scalar(connection, 'select pgclarify.create_corpus(%s, %s, \'{"reader": "pgclarify_user"}\')', name, model)
     worker.open_spaces()
-    return int(scalar(connection, "select max(embedding_space_id) from pgclarify.embedding_space"))
+    return int(scalar(connection, "select max(embedding_space_id) from pgclarify_private.embedding_space"))
 
 
 def add(connection: Connection, document_id: str, name: str = "cars") -> None:
@@ -55,7 +55,7 @@ def count(
 
 
 def why(connection: Connection, name: str = "cars") -> Any:
-    return scalar(connection, "select error from pgclarify.corpus_status where corpus = %s", name)
+    return scalar(connection, "select error from pgclarify.corpus where corpus = %s", name)
 
 
 class TestUsage:
@@ -135,7 +135,7 @@ class TestBudgets:
         of = {
             "role_name": limits.get("role_name"),
             "corpus_id": scalar(
-                connection, "select max(corpus_id) from pgclarify.corpus where name = %s", limits.get("corpus")
+                connection, "select max(corpus_id) from pgclarify.corpus where corpus = %s", limits.get("corpus")
             ),
         }
         budget(connection, max_cost_usd=10, max_calls=0, **of)
@@ -178,7 +178,7 @@ class TestBudgets:
         for name in spaces:
             add(connection, "1", name)
         budget(connection, max_cost_usd=1)
-        cars = scalar(connection, "select corpus_id from pgclarify.corpus where name = 'cars'")
+        cars = scalar(connection, "select corpus_id from pgclarify.corpus where corpus = 'cars'")
         budget(connection, max_cost_usd=0, corpus_id=cars)
         delayed = "select pgclarify_private.delay_unpaid_spaces()"
         with connection.transaction():
@@ -232,12 +232,12 @@ class TestBudgets:
         assert why(connection)
         add(connection, "2")
         worker.index_everything()
-        assert scalar(connection, "select pending from pgclarify.corpus_status") == 0
+        assert scalar(connection, "select pending from pgclarify.corpus") == 0
         connection.execute("select pgclarify.remove_budget('all')")
         while passages := worker.claim_passages():
             worker.store_vectors(passages)
         assert why(connection) is None
-        assert scalar(connection, "select next_embedded from pgclarify.corpus_status") == 2
+        assert scalar(connection, "select next_embedded from pgclarify.corpus") == 2
 
     def test_long_documents_wait_likewise(self, connection: Connection, hire: Hire) -> None:
         price(connection, PRICED)

@@ -19,7 +19,7 @@ Connection = psycopg.Connection[Any]
 StartWorker = Callable[..., Worker]
 
 MODEL = "endpoint:words-1@48"
-STATUS = "select embedding_model, next_embedding_model, error, pending from pgclarify.corpus_status where corpus = %s"
+STATUS = "select embedding_model, next_embedding_model, error, pending from pgclarify.corpus where corpus = %s"
 CREATE = 'select pgclarify.create_corpus(%s, %s, \'{"reader": "pgclarify_user"}\')'
 ADD = "select pgclarify.add_document(%s, %s, %s)"
 SEARCH = 'select document_id from pgclarify.search(%s, %s, top_k => 1, options => \'{"method": "dense"}\')'
@@ -64,7 +64,7 @@ def test_from_a_server_that_is_away_to_an_answer(
     second = run_worker(database, own_model.base_url)
     wait_until_searchable(connection, "rental")
     assert status(connection, "rental") == (MODEL, None, None, 0)
-    assert scalar(connection, "select distinct dimensions from pgclarify.embedding_space") == 48
+    assert scalar(connection, "select distinct dimensions from pgclarify_private.embedding_space") == 48
     assert scalar(asker, SEARCH, "tolls with an administrative fee", "rental") == "107"
     assert scalar(asker, "select count(*) from pgclarify.clarify('what does a rental cost', 'rental', top_k => 4)") > 0
 
@@ -110,7 +110,7 @@ def test_a_corpus_is_given_to_an_endpoint_and_taken_back(
 def test_wrong_dimensions_of_an_empty_corpus_are_corrected_while_its_workers_run(
     database: str, connection: Connection, own_model: Server, run_worker: StartWorker
 ) -> None:
-    dimensions = "select dimensions from pgclarify.embedding_space where state = 'active'"
+    dimensions = "select dimensions from pgclarify_private.embedding_space where state = 'active'"
     own_model.embed = lambda body: embeddings([np.ones(7)] * len(body["input"]), body)
     run_worker(database, own_model.base_url)
     scalar(connection, CREATE, "rental", "endpoint:words-1")
@@ -171,7 +171,7 @@ def test_costs_are_counted_and_a_spent_budget_makes_documents_wait(
     worker.stop()
     # Also what the worker embedded just before it ended.
     assert connection.execute(used + of, ["embed_questions"]).fetchone() == (3, 3, 1)
-    assert scalar(connection, "select spent_usd from pgclarify.budget_status") == 11
+    assert scalar(connection, "select spent_usd from pgclarify.budget") == 11
 
     run_worker(database, own_model.base_url)
     connection.execute("select pgclarify.set_budget('all', options => '{\"max_cost_usd\": 100}')")

@@ -27,7 +27,7 @@ __all__ = ["worker"]
 
 
 def test_searches_use_the_old_model_until_the_new_is_complete(connection: Connection, worker: HandWorker) -> None:
-    revision = "select revision from pgclarify.corpus_status"
+    revision = "select revision from pgclarify.corpus"
     before = scalar(connection, revision)
     assert isinstance(scalar(connection, SET, NEW), int)
     assert status(connection) == (OLD, 4, 4, NEW, 0)
@@ -107,7 +107,7 @@ def test_cancelled_half_way_nothing_has_changed(connection: Connection, worker: 
         f"pgclarify_private.passage_embedding_{new}",
     ]
     assert scalar(connection, "select count(*) from pgclarify_private.pending_passage") == 0
-    assert scalar(connection, "select count(*) from pgclarify.embedding_space") == 1
+    assert scalar(connection, "select count(*) from pgclarify_private.embedding_space") == 1
     assert_complete(connection, OLD)
 
 
@@ -142,7 +142,10 @@ def test_wrong_dimensions_are_corrected_while_the_space_is_empty(connection: Con
 
     worker.index_everything({"Cars.": vector_of("Cars.", DIMENSIONS)})
     assert status(connection) == (OLD, 1, 1, None, None)
-    assert scalar(connection, "select dimensions from pgclarify.embedding_space where state = 'active'") == DIMENSIONS
+    assert (
+        scalar(connection, "select dimensions from pgclarify_private.embedding_space where state = 'active'")
+        == DIMENSIONS
+    )
     assert_complete(connection, OLD)
     assert scalar(connection, SET, OLD) is None, "there are vectors now"
 
@@ -314,7 +317,7 @@ def test_documents_of_passages_that_the_new_model_cuts_off_are_indexed_again(
     worker.store_vectors(worker.claim_passages(max_passages=1), are_cut_off=True)
     worker.store_vectors(worker.claim_passages(max_passages=2))
     worker.store_vectors(worker.claim_passages(max_passages=1), are_cut_off=True)
-    pending = "select pending from pgclarify.corpus_status"
+    pending = "select pending from pgclarify.corpus"
     assert scalar(connection, pending) == 0
     connection.execute(REMOVE, ["3"])
     while any(worker.advance_spaces()):
@@ -337,13 +340,13 @@ def test_a_document_that_cannot_be_indexed_stays_failed_when_passages_are_cut_of
         pass
     assert sorted(document["document_id"] for document in worker.claim(lease=0)) == ["2", "3"]
     worker.index_everything()
-    assert scalar(connection, "select failed from pgclarify.corpus_status") == 1
+    assert scalar(connection, "select failed from pgclarify.corpus") == 1
     assert nearest(connection, worker, "Cars.", NEW) == "Cars.", "a passage of its earlier content"
     assert_complete(connection)
 
     connection.execute(ADD, ["1", "Ships."])
     worker.index_everything()
-    assert scalar(connection, "select failed from pgclarify.corpus_status") == 0
+    assert scalar(connection, "select failed from pgclarify.corpus") == 0
     assert_complete(connection)
 
 
@@ -363,7 +366,7 @@ def test_many_that_are_stuck_hold_up_no_other(connection: Connection, worker: Ha
     while passages := worker.claim_passages():
         for passage in passages:
             worker.fail_passage(passage)
-    assert scalar(connection, "select count(*) from pgclarify.embedding_space where error is not null") == 100
+    assert scalar(connection, "select count(*) from pgclarify_private.embedding_space where error is not null") == 100
 
     begin(connection, worker)
     assert fill(worker) == 4

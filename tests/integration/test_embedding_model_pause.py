@@ -11,7 +11,7 @@ from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, sca
 from tests.integration.changing_model import ADD, DIMENSIONS, NEW, SET, begin, fill, let_documents_in
 
 HOLD = "select from pgclarify_private.corpus where name = 'insurance' for key share"
-IS_PAUSED = "select pgclarify_private.is_paused(corpus_id) from pgclarify.corpus where name = 'insurance'"
+IS_PAUSED = "select pgclarify_private.is_paused(corpus_id) from pgclarify.corpus where corpus = 'insurance'"
 PAUSES = "select count(paused_until) from pgclarify_private.embedding_space"
 
 

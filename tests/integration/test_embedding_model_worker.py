@@ -19,7 +19,7 @@ StartWorker = Callable[..., Worker]
 
 OLD = "all-MiniLM-L6-v2"
 SET = "select pgclarify_private.set_embedding_model(caller, 'rental', %s) from pgclarify_private.caller"
-STATUS = "select embedding_model, next_embedding_model, error from pgclarify.corpus_status where corpus = 'rental'"
+STATUS = "select embedding_model, next_embedding_model, error from pgclarify.corpus where corpus = 'rental'"
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_a_worker_fills_and_switches(
     runs = scalar(connection, "select count(*) from pgclarify.run")
 
     assert scalar(connection, SET, "/no/such/model") is not None
-    until(lambda: scalar(connection, "select error from pgclarify.corpus_status"))
+    until(lambda: scalar(connection, "select error from pgclarify.corpus"))
     assert scalar(asker, ask) > 0
     assert scalar(connection, "select count(*) from pgclarify.run") == runs, "served again: nothing has changed"
 
@@ -64,7 +64,10 @@ def test_a_worker_fills_and_switches(
     until(lambda: has_switched(connection, small_model))
     wait_until_searchable(connection)
 
-    assert scalar(connection, "select distinct dimensions from pgclarify.embedding_space where state = 'active'") == 24
+    assert (
+        scalar(connection, "select distinct dimensions from pgclarify_private.embedding_space where state = 'active'")
+        == 24
+    )
     assert scalar(asker, ask) > 0
     assert scalar(connection, "select count(*) from pgclarify.run") == runs + 1, "answers may differ now"
     run = "select vector_dims(question_vector) from pgclarify_private.run order by run_id desc limit 1"
@@ -82,7 +85,7 @@ def test_a_worker_killed_half_way_and_runs_all_the_time(
         connection.execute("select pgclarify.add_document('rental', %s, %s)", [f"more {number}", content])
     wait_until_searchable(connection)
     scalar(connection, SET, small_model)
-    partly = "select next_embedded between 1 and 161 or embedding_model <> %s from pgclarify.corpus_status"
+    partly = "select next_embedded between 1 and 161 or embedding_model <> %s from pgclarify.corpus"
     runs: list[int] = []
 
     def is_partly() -> bool:

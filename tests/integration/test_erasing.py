@@ -137,8 +137,10 @@ class TestWhatGoes:
         assert erase(alice)
 
         assert places(connection) == set()
-        assert connection.execute("select ordinal, answer from pgclarify.step").fetchall() == [(1, "nine")]
-        assert connection.execute("select step_ordinal, quote from pgclarify.step_citation").fetchall() == [(1, "nine")]
+        assert connection.execute("select ordinal, answer from pgclarify_private.step").fetchall() == [(1, "nine")]
+        assert connection.execute("select step_ordinal, quote from pgclarify_private.step_citation").fetchall() == [
+            (1, "nine")
+        ]
 
     def test_a_list_that_was_read_from_it_goes(
         self, connection: Connection, alice: Connection, worker: HandWorker
@@ -206,7 +208,7 @@ class TestWhatStays:
                     )
                     from pgclarify_private.completion
                 ),
-                (select array_agg((ordinal, duration_ms, calls, prompt_tokens)) from pgclarify.stage),
+                (select array_agg((ordinal, duration_ms, calls, prompt_tokens)) from pgclarify_private.seen_stage),
                 (
                     select (completions, prompt_tokens, cost_usd, created_at, finished_at, status)::text
                     from pgclarify.run

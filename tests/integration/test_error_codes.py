@@ -29,7 +29,7 @@ def submit(connection: Connection) -> int:
 
 
 def code(connection: Connection, run_id: int) -> Any:
-    return scalar(connection, "select error_code from pgclarify.run_summary where run_id = %s", run_id)
+    return scalar(connection, "select error_code from pgclarify.run where run_id = %s", run_id)
 
 
 def start(worker: HandWorker, run_id: int) -> tuple[Any, Any]:

@@ -188,7 +188,7 @@ class TestManyQuestions:
         assert {**again, "run_id": row["run_id"]} == row, "a random sample, but always the same"
         asked = "select jsonb_array_length(question::jsonb) from pgclarify.run where run_id = %s"
         assert scalar(asker, asked, row["run_id"]) == 8
-        told = "select question from pgclarify.run_summary where run_id = %s"
+        told = "select question from pgclarify.run where run_id = %s"
         assert scalar(asker, told, row["run_id"]) == "50 questions"
 
 

@@ -103,7 +103,7 @@ class TestDetection:
         run_id = desk.enter("detect_ambiguity", {"questions": 0}, question=question, corpus_id=None)
 
         assert desk.told(run_id).startswith(f"detect_ambiguity: {shown}  (run 1, queued)")
-        summary = "select question, corpus, interpretations from pgclarify.run_summary"
+        summary = "select question, corpus, interpretations from pgclarify.run"
         assert desk.user.execute(summary).fetchall() == [(shown, None, None)]
 
     def test_reasons_of_any_form_are_told(self, desk: Desk) -> None:

@@ -21,7 +21,7 @@ def ask(asker: psycopg.Connection[Any], function: str, *parameters: Any) -> list
     """Call a function that waits, and return the explanation of its run."""
     places = ", ".join(["%s"] * len(parameters))
     asker.execute(f"select pgclarify.{function}({places})".encode(), parameters)
-    return explained(asker, scalar(asker, "select max(run_id) from pgclarify.run_summary")).splitlines()
+    return explained(asker, scalar(asker, "select max(run_id) from pgclarify.run")).splitlines()
 
 
 def below(told: list[str], stage: str) -> list[str]:
@@ -48,19 +48,19 @@ class TestRuns:
     def test_of_rewriting(self, asker: psycopg.Connection[Any]) -> None:
         asker.execute("select pgclarify.rewrite('And it?', %s, '{\"threshold\": 0}')", [HISTORY])
         rewritten = scalar(asker, "select rewritten from pgclarify.rewriting order by run_id desc limit 1")
-        told = explained(asker, scalar(asker, "select max(run_id) from pgclarify.run_summary")).splitlines()
+        told = explained(asker, scalar(asker, "select max(run_id) from pgclarify.run")).splitlines()
         first = "Unchanged" if rewritten == "And it?" else f"Question: {rewritten}"
         assert below(told, "rewriting")[0] == first
 
     def test_of_asking_back(self, asker: psycopg.Connection[Any]) -> None:
         asked = ask(asker, "clarifying_questions", "rental cars", "rental")
-        count = scalar(asker, "select max(ordinal) from pgclarify.clarifying_question_list")
+        count = scalar(asker, "select max(ordinal) from pgclarify.clarifying_question")
         below_checks = [line for line in below(asked, "checking") if re.match(r"\d+\. ", line)]
         assert len(below_checks) == count > 0
         assert all(re.search(r"\(answered by #\d", line) for line in below_checks)
         assert asked[0].endswith(f"questions={count})")
 
-        run_id = scalar(asker, "select max(run_id) from pgclarify.run_summary")
+        run_id = scalar(asker, "select max(run_id) from pgclarify.run")
         told = ask(asker, "reply", run_id, "with a dog")
         assert told[0].startswith(f'reply to what run {run_id} asked back in rental: "rental cars"')
         question = scalar(asker, "select question from pgclarify.conversation_turn order by created_at desc limit 1")
@@ -68,10 +68,12 @@ class TestRuns:
 
     def test_of_listed_answers(self, asker: psycopg.Connection[Any]) -> None:
         told = ask(asker, "list_answers", "What does a rental car cost?", "rental")
-        answers = asker.execute("select ordinal, answer from pgclarify.answer_list order by ordinal").fetchall()
+        answers = asker.execute("select ordinal, answer from pgclarify.listed_answer order by ordinal").fetchall()
         assert len(answers) > 1
         # A round in which the model proves nothing has no answer below it.
-        found = asker.execute("select batch from pgclarify.stage where name = 'listing' and rows = 1 order by ordinal")
+        found = asker.execute(
+            "select batch from pgclarify_private.seen_stage where name = 'listing' and rows = 1 order by ordinal"
+        )
         for (ordinal, answer), (batch,) in zip(answers, found.fetchall(), strict=True):
             first, proof = below(told, f"listing, round {batch}")
             assert first == f"{ordinal}. {answer}"
@@ -83,7 +85,7 @@ class TestRuns:
         told = ask(asker, "clarify", question, "rental", 20, "5min", json.dumps(options | {"threshold": threshold}))
         assert re.match(rf"  Route: {route}\b", told[4])
         assert below(told, "detection")[0].startswith("Clear" if route == "answered" else "Ambiguous")
-        (saved,) = (row[0] for row in asker.execute("select max(saved_completions) from pgclarify.run_summary"))
+        (saved,) = (row[0] for row in asker.execute("select max(saved_completions) from pgclarify.run"))
         assert ("saved" in told[4]) == (route == "answered" and saved > 0)
         assert any(re.match(r"\d\. .* Answer: ", line) for line in below(told, "consolidation"))
 
@@ -93,7 +95,7 @@ def test_what_the_model_failed_at_is_told(asker: psycopg.Connection[Any], model:
     for call in ("clarifying_questions('leave', 'rental')", "list_answers('leave', 'rental')"):
         with pytest.raises(psycopg.Error):
             asker.execute(f"select pgclarify.{call}".encode())
-        told = explained(asker, scalar(asker, "select max(run_id) from pgclarify.run_summary"))
+        told = explained(asker, scalar(asker, "select max(run_id) from pgclarify.run"))
         assert ", failed, " in told.splitlines()[0]
         assert "  Error: " in told
 
@@ -106,5 +108,5 @@ def test_verdicts_that_failed_are_told(asker: psycopg.Connection[Any], model: Se
     assert re.match(r"(\d+) of \1 verdicts failed: ", note)
     # Which pgclarify doctor shows.
     run_id, *_, error, _ = asker.execute(queries["cli_list_recent_errors"], {"most": 1}).fetchall()[0]
-    assert run_id == scalar(asker, "select max(run_id) from pgclarify.run_summary")
+    assert run_id == scalar(asker, "select max(run_id) from pgclarify.run")
     assert error.startswith(note.removesuffix("…"))

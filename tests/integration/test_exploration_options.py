@@ -97,11 +97,11 @@ class TestOptions:
         with pytest.raises(psycopg.Error) as late:
             user.execute("""select pgclarify.search('cars', 'insurance', options => '{"timeout": "0.1s"}')""")
         assert late.value.sqlstate == "PC002"
-        run_id = scalar(user, "select run_id from pgclarify.run_summary")
+        run_id = scalar(user, "select run_id from pgclarify.run")
         assert late.value.diag.datatype_name == str(run_id)
         worker.answer(run_id)
         user.execute("select pgclarify.search('cars', 'insurance')")
-        assert scalar(user, "select count(*) from pgclarify.run_summary") == 1
+        assert scalar(user, "select count(*) from pgclarify.run") == 1
 
     @pytest.mark.wording
     def test_the_hint_fits_every_default(self, user: Connection, worker: HandWorker) -> None:

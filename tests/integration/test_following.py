@@ -116,7 +116,7 @@ class TestLoading:
             ("7", 10_000_000, False),
             ("8", 0, True),
         ]
-        assert scalar(connection, "select (documents, pending, failed) = (5, 3, 2) from pgclarify.corpus_status")
+        assert scalar(connection, "select (documents, pending, failed) = (5, 3, 2) from pgclarify.corpus")
 
         connection.execute("update article set body = 'Cars.' where id in (2, 6)")
         connection.execute("update article set body = ' ' where id in (5, 7)")
@@ -131,7 +131,7 @@ class TestLoading:
             ("8", True),
         ]
         worker.index_everything()
-        assert scalar(connection, "select (documents, pending, failed) = (4, 0, 2) from pgclarify.corpus_status")
+        assert scalar(connection, "select (documents, pending, failed) = (4, 0, 2) from pgclarify.corpus")
         # Text that the row no longer has is not found.
         assert connection.execute("select distinct document_id from pgclarify.passage order by 1").fetchall() == [
             ("2",),
@@ -242,29 +242,29 @@ class TestChanges:
                 " on conflict (id) do update set body = 'Cars ' || %s::integer",
                 [number],
             )
-        revision = scalar(connection, "select revision from pgclarify.corpus_status")
+        revision = scalar(connection, "select revision from pgclarify.corpus")
 
         worker.follow_everything()
         worker.index_everything()
 
         assert documents(connection) == [("1", "Cars 4")]
-        assert scalar(connection, "select revision from pgclarify.corpus_status") == revision + 1
+        assert scalar(connection, "select revision from pgclarify.corpus") == revision + 1
 
     def test_a_batch_moves_the_revision_once(self, connection: Connection, worker: HandWorker) -> None:
         attach(connection)
         connection.execute("insert into article (id, body) select n, 'Cars ' || n from generate_series(1, 9) as n")
         worker.follow_everything()
         worker.index_everything()
-        revision = scalar(connection, "select revision from pgclarify.corpus_status")
+        revision = scalar(connection, "select revision from pgclarify.corpus")
 
         connection.execute("update article set groups = '{boss}' where id < 5")
         connection.execute("delete from article where id > 7")
         worker.follow_everything()
-        assert scalar(connection, "select revision from pgclarify.corpus_status") == revision + 1
+        assert scalar(connection, "select revision from pgclarify.corpus") == revision + 1
 
         connection.execute("update article set year = 3, url = 'http://b'")
         worker.follow_everything()
-        assert scalar(connection, "select revision from pgclarify.corpus_status") == revision + 1
+        assert scalar(connection, "select revision from pgclarify.corpus") == revision + 1
         assert_in_step(connection)
         assert_counts_agree(connection)
 
@@ -351,7 +351,7 @@ class TestWorker:
         wait_until_searchable(connection, "kb")
 
         connection.execute("insert into article (id, body) values (2, 'Trucks are not.')")
-        until(lambda: scalar(connection, "select pending = 0 and passages = 2 from pgclarify.corpus_status"))
+        until(lambda: scalar(connection, "select pending = 0 and passages = 2 from pgclarify.corpus"))
         connection.execute("delete from article where id = 1")
         until(lambda: documents(connection) == [("2", "Trucks are not.")])
         connection.execute("select pgclarify.detach_table('kb', 'article', '{\"documents\": \"remove\"}')")

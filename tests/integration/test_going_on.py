@@ -139,7 +139,7 @@ class TestFrozenSnapshot:
         """A session whose transaction began after the first turn."""
         session = connect(alice.info.user)
         session.execute("begin isolation level repeatable read")
-        session.execute("select from pgclarify.turn")
+        session.execute("select from pgclarify_private.turn")
         return session
 
     def test_goes_on_from_the_last_turn(

@@ -154,7 +154,7 @@ def test_how_to_close_an_open_corpus_is_a_statement(
     # Lines break where the screen ends.
     (statement,) = re.findall(r"select pgclarify\.revoke_access\(.*?\)", " ".join(said.split()))
     connection.execute(statement)
-    assert scalar(connection, "select reader from pgclarify.corpus where name = %s", corpus) is None
+    assert scalar(connection, "select reader from pgclarify.corpus where corpus = %s", corpus) is None
 
 
 def test_what_cannot_be_done_is_not_begun(run: Run, connection: Connection, corpus: str) -> None:

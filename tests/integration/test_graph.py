@@ -50,7 +50,7 @@ class TestLinking:
             "sampled": 40,
             "recall": 1.0,
         }
-        assert scalar(corpus, "select linked from pgclarify.corpus_status") == 40
+        assert scalar(corpus, "select linked from pgclarify.corpus") == 40
         assert scalar(corpus, "select bool_and(cardinality(neighbor_ids) = 16) from pgclarify_private.neighborhood")
         assert_counts_agree(corpus)
 

@@ -29,7 +29,7 @@ def assert_right(connection: Connection, worker: HandWorker) -> None:
     assert found.pop("recall", 1) >= 0.98
     # In a graph of similarity by words, a list may be short, so gaps are not counted.
     assert found in ({}, {"gaps": None})
-    assert check(connection)["linked"] == scalar(connection, "select linked from pgclarify.corpus_status")
+    assert check(connection)["linked"] == scalar(connection, "select linked from pgclarify.corpus")
     assert_counts_agree(connection)
 
 

@@ -171,7 +171,7 @@ def test_looking_for_what_is_free_holds_nothing(corpus: Connection, connect: Con
     with worker.transaction():
         found = scalar(
             worker,
-            "select cardinality(passage_ids) from pgclarify.embedding_space,"
+            "select cardinality(passage_ids) from pgclarify_private.embedding_space,"
             " pgclarify_private.free_waiting(embedding_space_id, 7)",
         )
 

@@ -33,9 +33,9 @@ OPEN_TO_ALL = {
 # Other columns that differ after the first document of a corpus has readers.
 OF_THE_FIRST = {
     # They count restricted passages, too. So they are null if any passage is restricted.
-    ("corpus_status", "pending"): "null from the first restricted document on",
-    ("corpus_status", "pending_passages"): "null from the first restricted document on",
-    ("corpus_status", "linked"): "null from the first restricted document on",
+    ("corpus", "pending"): "null from the first restricted document on",
+    ("corpus", "pending_passages"): "null from the first restricted document on",
+    ("corpus", "linked"): "null from the first restricted document on",
 }
 WRITE = {
     "add_ambiguity_rule", "add_document", "alter_corpus", "attach_table", "cancel",
@@ -264,7 +264,7 @@ def test_every_public_function_is_compared(connection: Connection, make_role: Ma
 
 def test_who_may_read_them_has_a_revision_of_them(make_world: MakeWorld) -> None:
     world = make_world()
-    revision = "select revision from pgclarify.corpus_status"
+    revision = "select revision from pgclarify.corpus"
     world.hide(1)
     world.settle()
     hers = scalar(world.alice, revision)
@@ -370,4 +370,4 @@ def test_where_workers_stand_names_no_document(make_world: MakeWorld) -> None:
     with pytest.raises(psycopg.Error) as refused:
         world.alice.execute("select linking_document_id from pgclarify_private.embedding_space")
     assert refused.value.sqlstate == "42501"
-    assert scalar(world.alice, "select model from pgclarify.embedding_space") == "all-MiniLM-L6-v2"
+    assert scalar(world.alice, "select model from pgclarify_private.embedding_space") == "all-MiniLM-L6-v2"

@@ -48,7 +48,7 @@ def recreate(admin: Connection, role: str, *memberships: str) -> None:
 
 
 def runs_of(connection: Connection) -> list[int]:
-    return [row[0] for row in connection.execute("select run_id from pgclarify.run_summary order by 1").fetchall()]
+    return [row[0] for row in connection.execute("select run_id from pgclarify.run order by 1").fetchall()]
 
 
 def rows_of(connection: Connection, oid: int) -> dict[str, list[str]]:
@@ -80,17 +80,17 @@ class TestRecreated:
         return house
 
     def test_sees_no_row_of_any_table_or_view(self, filled: House, admin: Connection) -> None:
-        assert present(filled.asker) >= PRESENT | {"corpus", "document", "passage", "corpus_status", "run_summary"}
+        assert present(filled.asker) >= PRESENT | {"corpus", "document", "passage", "run"}
         recreate(admin, filled.team)
 
         new = filled.connect(filled.team)
 
         # my_changed_name shows that the name belongs to another role; and all users may see the new role's own corpus.
         assert set(present(new)) - {"my_changed_name"} == {
-            "cited_document", "corpus", "corpus_status", "document", "embedding_space", "passage"
+            "corpus", "document", "passage"
         }  # fmt: skip
-        assert new.execute("select corpus, citations from pgclarify.cited_document").fetchall() == [("own", 0)]
-        assert {row[0] for row in new.execute("select name from pgclarify.corpus").fetchall()} == {"own"}
+        assert new.execute("select citations from pgclarify.document").fetchall() == [(0,)]
+        assert {row[0] for row in new.execute("select corpus from pgclarify.corpus").fetchall()} == {"own"}
         assert evaluations.seen(new) == [set(), set(), set()]
         # The analyst sees what both have asked.
         analyst = filled.connect(filled.make_role(filled.analysts))
@@ -99,7 +99,7 @@ class TestRecreated:
     def test_cannot_reach_its_runs(self, filled: House, admin: Connection) -> None:
         asked_back = scalar(filled.owner, "select max(run_id) from pgclarify.clarifying_question")
         waiting = filled.enter("clarify", filled.corpus_id)
-        conversation = scalar(filled.owner, "select max(conversation_id) from pgclarify.conversation")
+        conversation = scalar(filled.owner, "select max(conversation_id) from pgclarify_private.conversation")
         recreate(admin, filled.team)
 
         new = filled.connect(filled.team)
@@ -148,8 +148,8 @@ class TestRecreated:
         run_id = answered(filled.worker, new, "cars", "new")
 
         assert runs_of(new) == [run_id]
-        assert scalar(new, "select documents from pgclarify.corpus_status where corpus = 'new'") == 1
-        assert scalar(new, "select array_agg(corpus order by corpus) from pgclarify.corpus_status") == ["new", "own"]
+        assert scalar(new, "select documents from pgclarify.corpus where corpus = 'new'") == 1
+        assert scalar(new, "select array_agg(corpus order by corpus) from pgclarify.corpus") == ["new", "own"]
         assert state_of(new, "select pgclarify.result(%s)", [run_id]) is None
         assert state_of(new, "select pgclarify.drop_corpus('new')") is None
 

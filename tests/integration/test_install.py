@@ -28,7 +28,7 @@ def test_installing_twice_changes_nothing(database: str, connection: psycopg.Con
     assert (installation.previous, installation.current, installation.has_dblink) == (HEAD, HEAD, True)
     assert connection.execute("select * from pgclarify_private.caller_key").fetchall() == keys
     assert connection.execute("select * from pgclarify_private.loopback").fetchall() == ways_back
-    assert connection.execute("select corpus from pgclarify.corpus_status").fetchall() == [("insurance",)]
+    assert connection.execute("select corpus from pgclarify.corpus").fetchall() == [("insurance",)]
     assert len(keys) == len(ways_back) == 1
 
 
@@ -87,7 +87,7 @@ def test_a_schema_that_there_is_no_way_from_is_left_alone(
         versions.check_schema(connection)
 
     assert connection.execute("select version_num from pgclarify_private.schema_version").fetchone() == (revision,)
-    assert connection.execute("select count(*) from pgclarify.corpus_status").fetchone() == (0,)
+    assert connection.execute("select count(*) from pgclarify.corpus").fetchone() == (0,)
 
 
 def test_the_schema_is_missing(make_database: Callable[..., str]) -> None:
@@ -113,7 +113,7 @@ def test_no_server(server: str) -> None:
 
 
 def test_installing_keeps_what_rests_on_our_views(database: str, connection: psycopg.Connection[Any]) -> None:
-    connection.execute("create view public.mine as select * from pgclarify.run_summary")
+    connection.execute("create view public.mine as select * from pgclarify.run")
     connection.execute("create view public.readings as select * from pgclarify.result(1)")
 
     installer.install(database)

@@ -68,7 +68,7 @@ def ask(dsn: str, user: str = "postgres") -> str | None:
     """The SQLSTATE of a question without a worker."""
     with closing(psycopg.connect(dsn, user=user, autocommit=True)) as connection:
         connection.execute("select pgclarify.create_corpus(gen_random_uuid()::text)")
-        corpus = scalar(connection, "select max(corpus) from pgclarify.corpus_status")
+        corpus = scalar(connection, "select max(corpus) from pgclarify.corpus")
         return state_of(connection, "select * from pgclarify.clarify('cars', %s)", [corpus])
 
 

@@ -125,7 +125,7 @@ class TestRefusals:
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as refused:
             alice.execute("select pgclarify.consolidate(%s)", [run_id])
         assert refused.value.diag.message_detail == "Its operation is investigate, and its status succeeded."
-        assert rows(alice, "select interpretations from pgclarify.run_summary order by run_id") == [
+        assert rows(alice, "select interpretations from pgclarify.run order by run_id") == [
             {"interpretations": 0},
             {"interpretations": None},
         ]
@@ -232,7 +232,7 @@ class TestRefusals:
         with pytest.raises(psycopg.Error) as late:
             alice.execute("select pgclarify.investigate('x', 'atlas', '{\"timeout\": \"0.1s\"}')")
         assert late.value.sqlstate == "PC002"
-        (run,) = rows(alice, "select run_id, status from pgclarify.run_summary")
+        (run,) = rows(alice, "select run_id, status from pgclarify.run")
         assert run["status"] == "queued"
         for told in ("pgclarify.wait(array[{}])", "pgclarify.investigation_step where run_id = {}"):
             assert f"{told.format(run['run_id'])}." in (late.value.diag.message_hint or "")

@@ -54,13 +54,14 @@ class TestAnswers:
         found = investigation(alice, run_id)
 
         steps = rows(alice, "select * from pgclarify.investigation_step order by ordinal")
-        citations = rows(alice, "select * from pgclarify.investigation_citation order by step_ordinal, rank")
+        citations = rows(alice, "select * from pgclarify.citation order by ordinal, rank")
         told = [{key: value for key, value in step.items() if key != "citations"} for step in found["steps"]]
         for step in told:
             # JSON has its seconds without trailing zeros.
             step["created_at"] = datetime.fromisoformat(step["created_at"])
         assert told == steps
-        assert [citation for step in found["steps"] for citation in step["citations"]] == citations
+        told = [citation for step in found["steps"] for citation in step["citations"]]
+        assert told == [{key: row[key] for key in told[0]} for row in citations]
 
     def test_are_one_row_also_if_there_is_none(self, worker: HandWorker, alice: Connection) -> None:
         run_id = submit(alice)
@@ -91,10 +92,10 @@ class TestAnswers:
     @pytest.mark.committed
     @pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
     def test_are_waited_for(self, worker: HandWorker, alice: Connection, level: str) -> None:
-        queued = "select min(run_id) from pgclarify.run_summary where status = 'queued'"
+        queued = "select min(run_id) from pgclarify.run where status = 'queued'"
         with ThreadPoolExecutor(1) as pool, alice.transaction():
             alice.execute(f"set transaction isolation level {level}".encode())
-            scalar(alice, "select count(*) from pgclarify.run_summary")  # the snapshot is taken here
+            scalar(alice, "select count(*) from pgclarify.run")  # the snapshot is taken here
             with psycopg.connect(worker.connection.info.dsn, user="postgres", autocommit=True) as witness:
                 played = pool.submit(lambda: carry_out(worker, until(lambda: scalar(witness, queued))))
                 (found,) = rows(alice, "select * from pgclarify.investigate(%s, 'atlas', %s)", QUESTION, OPTIONS)
@@ -109,7 +110,7 @@ class TestCitations:
         run_id = submit(alice)
         carry_out(worker, run_id)
         moved = f"Once more: {DOCUMENTS['bridge'][1]}"
-        view = "select document_id, title, is_current from pgclarify.investigation_citation where step_ordinal = 2"
+        view = "select document_id, title, is_current from pgclarify.citation where ordinal = 2"
 
         def seen() -> list[tuple[Any, ...]]:
             told = [

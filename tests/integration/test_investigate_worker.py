@@ -90,7 +90,7 @@ def test_step_by_step_to_a_proven_answer(client: Client) -> None:
         for citation in step.citations:
             title, content = DOCUMENTS[int(citation.document_id)]
             assert content[citation.start_char : citation.end_char] == citation.quote
-            assert (citation.step_ordinal, citation.title, citation.is_current) == (step.ordinal, title, True)
+            assert (citation.ordinal, citation.title, citation.is_current) == (step.ordinal, title, True)
     assert found == client.result(found.run_id)[0]
 
 
@@ -149,7 +149,7 @@ def test_a_limit_of_calls(client: Client, asker: Connection) -> None:
 def test_a_cancelled_call_cancels_its_run(service: Service, model: Server, asker: Connection) -> None:
     model.behavior = hang_on_the_second
     question = f"{HOPS[1]} {HOPS[0]}"
-    status = "select status from pgclarify.run_summary where question = %s"
+    status = "select status from pgclarify.run where question = %s"
     for limit in ("1s", "10s", "100s"):
         url = psycopg.conninfo.make_conninfo(
             as_role(service.dsn, service.asker), options=f"-c statement_timeout={limit}"
@@ -178,7 +178,9 @@ def test_neither_taken_apart_nor_followed_through_the_graph(client: Client, supe
     assert [step.kind for step in found.steps] == [StepKind.DIRECT, StepKind.CONCLUSION]
     assert (found.answer, found.document_ids) == ("the rental car", ("108",))
     assert client.investigate(HOPS[1], max_steps=0).run_id != found.run_id, "another retrieval makes another run"
-    stages = superuser.execute("select name from pgclarify.stage where run_id = %s", [found.run_id]).fetchall()
+    stages = superuser.execute(
+        "select name from pgclarify_private.seen_stage where run_id = %s", [found.run_id]
+    ).fetchall()
     assert {("neighbors",), ("decomposition",)}.isdisjoint(stages)
     assert ("retrieval",) in stages
 
@@ -193,7 +195,7 @@ def test_what_the_server_refuses(client: Client) -> None:
 def test_inside_a_transaction(asker: Connection, model: Server, level: str) -> None:
     with asker.transaction():
         asker.execute(f"set transaction isolation level {level}".encode())
-        asker.execute("select count(*) from pgclarify.run_summary")  # the snapshot is taken here
+        asker.execute("select count(*) from pgclarify.run")  # the snapshot is taken here
         asker.execute(
             "create temporary table found on commit drop as select * from pgclarify.investigate(%s)", [HOPS[1]]
         )

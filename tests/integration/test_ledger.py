@@ -273,7 +273,7 @@ class TestClaims:
         worker.finish(first)
 
         assert connection.execute(
-            "select completions, prompt_tokens, completion_tokens from pgclarify.run_summary"
+            "select completions, prompt_tokens, completion_tokens from pgclarify.run"
         ).fetchall() == [(3, 30, 6)]
 
 

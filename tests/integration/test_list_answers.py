@@ -70,7 +70,7 @@ def test_each_has_its_proof(asker: Connection, model: Server) -> None:
     assert scalar(asker, "select stop_reason from pgclarify.run where run_id = %s", run_id) == "no further answer"
     listed = """
         select answer, variants, documents, question, corpus
-        from pgclarify.answer_list
+        from pgclarify.listed_answer
         where run_id = %s
         order by ordinal
     """
@@ -96,7 +96,7 @@ def test_they_are_paid_for_once(asker: Connection, superuser: Connection, model:
 
 def test_what_the_corpus_does_not_say_has_no_rows(asker: Connection, model: Server) -> None:
     assert list_answers(asker, UNHEARD_OF) == []
-    ended = "select status, stop_reason from pgclarify.run_summary where question = %s"
+    ended = "select status, stop_reason from pgclarify.run where question = %s"
     assert rows(asker, ended, UNHEARD_OF) == [{"status": "succeeded", "stop_reason": "the passages give no answer"}]
 
 
@@ -110,13 +110,13 @@ def test_all_of_the_evidence_is_read_in_windows(asker: Connection, model: Server
     model.behavior = behave
     question = "Which fees are charged for what?"
     found = list_answers(asker, question, evidence_tokens=100, reranker="signal")
-    (run,) = rows(asker, "select * from pgclarify.run_summary where question = %s", question)
+    (run,) = rows(asker, "select * from pgclarify.run where question = %s", question)
     assert (run["candidates"], run["stop_reason"]) == (len(DOCUMENTS), "no further answer")
     # A window of a hundred tokens has three or four passages here; the last one has the rest.
     windows = list(dict.fromkeys(map(tuple, shown)))
     assert {len(window) for window in windows[:-1]} <= {3, 4}
     assert len({passage for window in windows for passage in window}) == sum(map(len, windows)) == len(DOCUMENTS)
-    stages = rows(asker, "select * from pgclarify.stage where run_id = %s order by ordinal", run["run_id"])
+    stages = rows(asker, "select * from pgclarify_private.seen_stage where run_id = %s order by ordinal", run["run_id"])
     assert [stage["name"] for stage in stages] == ["retrieval", "reranking", *["listing"] * (len(stages) - 2)]
     assert sum(stage["calls"] for stage in stages) == len(shown) == len(found) + len(windows)
     assert sum(stage["rows"] for stage in stages[2:]) == len(found) > 1
@@ -128,7 +128,7 @@ def test_all_of_the_evidence_is_read_in_windows(asker: Connection, model: Server
 def test_inside_a_transaction(asker: Connection, model: Server, level: str) -> None:
     with asker.transaction():
         asker.execute(f"set transaction isolation level {level}".encode())
-        asker.execute("select count(*) from pgclarify.run_summary")  # the snapshot is taken here
+        asker.execute("select count(*) from pgclarify.run")  # the snapshot is taken here
         asker.execute(
             "create temporary table found on commit drop as select * from pgclarify.list_answers(%s)", [QUESTION]
         )
@@ -139,14 +139,14 @@ def test_inside_a_transaction(asker: Connection, model: Server, level: str) -> N
 def test_they_are_seen_as_they_are_found(service: Service, asker: Connection, model: Server) -> None:
     question = "Which fee is charged to whom?"
     model.behavior = on_later_rounds(lambda chat: HANG)
-    seen = "select answer from pgclarify.answer_list where question = %s"
+    seen = "select answer from pgclarify.listed_answer where question = %s"
     with closing(service.connect(service.asker)) as other, ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(state_of, asker, "select * from pgclarify.list_answers(%s)", [question])
         until(lambda: rows(other, seen, question) or waiting.done())
         asker.cancel()
         assert waiting.result() == "57014"
         found = rows(other, seen, question)
-        status = scalar(other, "select status from pgclarify.run_summary where question = %s", question)
+        status = scalar(other, "select status from pgclarify.run where question = %s", question)
     assert (len(found), status) == (1, "cancelled")
     until(lambda: model.in_flight == 0)
 
@@ -162,7 +162,7 @@ class TestTrouble:
         notices: list[str] = []
         asker.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
         (only,) = list_answers(asker, "Which fee is charged, and why?")
-        run = "select status, stop_reason from pgclarify.run_summary where run_id = %s"
+        run = "select status, stop_reason from pgclarify.run where run_id = %s"
         (ended,) = rows(asker, run, only["run_id"])
         assert ended["status"] == "partial"
         assert ended["stop_reason"].startswith("the model failed: ")
@@ -177,7 +177,7 @@ class TestTrouble:
         notices: list[str] = []
         asker.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
         (only,) = list_answers(asker, "Which fee is charged, and when?")
-        run = "select status, stop_code, stop_reason from pgclarify.run_summary where run_id = %s"
+        run = "select status, stop_code, stop_reason from pgclarify.run where run_id = %s"
         (ended,) = rows(asker, run, only["run_id"])
         assert (ended["status"], ended["stop_code"]) == ("partial", "unproven")
         assert ended["stop_reason"].startswith("a further answer was not proven: ")
@@ -197,7 +197,7 @@ class TestTrouble:
 
         model.behavior = lambda chat: made_up
         assert list_answers(asker, "Who pays which fee?") == []
-        found = "select status, stop_code from pgclarify.run_summary where question = 'Who pays which fee?'"
+        found = "select status, stop_code from pgclarify.run where question = 'Who pays which fee?'"
         assert rows(asker, found) == [{"status": "partial", "stop_code": "unproven"}]
 
     @pytest.mark.wording
@@ -235,7 +235,7 @@ class TestRefusals:
     def test_options(self, asker: Connection, options: Any) -> None:
         statement = "select pgclarify.list_answers('Which options are refused?', options => %s)"
         assert state_of(asker, statement, [json.dumps(options)]) == WRONG_VALUE
-        entered = "select count(*) from pgclarify.run_summary where question = 'Which options are refused?'"
+        entered = "select count(*) from pgclarify.run where question = 'Which options are refused?'"
         assert scalar(asker, entered) == 0
 
     @pytest.mark.parametrize("question", [None, "", " \n", "x" * 10_001])
@@ -289,7 +289,7 @@ class TestOrders:
 class TestWhoMaySee:
     def test_what_was_listed(self, service: Service, asker: Connection, model: Server, make_role: MakeRole) -> None:
         run_id = list_answers(asker, QUESTION)[0]["run_id"]
-        views = ("answer_list", "listed_answer", "evidence", "evidence_citation")
+        views = ("listed_answer", "citation")
         passer_by, dashboard = make_role("pgclarify_user"), make_role("pgclarify_reader")
         for role in (passer_by, dashboard):
             with closing(service.connect(role)) as other:

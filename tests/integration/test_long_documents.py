@@ -106,7 +106,7 @@ def worker(connection: Connection, hire: Hire) -> HandWorker:
 def status(connection: Connection, corpus: str = "books") -> tuple[int, int]:
     """pending and pending_passages."""
     row = connection.execute(
-        "select pending, pending_passages from pgclarify.corpus_status where corpus = %s", [corpus]
+        "select pending, pending_passages from pgclarify.corpus where corpus = %s", [corpus]
     ).fetchone()
     assert row is not None
     return int(row[0]), int(row[1])

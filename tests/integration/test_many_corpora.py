@@ -129,15 +129,15 @@ def statements(
         "set_embedding_model": send(
             "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"
         ),
-        "corpus_status": send("select * from pgclarify.corpus_status"),
+        "corpus": send("select * from pgclarify.corpus"),
         "neighbors": send(
             "select * from pgclarify.neighbors('insurance', 'open', (select id from pgclarify.passage"
             " where corpus_id = 1 and document_id = 'open'))"
         ),
         "edges of a corpus": send("select * from pgclarify.edge where corpus = 'insurance'"),
         "source_status": send("select * from pgclarify.source_status"),
-        "run_summary": send("select * from pgclarify.run_summary"),
-        "interpretation_citation": send("select * from pgclarify.interpretation_citation"),
+        "run": send("select * from pgclarify.run"),
+        "citation": send("select * from pgclarify.citation"),
         "documents": send("select * from pgclarify.document"),
         "passages of a corpus": send("select * from pgclarify.passage where corpus_id = 1"),
         "a run": carry_out,
@@ -312,10 +312,10 @@ def test_views_work_out_the_roles_of_their_reader_once(connection: Connection, h
                 connection.execute("select funcname, sum(calls)::integer from pg_stat_xact_user_functions group by 1")
             )
 
-    for view in ("corpus_status", "source_status", "edge"):
+    for view in ("corpus", "source_status", "edge"):
         called = calls(view)
         assert 1 <= called["roles_of"] < 10, (view, called)
-    assert "seen_revision" not in calls("corpus_status")
+    assert "seen_revision" not in calls("corpus")
 
 
 def test_corpus_status_has_the_revision_that_runs_compare(
@@ -333,7 +333,7 @@ def test_corpus_status_has_the_revision_that_runs_compare(
         if number == 2:
             worker.send("fold_tallies")
 
-    shown = {role: scalar(connect(role), "select revision from pgclarify.corpus_status") for role in roles}
+    shown = {role: scalar(connect(role), "select revision from pgclarify.corpus") for role in roles}
 
     seen = (
         "select seen.revision from pgclarify.corpus cross join pgclarify_private.seen_revision(corpus_id, %s) as seen"

@@ -19,8 +19,7 @@ ANIMAL = "zebra"
 QUESTION = f"{ANIMAL} cars"
 DOCUMENT = f"{ANIMAL.title()} cars are insured."
 PRESENT = {
-    "detection", "rewriting", "evidence", "clarifying_question", "conversation", "turn", "listed_answer", "estimate",
-    "ambiguity_detection", "evidence_citation", "clarifying_question_list", "conversation_turn", "answer_list",
+    "detection", "rewriting", "clarifying_question", "conversation_turn", "listed_answer", "estimate", "citation",
 }  # fmt: skip
 
 
@@ -143,17 +142,17 @@ class TestRows:
 
     def test_of_no_corpus_are_nobody_elses(self, house: House) -> None:
         house.converse(None)
-        cited = {"evidence", "evidence_citation", "listed_answer", "answer_list", "estimate"}
+        cited = {"citation", "listed_answer", "estimate"}
 
         assert PRESENT - present(house.asker) == cited
         assert PRESENT - present(house.connect(house.make_role(house.team))) == cited
         for role in (house.analysts, "pgclarify_user", "pgclarify_reader"):
-            assert not present(house.connect(house.make_role(role))) & (PRESENT | {"run", "run_summary"})
+            assert not present(house.connect(house.make_role(role))) & (PRESENT | {"run"})
 
     def test_an_analyst_sees_what_was_cited_and_not_the_documents(self, house: House) -> None:
         house.converse(house.corpus_id)
         analyst = house.connect(house.make_role(house.analysts))
-        cited = "select quote, title, is_current from pgclarify.evidence_citation"
+        cited = "select quote, title, is_current from pgclarify.citation"
 
         assert set(analyst.execute(cited).fetchall()) == {(DOCUMENT[:5], None, False)}
         assert set(house.asker.execute(cited).fetchall()) == {(DOCUMENT[:5], "Policy", True)}
@@ -167,7 +166,7 @@ class TestRows:
         name = house.make_role("pgclarify_reader", house.team)
         member = house.connect(name)
         house.converse(house.corpus_id)
-        listed = "select title, quote from pgclarify.evidence_citation"
+        listed = "select title, quote from pgclarify.citation"
         read = (
             "select citations, document_ids"
             " from pgclarify_private.rows(null::pgclarify.answer, array[%s]::bigint[], %s::name)"
@@ -215,16 +214,13 @@ class TestRows:
                 "select variants from pgclarify.listed_answer where run_id = %s", [run_id]
             ).fetchall()
             lines = house.asker.execute("select pgclarify.explain(%s)", [run_id]).fetchall()
-            rows = [
-                scalar(house.asker, f"select count(*) from pgclarify.{name} where run_id = %s", run_id)  # noqa: S608
-                for name in ("listed_answer", "answer_list")
-            ]
-            return variants[0], "\n".join(line[0] for line in lines), rows[0], rows[1]
+            rows = scalar(house.asker, "select count(*) from pgclarify.listed_answer where run_id = %s", run_id)
+            return variants[0], "\n".join(line[0] for line in lines), rows
 
         variants, told, *rows = shown()
         assert variants == ["Smith", "John Smith"]
         assert "John Smith" in told
-        assert rows == [1, 1]
+        assert rows == [1]
 
         house.owner.execute("select pgclarify.add_document('hidden', 'other', %s, readers => '{}')", [other])
 
@@ -232,16 +228,17 @@ class TestRows:
         assert variants == ["Smith"]
         assert "Smith" in told
         assert "John" not in told
-        assert rows == [0, 0]
+        assert rows == [0]
 
     def test_nobody_writes_them(self, house: House) -> None:
         house.converse(house.corpus_id)
-        tables = PRESENT & {
-            "detection", "rewriting", "evidence", "clarifying_question", "conversation", "turn", "listed_answer",
-            "estimate",
-        }  # fmt: skip
-        for table in tables:
-            assert state_of(house.asker, f"delete from pgclarify.{table}") == "42501"  # noqa: S608
+        for table in (
+            "pgclarify.rewriting",
+            "pgclarify.estimate",
+            "pgclarify_private.detection",
+            "pgclarify_private.turn",
+        ):
+            assert state_of(house.asker, f"delete from {table}") == "42501"  # noqa: S608
         functions = scalar(
             house.owner,
             """
@@ -295,7 +292,7 @@ class TestCalls:
             f"select pgclarify.reply({run_id}, 'yes')",
         ):
             assert state_of(analyst, statement) == "42501"
-        assert scalar(house.owner, "select count(*) from pgclarify.conversation") == 0
+        assert scalar(house.owner, "select count(*) from pgclarify_private.conversation") == 0
 
     @pytest.mark.committed
     def test_of_a_corpus_that_is_not_theirs(self, house: House) -> None:
@@ -361,8 +358,6 @@ def test_every_table_and_view_is_looked_at(connection: Connection) -> None:
     }  # fmt: skip
 
     assert {name for (name,) in readable} - set(TABLES) <= told_to_all | {
-        "investigation_step",
-        "investigation_citation",
         # test_withholding.py looks at these.
         "withheld_candidate",
         "withheld_entry",

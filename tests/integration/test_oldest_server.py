@@ -46,7 +46,7 @@ def old(old_server: str) -> Iterator[psycopg.Connection[Any]]:
 def test_a_question_is_what_was_typed(old: psycopg.Connection[Any], question: str) -> None:
     run_id = scalar(old, "select pgclarify.submit('clarify', %s, 'rental')", f" \t{question}\x0b\n")
 
-    assert scalar(old, "select question from pgclarify.run_summary where run_id = %s", run_id) == question
+    assert scalar(old, "select question from pgclarify.run where run_id = %s", run_id) == question
 
 
 def test_a_document_of_one_letter_is_not_blank(old: psycopg.Connection[Any]) -> None:

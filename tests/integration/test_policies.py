@@ -27,8 +27,8 @@ def as_json(options: dict[str, str]) -> str:
 
 def corpora(connection: Connection) -> set[str]:
     """The corpora that a role sees. All views must agree."""
-    names = {row[0] for row in connection.execute("select corpus from pgclarify.corpus_status")}
-    assert {row[0] for row in connection.execute("select name from pgclarify.corpus")} >= names
+    names = {row[0] for row in connection.execute("select corpus from pgclarify.corpus")}
+    assert {row[0] for row in connection.execute("select corpus from pgclarify.corpus")} >= names
     return names
 
 
@@ -160,7 +160,7 @@ class TestDocuments:
         member = connect(make_role("pgclarify_user", team))
         owner, analyst = connect(make_role("pgclarify_user")), connect(make_role("pgclarify_reader", team, lead))
         create(owner, "closed", reader=team, analyst=lead)
-        counts = "select (documents, passages, embedded, linked, failed) from pgclarify.corpus_status"
+        counts = "select (documents, passages, embedded, linked, failed) from pgclarify.corpus"
         add = "select pgclarify.add_document('closed', %s, 'Cars.', readers => %s)"
         for document_id, readers in (("1", None), ("2", ["nobody"]), ("3", ["nobody"]), ("4", None), ("5", ["nobody"])):
             owner.execute(add, [document_id, readers])
@@ -170,7 +170,7 @@ class TestDocuments:
         owner.execute("select pgclarify.remove_document('closed', '5')")
 
         assert scalar(member, counts) == ("2", "2", "2", None, None)
-        assert scalar(member, "select (pending, lag, next_embedded) from pgclarify.corpus_status") == (None, None, None)
+        assert scalar(member, "select (pending, lag, next_embedded) from pgclarify.corpus") == (None, None, None)
         assert scalar(owner, counts) == scalar(analyst, counts) == ("4", "4", "4", "0", "0")
         assert_counts_agree(connection)
 
@@ -192,7 +192,7 @@ class TestDocuments:
 
 def seen_of_runs(connection: Connection) -> dict[str, set[int]]:
     """The runs whose rows a role sees, by table and view."""
-    tables = ("run", "candidate", "verdict", "interpretation", "citation", "run_summary", "interpretation_citation")
+    tables = ("run", "candidate", "verdict", "interpretation", "citation")
     return {
         name: {row[0] for row in connection.execute(f"select run_id from pgclarify.{name}".encode())}  # noqa: S608
         for name in tables
@@ -259,7 +259,7 @@ class TestRuns:
         run_id = scalar(alice, "select pgclarify.submit('clarify', 'cars')")
         analyst = connect(make_role(analysts))
 
-        assert scalar(analyst, "select question from pgclarify.run_summary") == "cars"
+        assert scalar(analyst, "select question from pgclarify.run") == "cars"
         assert state_of(analyst, f"select pgclarify.cancel(array[{run_id}])") == INSUFFICIENT_PRIVILEGE
         assert scalar(alice, f"select pgclarify.cancel(array[{run_id}])")
         assert not scalar(alice, f"select pgclarify.cancel(array[{run_id}])")
@@ -288,9 +288,7 @@ class TestRuns:
 
         for table in ("document", "passage"):
             assert scalar(analyst, f"select count(*) from pgclarify.{table}") == 0  # noqa: S608
-        assert analyst.execute("select quote, title from pgclarify.interpretation_citation").fetchall() == [
-            ("Cars", None)
-        ]
+        assert analyst.execute("select quote, title from pgclarify.citation").fetchall() == [("Cars", None)]
 
     def test_an_analyst_of_a_dropped_corpus_sees_its_runs_no_more(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
@@ -315,7 +313,7 @@ class TestRuns:
         connection.execute("select pgclarify.add_document('insurance', '1', %s, 'Policy')", [content])
         alice = connect(name)
         run_id = self.answered(connection, hire, alice)
-        view = "select quote, title, is_current from pgclarify.interpretation_citation"
+        view = "select quote, title, is_current from pgclarify.citation"
         assert alice.execute(view.encode()).fetchall() == [("Cars", "Policy", True)]
 
         connection.execute("select pgclarify.add_document('insurance', '1', %s, 'Policy', readers => '{}')", [content])

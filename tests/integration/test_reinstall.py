@@ -21,7 +21,7 @@ def call_in_progress(connect: Connect, make_role: MakeRole) -> Connection:
     """A session with a call of ours in an open transaction, like one that waits for an answer."""
     caller = connect(make_role("pgclarify_user"))
     caller.execute("begin")
-    caller.execute("select from pgclarify_private.caller, pgclarify.run_summary, pgclarify.worker_status")
+    caller.execute("select from pgclarify_private.caller, pgclarify.run, pgclarify.worker_status")
     return caller
 
 
@@ -38,7 +38,7 @@ def test_with_nothing_to_change_it_waits_for_nobody(
     installer.install(database)
 
     assert connection.execute(views.encode()).fetchall() == before
-    assert scalar(call_in_progress, "select count(*) from pgclarify.run_summary") == 0
+    assert scalar(call_in_progress, "select count(*) from pgclarify.run") == 0
 
 
 def test_with_something_to_change_it_says_whom_it_waits_for(

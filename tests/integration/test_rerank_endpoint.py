@@ -40,7 +40,7 @@ def search(connection: Connection, question: str, **options: object) -> list[tup
 
 def last_run(connection: Connection, *columns: str) -> tuple[Any, ...]:
     with connection.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute("select * from pgclarify.run_summary order by run_id desc limit 1").fetchone()
+        row = cursor.execute("select * from pgclarify.run order by run_id desc limit 1").fetchone()
     assert row is not None
     return tuple(row[column] for column in columns)
 
@@ -151,7 +151,7 @@ class TestMoney:
         )
         search(asker, "a repair shop", budget=4)
         assert last_run(superuser, "completions", "cost_usd") == (1, None)
-        spent, reserved = superuser.execute("select spent_usd, reserved_usd from pgclarify.budget_status").fetchall()[0]
+        spent, reserved = superuser.execute("select spent_usd, reserved_usd from pgclarify.budget").fetchall()[0]
         assert spent > 0
         assert reserved == 0
 

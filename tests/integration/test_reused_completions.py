@@ -23,8 +23,8 @@ def asked(asker: Connection, question: str) -> int:
 def counted(asker: Connection, run_id: int) -> tuple[int, int]:
     """The calls that were paid for, and those that were reused. Its stages say the same."""
     asker.execute("select pgclarify.wait(array[%s::bigint])", [run_id])
-    run = "select completions, reused_completions from pgclarify.run_summary where run_id = %s"
-    stages = "select sum(calls), sum(reused_calls) from pgclarify.stage where run_id = %s"
+    run = "select completions, reused_completions from pgclarify.run where run_id = %s"
+    stages = "select sum(calls), sum(reused_calls) from pgclarify_private.seen_stage where run_id = %s"
     (told,) = asker.execute(run.encode(), [run_id]).fetchall()
     assert asker.execute(stages.encode(), [run_id]).fetchall() == [told]
     return told[0], told[1]
@@ -51,5 +51,5 @@ def test_a_run_counts_as_its_stages_do(asker: Connection, superuser: Connection,
     assert counted(asker, again) == (0, 3)
     # A consolidation copies the verdicts, and pays for nothing.
     run_id = scalar(asker, "select max(run_id) from pgclarify.consolidate(%s)", again)
-    reused = "select completions, reused_completions from pgclarify.run_summary where run_id = %s"
+    reused = "select completions, reused_completions from pgclarify.run where run_id = %s"
     assert asker.execute(reused.encode(), [run_id]).fetchall() == [(0, 1)]

@@ -55,9 +55,11 @@ class TestWithAModel:
         assert (found["rewritten"], found["was_ambiguous"]) == ("Where was Lindvik Altar born?", False)
         assert found["reason"]
         assert model.calls == calls + 1
-        stages = rows(asker, "select name, calls from pgclarify.stage where run_id = %s order by 1", found["run_id"])
+        stages = rows(
+            asker, "select name, calls from pgclarify_private.seen_stage where run_id = %s order by 1", found["run_id"]
+        )
         assert stages == [{"name": "detection", "calls": 0}, {"name": "rewriting", "calls": 1}]
-        (seen,) = rows(asker, "select * from pgclarify.ambiguity_detection where run_id = %s", found["run_id"])
+        (seen,) = rows(asker, "select * from pgclarify.detection where run_id = %s", found["run_id"])
         assert (seen["operation"], seen["is_ambiguous"]) == ("rewrite", False)
 
     def test_asked_again_it_is_not_paid_for_again(self, asker: Connection, model: Server) -> None:
@@ -113,14 +115,14 @@ class TestWithAModel:
         assert found["rewritten"] == question
         assert "the model" in found["reason"]
         assert warnings == [f"run {found['run_id']} is partial: some calls of the model failed"]
-        ended = "select status, stop_reason is not null as why from pgclarify.run_summary where run_id = %s"
+        ended = "select status, stop_reason is not null as why from pgclarify.run where run_id = %s"
         assert rows(asker, ended, found["run_id"]) == [{"status": "partial", "why": True}]
 
     @pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
     def test_inside_a_transaction(self, asker: Connection, model: Server, level: str) -> None:
         with asker.transaction():
             asker.execute(f"set transaction isolation level {level}".encode())
-            asker.execute("select count(*) from pgclarify.run_summary")  # the snapshot is taken here
+            asker.execute("select count(*) from pgclarify.run")  # the snapshot is taken here
             asker.execute(
                 "create temporary table found on commit drop as select * from pgclarify.rewrite(%s, %s, %s)",
                 ["Where was she born?", HISTORY, SURE],
@@ -142,7 +144,7 @@ class TestWithAModel:
         waiting.join(60)
 
         assert states == [CANCELLED]
-        status = "select status from pgclarify.run_summary where question = %s"
+        status = "select status from pgclarify.run where question = %s"
         assert scalar(plain, status, question) == "cancelled"
         until(lambda: model.in_flight == 0)
 
@@ -186,5 +188,5 @@ def test_without_a_language_model_the_question_comes_back_with_the_reason(
     found = rewrite(connection, " Where  was she born?")
     assert (found["rewritten"], found["was_ambiguous"]) == (" Where  was she born?", True)
     assert found["reason"].startswith("there is no language model")
-    status = "select status from pgclarify.run_summary where operation = 'rewrite'"
+    status = "select status from pgclarify.run where operation = 'rewrite'"
     assert scalar(connection, status) == "succeeded"

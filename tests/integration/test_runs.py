@@ -66,8 +66,8 @@ def test_many_questions_at_once(asker: Connection, model: Server) -> None:
     assert [row[3:] for row in by_key["a"]] == [row[3:] for row in by_key["e"]]
     ((_, _, _, run_id, status, ordinal, interpretation),) = by_key["b"]
     assert (status, ordinal, interpretation) == ("failed", None, None)
-    assert scalar(asker, "select error from pgclarify.run_summary where run_id = %s", run_id)
-    asked = scalar(asker, "select count(*) from pgclarify.run_summary where question = 'many hail'")
+    assert scalar(asker, "select error from pgclarify.run where run_id = %s", run_id)
+    asked = scalar(asker, "select count(*) from pgclarify.run where question = 'many hail'")
     assert asked == 1
 
 
@@ -177,7 +177,7 @@ def test_a_passage_that_gives_orders_is_data(asker: Connection, model: Server) -
 def test_a_run_can_be_watched_and_cancelled(asker: Connection, model: Server) -> None:
     model.behavior = lambda chat: HANG if is_about("Canada", chat) else by_rules(chat)
     run_id = submit(asker, "watched", len(DOCUMENTS))
-    seen = "select status, candidates, verdicts from pgclarify.run_summary where run_id = %s"
+    seen = "select status, candidates, verdicts from pgclarify.run where run_id = %s"
 
     until(lambda: asker.execute(seen, [run_id]).fetchone() == ("running", len(DOCUMENTS), len(DOCUMENTS) - 1))
     with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
@@ -220,7 +220,7 @@ def test_a_failed_run_says_why(asker: Connection, model: Server) -> None:
         asker.execute("select * from pgclarify.clarify('refused')")
     assert caught.value.sqlstate == "PC003"
     run_id, status, error, error_code = asker.execute(
-        "select run_id, status, error, error_code from pgclarify.run_summary where question = 'refused'"
+        "select run_id, status, error, error_code from pgclarify.run where question = 'refused'"
     ).fetchall()[0]
     assert (status, error_code) == ("failed", "PC013")
     assert "403" in error
@@ -311,7 +311,7 @@ def test_a_run_of_somebody_else_does_not_exist(
         ):
             with pytest.raises(psycopg.errors.UndefinedObject):
                 stranger.execute(statement.encode(), [run_id])
-        assert scalar(stranger, "select count(*) from pgclarify.run_summary where run_id = %s", run_id) == 0
+        assert scalar(stranger, "select count(*) from pgclarify.run where run_id = %s", run_id) == 0
     with closing(service.connect(make_role(service.asker))) as colleague:
         assert colleague.execute("select * from pgclarify.result(%s)", [run_id]).fetchall()
 
@@ -319,7 +319,7 @@ def test_a_run_of_somebody_else_does_not_exist(
 def test_a_corpus_whose_model_nobody_can_load_says_so(asker: Connection, model: Server) -> None:
     asker.execute("select pgclarify.create_corpus('unloadable', embedding_model => './no-such-model')")
     asker.execute("select pgclarify.add_document('unloadable', '1', 'Some text that nobody can embed.')")
-    status = "select error from pgclarify.corpus_status where corpus = 'unloadable'"
+    status = "select error from pgclarify.corpus where corpus = 'unloadable'"
     assert "no-such-model" in until(lambda: scalar(asker, status), 120)
 
     with pytest.raises(psycopg.Error) as caught:

@@ -40,7 +40,7 @@ def test_an_answer_is_served_again_until_the_corpus_changes(asker: Connection, m
     assert {document_id for row in changed for document_id in row[7]} == {"103"}
     assert model.calls == calls, "the remaining passages were read before"
     assert asker.execute(
-        "select document_id, is_current from pgclarify.interpretation_citation where run_id = %s order by 1",
+        "select document_id, is_current from pgclarify.citation where run_id = %s order by 1",
         [first[0][0]],
     ).fetchall() == [("101", False), ("103", True)]
 
@@ -55,10 +55,10 @@ def test_answers_are_not_served_again_where_runs_are_not_to_be_reused(asker: Con
     ]
 
     def runs_of_asking() -> int:
-        before = scalar(asker, "select count(*) from pgclarify.run_summary")
+        before = scalar(asker, "select count(*) from pgclarify.run")
         for statement in asked:
             asker.execute(statement.encode())
-        return int(scalar(asker, "select count(*) from pgclarify.run_summary") - before)
+        return int(scalar(asker, "select count(*) from pgclarify.run") - before)
 
     assert runs_of_asking() == len(asked)
     calls = model.calls
@@ -120,7 +120,7 @@ def test_equal_work_of_two_runs_is_paid_for_once(
         runs = [submit(asker, "equal work", 6), submit(other, "equal work", 6)]
         assert wait(asker, [runs[0]]) == wait(other, [runs[1]]) == ["succeeded"]
         paid = [
-            connection.execute("select completions from pgclarify.run_summary where run_id = %s", [run_id]).fetchone()
+            connection.execute("select completions from pgclarify.run where run_id = %s", [run_id]).fetchone()
             for connection, run_id in zip((asker, other), runs, strict=True)
         ]
 
@@ -141,7 +141,7 @@ def test_consolidating_again_asks_no_model(asker: Connection, model: Server, emb
     assert 0 < len(again) <= max(1, 2 * len(first) // 3)
     cited = [{document_id for row in rows for document_id in row[7]} for rows in (first, again)]
     assert cited[1] <= cited[0]
-    operation = "select operation, completions from pgclarify.run_summary where run_id = %s"
+    operation = "select operation, completions from pgclarify.run where run_id = %s"
     assert asker.execute(operation, [again[0][0]]).fetchone() == ("consolidate", 0)
 
 

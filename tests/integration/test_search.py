@@ -66,7 +66,9 @@ def test_search_from_neighbor_to_neighbor(asker: Connection, superuser: Connecti
         "select run_id, stop_reason from pgclarify.run where settings ->> 'retrieval' = 'adaptive'"
     ).fetchall()
     assert stop_reason == "the budget of 5 passages is spent"
-    stages = asker.execute("select name, batch from pgclarify.stage where run_id = %s order by ordinal", [run_id])
+    stages = asker.execute(
+        "select name, batch from pgclarify_private.seen_stage where run_id = %s order by ordinal", [run_id]
+    )
     # A batch is at most half of the budget.
     batches = [("reranking", 1), ("neighbors", 1), ("reranking", 2), ("reranking", 3)]
     assert stages.fetchall() == [("retrieval", None), *batches]

@@ -61,7 +61,9 @@ async def until(connection: Connection, spaces: Spaces, expected: dict[str, tupl
             while found != expected:
                 await spaces.open_new()
                 await asyncio.sleep(0.01)
-                rows = connection.execute("select model, state, error from pgclarify.embedding_space").fetchall()
+                rows = connection.execute(
+                    "select model, state, error from pgclarify_private.embedding_space"
+                ).fetchall()
                 found = {model: (state, error and error.split(" ", 1)[0]) for model, state, error in rows}
     except TimeoutError:
         assert found == expected
@@ -109,12 +111,14 @@ async def test_what_is_at_a_path_stays_unknown(connection: Connection, database:
     async with open_pool(database) as pool:
         opened = Spaces(pool, embedders)
         async with asyncio.timeout(300):
-            while scalar(connection, "select count(*) from pgclarify.embedding_space where error is null"):
+            while scalar(connection, "select count(*) from pgclarify_private.embedding_space where error is null"):
                 await opened.open_new()
                 await asyncio.sleep(0.01)
         await opened.close()
     embedders.close()
-    texts = connection.execute("select distinct replace(error, model, 'it') from pgclarify.embedding_space").fetchall()
+    texts = connection.execute(
+        "select distinct replace(error, model, 'it') from pgclarify_private.embedding_space"
+    ).fetchall()
     assert len(texts) == 1
     assert texts[0][0].startswith("no embedding model it: ")
 

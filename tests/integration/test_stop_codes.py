@@ -63,8 +63,8 @@ class Desk:
         return run_id
 
     def code(self, run_id: int) -> str | None:
-        """The row of run_summary."""
-        found: str | None = scalar(self.asker, "select stop_code from pgclarify.run_summary where run_id = %s", run_id)
+        """The row of run."""
+        found: str | None = scalar(self.asker, "select stop_code from pgclarify.run where run_id = %s", run_id)
         return found
 
 
@@ -153,7 +153,7 @@ def test_only_what_a_language_model_judged_is_a_gap(rules: Desk, connection: Con
     reading.ask("pizza")
     reading.ask("towing", status="partial", stop_code="budget")
     rules.worker.send("group_questions", most=100, run_ids=[], vectors=[], skipped_models=[])
-    gaps = rules.asker.execute("select question from pgclarify.content_gap").fetchall()
+    gaps = rules.asker.execute("select question from pgclarify.asked_question where is_gap").fetchall()
     asked = rules.asker.execute(
         "select question, unanswered_runs, unread_runs from pgclarify.asked_question order by question"
     ).fetchall()

@@ -119,7 +119,7 @@ def test_under_every_isolation_level(asker: Connection, model: Server, level: st
     question = f"{level} {access}"
     with asker.transaction():
         asker.execute(f"set transaction isolation level {level}, {access}".encode())
-        asker.execute("select count(*) from pgclarify.run_summary")  # the snapshot is taken here
+        asker.execute("select count(*) from pgclarify.run")  # the snapshot is taken here
         inside = asker.execute(CLARIFY, [question]).fetchall()
         calls = model.calls
         again = asker.execute(CLARIFY, [question]).fetchall()
@@ -152,7 +152,7 @@ def test_inside_a_stable_function_of_a_user(
     rows = asker.execute(statement, [f"a stable {language} function"]).fetchall()
 
     assert rows
-    requester = asker.execute("select requested_by from pgclarify.run_summary where run_id = %s", [rows[0][0]])
+    requester = asker.execute("select requested_by from pgclarify.run where run_id = %s", [rows[0][0]])
     assert requester.fetchone() == (service.asker,)
 
 
@@ -239,9 +239,9 @@ def test_after_the_timeout_the_run_goes_on(asker: Connection, model: Server, lev
         asker.execute(CLARIFY.replace(")", ", timeout => '0.3s')").encode(), [f"too late {level}"])
 
     assert caught.value.sqlstate == "PC002"
-    (run_id,) = asker.execute(
-        "select run_id from pgclarify.run_summary where question = %s", [f"too late {level}"]
-    ).fetchall()[0]
+    (run_id,) = asker.execute("select run_id from pgclarify.run where question = %s", [f"too late {level}"]).fetchall()[
+        0
+    ]
     assert str(run_id) in (caught.value.diag.message_detail or "")
     assert asker.execute("select status from pgclarify.wait(array[%s::bigint])", [run_id]).fetchone() == ("succeeded",)
     assert asker.execute("select * from pgclarify.result(%s)", [run_id]).fetchall()
@@ -270,7 +270,7 @@ def is_cancelled(
         assert scalar(caller, "select pgclarify_dblink.dblink_get_connections()") is None
         until(lambda: loopbacks(superuser) == 0)
         if has_begun:
-            status = "select status from pgclarify.run_summary where question = %s"
+            status = "select status from pgclarify.run where question = %s"
             assert scalar(superuser, status, question) == "cancelled"
         # The worker notices it and cancels the call.
         until(lambda: model.in_flight == 0)
@@ -391,7 +391,7 @@ def test_a_loopback_that_is_lost_while_a_call_waits_names_the_run(
     told = caught.value.diag
     assert caught.value.sqlstate == "PC005"
     (run_id,) = asker.execute(
-        "select run_id from pgclarify.run_summary where question = 'a connection that is lost'"
+        "select run_id from pgclarify.run where question = 'a connection that is lost'"
     ).fetchall()[0]
     assert (told.table_name, told.column_name, told.datatype_name) == ("run", "run_id", str(run_id))
     assert str(run_id) in (told.message_detail or "")

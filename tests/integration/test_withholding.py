@@ -11,7 +11,7 @@ from tests.integration.erasing import CANARY, CORPUS, OPEN, SECRET, TEXTS, carry
 
 pytestmark = pytest.mark.rolled_back
 
-TABLES = ("candidate", "verdict", "interpretation", "citation", "interpretation_citation")
+TABLES = ("candidate", "verdict", "interpretation", "citation")
 
 
 @pytest.fixture

@@ -190,7 +190,7 @@ def test_an_endpoint_that_is_down(
     assert told.returncode == 1
     assert str(caught.value.diag.message_detail) in told.stderr, "the whole message, including the text after a colon"
     assert caught.value.sqlstate == "PC003"
-    error = scalar(connection, "select error from pgclarify.run_summary where status = 'failed'")
+    error = scalar(connection, "select error from pgclarify.run where status = 'failed'")
     assert str(port) in error
     assert str(port) in (caught.value.diag.message_detail or "")
 

@@ -69,7 +69,7 @@ async def store(connection: Connection, worker: HandWorker, embedder: LocalEmbed
         worker.store(documents, by_text)
     worker.send("apply_term_changes")
     link(worker)
-    assert scalar(connection, "select linked from pgclarify.corpus_status") == len(PASSAGES)
+    assert scalar(connection, "select linked from pgclarify.corpus") == len(PASSAGES)
 
 
 async def search(

@@ -50,7 +50,7 @@ def recorder(service: Service, asker: Connection, superuser: Connection, model: 
             superuser,
             """
             select pending = 0 and linked = passages and not exists (select from pgclarify_private.term_change)
-            from pgclarify.corpus_status where corpus = %s
+            from pgclarify.corpus where corpus = %s
             """,
             CORPUS,
         )

@@ -69,7 +69,7 @@
                     select (run.settings ->> 'refresh')::integer
                     from pgclarify.run
                     inner join pgclarify.corpus on corpus.corpus_id = run.corpus_id
-                    where corpus.name = {{ pgclarify.literal(corpus) }} and run.settings ? 'refresh'
+                    where corpus.corpus = {{ pgclarify.literal(corpus) }} and run.settings ? 'refresh'
                 )
                 limit 1
             )
@@ -117,7 +117,7 @@
                 and (
                     run.status in ('queued', 'running')
                     -- The revision counts only documents that this role may read.
-                    or run.status = 'succeeded' and run.corpus_revision = counted.revision
+                    or run.status = 'succeeded' and run.corpus_revision = corpus.revision
                 ),
                 false
             )
@@ -125,8 +125,7 @@
             or not exists (select from {{ questions }} as given where given.question_key = known.question_key) as is_good
         from {{ runs }} as known
         left join pgclarify.run on known.run_id = run.run_id
-        left join pgclarify.corpus on corpus.name = {{ pgclarify.literal(asked_with.corpus) }}
-        left join pgclarify.corpus_status as counted on counted.corpus = corpus.name
+        left join pgclarify.corpus on corpus.corpus = {{ pgclarify.literal(asked_with.corpus) }}
     ) as stands
     where stands.question_key = kept.question_key and kept.is_due <> (not stands.is_good)
 {% endmacro %}
@@ -196,7 +195,7 @@
             case when earlier.run_id is null then asked.status else 'earlier' end as status
         from {{ runs }} as known
         left join pgclarify.run as asked on asked.run_id = known.run_id
-        left join pgclarify.corpus on corpus.name = {{ pgclarify.literal(corpus) }}
+        left join pgclarify.corpus on corpus.corpus = {{ pgclarify.literal(corpus) }}
         -- If asking again has failed, or has only a partial result, the earlier answer stays.
         left join pgclarify.run as earlier
             on earlier.run_id = known.built_run_id

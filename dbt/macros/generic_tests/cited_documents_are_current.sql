@@ -12,7 +12,7 @@
         end as what
     from (select distinct model.run_id from (select * from {{ model }}) as model) as shown
     left join pgclarify.run on run.run_id = shown.run_id
-    left join pgclarify.interpretation_citation as cited on cited.run_id = run.run_id
+    left join pgclarify.citation as cited on cited.run_id = run.run_id and cited.is_medoid is not null
     left join pgclarify.document on document.corpus_id = run.corpus_id and document.id = cited.document_id
     where
         run.run_id is null

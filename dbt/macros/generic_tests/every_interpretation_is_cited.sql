@@ -14,6 +14,8 @@
                 from pgclarify.citation as cited
                 where
                     cited.run_id = shown.run_id
+                    -- Of interpretations only.
+                    and cited.is_medoid is not null
                     and cited.ordinal = shown.ordinal
                     and cited.document_id = any(shown.document_ids)
             )

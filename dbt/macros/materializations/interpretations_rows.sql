@@ -30,7 +30,7 @@
                     proof.document_id, proof.title, proof.uri, proof.passage_id, proof.heading, proof.quote,
                     proof.start_char, proof.end_char, proof.is_current,
                     row_number() over (partition by proof.document_id order by proof.rank) = 1 as is_first
-                from pgclarify.interpretation_citation as proof
+                from pgclarify.citation as proof
                 where proof.run_id = found.run_id and proof.ordinal = found.ordinal
             ) as citation
         ) as cited

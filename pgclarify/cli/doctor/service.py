@@ -103,7 +103,7 @@ def check_corpora(corpora: Sequence[Row]) -> list[Check]:
     """Check the corpora.
 
     Args:
-        corpora: Rows of `pgclarify.corpus_status`.
+        corpora: Rows of `pgclarify.corpus`.
     """
     checks = [_check_model(corpus) for corpus in corpora if corpus["error"]]
     failed = {f"{corpus['failed']:,} in {corpus['corpus']}" for corpus in corpora if corpus["failed"]}
@@ -127,7 +127,7 @@ def models_at_endpoint(corpora: Sequence[Row]) -> set[str]:
     """Return the embedding models behind an endpoint that corpora use, or change to.
 
     Args:
-        corpora: Rows of `pgclarify.corpus_status`.
+        corpora: Rows of `pgclarify.corpus`.
     """
     models = {corpus[column] for corpus in corpora for column in ("embedding_model", "next_embedding_model")}
     return {model for model in models if model is not None and model.startswith(AT_ENDPOINT)}

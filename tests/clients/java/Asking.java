@@ -74,7 +74,7 @@ final class Asking {
             Check.that(!answers(statement).isEmpty(), "no reading");
             try (Statement runs = connection.createStatement();
                     ResultSet run = runs.executeQuery(
-                            "select created_at, finished_at from pgclarify.run_summary where question = 'columns'")) {
+                            "select created_at, finished_at from pgclarify.run where question = 'columns'")) {
                 Check.that(run.next(), "no run");
                 OffsetDateTime createdAt = run.getObject("created_at", OffsetDateTime.class);
                 Check.that(createdAt.isBefore(run.getObject("finished_at", OffsetDateTime.class)), createdAt);
@@ -147,7 +147,7 @@ final class Asking {
             }
             try (Statement statement = connection.createStatement();
                     ResultSet row = statement.executeQuery(
-                            "select documents from pgclarify.corpus_status where corpus = 'batched'")) {
+                            "select documents from pgclarify.corpus where corpus = 'batched'")) {
                 row.next();
                 Check.same(100L, row.getLong(1));
             }

@@ -30,7 +30,7 @@ final class Metadata {
 
     private static void viewsHaveComments() throws SQLException {
         try (Connection connection = Check.connect("dashboard")) {
-            Check.that(views(connection).contains("run_summary"), "no view run_summary");
+            Check.that(views(connection).contains("run"), "no view run");
             DatabaseMetaData metadata = connection.getMetaData();
             try (ResultSet found = metadata.getTables(null, SCHEMA, "%", new String[] {"VIEW"})) {
                 while (found.next()) {
@@ -104,7 +104,7 @@ final class Metadata {
             }
             try (Statement statement = connection.createStatement();
                     ResultSet runs = statement.executeQuery(
-                            "select count(*) from pgclarify.run_summary where requested_by = current_user")) {
+                            "select count(*) from pgclarify.run where requested_by = current_user")) {
                 runs.next();
                 Check.same(0L, runs.getLong(1));
             }

@@ -79,7 +79,7 @@ final class Stopping {
             String status = statusOf(connection, question);
             Check.that(status.equals("queued") || status.equals("running"), status);
             try (PreparedStatement cancel = connection.prepareStatement(
-                    "select pgclarify.cancel(array[run_id]) from pgclarify.run_summary where question = ?")) {
+                    "select pgclarify.cancel(array[run_id]) from pgclarify.run where question = ?")) {
                 cancel.setString(1, question);
                 try (ResultSet row = cancel.executeQuery()) {
                     row.next();
@@ -111,7 +111,7 @@ final class Stopping {
 
     private static String statusOf(Connection connection, String question) throws SQLException {
         try (PreparedStatement statement =
-                connection.prepareStatement("select status from pgclarify.run_summary where question = ?")) {
+                connection.prepareStatement("select status from pgclarify.run where question = ?")) {
             statement.setString(1, question);
             try (ResultSet row = statement.executeQuery()) {
                 return row.next() ? row.getString(1) : NO_RUN;

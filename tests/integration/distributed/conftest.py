@@ -38,7 +38,7 @@ def admins(admin: Connection) -> list[Connection]:
 def database(cluster_dsn: str, admin: Connection) -> Iterator[str]:
     """That database, without corpora and their tables afterwards."""
     yield cluster_dsn
-    for (name,) in admin.execute("select name from pgclarify.corpus").fetchall():
+    for (name,) in admin.execute("select corpus from pgclarify.corpus").fetchall():
         admin.execute("select pgclarify.drop_corpus(%s)", [name])
     while scalar(admin, "select pgclarify_private.drop_orphan_partition()") is not None:
         pass

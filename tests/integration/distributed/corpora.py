@@ -50,7 +50,7 @@ def found(
         "select result.document_id, result.heading, result.content, round(result.score::numeric, 6)"
         " from pgclarify.corpus cross join lateral pgclarify_private.search("
         " corpus.corpus_id, %s::name[], %s, %s, %s::public.halfvec, %s) as result"
-        " where corpus.name = %s order by result.score desc, result.document_id, result.content",
+        " where corpus.corpus = %s order by result.score desc, result.document_id, result.content",
         [list(roles), method, question, json.dumps(vector_of(question)), top_k, corpus],
     ).fetchall()
 
@@ -58,7 +58,7 @@ def found(
 def content_of(connection: Connection, corpus: str) -> tuple[list[Any], list[Any], list[Any]]:
     """Passages, vectors and counted words of a corpus, without what is different in each: ids."""
     corpus_id, space_id = connection.execute(
-        "select corpus_id, embedding_space_id from pgclarify.corpus where name = %s", [corpus]
+        "select corpus_id, embedding_space_id from pgclarify.corpus where corpus = %s", [corpus]
     ).fetchall()[0]
     passages = connection.execute(
         sql.SQL(

@@ -53,7 +53,7 @@ def test_it_follows_every_change(connection: Connection, both: HandWorker, reade
     both.index_everything()
 
     assert_same(connection, reader)
-    counts = connection.execute("select documents, passages, pending, embedded from pgclarify.corpus_status").fetchall()
+    counts = connection.execute("select documents, passages, pending, embedded from pgclarify.corpus").fetchall()
     assert counts[0] == counts[1]
 
 
@@ -142,7 +142,7 @@ def test_a_dry_run_moves_nothing(connection: Connection, both: HandWorker) -> No
     assert said["bytes"] > 0
     assert not scalar(
         connection,
-        "select pgclarify_private.is_distributed(corpus_id) from pgclarify.corpus where name = 'here'",
+        "select pgclarify_private.is_distributed(corpus_id) from pgclarify.corpus where corpus = 'here'",
     )
     # A corpus that is distributed already is not changed.
     for options in ({"shards": 8}, {"shards": 8, "dry_run": True}):
@@ -167,7 +167,7 @@ def test_what_waits_while_a_corpus_is_moved(
     user = connect(connection.info.user)
     for session in (user, worker.connection):
         session.execute("set lock_timeout = '1s'")
-    copy = "select pgclarify_private.copy_table(%s, %s, null, %s, 100) from pgclarify.corpus where name = 'here'"
+    copy = "select pgclarify_private.copy_table(%s, %s, null, %s, 100) from pgclarify.corpus where corpus = 'here'"
     passages = scalar(
         connection, "select pgclarify_private.partition_name('passage', min(corpus_id)) from pgclarify.corpus"
     )
@@ -203,7 +203,7 @@ def test_what_it_does_not_do(connection: Connection, both: HandWorker) -> None:
         "select pgclarify_private.set_embedding_model(caller, 'there', 'another') from pgclarify_private.caller",
     ):
         assert state_of(connection, statement) == "0A000", statement
-    assert scalar(connection, "select linked from pgclarify.corpus_status where corpus = 'there'") == 0
+    assert scalar(connection, "select linked from pgclarify.corpus where corpus = 'there'") == 0
     # Neighbors are computed when they are requested.
     first = {
         corpus: scalar(
@@ -269,7 +269,7 @@ def test_a_corpus_comes_back(connection: Connection, both: HandWorker, reader: s
     ):
         connection.execute(statement.encode())
     both.index_everything()
-    linked = "select linked = embedded from pgclarify.corpus_status where corpus = 'there'"
+    linked = "select linked = embedded from pgclarify.corpus where corpus = 'there'"
     link(both)
     assert scalar(connection, linked)
     assert distribute(connection, "there", shards=2)["shards"] == 2
@@ -329,7 +329,7 @@ def test_a_call_is_cancelled_while_it_waits_for_a_lock(
 
 def described(connection: Connection, corpus: str) -> list[tuple[Any, ...]]:
     """The tables, columns, constraints and indexes of a corpus, without its ids."""
-    ids = connection.execute("select corpus_id, embedding_space_id from pgclarify.corpus where name = %s", [corpus])
+    ids = connection.execute("select corpus_id, embedding_space_id from pgclarify.corpus where corpus = %s", [corpus])
     corpus_id, space_id = ids.fetchall()[0]
     rows = connection.execute(
         """

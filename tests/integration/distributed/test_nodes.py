@@ -281,7 +281,7 @@ def test_a_grant_stays_on_the_coordinator(connection: Connection, both: HandWork
         row[0] for row in connection.execute("select pgclarify.grant_access('there', %s, 'reader')", [reader])
     ]
     assert any(statement.startswith("create role") for statement in statements)
-    group = scalar(connection, "select reader from pgclarify.corpus where name = 'there'")
+    group = scalar(connection, "select reader from pgclarify.corpus where corpus = 'there'")
     has_group = f"select count(*) from pg_roles where rolname = '{group}'"  # noqa: S608 - a name that was just made
     assert scalar(connection, ON_NODES, has_group) == 0
     assert scalar(connection, "show citus.enable_ddl_propagation") == before

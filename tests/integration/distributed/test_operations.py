@@ -52,9 +52,9 @@ def filled(connection: Connection, corpus: str) -> set[str]:
     ).fetchall()
     of_corpus = {
         "corpus": "corpus = %s",
-        "corpus_id": "corpus_id = (select corpus_id from pgclarify.corpus where name = %s)",
+        "corpus_id": "corpus_id = (select corpus_id from pgclarify.corpus where corpus = %s)",
         "run_id": "run_id in (select run_id from pgclarify.run where corpus_name = %s)",
-        "eval_run_id": "eval_run_id in (select eval_run_id from pgclarify.eval_run where corpus_name = %s)",
+        "eval_run_id": "eval_run_id in (select eval_run_id from pgclarify_private.eval_run where corpus_name = %s)",
     }
     found = set()
     for relation, key in relations:
@@ -72,7 +72,7 @@ def test_every_operation_has_its_rows(database: str, connection: Connection, tmp
             load(connection, corpus)
             wait_until_searchable(connection, corpus)
         distribute(connection, "there", shards=2)
-        until(lambda: scalar(connection, "select linked = passages from pgclarify.corpus_status where corpus = 'here'"))
+        until(lambda: scalar(connection, "select linked = passages from pgclarify.corpus where corpus = 'here'"))
         variables = environment(database, model.base_url)
 
         def command(*arguments: str) -> str:

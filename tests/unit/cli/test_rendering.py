@@ -401,6 +401,6 @@ def test_one_has_its_proof_and_more_have_theirs(number: int, said: str) -> None:
 def test_what_a_run_cost_and_what_was_warned_of() -> None:
     assert "run 17 ($0.0012): pgclarify explain 17" in shown(rendering.explain_hint(17, Decimal("0.00123")))
     assert "run 17: pgclarify explain 17" in shown(rendering.explain_hint(17, Decimal(0)))
-    said = shown(rendering.warning('run 17 is partial: budget "support" is spent', "See: budget_status."))
+    said = shown(rendering.warning('run 17 is partial: budget "support" is spent', "See: budget."))
     assert 'Warning: Run 17 is partial: budget "support" is spent.' in said
-    assert "Hint: See: budget_status." in said
+    assert "Hint: See: budget." in said

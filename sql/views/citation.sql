@@ -1,0 +1,91 @@
+-- The citations of all operations. Text is wrapped: see views/wrapping.sql.
+
+create or replace view pgclarify.citation as
+select
+    cited.run_id,
+    run.operation,
+    cited.ordinal,
+    cited.rank,
+    cited.candidate_rank,
+    cited.is_medoid,
+    cited.corpus_id,
+    run.corpus_name || '' as corpus,
+    cited.document_id || '' as document_id,
+    found.title || '' as title,
+    found.uri || '' as uri,
+    cited.passage_id,
+    cited.heading || '' as heading,
+    cited.quote || '' as quote,
+    coalesce(found.start_char, cited.start_char) as start_char,
+    coalesce(found.start_char + length(cited.quote), cited.end_char) as end_char,
+    found.start_char is not null as is_current,
+    run.question || '' as question,
+    interpretation.interpretation || '' as interpretation,
+    coalesce(interpretation.answer, step.answer, listed_answer.answer) || '' as answer,
+    (run.requested_by || '')::name as requested_by,
+    run.created_at
+from pgclarify_private.run
+-- The joins are outside of the union, so that the planner passes a run_id to the index of each table.
+inner join (
+    select
+        citation.run_id, citation.ordinal, citation.rank, citation.candidate_rank, citation.is_medoid, citation.corpus_id,
+        citation.document_id, citation.passage_id, citation.heading, citation.quote, citation.start_char, citation.end_char
+    from pgclarify_private.citation
+    union all
+    select
+        step_citation.run_id, step_citation.step_ordinal, step_citation.rank, step_citation.candidate_rank, null,
+        step_citation.corpus_id, step_citation.document_id, step_citation.passage_id, step_citation.heading,
+        step_citation.quote, step_citation.start_char, step_citation.end_char
+    from pgclarify_private.step_citation
+    union all
+    select
+        evidence.run_id, evidence.ordinal, evidence.rank, evidence.candidate_rank, null, evidence.corpus_id,
+        evidence.document_id, evidence.passage_id, evidence.heading, evidence.quote, evidence.start_char, evidence.end_char
+    from pgclarify_private.evidence
+) as cited on run.run_id = cited.run_id
+-- A run has rows in one of these. As left joins, a query that only counts citations can skip them.
+left join pgclarify_private.interpretation
+    on cited.run_id = interpretation.run_id and cited.ordinal = interpretation.ordinal
+left join pgclarify_private.step on cited.run_id = step.run_id and cited.ordinal = step.ordinal
+left join pgclarify_private.listed_answer
+    on cited.run_id = listed_answer.run_id and cited.ordinal = listed_answer.ordinal
+-- The aggregate tells the planner that there is at most one row, so a query that only counts citations can skip it.
+left join lateral (
+    select
+        min(document.title) as title,
+        min(document.uri) as uri,
+        min(pgclarify_private.quote_position(document.content, cited.quote, cited.start_char)) as start_char
+    from pgclarify_private.document
+    where document.corpus_id = cited.corpus_id and document.id = cited.document_id
+) as found on true;
+
+comment on view pgclarify.citation is
+'The citations of interpretations, steps of investigations, clarifying questions and listed answers, joined with their '
+'documents. A citation belongs to the row with its run_id and ordinal in the view of the operation.';
+comment on column pgclarify.citation.run_id is 'The run.';
+comment on column pgclarify.citation.operation is 'Operation of the run, as in run.';
+comment on column pgclarify.citation.ordinal is
+'Which row of the run cites, from 1: an interpretation, a step, a clarifying question or a listed answer.';
+comment on column pgclarify.citation.rank is 'Place among the citations of that row, from 1.';
+comment on column pgclarify.citation.candidate_rank is 'Rank of the passage among the candidates of the run.';
+comment on column pgclarify.citation.is_medoid is
+'True for the citation of the medoid of an interpretation; null if no interpretation cites.';
+comment on column pgclarify.citation.corpus_id is 'The corpus of the document.';
+comment on column pgclarify.citation.corpus is 'The corpus''s name when it was asked.';
+comment on column pgclarify.citation.document_id is 'The document.';
+comment on column pgclarify.citation.title is 'Its current title; null if it has none or was removed.';
+comment on column pgclarify.citation.uri is 'Its address, for people; null if it has none or was removed.';
+comment on column pgclarify.citation.passage_id is 'The passage.';
+comment on column pgclarify.citation.heading is 'Headings above the passage when it was cited.';
+comment on column pgclarify.citation.quote is 'The words that are cited, verbatim.';
+comment on column pgclarify.citation.start_char is
+'Offset of the quote in the current document, from 0; its former offset if the quote is gone.';
+comment on column pgclarify.citation.end_char is 'Offset after the quote, likewise.';
+comment on column pgclarify.citation.is_current is 'True if the document still has the quote.';
+comment on column pgclarify.citation.question is 'The question of the run.';
+comment on column pgclarify.citation.interpretation is 'The reading; null if no interpretation cites.';
+comment on column pgclarify.citation.answer is
+'The answer of the interpretation, of the step, or of the list; null for a clarifying question.';
+comment on column pgclarify.citation.requested_by is 'Role that asked.';
+comment on column pgclarify.citation.created_at is 'When it was asked.';
+grant select on pgclarify.citation to pgclarify_reader;
