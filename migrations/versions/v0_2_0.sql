@@ -1974,7 +1974,7 @@ comment on column pgclarify.clarification.answer is 'Its answer.';
 comment on column pgclarify.clarification.support is 'How many documents support it.';
 comment on column pgclarify.clarification.cohesion is 'How much its evidence agrees, up to 1.';
 comment on column pgclarify.clarification.document_ids is 'Documents that prove it, best first.';
-comment on column pgclarify.clarification.citations is 'Array of objects with the columns of view interpretation_citation.';
+comment on column pgclarify.clarification.citations is 'Array of objects with the columns of view citation.';
 
 create type pgclarify.question_clarification as (
     question_ordinal integer,
@@ -2113,11 +2113,11 @@ comment on column pgclarify.investigation.answer is 'The answer; null unless ans
 comment on column pgclarify.investigation.confidence is 'Confidence in the answer, above 0 and up to 1; null unless answered.';
 comment on column pgclarify.investigation.steps is
     'Array of objects with the columns of view investigation_step, in order, and citations, an array of objects with the '
-    'columns of view investigation_citation.';
+    'columns of view citation.';
 comment on column pgclarify.investigation.document_ids is
     'Documents that the conclusion cites, best first; empty if there are none.';
 comment on column pgclarify.investigation.citations is
-    'The evidence of the conclusion: array of objects with the columns of view investigation_citation.';
+    'The evidence of the conclusion: array of objects with the columns of view citation.';
 
 create type pgclarify.ambiguity as (
     run_id bigint,
@@ -2182,7 +2182,7 @@ comment on column pgclarify.proposed_question.reasoning is 'The model''s reasoni
 comment on column pgclarify.proposed_question.is_answerable is
     'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be checked.';
 comment on column pgclarify.proposed_question.citations is
-    'The evidence of the reformulation: array of objects with the columns of view evidence_citation.';
+    'The evidence of the reformulation: array of objects with the columns of view citation.';
 
 create type pgclarify.reformulated_question as (
     conversation_id bigint,
@@ -2211,7 +2211,7 @@ comment on column pgclarify.answer.answer is 'The answer, in its first spelling.
 comment on column pgclarify.answer.variants is 'All spellings that were found, the first one first.';
 comment on column pgclarify.answer.document_ids is 'Documents that have the answer, best first.';
 comment on column pgclarify.answer.citations is
-    'The evidence of the answer: array of objects with the columns of view evidence_citation.';
+    'The evidence of the answer: array of objects with the columns of view citation.';
 
 create type pgclarify.estimation as (
     run_id bigint,
