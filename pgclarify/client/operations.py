@@ -550,7 +550,8 @@ def result(session: Session, /, run_id: int) -> Script[list[Any]]:
     # Without a row, the next statement raises the error.
     row_type, read = _ROWS[rows[0]["operation"]] if rows else _READINGS
     (found,) = yield Statement("client_result", {"run_id": run_id, "row_type": row_type})
-    ordered = sorted(found["found"], key=lambda row: next((row[place] for place in _PLACES if place in row), 0))
+    # A run without rows has null.
+    ordered = sorted(found["found"] or (), key=lambda row: next((row[place] for place in _PLACES if place in row), 0))
     return [read(row) for row in ordered]
 
 
