@@ -219,7 +219,7 @@ def submit(
     for corpus in sorted({one.corpus for one in questions}):
         mine = [one for one in questions if one.corpus == corpus]
         (row,) = connection.execute(
-            "select pgclarify.submit_many('clarify', %s, %s, jsonb_build_object('top_k', %s::integer) || %s::jsonb) as ids",
+            "select pgclarify.submit_many('clarify', %s, %s, jsonb_build_object('top_k', %s::integer) || %s::jsonb) as ids",  # noqa: E501
             [[one.text for one in mine], corpus, TOP_K, Jsonb(options)],
         ).fetchall()
         run_ids |= dict(zip(mine, row["ids"], strict=True))

@@ -74,7 +74,7 @@ def measure(dsn: str, passages: int = PASSAGES) -> list[Figure]:
             (
                 question,
                 connection.execute(
-                    "select pgclarify.submit_many('clarify', array[%s, %s], %s, jsonb_build_object('top_k', %s::integer)) as ids",
+                    "select pgclarify.submit_many('clarify', array[%s, %s], %s, jsonb_build_object('top_k', %s::integer)) as ids",  # noqa: E501
                     [question, f"{question} (explored)", _CORPUS, _TOP_K],
                 ).fetchall()[0]["ids"],
             )

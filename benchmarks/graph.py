@@ -152,7 +152,7 @@ def _link(dsn: str, connection: product.Connection, corpus: str, *, in_memory: b
     asyncio.run(_link_all(dsn, in_memory))
     seconds, cpu = time.perf_counter() - started, _cpu_seconds(connection) - cpu
     (check,) = connection.execute(
-        "select checked.* from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, %s, %s) as checked",
+        "select checked.* from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, %s, %s) as checked",  # noqa: E501
         [corpus, _SAMPLE],
     ).fetchall()
     wrong = {name: check[name] for name in ("unlinked", "pending", "self_edges", "dangling", "gaps", "unordered")}

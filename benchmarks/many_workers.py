@@ -98,7 +98,7 @@ def measure_wait(dsn: str, corpus: str, batch: int, *, call_seconds: float, at_o
             started = time.perf_counter()
             for start in range(0, batch, _A_SUBMISSION):
                 connection.execute(
-                    "select pgclarify.submit_many('clarify', %s, corpus => %s, options => jsonb_build_object('top_k', %s::integer))",
+                    "select pgclarify.submit_many('clarify', %s, corpus => %s, options => jsonb_build_object('top_k', %s::integer))",  # noqa: E501
                     [questions[start : start + _A_SUBMISSION], corpus, _TOP_K],
                 )
             queueing = time.perf_counter() - started

@@ -164,7 +164,7 @@ class Stage:
 
     def ask(self, questions: Sequence[str]) -> list[int]:
         """Submit questions, and return the ids of their runs."""
-        statement = "select pgclarify.submit_many('clarify', %s, corpus => %s, options => jsonb_build_object('top_k', %s::integer))"
+        statement = "select pgclarify.submit_many('clarify', %s, corpus => %s, options => jsonb_build_object('top_k', %s::integer))"  # noqa: E501
         ((run_ids,),) = self.query(statement, list(questions), CORPUS, TOP_K)
         return list(run_ids)
 

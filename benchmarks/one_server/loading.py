@@ -113,7 +113,7 @@ def graph(setting: Setting) -> list[Figure]:
             Figure("WAL", meter.wal_bytes / max(1, linked), "bytes a passage"),
         ]
     (check,) = setting.connection.execute(
-        "select checked.* from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, %s, %s) as checked",
+        "select checked.* from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, %s, %s) as checked",  # noqa: E501
         [CORPUS, _SAMPLE],
     ).fetchall()
     figures += [Figure("recall", check["recall"] or 0.0), Figure("wait to be linked", check["pending"], "passages")]

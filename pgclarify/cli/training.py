@@ -95,7 +95,7 @@ def train_ambiguity(
     _show("the classifier that ships" if in_use is None else "the version in use", rival)
     chosen = "null" if is_used else row["version"]
     terminal.notices().print(
-        f"Version {row['version']} {'judges from now on' if is_used else 'is stored and not used'}. To change that, set "
+        f"Version {row['version']} {'judges from now on' if is_used else 'is stored and not used'}. To change that, set "  # noqa: E501
         f'option ambiguity_classifier of alter_corpus: {{"ambiguity_classifier": {chosen}}}.',
         soft_wrap=True,
     )

@@ -36,7 +36,7 @@ def test_without_a_worker_it_ends_at_once(database: str, forks: Forks, integrati
             set is_due = false,
                 run_id = pgclarify.submit('clarify', question, corpus => 'rental', options => jsonb_build_object('top_k', 4)),
                 asked_with = '{"corpus": "rental", "top_k": 4, "options": {}}'
-            """
+            """  # noqa: E501
         )
         log(superuser, project, "something")
         left = project.run("run", "--select", MODEL)

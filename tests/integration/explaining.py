@@ -51,7 +51,7 @@ class Desk:
         return int(
             scalar(
                 self.user,
-                "select pgclarify.submit('clarify', %s, 'insurance', jsonb_build_object('top_k', %s::integer) || %s::jsonb)",
+                "select pgclarify.submit('clarify', %s, 'insurance', jsonb_build_object('top_k', %s::integer) || %s::jsonb)",  # noqa: E501
                 question,
                 top_k,
                 json.dumps(options),

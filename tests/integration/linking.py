@@ -44,7 +44,7 @@ def check(connection: Connection, corpus: str = "insurance", sample: int = 1000)
     """The result of check_graph."""
     with connection.cursor(row_factory=dict_row) as cursor:
         cursor.execute(
-            "select checked.* from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, %s, %s) as checked",
+            "select checked.* from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, %s, %s) as checked",  # noqa: E501
             [corpus, sample],
         )
         (row,) = cursor.fetchall()

@@ -118,7 +118,7 @@ def test_a_run_that_is_cancelled_in_its_second_batch_leaves_nothing_behind(
     model.behavior = behave
     run_id = scalar(
         asker,
-        "select pgclarify.submit('clarify', 'how is a car of my own repaired', options => jsonb_build_object('top_k', 12) || %s::jsonb)",
+        "select pgclarify.submit('clarify', 'how is a car of my own repaired', options => jsonb_build_object('top_k', 12) || %s::jsonb)",  # noqa: E501
         json.dumps({"retrieval": "adaptive"}),
     )
     until(lambda: len(hung) >= 2)

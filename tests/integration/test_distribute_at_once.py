@@ -105,7 +105,7 @@ def test_a_run_that_has_waited_for_a_move_searches_again(connection: Connection,
     "call",
     [
         "select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller",
-        "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller",
+        "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller",  # noqa: E501
     ],
 )
 def test_a_call_that_has_waited_for_distribute_is_refused(connection: Connection, connect: Connect, call: str) -> None:
@@ -126,7 +126,7 @@ def test_a_call_that_has_waited_for_distribute_is_refused(connection: Connection
     [
         "select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller",
         "select pgclarify_private.check_graph(caller, 'insurance') from pgclarify_private.caller",
-        "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller",
+        "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller",  # noqa: E501
     ],
 )
 def test_a_transaction_that_does_not_see_a_move_is_refused(

@@ -71,7 +71,7 @@ class TestClaiming:
     ) -> None:
         scalar(connection, ADD, "1", "Cars.")
         connection.execute(
-            "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"
+            "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"  # noqa: E501
         )
         worker.open_spaces(6)
         pause = (

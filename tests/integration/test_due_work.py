@@ -92,7 +92,7 @@ def test_another_embedding_model(connection: Connection, hire: Hire) -> None:
     assert due(worker) == set()
 
     connection.execute(
-        "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"
+        "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"  # noqa: E501
     )
     assert due(worker) == {"spaces"}
     worker.open_spaces()

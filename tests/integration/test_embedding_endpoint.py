@@ -101,7 +101,7 @@ def test_a_corpus_is_given_to_an_endpoint_and_taken_back(
     assert scalar(connection, SEARCH, "tolls with an administrative fee", "rental") == "107"
     scalar(
         connection,
-        "select pgclarify_private.set_embedding_model(caller, 'rental', 'all-MiniLM-L6-v2') from pgclarify_private.caller",
+        "select pgclarify_private.set_embedding_model(caller, 'rental', 'all-MiniLM-L6-v2') from pgclarify_private.caller",  # noqa: E501
     )
     until(lambda: status(connection, "rental")[:2] == ("all-MiniLM-L6-v2", None))
     assert_counts_agree(connection)
@@ -119,7 +119,7 @@ def test_wrong_dimensions_of_an_empty_corpus_are_corrected_while_its_workers_run
     own_model.embed = bags_of_words
     scalar(
         connection,
-        "select pgclarify_private.set_embedding_model(caller, 'rental', 'endpoint:words-1') from pgclarify_private.caller",
+        "select pgclarify_private.set_embedding_model(caller, 'rental', 'endpoint:words-1') from pgclarify_private.caller",  # noqa: E501
     )
     connection.execute(ADD, ["rental", "1", "Tolls are charged to the renter."])
     until(lambda: connection.execute(dimensions).fetchall() == [(EMBEDDING_DIMENSIONS,)])

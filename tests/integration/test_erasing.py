@@ -101,7 +101,7 @@ class TestWhatGoes:
                 )
                 insert into pgclarify_private.eval_case
                 select eval_run_id, %s, 'c', 'q', '{}', %s, %s, 'succeeded', null, '{}' from begun
-                """,
+                """,  # noqa: E501
                 [ordinal, json.dumps(output), asked],
             )
 

@@ -217,7 +217,7 @@ class TestLinking:
         add(corpus, MANY)
         worker.index_everything()
         corpus.execute(
-            "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"
+            "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"  # noqa: E501
         )
         worker.open_spaces(6)
         pause = "update pgclarify_private.embedding_space set paused_until = now() + %s where state = 'building'"

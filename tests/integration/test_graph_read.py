@@ -123,7 +123,7 @@ class TestNeighbors:
         reader.execute("begin isolation level repeatable read")
         reader.execute("select from pgclarify.corpus")
         linked.execute(
-            "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"
+            "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"  # noqa: E501
         )
         worker.open_spaces(6)
         worker.advance_spaces()

@@ -296,7 +296,7 @@ class TestServedAgain:
     @staticmethod
     def ask(connection: Connection, question: str = "cars", **arguments: Any) -> int:
         row = connection.execute(
-            "select pgclarify.submit('clarify', %s, 'insurance', jsonb_build_object('top_k', %s::integer) || %s::jsonb)",
+            "select pgclarify.submit('clarify', %s, 'insurance', jsonb_build_object('top_k', %s::integer) || %s::jsonb)",  # noqa: E501
             [question, arguments.get("top_k", 20), arguments.get("options", "{}")],
         ).fetchone()
         assert row is not None

@@ -127,7 +127,7 @@ def statements(
         "new readers": send("select pgclarify.add_document('insurance', 'open', 'Cars.', readers => '{}')"),
         "remove_document": send("select pgclarify.remove_document('insurance', 'open')"),
         "set_embedding_model": send(
-            "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"
+            "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"  # noqa: E501
         ),
         "corpus": send("select * from pgclarify.corpus"),
         "neighbors": send(
@@ -185,7 +185,7 @@ def test_no_statement_locks_more_because_there_are_more(
     leased = {document["document_id"]: document for document in worker.claim()}
     connection.execute("select pgclarify.drop_corpus('gone')")
     connection.execute(
-        "select pgclarify_private.set_embedding_model(caller, 'changes its model', 'another-model') from pgclarify_private.caller"
+        "select pgclarify_private.set_embedding_model(caller, 'changes its model', 'another-model') from pgclarify_private.caller"  # noqa: E501
     )
     worker.open_spaces()
     assert worker.send("list_due_spaces")

@@ -61,7 +61,7 @@ OF_CORPUS = (
     "select pgclarify_private.cancel_embedding_model(caller, {}) from pgclarify_private.caller",
     "select * from pgclarify.neighbors({}, 'secret', 1)",
     "select pgclarify_private.build_graph(caller, {}) from pgclarify_private.caller",
-    "select checked.* from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, {}) as checked",
+    "select checked.* from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, {}) as checked",  # noqa: E501
     "select * from pgclarify.investigate('cars', {})",
     "select * from pgclarify.clarifying_questions('cars', {})",
     "select * from pgclarify.list_answers('cars', {})",

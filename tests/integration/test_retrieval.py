@@ -54,7 +54,7 @@ def retrieve(
 ) -> list[dict[str, Any]]:
     """Ask, and retrieve for the run."""
     row = connection.execute(
-        "select pgclarify.submit('clarify', %s, 'insurance', jsonb_build_object('top_k', %s::integer) || jsonb_build_object('search', %s::text))",
+        "select pgclarify.submit('clarify', %s, 'insurance', jsonb_build_object('top_k', %s::integer) || jsonb_build_object('search', %s::text))",  # noqa: E501
         [question, top_k, search],
     ).fetchone()
     assert row is not None

@@ -89,7 +89,7 @@ def test_keys_belong_to_questions_by_their_order(asker: Connection, model: Serve
 def test_submitted_questions_share_runs(asker: Connection, model: Server) -> None:
     run_ids = scalar(
         asker,
-        "select pgclarify.submit_many('clarify', array['shared one', 'shared two', 'shared one'], options => jsonb_build_object('top_k', 4))",
+        "select pgclarify.submit_many('clarify', array['shared one', 'shared two', 'shared one'], options => jsonb_build_object('top_k', 4))",  # noqa: E501
     )
 
     assert run_ids[0] == run_ids[2] != run_ids[1]

@@ -40,7 +40,7 @@ def test_search(asker: Connection, model: Server, method: str) -> None:
 def linked(superuser: Connection) -> bool:
     """Whether every passage has its neighbors."""
     check = superuser.execute(
-        "select unlinked + pending from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, %s, 0)",
+        "select unlinked + pending from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, %s, 0)",  # noqa: E501
         [CORPUS],
     ).fetchone()
     return check == (0,)

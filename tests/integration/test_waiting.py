@@ -316,7 +316,7 @@ def test_a_corpus_of_the_open_transaction(asker: Connection, model: Server) -> N
 def test_waiting_for_a_run_of_the_open_transaction(asker: Connection, model: Server) -> None:
     with pytest.raises(psycopg.Error) as caught, asker.transaction():
         asker.execute(
-            "select * from pgclarify.wait(array[pgclarify.submit('clarify', 'not committed', options => jsonb_build_object('top_k', 4))])"
+            "select * from pgclarify.wait(array[pgclarify.submit('clarify', 'not committed', options => jsonb_build_object('top_k', 4))])"  # noqa: E501
         )
     assert caught.value.sqlstate == "PC004"
 
@@ -334,7 +334,7 @@ def test_waiting_for_a_run_of_the_open_transaction_while_others_begin(asker: Con
         for _ in range(3):
             superuser.execute("select pg_current_xact_id()")
         asker.execute(
-            "select * from pgclarify.wait(array[pgclarify.submit('clarify', 'not committed', options => jsonb_build_object('top_k', 4))])"
+            "select * from pgclarify.wait(array[pgclarify.submit('clarify', 'not committed', options => jsonb_build_object('top_k', 4))])"  # noqa: E501
         )
 
     assert caught.value.sqlstate == "PC004"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         ),
         (
             "Wait with: select * from pgclarify.wait(array[17]). What it did: select pgclarify.explain(17).",
-            'Wait with: psql "$(pgclarify dsn)" -c "select * from pgclarify.wait(array[17])". What it did: pgclarify explain 17',
+            'Wait with: psql "$(pgclarify dsn)" -c "select * from pgclarify.wait(array[17])". What it did: pgclarify explain 17',  # noqa: E501
         ),
         ("Make one with pgclarify.create_corpus('name').", "Make one with pgclarify load NAME PATH."),
         ("Ask again; what was paid for is kept.", "Ask again; what was paid for is kept."),
