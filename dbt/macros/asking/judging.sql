@@ -73,9 +73,9 @@
         {% if not state.due %}
             {% break %}
         {% endif %}
-        {% do pgclarify.execute_and_commit(pgclarify.submit_batch_sql(judged, options, batch_size)) %}
-        {% do pgclarify.execute_and_commit(pgclarify.wait_for_batch_sql(judged)) %}
-        {% do pgclarify.execute_and_commit(pgclarify.read_batch_sql(judged, options)) %}
+        {% do pgclarify.execute_and_commit(pgclarify.submit_judging_sql(judged, options, batch_size)) %}
+        {% do pgclarify.execute_and_commit(pgclarify.wait_for_judging_sql(judged)) %}
+        {% do pgclarify.execute_and_commit(pgclarify.read_judging_sql(judged, options)) %}
         {% set seen = pgclarify.fetch_and_commit(counts) %}
         {% do pgclarify.end_if_overtaken(seen.is_this_build) %}
         {% set state.due = seen.due | int %}
@@ -106,7 +106,7 @@
     from {{ judged }} as kept
 {% endmacro %}
 
-{% macro submit_batch_sql(judged, options, batch_size) %}
+{% macro submit_judging_sql(judged, options, batch_size) %}
     with chosen as materialized (
         select due.question_key, due.question, row_number() over (order by due.question_key) as place
         from {{ judged }} as due
@@ -129,14 +129,14 @@
     where kept.question_key = chosen.question_key
 {% endmacro %}
 
-{% macro wait_for_batch_sql(judged) %}
+{% macro wait_for_judging_sql(judged) %}
     select ended.run_id
     from pgclarify.wait(
         array(select distinct kept.pending_run_id from {{ judged }} as kept where kept.pending_run_id is not null), null
     ) as ended
 {% endmacro %}
 
-{% macro read_batch_sql(judged, options) %}
+{% macro read_judging_sql(judged, options) %}
     update {{ judged }} as kept
     set
         is_due = false,
