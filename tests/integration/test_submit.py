@@ -21,7 +21,7 @@ INVALID_PARAMETER, NOT_READY, UNDEFINED_OBJECT = "22023", "55000", "42704"
 VAGUE = "rental car"
 HISTORY = ["Who painted it?", "It was Ida Holm."]
 # The view of detect_ambiguity.
-AMBIGUITY = "ambiguity_detection"
+AMBIGUITY = "detection"
 RUNS = "select count(*) from pgclarify.run"
 CALLS = "select count(*) from pgclarify_private.completion where reply is not null"
 OPERATIONS = "select operation, row_type, result_view from pgclarify_private.operations() order by operation"

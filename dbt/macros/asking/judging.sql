@@ -151,7 +151,7 @@
         judged_at = shown.judged_at
     from {{ judged }} as known
     inner join pgclarify.run as run on run.run_id = known.pending_run_id
-    left join pgclarify.ambiguity_detection as found
+    left join pgclarify.detection as found
         on found.run_id = known.pending_run_id and found.question = btrim(known.question, E' \t\r\n\f\x0b')
     -- If judging again has failed, the earlier verdict stays.
     cross join lateral (
