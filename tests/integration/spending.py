@@ -83,7 +83,7 @@ def enter(
                 case when asked.corpus is null then 'rewrite' else 'clarify' end, corpus.corpus_id, corpus.name,
                 'a question', %s, asked.name, pgclarify_private.role_oid(asked.name), ''
             from (values (%s::name, %s::text)) as asked (name, corpus)
-            left join pgclarify_private.corpus on corpus.corpus = asked.corpus
+            left join pgclarify_private.corpus on corpus.name = asked.corpus
             returning run_id
             """,
             json.dumps(settings or {}),
