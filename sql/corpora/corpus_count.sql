@@ -237,7 +237,10 @@ begin atomic
         visible.analyst,
         visible.created_at
     from asked
-    cross join lateral pgclarify_private.visible_corpora(asked.roles) as visible
+    -- As in visible_corpora, and the analyst, who sees the corpus without searching it.
+    inner join pgclarify_private.corpus as visible
+        on pgclarify_private.may_search(visible.reader, visible.owner, visible.owner_oid, asked.roles)
+        or visible.analyst = any(asked.roles)
     inner join pgclarify_private.corpus_count as counted on visible.corpus_id = counted.corpus_id
     -- As in seen_revision. A call of it would take most of the time.
     cross join lateral (
@@ -355,7 +358,8 @@ from pgclarify_private.caller
 cross join lateral pgclarify_private.corpus_statuses(caller) as status;
 
 comment on view pgclarify.corpus is
-'Corpora that you may search, with their settings and their state. If pending is 0, everything that was added is searchable.';
+'Corpora that you may search, or are the analyst of, with their settings and state. If pending is 0, everything that was added '
+'is searchable.';
 comment on column pgclarify.corpus.corpus_id is 'Key; other views have it, too.';
 comment on column pgclarify.corpus.corpus is 'Name of the corpus.';
 comment on column pgclarify.corpus.documents is

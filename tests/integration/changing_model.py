@@ -18,11 +18,11 @@ REMOVE = "select pgclarify.remove_document('insurance', %s)"
 WITHOUT_VECTOR = """
     select p.document_id, p.content
     from pgclarify.passage as p
-    join pgclarify.corpus on corpus.corpus_id = p.corpus_id
+    join pgclarify_private.corpus on corpus.corpus_id = p.corpus_id
     full join pgclarify_private.passage_embedding as e
         on e.embedding_space_id = corpus.embedding_space_id and e.document_id = p.document_id and e.passage_id = p.id
     where e.embedding_space_id is null
-        or p.id is null and e.embedding_space_id in (select c.embedding_space_id from pgclarify.corpus as c)
+        or p.id is null and e.embedding_space_id in (select c.embedding_space_id from pgclarify_private.corpus as c)
 """
 
 

@@ -223,8 +223,8 @@ class TestProofs:
             assert row is not None
             name, proof = row
             call = (
-                "select pgclarify_private.submit_many(row(%s, %s)::pgclarify_private.caller, '{cars}',"
-                " 'insurance', 20, '{}')"
+                "select pgclarify_private.submit_many(row(%s, %s)::pgclarify_private.caller, 'clarify', '{cars}',"
+                " 'insurance', '{}')"
             )
             assert state_of(mallory, call, [name, proof]) is None
 
@@ -243,8 +243,8 @@ class TestProofs:
 
             state = state_of(
                 house.connect(house.mallory),
-                "select pgclarify_private.submit_many(row(%s, %s)::pgclarify_private.caller, '{cars}',"
-                " 'secret', 20, '{}')",
+                "select pgclarify_private.submit_many(row(%s, %s)::pgclarify_private.caller, 'clarify', '{cars}',"
+                " 'secret', '{}')",
                 proven,
             )
 
@@ -294,7 +294,7 @@ class TestNames:
             state_of(
                 mallory,
                 r"select pgclarify_private.submit_many(row('postgres', '\x00')::pgclarify_private.caller,"
-                r" '{a}', 'secret', 20, '{}')",
+                r" 'clarify', '{a}', 'secret', '{}')",
             )
             == INSUFFICIENT_PRIVILEGE
         )

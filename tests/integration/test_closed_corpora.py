@@ -39,7 +39,6 @@ class TestANewCorpus:
         assert documents(administrator) == 2
         for query in (
             "select count(*) from pgclarify.corpus",
-            "select count(*) from pgclarify.corpus",
             "select count(*) from pgclarify.passage",
         ):
             assert [scalar(session, query) for session in others] == [0, 0], query

@@ -34,7 +34,7 @@ class TestCreating:
         )
 
         assert connection.execute(
-            "select corpus_id, name, search_config, graph_degree, owner, reader, analyst from pgclarify.corpus"
+            "select corpus_id, corpus, search_config, graph_degree, owner, reader, analyst from pgclarify.corpus"
         ).fetchall() == [(corpus_id, "insurance", "german", 8, "postgres", "pgclarify_user", "pgclarify_reader")]
         assert connection.execute(
             "select model, state, dimensions from pgclarify_private.embedding_space"
@@ -55,7 +55,7 @@ class TestCreating:
         assert scalar(connection, found, name) == "1"
         connection.execute("select set_config('pgclarify.corpus', %s, false)", [name])
         scalar(connection, "select pgclarify.submit('clarify', 'cars')")
-        assert scalar(connection, "select corpus_name from pgclarify.run") == name
+        assert scalar(connection, "select corpus from pgclarify.run") == name
         scalar(connection, "select pgclarify.drop_corpus(%s)", name)
 
     @in_turn(
@@ -205,7 +205,7 @@ class TestFinding:
         assert state_of(connection, "select pgclarify.submit('clarify', 'cars')") == INVALID_PARAMETER
         connection.execute("set pgclarify.corpus = 'rental'")
         scalar(connection, "select pgclarify.submit('clarify', 'cars')")
-        assert scalar(connection, "select corpus_name from pgclarify.run order by run_id desc") == "rental"
+        assert scalar(connection, "select corpus from pgclarify.run order by run_id desc") == "rental"
         assert state_of(connection, "select pgclarify.submit('clarify', 'cars', 'insurance')") is None
         assert state_of(connection, "select pgclarify.submit('clarify', 'cars', 'other')") == UNDEFINED_OBJECT
 

@@ -37,6 +37,12 @@ ASKED = ProposedQuestion(AmbiguityType.SPECIFY, "It is broad.", "Which car?", "H
 CHOICE = ProposedQuestion(None, None, None, "What is the deductible of a rental?")
 THIRTY = EvidenceCitation(1, "thirty days", 30, 41)
 DEDUCTIBLE = EvidenceCitation(2, "A rental deductible", 0, 19)
+# The columns that rows of a result have, too.
+CITATIONS = """
+    select
+        run_id, ordinal, rank, document_id, title, uri, passage_id, heading, quote, start_char, end_char, is_current
+    from pgclarify.citation
+"""
 CONTENT = "select content from pgclarify.document where id = '101'"
 
 
@@ -57,9 +63,13 @@ class Played:
             self.desk.choose(run_id, *((document, 0.5, "dense", None, 1) for document in ("101", "102")))
         return run
 
-    def kept(self, run: Run, table: str) -> list[dict[str, Any]]:
+    def cited(self, run: Run) -> list[dict[str, Any]]:
+        """The rows of table evidence."""
+        return self.kept(run, "evidence", schema="pgclarify_private")
+
+    def kept(self, run: Run, table: str, schema: str = "pgclarify") -> list[dict[str, Any]]:
         """The rows of a run, without its number and times."""
-        found = rows(self.desk.owner, f"select * from pgclarify.{table} where run_id = %s", run.run_id)  # noqa: S608
+        found = rows(self.desk.owner, f"select * from {schema}.{table} where run_id = %s", run.run_id)  # noqa: S608
         return [{name: row[name] for name in row if name not in ("run_id", "created_at")} for row in found]
 
 
@@ -85,9 +95,13 @@ class TestKept:
         await played.tables.record_detections(run, [CLEAR, VAGUE])
 
         assert played.kept(run, "detection") == [
-            asdict(detection) | {"ordinal": ordinal, "reasons": [_said(reason) for reason in detection.reasons]}
+            asdict(detection)
+            | {
+                "operation": "detect_ambiguity", "corpus": None, "ordinal": ordinal,
+                "reasons": [_said(reason) for reason in detection.reasons], "finished_at": None,
+            }
             for ordinal, detection in enumerate((CLEAR, VAGUE), start=1)
-        ]
+        ]  # fmt: skip
 
     async def test_five_hundred_at_once(self, played: Played) -> None:
         run = await played.start("detect_ambiguity", None)
@@ -125,11 +139,12 @@ class TestKept:
             [ClarifyingQuestion(1, ASKED, True, (DEDUCTIBLE, THIRTY)), ClarifyingQuestion(2, CHOICE, False)],
         )
 
+        of_run = {"corpus": "insurance", "question": "rental cars", "scheme": None, "form": None}
         assert played.kept(run, "clarifying_question") == [
-            asdict(ASKED) | {"ordinal": 1, "is_answerable": True},
-            asdict(CHOICE) | {"ordinal": 2, "is_answerable": False},
+            of_run | asdict(ASKED) | {"ordinal": 1, "is_answerable": True, "documents": 2},
+            of_run | asdict(CHOICE) | {"ordinal": 2, "is_answerable": False, "documents": 0},
         ]
-        assert played.kept(run, "evidence") == [
+        assert played.cited(run) == [
             evidence(1, 1, DEDUCTIBLE, "102", played.desk),
             evidence(1, 2, THIRTY, "101", played.desk),
         ]
@@ -145,11 +160,12 @@ class TestKept:
 
         assert scalar(played.desk.owner, found_at) == first
 
+        of_run = {"corpus": "insurance", "question": "rental cars"}
         assert sorted(played.kept(run, "listed_answer"), key=lambda row: row["ordinal"]) == [
-            {"ordinal": 1, "answer": "ten", "variants": ["ten", "10"]},
-            {"ordinal": 2, "answer": "thirty", "variants": ["thirty"]},
+            of_run | {"ordinal": 1, "answer": "ten", "variants": ["ten", "10"], "documents": 2},
+            of_run | {"ordinal": 2, "answer": "thirty", "variants": ["thirty"], "documents": 1},
         ]
-        assert sorted(played.kept(run, "evidence"), key=lambda row: (row["ordinal"], row["rank"])) == [
+        assert sorted(played.cited(run), key=lambda row: (row["ordinal"], row["rank"])) == [
             evidence(1, 1, DEDUCTIBLE, "102", played.desk),
             evidence(1, 2, THIRTY, "101", played.desk),
             evidence(2, 1, THIRTY, "101", played.desk),
@@ -164,7 +180,7 @@ class TestKept:
         with pytest.raises(DatabaseError):
             await played.tables.record_clarifying_questions(run, [ClarifyingQuestion(1, ASKED, True, (unfound,))])
 
-        assert [played.kept(run, table) for table in ("listed_answer", "clarifying_question", "evidence")] == [
+        assert [played.kept(run, table) for table in ("listed_answer", "clarifying_question", "citation")] == [
             [],
             [],
             [],
@@ -180,7 +196,7 @@ class TestKept:
 
         assert await played.runs.start(run.run_id) is not None
 
-        for table in ("detection", "rewriting", "clarifying_question", "listed_answer", "evidence"):
+        for table in ("detection", "rewriting", "clarifying_question", "listed_answer", "citation"):
             assert played.kept(run, table) == []
         found = "select route, saved_completions from pgclarify.run where run_id = %s"
         assert played.desk.owner.execute(found.encode(), [run.run_id]).fetchone() == (None, None)
@@ -346,7 +362,7 @@ class TestEvidence:
     async def test_is_the_same_in_the_view_and_in_rows(self, played: Played) -> None:
         run = await self.listed(played)
 
-        viewed = rows(played.desk.user, "select * from pgclarify.citation order by ordinal, rank")
+        viewed = rows(played.desk.user, f"{CITATIONS} order by ordinal, rank")
         told = [citation for ordinal in (1, 2, 3) for citation in self.seen(played, run, ordinal)[0]]
 
         assert told == viewed
@@ -368,7 +384,7 @@ class TestEvidence:
 
         assert (moved["start_char"], moved["end_char"], moved["is_current"]) == (32, 43, True)
         assert (gone["start_char"], gone["end_char"], gone["is_current"]) == (0, 6, False)
-        viewed = rows(played.desk.user, "select * from pgclarify.citation where ordinal = 2 order by rank")
+        viewed = rows(played.desk.user, f"{CITATIONS} where ordinal = 2 order by rank")
         assert viewed[::2] == [moved, gone]
 
     @pytest.mark.parametrize("is_there", [True, False])
@@ -399,7 +415,7 @@ class TestEvidence:
             *([] if is_there else [("Rental", None, 0, False)]),
         ]
         assert len(citations) == (1 if is_there else 3)
-        viewed = rows(played.desk.user, "select * from pgclarify.citation where ordinal = 2 order by rank")
+        viewed = rows(played.desk.user, f"{CITATIONS} where ordinal = 2 order by rank")
         assert citations == viewed
 
 
@@ -409,7 +425,7 @@ def _said(reason: DetectionReason) -> dict[str, Any]:
 
 
 class TestWhoSeesThem:
-    TABLES = ("detection", "rewriting", "clarifying_question", "listed_answer", "evidence", "conversation", "turn")
+    TABLES = ("detection", "rewriting", "clarifying_question", "listed_answer", "citation", "conversation_turn")
 
     def counts(self, connection: Connection) -> dict[str, int]:
         return {name: scalar(connection, f"select count(*) from pgclarify.{name}") for name in self.TABLES}  # noqa: S608

@@ -45,9 +45,9 @@ def test_counts_agree_after_anything(connection: Connection, hire: Hire, seed: i
 
     def touch() -> None:
         connection.execute(
-            "select pgclarify.add_document(corpus.name, d.id, d.content, d.title, readers => %s::name[])"
+            "select pgclarify.add_document(corpus.corpus, d.id, d.content, d.title, readers => %s::name[])"
             " from pgclarify.document as d join pgclarify.corpus using (corpus_id)"
-            " order by md5(concat_ws(' ', corpus.name, d.id, %s::text)) limit 1",
+            " order by md5(concat_ws(' ', corpus.corpus, d.id, %s::text)) limit 1",
             [chance.choice([None, "{staff}"]), str(chance.random())],
         )
 

@@ -62,7 +62,7 @@ def test_searches_use_the_old_model_until_the_new_is_complete(connection: Connec
 
 
 def test_the_old_vectors_are_dropped_once_nobody_can_read_them(connection: Connection, worker: HandWorker) -> None:
-    old = scalar(connection, "select embedding_space_id from pgclarify.corpus")
+    old = scalar(connection, "select embedding_space_id from pgclarify_private.corpus")
     begin(connection, worker)
     fill(worker)
     worker.advance_spaces()
@@ -223,7 +223,7 @@ def test_what_kept_a_worker_from_filling_a_space_is_over_when_one_goes_on(
 def test_documents_that_wait_for_the_model_say_why_as_long_as_they_do(
     connection: Connection, worker: HandWorker
 ) -> None:
-    space_id = scalar(connection, "select embedding_space_id from pgclarify.corpus")
+    space_id = scalar(connection, "select embedding_space_id from pgclarify_private.corpus")
     worker.send("delay_documents", embedding_space_id=space_id, error="the endpoint cannot be reached")
     assert error(connection) is None, "no space waits"
     connection.execute(ADD, ["4", "Trains."])

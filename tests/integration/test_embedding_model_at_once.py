@@ -60,7 +60,7 @@ def test_what_is_being_stored_when_it_begins_is_not_missed(
     assert worker.advance_spaces() == [True]
     assert fill(worker) == 5
     assert worker.advance_spaces() == [True]
-    assert scalar(connection, "select embedding_space_id from pgclarify.corpus") == space_id
+    assert scalar(connection, "select embedding_space_id from pgclarify_private.corpus") == space_id
     assert_complete(connection)
 
 
@@ -282,7 +282,7 @@ def test_filled_and_switched_by_many_while_documents_come_and_go(
     for other in workers:
         other.die()
     let_documents_in(connection)
-    while scalar(connection, "select embedding_space_id from pgclarify.corpus") != last:
+    while scalar(connection, "select embedding_space_id from pgclarify_private.corpus") != last:
         worker.index_everything()
         fill(worker)
         worker.advance_spaces()
