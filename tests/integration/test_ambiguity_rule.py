@@ -202,7 +202,7 @@ class TestMatching:
             select (pgclarify_private.enter_runs(
                 'postgres', '{}', 'detect_ambiguity', corpus.corpus_id, array['x'], '{}', null, null
             ))[1]
-            from (select (select c.corpus_id from pgclarify.corpus as c where c.name = %s)) as corpus (corpus_id)
+            from (select (select c.corpus_id from pgclarify.corpus as c where c.corpus = %s)) as corpus (corpus_id)
             """,
             corpus,
         )

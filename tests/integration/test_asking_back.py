@@ -257,7 +257,7 @@ class TestConversation:
         asker.execute("set pgclarify.corpus = 'no such corpus'")
         later = ask(asker, f'{{{LEXICAL}, "conversation": {turn["conversation_id"]}}}', question=None)
         assert later
-        assert scalar(asker, "select corpus_name from pgclarify.run where run_id = %s", later[0]["run_id"]) == CORPUS
+        assert scalar(asker, "select corpus from pgclarify.run where run_id = %s", later[0]["run_id"]) == CORPUS
         asker.execute("reset pgclarify.corpus")
 
     def test_the_same_reply_is_the_same_turn(self, asker: Connection, model: Server) -> None:
@@ -296,7 +296,9 @@ class TestConversation:
             asker.execute(f"set transaction isolation level {level}".encode())
             turn = reply(asker, run_id, level)
         assert turn["question"] == reformulated(QUESTION, level)
-        assert scalar(asker, "select count(*) from pgclarify_private.turn where question = %s", turn["question"]) == 1
+        assert (
+            scalar(asker, "select count(*) from pgclarify.conversation_turn where question = %s", turn["question"]) == 1
+        )
 
     @pytest.mark.wording
     def test_a_reply_that_takes_too_long_is_there_later(self, asker: Connection, model: Server) -> None:
@@ -336,14 +338,14 @@ class TestConversation:
             assert waiting.result(300) == "57014"
         status = "select status from pgclarify.run where parent_run_id = %s"
         assert scalar(asker, status, run_id) == "cancelled"
-        assert not scalar(asker, "select count(*) from pgclarify_private.turn where run_id = %s", run_id)
+        assert not scalar(asker, "select count(*) from pgclarify.conversation_turn where run_id = %s", run_id)
         until(lambda: model.in_flight == 0)
 
     def test_a_model_that_makes_no_question_of_it(self, asker: Connection, model: Server) -> None:
         run_id = ask(asker, UNCHECKED)[0]["run_id"]
         model.behavior = failing("reformulation")
         assert state_of(asker, "select pgclarify.reply(%s, 'in vain')", [run_id]) == "PC003"
-        assert not scalar(asker, "select count(*) from pgclarify_private.turn where run_id = %s", run_id)
+        assert not scalar(asker, "select count(*) from pgclarify.conversation_turn where run_id = %s", run_id)
 
     def test_orders_are_what_somebody_said(self, asker: Connection, model: Server) -> None:
         seen: list[str] = []

@@ -67,10 +67,10 @@ class TestChoose:
         assert first["conversation_id"] != second["conversation_id"]
         assert first["turn"] == second["turn"] == 1
 
-    def test_goes_with_the_transaction(self, alice: Connection, run_id: int) -> None:
+    def test_goes_with_the_transaction(self, connection: Connection, alice: Connection, run_id: int) -> None:
         with alice.transaction(force_rollback=True):
             choose(alice, run_id)
-        assert rows(alice, "select from pgclarify_private.conversation") == []
+        assert rows(connection, "select from pgclarify_private.conversation") == []
 
     def test_goes_on_where_it_was_asked_back(
         self, connection: Connection, worker: HandWorker, alice: Connection, run_id: int
@@ -99,7 +99,7 @@ class TestChoose:
     def test_a_line_is_a_line(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
         run_id = carry_out(worker, enter(connection, alice.info.user), [entry(1, "What\nis it?"), entry(2, "Who?")])
         assert choose(alice, run_id, 2)["question"] == "Who?"
-        assert scalar(alice, "select asked from pgclarify_private.turn") == "What is it?\nWho?"
+        assert scalar(alice, "select asked from pgclarify.conversation_turn") == "What is it?\nWho?"
 
 
 class TestAgain:
@@ -110,7 +110,7 @@ class TestAgain:
 
     def test_the_same_choice_is_the_same_turn(self, alice: Connection, second_run: int) -> None:
         assert choose(alice, second_run) == choose(alice, second_run)
-        assert scalar(alice, "select count(*) from pgclarify_private.turn") == 2
+        assert scalar(alice, "select count(*) from pgclarify.conversation_turn") == 2
 
     @pytest.mark.wording
     def test_another_choice_comes_too_late(self, alice: Connection, second_run: int) -> None:
@@ -122,7 +122,7 @@ class TestAgain:
     def test_a_run_that_was_asked_in_the_same_turn_comes_too_late(
         self, connection: Connection, worker: HandWorker, alice: Connection, second_run: int
     ) -> None:
-        conversation_id = scalar(alice, "select conversation_id from pgclarify_private.conversation")
+        conversation_id = scalar(alice, "select conversation_id from pgclarify.conversation_turn")
         turn = {"conversation_id": conversation_id, "turn": 1, "question": PROPOSED[0]}
         other = next_run(connection, worker, alice.info.user, turn, count=3)
         choose(alice, second_run)
@@ -136,7 +136,7 @@ class TestAgain:
         sessions = [connect(alice.info.user) for _ in ordinals]
         ended = at_once(*(lambda s=s, o=o: choose(s, second_run, o) for s, o in zip(sessions, ordinals, strict=True)))
         assert sorted(ended, key=str, reverse=states[0] is None) == sorted(states, key=str, reverse=states[0] is None)
-        assert scalar(alice, "select count(*) from pgclarify_private.turn where ordinal = 2") == 1
+        assert scalar(alice, "select count(*) from pgclarify.conversation_turn where ordinal = 2") == 1
 
     @pytest.mark.committed
     @pytest.mark.wording
@@ -174,7 +174,7 @@ class TestAgain:
         with alice.transaction():
             choose(alice, second_run)
             connection.execute("select pgclarify.drop_corpus('atlas')")
-        assert scalar(alice, "select corpus_id is null from pgclarify_private.conversation")
+        assert scalar(connection, "select corpus_id is null from pgclarify_private.conversation")
 
     @pytest.mark.committed
     def test_a_snapshot_that_is_too_old_is_told_so(self, connect: Connect, alice: Connection, second_run: int) -> None:
@@ -296,8 +296,6 @@ class TestSeen:
         counts = (
             "select count(*) from pgclarify.conversation_turn",
             "select count(*) from pgclarify.clarifying_question",
-            "select count(*) from pgclarify_private.conversation",
-            "select count(*) from pgclarify_private.turn",
         )
         analyst = connect(make_role("pgclarify_reader", "pg_monitor"))
         for count in counts:
@@ -394,4 +392,4 @@ def test_a_corpus_that_was_dropped_since_is_no_obstacle(
     run_id = carry_out(worker, enter(connection, alice.info.user))
     connection.execute("select pgclarify.drop_corpus('atlas')")
     assert choose(alice, run_id)["question"] == PROPOSED[0]
-    assert scalar(alice, "select corpus_id is null from pgclarify_private.conversation")
+    assert scalar(connection, "select corpus_id is null from pgclarify_private.conversation")

@@ -61,7 +61,7 @@ class TestCorpus:
             LATE, LATE, WRONG, UNDEFINED_OBJECT
         ]  # fmt: skip
         assert go_on(alice, begun, options={"check": "none"}) == LATE
-        assert rows(alice, "select distinct corpus_name from pgclarify.run") == [{"corpus_name": "atlas"}]
+        assert rows(alice, "select distinct corpus from pgclarify.run") == [{"corpus": "atlas"}]
 
     @pytest.mark.parametrize("how", ["dropped", "made anew", "not for her any more"])
     def test_that_is_gone_is_no_other(
@@ -96,7 +96,7 @@ class TestCorpus:
         assert go_on(alice, turn) == WRONG
         assert go_on(alice, turn, corpus="atlas", options={"check": "none"}) == WRONG
         assert go_on(alice, turn, options={"check": "none"}) == LATE
-        assert last_run(connection)["corpus_name"] is None
+        assert last_run(connection)["corpus"] is None
 
 
 class TestHistory:
@@ -139,7 +139,7 @@ class TestFrozenSnapshot:
         """A session whose transaction began after the first turn."""
         session = connect(alice.info.user)
         session.execute("begin isolation level repeatable read")
-        session.execute("select from pgclarify_private.turn")
+        session.execute("select from pgclarify.conversation_turn")
         return session
 
     def test_goes_on_from_the_last_turn(

@@ -370,4 +370,4 @@ def test_where_workers_stand_names_no_document(make_world: MakeWorld) -> None:
     with pytest.raises(psycopg.Error) as refused:
         world.alice.execute("select linking_document_id from pgclarify_private.embedding_space")
     assert refused.value.sqlstate == "42501"
-    assert scalar(world.alice, "select model from pgclarify_private.embedding_space") == "all-MiniLM-L6-v2"
+    assert scalar(world.alice, "select embedding_model from pgclarify.corpus") == "all-MiniLM-L6-v2"

@@ -61,16 +61,17 @@ OF_CORPUS = (
     "select pgclarify_private.cancel_embedding_model(caller, {}) from pgclarify_private.caller",
     "select * from pgclarify.neighbors({}, 'secret', 1)",
     "select pgclarify_private.build_graph(caller, {}) from pgclarify_private.caller",
-    "select checked.* from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, {}) as checked",  # noqa: E501
+    "select pgclarify_private.check_graph(caller, {}, 0) from pgclarify_private.caller",
     "select * from pgclarify.investigate('cars', {})",
     "select * from pgclarify.clarifying_questions('cars', {})",
     "select * from pgclarify.list_answers('cars', {})",
     "select pgclarify_private.use_ambiguity_classifier(caller, {}, null) from pgclarify_private.caller",
 )
 TABLES = (
-    "corpus", "document", "passage", "run", "candidate", "verdict", "interpretation", "citation", "source_status", "edge",
-    "seen_stage", "detection", "rewriting", "clarifying_question", "estimate", "listed_answer", "ambiguity_rule",
-    "conversation_turn", "investigation_step", "budget", "usage", "asked_question", "stale_answer", "my_changed_name",
+    "corpus", "document", "passage", "run", "candidate", "verdict", "interpretation", "citation", "source_status",
+    "edge", "seen_stage", "detection", "rewriting", "clarifying_question", "estimate", "listed_answer",
+    "ambiguity_rule", "conversation_turn", "investigation_step", "budget", "usage", "asked_question", "stale_answer",
+    "finding", "my_changed_name",
 )  # fmt: skip
 
 
