@@ -256,7 +256,7 @@ def wait_until_linked(connection: psycopg.Connection[Any], corpus: str = CORPUS)
     """Wait until all passages of a corpus have neighbors. A distributed corpus has no graph (`--server cluster`)."""
     status = (
         "select pgclarify_private.is_distributed(corpus_id) or linked = passages and passages > 0"
-        " from pgclarify.corpus join pgclarify.corpus on name = corpus where corpus = %s"
+        " from pgclarify.corpus where corpus = %s"
     )
     until(lambda: scalar(connection, status, corpus), 120)
 

@@ -249,10 +249,10 @@ def investigate(
     Returns:
         The answer with its steps and evidence. If there is no answer, outcome says why.
     """
-    (found,) = yield from _ask(
+    found: list[Investigation] = yield from _ask(
         session, "investigate", {"question": question, "corpus": corpus}, timed(options, timeout)
     )
-    return found
+    return found[0]
 
 
 def list_answers(
@@ -303,13 +303,13 @@ def detect_ambiguity(
     Returns:
         The judgement with its reasons.
     """
-    (found,) = yield from _ask(
+    found: list[Ambiguity] = yield from _ask(
         session,
         "detect_ambiguity",
         {"question": question, "history": listed(history)},
         timed(options if corpus is None else {**options, "corpus": corpus}, timeout),
     )
-    return found
+    return found[0]
 
 
 def rewrite(
@@ -339,8 +339,8 @@ def rewrite(
         The rewritten question; or the original one, with the reason, if it could not be rewritten.
     """
     arguments = {"question": question, "history": listed(history)}
-    (found,) = yield from _ask(session, "rewrite", arguments, timed(options, timeout))
-    return found
+    found: list[RewrittenQuestion] = yield from _ask(session, "rewrite", arguments, timed(options, timeout))
+    return found[0]
 
 
 def clarifying_questions(
@@ -447,8 +447,8 @@ def estimate(
         options: As in clarify; and sample, the most questions to examine (200).
     """
     arguments = {"questions": listed(questions), "corpus": corpus, "top_k": top_k}
-    (found,) = yield from _ask(session, "estimate", arguments, timed(options, timeout))
-    return found
+    found: list[Estimate] = yield from _ask(session, "estimate", arguments, timed(options, timeout))
+    return found[0]
 
 
 def submit(

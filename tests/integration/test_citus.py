@@ -81,7 +81,7 @@ def test_tables_that_were_restored_without_citus_become_partitions_again(
     connection.execute("select pgclarify.add_document('kb', 'd1', 'Rental cars.')")
     worker = hire()
     worker.index_everything()
-    ((corpus_id, space_id),) = connection.execute("select corpus_id, embedding_space_id from pgclarify.corpus")
+    ((corpus_id, space_id),) = connection.execute("select corpus_id, embedding_space_id from pgclarify_private.corpus")
     for parent, key in (("pgclarify_private.passage", corpus_id), ("pgclarify_private.passage_embedding", space_id)):
         table = f"pgclarify_private.{parent.partition('.')[2]}_{key}"
         connection.execute(f"alter table {parent} detach partition {table}".encode())

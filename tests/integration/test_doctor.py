@@ -167,7 +167,7 @@ def test_ask_without_dblink(
         assert [row["ordinal"] for row in rows] == list(range(1, len(rows) + 1)) != []
         with held_back(service.model):
             assert run("ask", "what does a rental cost in time", "--timeout", "200ms") == 1
-        assert "200ms" in capsys.readouterr().err
+        assert "0.2 s" in capsys.readouterr().err
     finally:
         superuser.execute("update pgclarify_private.loopback set host = %s, port = %s", [host, port])
 

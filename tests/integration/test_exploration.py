@@ -90,7 +90,7 @@ class TestNeighbors:
         self, connection: Connection, user: Connection, worker: HandWorker
     ) -> None:
         run_id, there = ask(user, worker), [passage(connection, "0")]
-        space = scalar(connection, "select embedding_space_id from pgclarify.corpus")
+        space = scalar(connection, "select embedding_space_id from pgclarify_private.corpus")
         connection.execute(f"drop table pgclarify_private.neighborhood_{space}".encode())
 
         assert near(worker, run_id, there) == []

@@ -105,9 +105,13 @@ class TestOptions:
 
     @pytest.mark.wording
     def test_the_hint_fits_every_default(self, user: Connection, worker: HandWorker) -> None:
-        for call in ("search", "clarify", "submit"):
+        for call in (
+            "search('cars', 'insurance', top_k => 0)",
+            "clarify('cars', 'insurance', top_k => 0)",
+            """submit('clarify', 'cars', 'insurance', '{"top_k": 0}')""",
+        ):
             with pytest.raises(psycopg.errors.InvalidParameterValue, match="top_k must be") as refused:
-                user.execute(f"select pgclarify.{call}('cars', 'insurance', top_k => 0)".encode())
+                user.execute(f"select pgclarify.{call}".encode())
             assert (
                 refused.value.diag.message_hint
                 == "Pass a whole number from 1 to 1000, or leave it out for the default."

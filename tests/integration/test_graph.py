@@ -393,6 +393,7 @@ class TestBuildAndCheck:
         user = connect(make_role("pgclarify_user"))
         linked.execute("select pgclarify.grant_access('insurance', 'pgclarify_user')")
 
-        for call in ("build_graph('insurance')", "check_graph('insurance')"):
-            assert state_of(user, f"select pgclarify.{call}") == "42501"
-            assert state_of(user, f"select pgclarify.{call.replace('insurance', 'nothing')}") == "42704"
+        for call in ("build_graph(caller, %s)", "check_graph(caller, %s, 0)"):
+            select = f"select pgclarify_private.{call} from pgclarify_private.caller"
+            assert state_of(user, select, ["insurance"]) == "42501"
+            assert state_of(user, select, ["nothing"]) == "42704"

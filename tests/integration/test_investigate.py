@@ -50,7 +50,7 @@ class TestSteps:
             assert state_of(session, rows_of("investigation"), [run_id]) == NOT_READY
         record(worker, run_id, last)
         assert rows(colleague, seen) == [{"answer": "Ripon"}, {"answer": "Nora Blum"}]
-        for query in (seen, cited, "select from pgclarify_private.step", "select from pgclarify_private.step_citation"):
+        for query in (seen, cited):
             assert rows(stranger, query) == []
 
     def test_are_replaced_when_they_are_sent_again(self, worker: HandWorker, alice: Connection) -> None:
@@ -64,7 +64,7 @@ class TestSteps:
         assert rows(alice, "select ordinal, outcome, answer from pgclarify.investigation_step") == [
             {"ordinal": 1, "outcome": "contradicted", "answer": None}
         ]
-        assert rows(alice, "select from pgclarify_private.step_citation") == []
+        assert rows(alice, "select from pgclarify.citation") == []
 
     def test_of_an_earlier_attempt_are_gone(self, connection: Connection, hire: Hire, worker: HandWorker) -> None:
         run_id = submit(connection)
@@ -129,7 +129,7 @@ class TestSteps:
 
         with pytest.raises(psycopg.errors.NotNullViolation):
             record(worker, run_id, answered(1, "direct", "x", cite(99, "x")))
-        assert rows(alice, "select from pgclarify_private.step") == []
+        assert rows(alice, "select from pgclarify.investigation_step") == []
 
     def test_one_is_the_conclusion(self, worker: HandWorker, alice: Connection) -> None:
         run_id = submit(alice)

@@ -75,7 +75,7 @@ def test_each_has_its_proof(asker: Connection, model: Server) -> None:
         order by ordinal
     """
     assert rows(asker, listed, run_id) == [
-        {"answer": row["answer"], "variants": row["answer"], "documents": 1, "question": QUESTION, "corpus": CORPUS}
+        {"answer": row["answer"], "variants": row["variants"], "documents": 1, "question": QUESTION, "corpus": CORPUS}
         for row in found
     ]
 

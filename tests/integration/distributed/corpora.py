@@ -22,7 +22,7 @@ TABLES = "select count(*) from pg_class where relname ~ '^passage_' and relkind 
 QUESTIONS = ("rental cars", "common words", "item7 hail", "basement window assistance")
 SEARCH = (
     "select result.* from pgclarify.corpus cross join lateral"
-    " pgclarify_private.search(corpus_id, %s::name[], %s, %s, %s::public.halfvec, %s) as result where name = %s"
+    " pgclarify_private.search(corpus_id, %s::name[], %s, %s, %s::public.halfvec, %s) as result where corpus.corpus = %s"
 )
 
 
@@ -58,7 +58,7 @@ def found(
 def content_of(connection: Connection, corpus: str) -> tuple[list[Any], list[Any], list[Any]]:
     """Passages, vectors and counted words of a corpus, without what is different in each: ids."""
     corpus_id, space_id = connection.execute(
-        "select corpus_id, embedding_space_id from pgclarify.corpus where corpus = %s", [corpus]
+        "select corpus_id, embedding_space_id from pgclarify_private.corpus where name = %s", [corpus]
     ).fetchall()[0]
     passages = connection.execute(
         sql.SQL(

@@ -199,7 +199,7 @@ def test_what_waits_while_a_corpus_is_moved(
 def test_what_it_does_not_do(connection: Connection, both: HandWorker) -> None:
     for statement in (
         "select pgclarify_private.build_graph(caller, 'there') from pgclarify_private.caller",
-        "select pgclarify_private.check_graph(caller, 'there') from pgclarify_private.caller",
+        "select pgclarify_private.check_graph(caller, 'there', 0) from pgclarify_private.caller",
         "select pgclarify_private.set_embedding_model(caller, 'there', 'another') from pgclarify_private.caller",
     ):
         assert state_of(connection, statement) == "0A000", statement
