@@ -224,7 +224,8 @@ class TestDollars:
         assert refused["sqlstate"] == BUDGET_SPENT
         assert refused["message"] == 'budget "small" has no room for a call that may cost 0.00105 US dollars'
         assert "0.000525" in refused["detail"]
-        assert refused["budget_id"] == scalar(connection, "select budget_id from pgclarify.budget where name = 'small'")
+        key = scalar(connection, "select budget_id from pgclarify_private.budget where name = 'small'")
+        assert refused["budget_id"] == key
 
     def test_the_extractive_provider_costs_nothing(self, connection: Connection, hire: Hire) -> None:
         budget(connection, max_cost_usd=0)
@@ -252,7 +253,7 @@ class TestWhomItIsFor:
             found = claim(worker, enter(connection, role, corpus), "a")
             for held in found.ours.values():
                 connection.execute("delete from pgclarify_private.completion where completion_id = %s", [held])
-            named = "select name from pgclarify.budget where budget_id = %s"
+            named = "select name from pgclarify_private.budget where budget_id = %s"
             return next((str(scalar(connection, named, one["budget_id"])) for one in found.refused.values()), None)
 
         assert refused_by(member, None) == "team"

@@ -17,7 +17,8 @@ UNDEFINED_OBJECT = "42704"
 SET = "select pgclarify.set_budget(%s, %s, %s::text::jsonb)"
 REMOVE = "select pgclarify.remove_budget(%s, %s)"
 DAILY = '{"period": "day", "max_calls": 5}'
-BUDGETS = "select name, period, role_name, max_cost_usd, max_calls, binds_owner from pgclarify.budget order by name"
+BUDGETS = "select name, period, role_name, max_cost_usd, max_calls from pgclarify.budget order by name"
+BINDING = "select name from pgclarify_private.budget where binds_owner"
 
 
 @pytest.fixture
@@ -50,15 +51,18 @@ def test_nobody_writes_rows(owner: Connection, change: str) -> None:
     assert state_of(owner, change) == INSUFFICIENT_PRIVILEGE
 
 
-def test_it_edits_what_it_has_made_and_not_what_binds_it(owner: Connection, keeper: Connection) -> None:
+def test_it_edits_what_it_has_made_and_not_what_binds_it(
+    connection: Connection, owner: Connection, keeper: Connection
+) -> None:
     assert scalar(owner, SET, "own", "mine", '{"max_calls": 1000, "period": "month"}')
     assert not scalar(owner, SET, "own", "mine", '{"max_calls": 1000}')
     for attempt, given in ((SET, ["imposed", "mine", DAILY]), (REMOVE, ["imposed", "mine"])):
         assert state_of(owner, attempt, given) == INSUFFICIENT_PRIVILEGE
     assert owner.execute(BUDGETS).fetchall() == [
-        ("imposed", "day", None, None, 5, True),
-        ("own", "month", None, None, 1000, False),
+        ("imposed", "day", None, None, 5),
+        ("own", "month", None, None, 1000),
     ]
+    assert connection.execute(BINDING).fetchall() == [("imposed",)]
 
     assert scalar(owner, REMOVE, "own", "mine")
     assert not scalar(owner, REMOVE, "own", "mine")
@@ -68,13 +72,16 @@ def test_it_edits_what_it_has_made_and_not_what_binds_it(owner: Connection, keep
     assert scalar(owner, REMOVE, "imposed", "mine")
 
 
-def test_what_is_left_out_stays_and_null_takes_away(owner: Connection, make_role: MakeRole) -> None:
+def test_what_is_left_out_stays_and_null_takes_away(
+    connection: Connection, owner: Connection, make_role: MakeRole
+) -> None:
     role = make_role()
     assert scalar(owner, SET, "own", "mine", f'{{"max_cost_usd": 0.5, "role": "{role}"}}')
     assert scalar(owner, SET, "own", "mine", '{"max_calls": null}')
-    assert owner.execute(BUDGETS).fetchall()[1] == ("own", "day", role, 0.5, None, False)
+    assert owner.execute(BUDGETS).fetchall()[1] == ("own", "day", role, 0.5, None)
     assert scalar(owner, SET, "own", "mine", '{"role": null}')
-    assert owner.execute(BUDGETS).fetchall()[1] == ("own", "day", None, 0.5, None, False)
+    assert owner.execute(BUDGETS).fetchall()[1] == ("own", "day", None, 0.5, None)
+    assert connection.execute(BINDING).fetchall() == [("imposed",)]
 
 
 @in_turn(

@@ -27,8 +27,16 @@ USAGE = """
 
 def corpus(connection: Connection, worker: HandWorker, name: str = "cars", model: str = MODEL) -> int:
     """Create a corpus, open its space, and return the id of the space."""
+    create(connection, worker, name, model)
+    return newest_space(connection)
+
+
+def create(connection: Connection, worker: HandWorker, name: str = "cars", model: str = MODEL) -> None:
     scalar(connection, 'select pgclarify.create_corpus(%s, %s, \'{"reader": "pgclarify_user"}\')', name, model)
     worker.open_spaces()
+
+
+def newest_space(connection: Connection) -> int:
     return int(scalar(connection, "select max(embedding_space_id) from pgclarify_private.embedding_space"))
 
 
@@ -65,7 +73,8 @@ class TestUsage:
         owner, asker, analyst = (make_role("pgclarify_user", name=name) for name in ("owner", "asker", "analyst"))
         price(connection, PRICED, "2", "0")
         worker = hire()
-        space_id = corpus(connect(owner), worker)
+        create(connect(owner), worker)
+        space_id = newest_space(connection)
         connect(owner).execute("select pgclarify.alter_corpus('cars', %s)", [f'{{"analyst": "{analyst}"}}'])
         run_id = enter(connection, asker, "cars")
         for _ in range(2):

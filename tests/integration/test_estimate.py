@@ -176,7 +176,9 @@ class TestWhatItSays:
 
 
 class TestManyQuestions:
-    def test_some_are_looked_at_and_stand_for_all(self, asker: Connection, model: Server) -> None:
+    def test_some_are_looked_at_and_stand_for_all(
+        self, asker: Connection, superuser: Connection, model: Server
+    ) -> None:
         questions = of("crowds", 50)
         clarify_many(asker, questions[:10])
         row = row_of(asker, questions, sample=8)
@@ -186,8 +188,8 @@ class TestManyQuestions:
         assert (row["calls"], row["calls_at_most"]) == (40 * (1 + TOP_K), 40 * (1 + TOP_K))
         again = row_of(asker, questions[::-1], sample=8)
         assert {**again, "run_id": row["run_id"]} == row, "a random sample, but always the same"
-        asked = "select jsonb_array_length(question::jsonb) from pgclarify.run where run_id = %s"
-        assert scalar(asker, asked, row["run_id"]) == 8
+        asked = "select jsonb_array_length(question::jsonb) from pgclarify_private.run where run_id = %s"
+        assert scalar(superuser, asked, row["run_id"]) == 8
         told = "select question from pgclarify.run where run_id = %s"
         assert scalar(asker, told, row["run_id"]) == "50 questions"
 
@@ -267,13 +269,14 @@ class TestElsewhere:
         assert (found.questions, found.calls, found.model) == (4, 4 * (1 + 3), MODEL)
         before = model.calls
         with pytest.raises(SystemExit) as done:
-            main(["estimate", "--from", str(file), "-k", "3", "--json"])
+            main(["estimate", "--file", str(file), "-k", "3", "--json"])
         assert done.value.code == 0
         printed = json.loads(capsys.readouterr().out)
         assert {**printed, "run_id": found.run_id} == asdict(found)
 
         with pytest.raises(SystemExit) as done:
-            main(["estimate", *of("searches", 4), "-k", "3", "-o", "search=dense", "--ask-back", "--threshold", "1"])
+            options = [part for pair in ("search=dense", "ask_back=auto", "threshold=1") for part in ("-o", pair)]
+            main(["estimate", *of("searches", 4), "-k", "3", *options])
         assert done.value.code == 0
         out, err = capsys.readouterr()
         # No question counts as ambiguous, so one call may be enough for each.

@@ -22,7 +22,7 @@ LOCK_NOT_AVAILABLE = "55P03"
 TIMED_OUT = "PC002"
 NO_WORKER = "PC001"
 RUN = """
-    select status, error, corpus_id, corpus_name, corpus_revision, graph_revision from pgclarify.run where run_id = %s
+    select status, error, corpus_id, corpus, corpus_revision, graph_revision from pgclarify.run where run_id = %s
 """
 DETECT = "select * from pgclarify.detect_ambiguity('Is it?', options => '{\"timeout\": \"50ms\"}')"
 
@@ -51,8 +51,8 @@ class TestStarted:
         desk.owner.execute("select pgclarify.drop_corpus('insurance')")
 
         assert desk.worker.start(run_id) is None
-        status, error, corpus_id, corpus_name, *_ = desk.owner.execute(RUN.encode(), [run_id]).fetchall()[0]
-        assert (status, error, corpus_id, corpus_name) == ("failed", "the corpus was dropped", None, "insurance")
+        status, error, corpus_id, corpus, *_ = desk.owner.execute(RUN.encode(), [run_id]).fetchall()[0]
+        assert (status, error, corpus_id, corpus) == ("failed", "the corpus was dropped", None, "insurance")
 
     def test_a_corpus_that_is_gone_before_the_run_is_entered_makes_none(self, desk: Desk) -> None:
         before = scalar(desk.owner, "select count(*) from pgclarify.run")

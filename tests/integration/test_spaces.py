@@ -95,7 +95,7 @@ async def test_one_that_fails_in_an_odd_way_is_told_and_not_tried_again_at_once(
     await until(connection, spaces, {"odd": ("building", "TypeError:")})
     for number in range(3):
         connection.execute("select pgclarify.create_corpus(%s, %s)", [f"good-{number}", f"good-{number}"])
-        while scalar(connection, "select count(*) from pgclarify.corpus where embedding_space_id is null") > 1:
+        while scalar(connection, "select count(*) from pgclarify_private.corpus where embedding_space_id is null") > 1:
             await spaces.open_new()
             await asyncio.sleep(0.01)
     assert models.asked.count("odd") == 1
