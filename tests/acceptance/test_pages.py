@@ -33,9 +33,9 @@ EXEMPT = {
     "pgclarify worker": "serves until it is interrupted; every test with a worker starts one",
     "pgclarify load handbook ~/letters": "test_loading.py loads folders under prefixes,",
     "pgclarify load handbook . --as": "under names, and with --mirror",
-    "pgclarify remove": "takes from the corpus that other lines ask; test_loading.py runs it",
-    "pgclarify drop": "drops the corpus that other lines ask; test_loading.py runs it",
-    "pgclarify erase": "asks whether it may; test_erase_command.py runs it",
+    "pgclarify corpus remove": "takes from the corpus that other lines ask; test_loading.py runs it",
+    "pgclarify corpus drop": "drops the corpus that other lines ask; test_loading.py runs it",
+    "pgclarify corpus erase": "asks whether it may; test_erase_command.py runs it",
     "pgclarify eval run questions.jsonl --corpus handbook --method clarify --method rac": "takes a language model",
     "pgclarify eval run questions.jsonl --corpus handbook --part": "wants more questions; test_evaluation.py",
 }
@@ -55,14 +55,13 @@ STANDS_FOR = {
     "-c 'drop database pgclarify' -c 'create database pgclarify'": (
         "-c 'drop database readers_own' -c 'create database readers_own'"
     ),
-    "report 42": "report {run_id}",
+    "explain 42": "explain {run_id}",
     # The demo makes it, and another test of this house may have run the demo.
     "--user insurance": "--user claims",
     "--analyst insurance": "--analyst claims",
     "--reader insurance": "--reader claims",
     "eval compare 1 2": "eval compare {eval_ids}",
     "eval compare 12 13": "eval compare {eval_ids}",
-    "eval compare 18 19": "eval compare {eval_ids}",
     "eval report 12 13": "eval report {eval_ids}",
 }
 
