@@ -122,7 +122,7 @@ async def ask(dsn: str, asked: Sequence[Question], options: Mapping[str, object]
             for row in connection.execute(
                 "select run.run_id, run.status, run.route, run.saved_completions, ("
                 "    select coalesce(sum(stage.calls + stage.reused_calls), 0)::integer"
-                "    from pgclarify_private.seen_stage where stage.run_id = run.run_id"
+                "    from pgclarify_private.seen_stage as stage where stage.run_id = run.run_id"
                 ") as calls from pgclarify.run where run.run_id = any(%s)",
                 [run_ids],
             )

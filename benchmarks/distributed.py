@@ -99,7 +99,7 @@ def _vacuum(connection: product.Connection, corpus: str) -> None:
     (tables,) = connection.execute(
         "select pgclarify_private.partition_name('passage', corpus_id) as passages,"
         " pgclarify_private.partition_name('passage_embedding', embedding_space_id) as vectors"
-        " from pgclarify.corpus where corpus = %s",
+        " from pgclarify_private.corpus where name = %s",
         [corpus],
     ).fetchall()
     connection.execute(f"vacuum (analyze) {tables['passages']}, {tables['vectors']}".encode())
@@ -151,7 +151,7 @@ def _reads(
 ) -> Iterator[Figure]:
     """The rows that a shard sends and the pages that it reads for a search by vectors."""
     (space,) = connection.execute(
-        "select embedding_space_id as id from pgclarify.corpus where corpus = %s", [corpus]
+        "select embedding_space_id as id from pgclarify_private.corpus where name = %s", [corpus]
     ).fetchall()
     pages, rows = list[float](), list[float]()
     with connection.transaction():

@@ -115,7 +115,7 @@ def _copy(connection: product.Connection, corpus: str, vectors: Vectors, *, firs
     """Add a passage for each vector, one in each document, numbered from first."""
     register_vector(connection)
     (known,) = connection.execute(
-        "select corpus_id, embedding_space_id from pgclarify.corpus where corpus = %s", [corpus]
+        "select corpus_id, embedding_space_id from pgclarify_private.corpus where name = %s", [corpus]
     ).fetchall()
     partition = sql.Identifier("pgclarify_private", f"passage_embedding_{known['embedding_space_id']}")
     index = sql.Identifier("pgclarify_private", f"passage_embedding_{known['embedding_space_id']}_vector_idx")

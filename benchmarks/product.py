@@ -264,7 +264,7 @@ def fill(
             ((corpus, one.document_id, one.content, one.title) for one in documents),
         )
     (space,) = connection.execute(
-        "select embedding_space_id as id from pgclarify.corpus where corpus = %s", [corpus]
+        "select embedding_space_id as id from pgclarify_private.corpus where name = %s", [corpus]
     ).fetchall()
     index = f"passage_embedding_{space['id']}_vector_idx"
     (definition,) = connection.execute("select indexdef from pg_indexes where indexname = %s", [index]).fetchall()

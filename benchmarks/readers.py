@@ -106,7 +106,8 @@ def measure(dsn: str, passages: int = PASSAGES, readable: Sequence[int] = READAB
     ]
     with product.connect(dsn) as connection:
         (corpus,) = connection.execute(
-            "select corpus_id as id, embedding_space_id as space from pgclarify.corpus where corpus = %s", [_CORPUS]
+            "select corpus_id as id, embedding_space_id as space from pgclarify_private.corpus where name = %s",
+            [_CORPUS],
         ).fetchall()
         names = {"id": corpus["id"], "space": corpus["space"], "dimensions": made_up.DIMENSIONS}
         unrestricted = {

@@ -342,7 +342,7 @@ _VERDICTS = """
     select run.question, candidate.document_id, verdict.interpretation, verdict.answer, verdict.quote
     from (
         select distinct on (question) run_id, question from pgclarify.run
-        where operation = 'clarify' and corpus_name = 'squad2' order by question, run_id desc
+        where operation = 'clarify' and corpus = 'squad2' order by question, run_id desc
     ) as run
     inner join pgclarify.verdict using (run_id)
     inner join pgclarify.candidate using (run_id, rank)

@@ -206,7 +206,7 @@ def _of_runs(dsn: str, questions: Sequence[Question]) -> list[Judged]:
     with product.connect(dsn) as connection:
         runs = connection.execute(_RUNS).fetchall()
         for run in runs:
-            question = known.get((run["corpus_name"], run["question"]))
+            question = known.get((run["corpus"], run["question"]))
             if question is None:
                 continue
             rows = connection.execute(_VERDICTS, [run["run_id"]]).fetchall()
@@ -224,10 +224,10 @@ def _of_runs(dsn: str, questions: Sequence[Question]) -> list[Judged]:
 
 _VERDICT = ("rank", "document_id", "interpretation", "answer", "quote")
 _RUNS = """
-    select distinct on (corpus_name, question) run_id, corpus_name, question from pgclarify.run
+    select distinct on (corpus, question) run_id, corpus, question from pgclarify.run
     where operation = 'clarify' and status in ('succeeded', 'partial')
         and coalesce(settings ->> 'retrieval', 'fixed') = 'fixed'
-    order by corpus_name, question, (settings ->> 'top_k')::integer desc, run_id desc
+    order by corpus, question, (settings ->> 'top_k')::integer desc, run_id desc
 """
 _VERDICTS = """
     select candidate.rank, candidate.document_id, passage.content, outcome, interpretation, answer, quote

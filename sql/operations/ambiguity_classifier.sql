@@ -165,7 +165,7 @@ begin
         raise exception 'there is no version % of the classifier', use_ambiguity_classifier.version
             using errcode = 'undefined_object',
                 detail = format('The corpus is "%s".', pgclarify_private.shown(use_ambiguity_classifier.corpus)),
-                hint = 'pgclarify train-ambiguity prints the number of each version.';
+                hint = 'pgclarify eval train-ambiguity prints the number of each version.';
     end if;
     return pgclarify_private.put_in_use(v_corpus_id, use_ambiguity_classifier.version);
 end
