@@ -57,7 +57,7 @@ def perform(
             with database.transaction():
                 found = getattr(client, operation)(timeout=timeout, **arguments)
                 (asked,) = connection.fetch(database, "cli_get_asked_run")
-            rows = [asdict(row) for row in (found if isinstance(found, list) else [found])]
+            rows: list[Row] = [asdict(row) for row in (found if isinstance(found, list) else [found])]
             return rows, rows[0]["run_id"] if rows and "run_id" in rows[0] else asked["run_id"]
         except psycopg.Error as error:
             if error.sqlstate != _NO_LOOPBACK:

@@ -184,6 +184,6 @@ def _batches(
 
 
 def _judged(question: str, run_id: int, row: Row | None) -> dict[str, object]:
-    lost = {"run_id": run_id, "is_ambiguous": None, "probability": None, "kind": None, "reasons": []}
+    lost: dict[str, object] = {"run_id": run_id, "is_ambiguous": None, "probability": None, "kind": None, "reasons": []}
     judged = {name: (row or lost)[name] for name in lost}
     return {**judged, "question": question, "status": "succeeded" if row else "failed"}

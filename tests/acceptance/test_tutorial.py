@@ -30,7 +30,7 @@ def test_the_sql_tutorial_shows_what_is_printed(house: House) -> None:
     parts = [f"{SEARCHABLE}\\echo block {place}\n{block.code}" for place, block in enumerate(shown)]
     script.write_text("\n".join([*parts, "\\echo end", CLEAN_UP]))
 
-    command = [embedded.binary("psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-P", "footer=off", "-f", str(script)]
+    command = [str(embedded.binary("psql")), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-P", "footer=off", "-f", str(script)]
     done = subprocess.run([*command, house.done("dsn").strip()], capture_output=True, text=True, check=True)
     printed = done.stdout
 
