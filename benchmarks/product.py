@@ -234,7 +234,8 @@ def create(
     if shards is not None:
         connection.execute("select pgclarify.distribute(%s, %s)", [corpus, Jsonb({"shards": shards})])
     connection.execute(
-        "select pgclarify_private.open_space(space.embedding_space_id, %s) from pgclarify_private.embedding_space as space"
+        "select pgclarify_private.open_space(space.embedding_space_id, %s)"
+        " from pgclarify_private.embedding_space as space"
         " inner join pgclarify.corpus on corpus.corpus_id = space.corpus_id where corpus.corpus = %s",
         [made_up.DIMENSIONS, corpus],
     )

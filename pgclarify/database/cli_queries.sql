@@ -246,10 +246,6 @@ where status = 'running'
 order by started_at
 limit 100;
 
--- name: cli_count_pending_links
--- How many passages of a corpus wait to be linked or unlinked.
-select pgclarify_private.graph_pending(caller, %(corpus)s) as pending from pgclarify_private.caller;
-
 -- name: cli_classifier_in_use
 -- The trained version of the classifier that judges a corpus's questions, for roles that may train another one.
 select version, shipped_version, threshold, judges_questions, judges_conversations, weights

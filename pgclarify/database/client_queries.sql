@@ -110,7 +110,3 @@ order by corpus;
 -- name: client_explain
 -- Explain a run, line by line.
 select line from pgclarify.explain(run_id => %(run_id)s, options => %(options)s::jsonb) as line;
-
--- name: client_get_time
--- The server's clock.
-select clock_timestamp() as now;

@@ -24,7 +24,8 @@ end;
 
 comment on function pgclarify_private.operations() is
 'The operations. A run of each has rows of row_type, a composite type of schema pgclarify; function rows of that type finds '
-'them, and the public result_view shows them by run_id. prepare_<operation> has the arguments of an operation, and checks them. '
+'them, and the public result_view shows them by run_id. prepare_<operation> has the arguments of an operation, and checks '
+'them. '
 'prefers_language_model: whether a worker with a language model is preferred for all settings.';
 
 create or replace function pgclarify_private.prefers_language_model(run pgclarify_private.run)

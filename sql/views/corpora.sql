@@ -20,8 +20,8 @@ select
     coalesce(cited.runs, 0)::bigint as cited_runs,
     cited.last_cited_at
 from pgclarify_private.document
--- A query that does not read these columns skips the join. Without "+ 0", the planner would use a constant corpus_id in place of
--- this condition, and could not tell any more that there is at most one row.
+-- A query that does not read these columns skips the join. Without "+ 0", the planner would use a constant corpus_id in place
+-- of this condition, and could not tell any more that there is at most one row.
 left join (
     select
         citation_tally.corpus_id,

@@ -34,7 +34,8 @@ comment on column pgclarify.evaluation.corpus is 'The corpus''s name when the ev
 comment on column pgclarify.evaluation.method is 'An operation, such as clarify, or a baseline, such as rac.';
 comment on column pgclarify.evaluation.settings is 'All options of the method, as given.';
 comment on column pgclarify.evaluation.model is 'The model that judged passages or answered.';
-comment on column pgclarify.evaluation.judge is 'The judge of the method''s output: lexical, a model, or both with a plus sign.';
+comment on column pgclarify.evaluation.judge is
+'The judge of the method''s output: lexical, a model, or both with a plus sign.';
 comment on column pgclarify.evaluation.figure is 'Name of the figure, such as coverage; null if it is not finished.';
 comment on column pgclarify.evaluation.value is 'Its value over all cases that have it.';
 comment on column pgclarify.evaluation.low is 'Lower end of its 95 % interval; null without one.';
@@ -42,4 +43,5 @@ comment on column pgclarify.evaluation.high is 'Upper end of its 95 % interval; 
 comment on column pgclarify.evaluation.cases is 'How many cases have it.';
 comment on column pgclarify.evaluation.requested_by is 'Role that evaluated.';
 comment on column pgclarify.evaluation.created_at is 'When it began.';
-comment on column pgclarify.evaluation.finished_at is 'When its last case was judged; null while it is running, or if it was interrupted.';
+comment on column pgclarify.evaluation.finished_at is
+'When its last case was judged; null while it is running, or if it was interrupted.';

@@ -1,5 +1,5 @@
--- Views of questions for dashboards: what was asked, and outdated answers. A row is a group of questions with the same meaning, from the runs that you may see; the text is that of
--- one of them.
+-- Views of questions for dashboards: what was asked, and outdated answers. A row is a group of questions with the same meaning,
+-- from the runs that you may see; the text is that of one of them.
 
 create or replace view pgclarify.asked_question as
 select

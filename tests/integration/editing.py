@@ -76,7 +76,8 @@ def link_everything(connection: Connection) -> None:
             returning embedding_space_id
         )
         insert into pgclarify_private.corpus_tally (corpus_id, linked)
-        select space.corpus_id, count(*) from linked join pgclarify_private.embedding_space as space using (embedding_space_id)
+        select space.corpus_id, count(*) from linked
+        join pgclarify_private.embedding_space as space using (embedding_space_id)
         group by 1
         """
     )

@@ -18,9 +18,7 @@ def evaluate(user: Connection, corpus_id: int | None = 1) -> int:
         "ordinal": 1, "case_id": "first", "question": "cars", "gold": {}, "output": {}, "status": "succeeded",
         "figures": {"coverage": 1.0},
     }  # fmt: skip
-    begin = (
-        "select (pgclarify_private.begin_evaluation(c, %s)).eval_run_id from pgclarify_private.caller as c"
-    )
+    begin = "select (pgclarify_private.begin_evaluation(c, %s)).eval_run_id from pgclarify_private.caller as c"
     ((eval_run_id,),) = user.execute(begin.encode(), [json.dumps(plan)]).fetchall()
     record = "select pgclarify_private.record_eval_case(caller, %s, %s) from pgclarify_private.caller as caller"
     user.execute(record.encode(), [eval_run_id, json.dumps(case)])

@@ -20,8 +20,6 @@ __all__ = ["asker", "model", "service", "superuser"]
 INVALID_PARAMETER, NOT_READY, UNDEFINED_OBJECT = "22023", "55000", "42704"
 VAGUE = "rental car"
 HISTORY = ["Who painted it?", "It was Ida Holm."]
-# The view of detect_ambiguity.
-AMBIGUITY = "detection"
 RUNS = "select count(*) from pgclarify.run"
 CALLS = "select count(*) from pgclarify_private.completion where reply is not null"
 OPERATIONS = "select operation, row_type, result_view from pgclarify_private.operations() order by operation"
@@ -154,7 +152,7 @@ def test_many_questions_are_judged_in_few_runs(asker: Connection) -> None:
     assert len({*run_ids}) == 1
     assert scalar(asker, "select status from pgclarify.wait(%s::bigint[], null) limit 1", run_ids) == "succeeded"
     judged = asker.execute(
-        f"select question from pgclarify.{AMBIGUITY} where run_id = any(%s) order by ordinal",
+        "select question from pgclarify.detection where run_id = any(%s) order by ordinal",
         [run_ids],
     ).fetchall()
     assert judged == [("How long is it?",), ("Who wrote Emma?",)]

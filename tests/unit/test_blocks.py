@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from fnmatch import fnmatch
+from importlib.util import find_spec
 
 import pytest
 
@@ -29,11 +30,11 @@ RUN_BY = [
     ("docs/*dbt.md", "yaml", "tests/dbt/test_builds.py::test_the_project_of_the_pages_is_built"),
     ("docs/*dbt.md", "jinja", "tests/dbt/test_builds.py::test_the_project_of_the_pages_is_built"),
     ("*", "mermaid", "tests/unit/test_blocks.py::test_every_diagram_is_drawn"),
-    ("docs/evaluation.md", "json", "tests/unit/evaluation/test_page.py::test_its_data_set"),
-    ("docs/evaluation.md", "toml", "tests/unit/evaluation/test_page.py::test_its_configuration"),
-    ("docs/evaluation.md", "output of sh", "tests/unit/cli/test_comparing.py::test_the_page_shows_it_as_it_is_printed"),
+    ("docs/evaluation.md", "json", "tests/unit/evaluation/test_data_sets.py::test_of_the_page"),
     ("docs/explain.md", "text", "tests/integration/test_explain.py::test_the_page_shows_what_is_told"),
     ("docs/operations.md", "text", "tests/integration/test_install_elsewhere.py::demand_password"),
+    # The data sets of papers have to be downloaded first.
+    ("docs/papers.md", "text", "tests/unit/test_blocks.py::test_modules_of_the_page_are_there"),
     ("CONTRIBUTING.md", "text", "tests/unit/test_blocks.py::test_the_floors_are_those_that_are_checked"),
     ("README.md", "text", "tests/acceptance/test_command_line.py::test_demo_twice"),
 ]
@@ -80,3 +81,10 @@ def test_the_floors_are_those_that_are_checked() -> None:
     (shown,) = (block.code for page, block in BLOCKS if (page, block.language) == ("CONTRIBUTING.md", "text"))
     floors = [line.partition("#")[0].split() for line in shown.splitlines()]
     assert floors == [layer.split(" | ") for layer in contract["layers"]]
+
+
+def test_modules_of_the_page_are_there() -> None:
+    (shown,) = (block.code for page, block in BLOCKS if (page, block.language) == ("docs/papers.md", "text"))
+    modules = re.findall(r"python -m (\S+)", shown)
+    assert modules
+    assert [name for name in modules if find_spec(name) is None] == []

@@ -126,7 +126,7 @@ def every_rendering(text: str) -> list[RenderableType]:
 
 def state(text: str, workers: list[Any], corpora: list[Any]) -> dict[str, Any]:
     server = {"version": text, "database": text, "place": text, "listens_on": None}
-    nothing: dict[str, Any] = dict.fromkeys(("sources", "tight_budgets", "recent_runs", "recent_errors"), [])
+    nothing: dict[str, Any] = {name: [] for name in ("sources", "tight_budgets", "recent_runs", "recent_errors")}
     return nothing | {"server": server, "workers": workers, "queue": IDLE, "corpora": corpora}
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from pgclarify.errors import InputError, UnreadableFile
 from pgclarify.evaluation.data_sets import parse_fields, read_data_set
+from tests.pages import CHECKOUT, blocks
 
 
 def write(folder: Path, *lines: dict[str, Any]) -> Path:
@@ -100,3 +101,10 @@ def test_fields_may_have_other_names(tmp_path: Path) -> None:
     assert case.known_answers == [[("He",)]]
     with pytest.raises(InputError):
         parse_fields(["color=single"])
+
+
+def test_of_the_page(tmp_path: Path) -> None:
+    (block,) = blocks(CHECKOUT / "docs" / "evaluation.md", "json")
+    found = read_data_set(write(tmp_path, *map(json.loads, block.code.splitlines())))
+    assert found.unknown_fields == ()
+    assert {case.case_id for case in found.cases} == {"cars-1", "cars-2", "cars-3"}

@@ -82,7 +82,7 @@ def test_a_change_of_model_that_does_not_get_on() -> None:
     (check,) = service.check_corpora([corpus(error="no such model", next_embedding_model="a-new-model")])
     assert check.level is Level.PROBLEM
     assert check.finding == "insurance keeps its embedding model, and does not get on to a-new-model: no such model"
-    assert "cancel_embedding_model" in str(check.remedy)
+    assert "embedding_model of pgclarify.alter_corpus again, or to null" in str(check.remedy)
 
 
 def test_embedding_models_behind_an_endpoint() -> None:
