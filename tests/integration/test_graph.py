@@ -394,6 +394,6 @@ class TestBuildAndCheck:
         linked.execute("select pgclarify.grant_access('insurance', 'pgclarify_user')")
 
         for call in ("build_graph(caller, %s)", "check_graph(caller, %s, 0)"):
-            select = f"select pgclarify_private.{call} from pgclarify_private.caller"
+            select = f"select pgclarify_private.{call} from pgclarify_private.caller"  # noqa: S608 - names
             assert state_of(user, select, ["insurance"]) == "42501"
             assert state_of(user, select, ["nothing"]) == "42704"

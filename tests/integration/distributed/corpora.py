@@ -22,7 +22,8 @@ TABLES = "select count(*) from pg_class where relname ~ '^passage_' and relkind 
 QUESTIONS = ("rental cars", "common words", "item7 hail", "basement window assistance")
 SEARCH = (
     "select result.* from pgclarify.corpus cross join lateral"
-    " pgclarify_private.search(corpus_id, %s::name[], %s, %s, %s::public.halfvec, %s) as result where corpus.corpus = %s"
+    " pgclarify_private.search(corpus_id, %s::name[], %s, %s, %s::public.halfvec, %s) as result"
+    " where corpus.corpus = %s"
 )
 
 
