@@ -98,7 +98,9 @@ def test_readings_are_kept_in_a_table(engine: sa.Engine, model: Server) -> None:
 def test_many_are_submitted_and_waited_for(engine: sa.Engine, model: Server) -> None:
     questions = sa.literal(["one", "two"], postgresql.ARRAY(sa.Text))
     with engine.connect() as connection:
-        run_ids = connection.execute(sa.select(sa.func.pgclarify.submit_many(questions, CORPUS, 4))).scalar_one()
+        options = sa.cast({"top_k": 4}, postgresql.JSONB)
+        submitted = sa.func.pgclarify.submit_many("clarify", questions, CORPUS, options)
+        run_ids = connection.execute(sa.select(submitted)).scalar_one()
         connection.commit()
         waiting = sa.func.pgclarify.wait(sa.literal(run_ids, postgresql.ARRAY(sa.BigInteger))).table_valued(
             "run_id", "status"

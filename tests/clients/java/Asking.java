@@ -172,7 +172,8 @@ final class Asking {
             connection.setAutoCommit(false);
             Array runIds;
             try (PreparedStatement statement =
-                    connection.prepareStatement("select pgclarify.submit_many(?, top_k => 4)")) {
+                    connection.prepareStatement(
+                            "select pgclarify.submit_many('clarify', ?, options => '{\"top_k\": 4}')")) {
                 statement.setArray(1, connection.createArrayOf("text", new String[] {"three", "four"}));
                 try (ResultSet row = statement.executeQuery()) {
                     row.next();
@@ -199,7 +200,7 @@ final class Asking {
 
     private static void calledAsProcedure() throws SQLException {
         try (Connection connection = Check.connect("asker");
-                CallableStatement call = connection.prepareCall("{? = call pgclarify.submit(?)}")) {
+                CallableStatement call = connection.prepareCall("{? = call pgclarify.submit('clarify', ?)}")) {
             call.registerOutParameter(1, Types.BIGINT);
             call.setString(2, "called");
             call.execute();
