@@ -122,9 +122,6 @@ def _ask_back(recorder: Recorder) -> None:
         VAGUE,
         _options(corpus=CORPUS, top_k=3),
     )
-    recorder.record(
-        "detect_ambiguity_many", "select * from pgclarify.detect_ambiguity_many(%s)", ["How long is it?", CLEAR]
-    )
     rewrite = "select * from pgclarify.rewrite(%s, %s)"
     recorder.record("rewrite", rewrite, "Where was she born?", ["Who painted it?", "It was Ida Holm."])
     recorder.record("rewrite, clear", rewrite, CLEAR, ["Who painted it?"])
@@ -132,7 +129,7 @@ def _ask_back(recorder: Recorder) -> None:
     (offered, *_) = recorder.record(
         "clarifying_questions, select", ask, "zebra", _options(form="select", search="lexical")
     )
-    (turn,) = recorder.record("choose", "select * from pgclarify.choose(%s, 1)", offered["run_id"])
+    (turn,) = recorder.record("reply, chosen", "select * from pgclarify.reply(%s, ordinal => 1)", offered["run_id"])
     (asked, *_) = recorder.record(
         "clarifying_questions, respond",
         ask,
@@ -150,10 +147,14 @@ def _answer(recorder: Recorder) -> None:
         _options(samples=2, budget=8, batch=4, top_k=4, entailment="model"),
     )
     (submitted,) = recorder.call(
-        "submit_investigation", "select pgclarify.submit('investigate', %s) as run_id", "Who invented telescopes?"
+        "submit, investigate", "select pgclarify.submit('investigate', %s) as run_id", "Who invented telescopes?"
     )
     recorder.record("wait", "select * from pgclarify.wait(%s)", [submitted["run_id"]])
-    recorder.record("investigation", "select * from pgclarify.investigation(%s)", submitted["run_id"])
+    recorder.record(
+        "investigation",
+        "select * from pgclarify.investigation_step where run_id = %s order by ordinal",
+        submitted["run_id"],
+    )
     recorder.record(
         "list_answers",
         "select * from pgclarify.list_answers(%s, options => %s)",
