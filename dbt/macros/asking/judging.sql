@@ -16,7 +16,7 @@
         is_ambiguous boolean,
         probability real,
         kind text,
-        reasons text,
+        reasons jsonb,
         judged_at timestamptz
     );
     comment on table {{ judged }} is
