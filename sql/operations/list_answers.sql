@@ -19,7 +19,7 @@ inner join pgclarify_private.run on listed.run_id = run.run_id;
 
 comment on view pgclarify.listed_answer is
 'Listed answers, also while a run is not over. Their citations are in view citation. An answer with several '
-'spellings is hidden if a citation of it is; function answers shows its first spelling.';
+'spellings is hidden if a citation of it is; list_answers shows its first spelling.';
 comment on column pgclarify.listed_answer.run_id is 'The run.';
 comment on column pgclarify.listed_answer.corpus is 'The corpus''s name at the time of the question.';
 comment on column pgclarify.listed_answer.question is 'The question.';
