@@ -15,7 +15,8 @@ select 'graph', status.corpus, 'passages have no list of neighbors, and nothing 
     (status.passages - status.linked)::bigint,
     'Build it again: select pgclarify.alter_corpus(NAME, ''{"graph": "build"}'').'
 from pgclarify.corpus as status
-where status.linked < status.passages and status.pending = 0 and status.pending_passages = 0
+-- A lone passage has no neighbors.
+where status.passages > 1 and status.linked < status.passages and status.pending = 0 and status.pending_passages = 0
 union all
 select 'table', source.relation::text, source.error, null, 'Remove the cause, and call pgclarify.resync.'
 from pgclarify.source_status as source

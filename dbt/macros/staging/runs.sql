@@ -6,7 +6,7 @@
 
 {% macro default__runs(relation) %}
     select
-        run.run_id, run.corpus_name as corpus, run.question, run.status, run.error, run.requested_by, run.model,
+        run.run_id, run.corpus, run.question, run.status, run.error, run.requested_by, run.model,
         run.corpus_revision, run.completions, run.reused_completions, run.prompt_tokens, run.completion_tokens,
         run.cost_usd, run.created_at, run.started_at, run.finished_at, run.stop_code
     from pgclarify.run
