@@ -289,7 +289,7 @@ def test_the_commands_write_pages_that_open(house: House, desk: Desk) -> None:
     house.done("eval", "report", "--output", "evaluations.html")
     opened = desk.open((house.folder / "evaluations.html").read_text(encoding="utf-8"))
     assert opened.page.locator("h1").inner_text() == "Evaluation of questions"
-    assert "answer coverage" in opened.page.locator("table").first.inner_text()
+    assert "coverage" in opened.page.locator("table").first.inner_text()
     assert opened.said == []
 
 
