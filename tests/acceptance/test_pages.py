@@ -16,6 +16,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from pgclarify.embedded.programs import binary
 from tests.acceptance.conftest import House
 from tests.pages import PAGES, blocks
 
@@ -106,7 +107,7 @@ def furnished(house: House) -> Iterator[House]:
         house,
         variables={
             "HOME": str(house.folder),
-            "PATH": os.pathsep.join([str(programs), os.environ["PATH"]]),
+            "PATH": os.pathsep.join([str(programs), str(binary("pg_dump").parent), os.environ["PATH"]]),
             # The program that opens a page in the browser.
             "BROWSER": "true",
             "PGCLARIFY_ROLE_PASSWORD": "of a login that a page makes",
