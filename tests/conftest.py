@@ -22,8 +22,8 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from pgclarify.install.installer import install
-from tests import cluster, rolled_back, servers
-from tests.servers import copy_database, drop_database, in_database
+from tests import rolled_back, servers
+from tests.servers import cluster, copy_database, drop_database, in_database
 
 TEMPLATE = "pgclarify_template"
 # All of its tests share a server and a worker.
@@ -58,7 +58,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the tests of tests/not_on_a_cluster.toml, with the reason, on a cluster."""
+    """Skip the tests of tests/servers/not_on_a_cluster.toml, with the reason, on a cluster."""
     if config.getoption("server") == "cluster":
         cluster.skip_some(items)
 

@@ -28,7 +28,7 @@ import numpy as np
 from aiohttp import web
 from numpy.typing import NDArray
 
-from tests import investigation_rules, judging_rules, listing_rules, questioning_rules, rewriting_rules
+from tests.openai_rules import investigation, judging, listing, questioning, rewriting
 
 MODEL = "rules-1"
 
@@ -120,19 +120,19 @@ def by_rules(chat: Chat) -> Reply:
     The grade of a passage depends on the words of the question in it. One answer entails another if it has all of its
     words. Like a model without protection against injection, it obeys text outside of the fence, and only that text.
     """
-    investigated = investigation_rules.reply(chat.purpose, chat.user)
+    investigated = investigation.reply(chat.purpose, chat.user)
     if investigated is not None:
         return Reply(json.dumps(investigated, ensure_ascii=False))
-    asked_back = questioning_rules.reply(chat.purpose, chat.user, chat.schema)
+    asked_back = questioning.reply(chat.purpose, chat.user, chat.schema)
     if asked_back is not None:
         return Reply(json.dumps(asked_back, ensure_ascii=False))
-    rewritten = rewriting_rules.reply(chat.purpose, chat.user)
+    rewritten = rewriting.reply(chat.purpose, chat.user)
     if rewritten is not None:
         return Reply(json.dumps(rewritten, ensure_ascii=False))
-    listed = listing_rules.reply(chat.purpose, chat.user)
+    listed = listing.reply(chat.purpose, chat.user)
     if listed is not None:
         return Reply(json.dumps(listed, ensure_ascii=False))
-    evaluated = judging_rules.reply(chat.purpose, chat.user)
+    evaluated = judging.reply(chat.purpose, chat.user)
     if evaluated is not None:
         return Reply(json.dumps(evaluated, ensure_ascii=False))
     if chat.purpose == "relevance":

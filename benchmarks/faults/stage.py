@@ -23,7 +23,7 @@ from benchmarks.faults.endpoint import Call, Endpoint
 from pgclarify import embedded
 from pgclarify.install.installer import install
 from tests import workers
-from tests.small_model import save_small_model
+from tests.unit.embedding.small_model import save_small_model
 
 CORPUS = "rental"
 TOP_K = 4

@@ -15,7 +15,7 @@ from pgclarify.reports.evaluation_page import evaluation_page
 from pgclarify.reports.run_page import run_page
 from tests.acceptance.browsing import browser
 from tests.acceptance.conftest import House, write_files
-from tests.reported import HOSTILE, evaluated, run_report
+from tests.unit.reports.reported import HOSTILE, evaluated, run_report
 
 __all__ = ["browser"]
 

@@ -22,10 +22,10 @@ from alembic.script import ScriptDirectory
 from pgclarify import embedded
 from pgclarify.cli.main import all_commands
 from pgclarify.config import unknown_variables
-from tests.compose import SERVICES, variables
 from tests.dbt.project import Project, install, loaded
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.pages import CHECKOUT, blocks
+from tests.unit.compose import SERVICES, variables
 from tests.workers import CORPUS, environment, model_server, scalar, until, wait_until_searchable
 
 Connection = psycopg.Connection[Any]

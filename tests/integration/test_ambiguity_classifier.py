@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, MakeRole, scalar, state_of
+from tests.integration.in_turn import in_turn
 
 pytestmark = pytest.mark.rolled_back
 

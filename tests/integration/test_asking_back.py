@@ -15,8 +15,8 @@ import pytest
 
 from tests.integration.by_hand import at_once, state_of
 from tests.integration.conversing import rows
+from tests.openai_rules.questioning import SUBJECTS, reformulated, reformulation
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
-from tests.questioning_rules import SUBJECTS, reformulated, reformulation
 from tests.workers import CORPUS, DOCUMENTS, Service, load, scalar, until, wait_until_searchable
 
 Connection = psycopg.Connection[Any]

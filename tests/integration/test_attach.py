@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.in_turn import in_turn
 from tests.integration.attaching import (
     ATTACH,
     DETACH,
@@ -22,6 +21,7 @@ from tests.integration.attaching import (
     table_reader_of,
 )
 from tests.integration.by_hand import Connection, scalar, state_of
+from tests.integration.in_turn import in_turn
 from tests.integration.test_privileges import PUBLIC_HAS, listed
 from tests.migration.test_objects import WITHOUT_COMMENT, rows
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from tests.in_turn import in_turn
 from tests.integration.attaching import ATTACH, DETACH, RESYNC, STATE, attach, refusal, table_reader_of
 from tests.integration.by_hand import Connection, scalar, state_of
+from tests.integration.in_turn import in_turn
 from tests.migration.test_objects import rows
 
 pytestmark = pytest.mark.rolled_back

@@ -12,9 +12,9 @@ import pytest
 
 from pgclarify import embedded
 from pgclarify.install.installer import install
-from tests.in_turn import in_turn
 from tests.integration.attaching import ATTACH, RESYNC, attach
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, state_of
+from tests.integration.in_turn import in_turn
 
 pytestmark = pytest.mark.rolled_back
 

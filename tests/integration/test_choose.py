@@ -7,7 +7,6 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, at_once, scalar, state_of
 from tests.integration.conversing import (
     FORBIDDEN,
@@ -26,6 +25,7 @@ from tests.integration.conversing import (
     stranger,
     worker,
 )
+from tests.integration.in_turn import in_turn
 
 pytestmark = pytest.mark.rolled_back
 

@@ -20,7 +20,7 @@ from psycopg import sql
 
 from pgclarify import embedded
 from pgclarify.install.installer import install
-from tests.compose import SERVICES, variables
+from tests.unit.compose import SERVICES, variables
 from tests.workers import Worker, load, scalar, until, wait_until_searchable
 
 PASSWORD = "correct horse@battery/staple"  # noqa: S105 - of a server that lives as long as its test

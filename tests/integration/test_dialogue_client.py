@@ -11,8 +11,8 @@ import pgclarify
 from pgclarify import Client
 from pgclarify.errors import InputError, NotFound, NotReady, PermissionDenied
 from pgclarify.vocabulary import AmbiguityType
+from tests.openai_rules.questioning import SUBJECTS, reformulated, reformulation
 from tests.openai_server import Chat, Reply, Server, by_rules
-from tests.questioning_rules import SUBJECTS, reformulated, reformulation
 from tests.workers import DOCUMENTS, Service, as_role, scalar
 
 pytestmark = pytest.mark.xdist_group("dialogue_client")

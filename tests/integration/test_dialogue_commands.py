@@ -21,8 +21,8 @@ import pytest
 
 from pgclarify.cli import detecting
 from pgclarify.cli.main import main
+from tests.openai_rules.questioning import reformulated, reformulation
 from tests.openai_server import Reply, Server
-from tests.questioning_rules import reformulated, reformulation
 from tests.workers import Service, as_role, scalar, until
 
 pytestmark = pytest.mark.xdist_group("dialogue_commands")

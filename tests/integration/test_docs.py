@@ -30,7 +30,7 @@ OPERATIONS_PAGE = CHECKOUT / "docs" / "operations.md"
 ROLES_PAGE = CHECKOUT / "docs" / "roles.md"
 # The budgets on this page are for all roles.
 BUDGETS_PAGE = CHECKOUT / "docs" / "budgets.md"
-# This page needs the cluster of tests/cluster.py.
+# This page needs the cluster of tests/servers/cluster.py.
 CITUS_PAGE = CHECKOUT / "docs" / "citus.md"
 # This number on the pages means the last submitted run.
 RUN_ID = "17"

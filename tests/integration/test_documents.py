@@ -7,9 +7,9 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, state_of
 from tests.integration.counts import assert_counts_agree
+from tests.integration.in_turn import in_turn
 
 pytestmark = pytest.mark.rolled_back
 

@@ -11,7 +11,7 @@ import pytest
 from tests.integration.by_hand import Connect, MakeRole
 from tests.integration.counts import assert_counts_agree
 from tests.openai_server import Server
-from tests.small_model import save_small_model
+from tests.unit.embedding.small_model import save_small_model
 from tests.workers import Worker, load, scalar, until, wait, wait_until_searchable
 
 Connection = psycopg.Connection[Any]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import Connection, scalar
 from tests.integration.explaining import Desk, desk, explained, reading, stage
+from tests.integration.in_turn import in_turn
 
 __all__ = ["desk"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import Connection, HandWorker, scalar
 from tests.integration.exploring import ANGLES, user, worker
+from tests.integration.in_turn import in_turn
 
 pytestmark = pytest.mark.rolled_back
 

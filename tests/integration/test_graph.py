@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.counts import assert_counts_agree
+from tests.integration.in_turn import in_turn
 from tests.integration.linking import MANY, add, check, circle, faults, link, lists, load, neighbors
 from tests.integration.test_plans import plans
 

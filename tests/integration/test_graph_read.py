@@ -5,8 +5,8 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.in_turn import in_turn
 from tests.integration.linking import add, link, load, neighbors
 
 pytestmark = pytest.mark.rolled_back

@@ -8,8 +8,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import Connection, HandWorker, rows_of, scalar, state_of
+from tests.integration.in_turn import in_turn
 from tests.integration.investigating import (
     NOT_READY,
     OPTIONS,

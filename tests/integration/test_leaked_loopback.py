@@ -10,8 +10,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, MakeRole, state_of
+from tests.integration.in_turn import in_turn
 from tests.workers import until
 
 INSUFFICIENT_PRIVILEGE = "42501"

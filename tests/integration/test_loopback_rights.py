@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.in_turn import in_turn
+from tests.integration.in_turn import in_turn
 from tests.integration.test_privileges import executable, readable
 
 pytestmark = pytest.mark.rolled_back

@@ -12,7 +12,6 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import (
     MAKE_OPEN_CORPUS,
     Connect,
@@ -24,6 +23,7 @@ from tests.integration.by_hand import (
     vector_of,
 )
 from tests.integration.exploring import find, near, record
+from tests.integration.in_turn import in_turn
 from tests.integration.linking import link
 from tests.integration.test_retrieval import retrieve
 

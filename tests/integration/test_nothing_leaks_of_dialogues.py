@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from psycopg import sql
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
+from tests.integration.in_turn import in_turn
 from tests.integration.test_nothing_leaks import TABLES, refusal, seen
 
 pytestmark = pytest.mark.rolled_back

@@ -5,8 +5,8 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import Connection
+from tests.integration.in_turn import in_turn
 
 pytestmark = pytest.mark.rolled_back
 

@@ -11,8 +11,8 @@ from psycopg import sql
 
 from pgclarify.errors import DatabaseError, SchemaMismatch
 from pgclarify.install import installer, versions
-from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, state_of
+from tests.integration.in_turn import in_turn
 from tests.migration import catalog
 
 

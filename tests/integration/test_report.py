@@ -14,7 +14,7 @@ from pgclarify.reports.run_tables import read_run
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
 from tests.integration.explaining import DOCUMENTS, Desk, desk, explored
 from tests.integration.explaining_dialogue import ASKED_BACK, LISTED, quoted, record
-from tests.reported import Page, check_page
+from tests.unit.reports.reported import Page, check_page
 
 __all__ = ["desk"]
 

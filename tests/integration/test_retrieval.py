@@ -11,8 +11,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, vector_of
+from tests.integration.in_turn import in_turn
 
 pytestmark = pytest.mark.rolled_back
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.integration.by_hand import MakeRole, state_of
 from tests.integration.conversing import rows
+from tests.openai_rules.rewriting import MADE_UP
 from tests.openai_server import HANG, PROSE, Reply, Server
-from tests.rewriting_rules import MADE_UP
 from tests.workers import Service, scalar, until
 
 Connection = psycopg.Connection[Any]

@@ -8,9 +8,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
 from tests.integration.explaining import Desk, desk
+from tests.integration.in_turn import in_turn
 
 pytestmark = pytest.mark.rolled_back
 

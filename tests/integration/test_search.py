@@ -12,7 +12,7 @@ import pytest
 
 from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
 from tests.openai_server import Server
-from tests.small_cross_encoder import save_cross_encoder
+from tests.unit.embedding.small_cross_encoder import save_cross_encoder
 from tests.workers import CORPUS, DOCUMENTS, until
 
 Connection = psycopg.Connection[Any]

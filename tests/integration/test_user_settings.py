@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from psycopg import sql
 
-from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, state_of
+from tests.integration.in_turn import in_turn
 
 TIMED_OUT = "PC002"
 LEXICAL = "select document_id from pgclarify.search('cars', 'hers', options => '{\"method\": \"lexical\"}')"

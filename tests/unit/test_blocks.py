@@ -17,7 +17,7 @@ from website.hooks import DIAGRAMS, file_name
 RUN_BY = [
     ("docs/operations.md", "sql", "tests/integration/test_docs.py::test_sql_of_operations_runs"),
     ("docs/roles.md", "sql", "tests/integration/test_docs.py::test_sql_that_changes_the_server_runs"),
-    ("docs/citus.md", "sql", "tests/cluster.py::database"),
+    ("docs/citus.md", "sql", "tests/servers/cluster.py::database"),
     ("docs/citus.md", "text", "tests/integration/distributed/test_distributed.py::test_the_page_shows_what_is_printed"),
     ("docs/budgets.md", "sql", "tests/integration/test_docs.py::test_sql_that_changes_the_server_runs"),
     ("*", "sql", "tests/integration/test_docs.py::test_sql_of_the_pages_runs_and_has_these_columns"),

@@ -11,8 +11,8 @@ import pytest
 
 from pgclarify.cli.main import all_commands
 from pgclarify.install.extensions import OLDEST_TESTED_MAJOR
-from tests.compose import COMPOSE, SERVICES, dockerfile, variables
 from tests.pages import CHECKOUT
+from tests.unit.compose import COMPOSE, SERVICES, dockerfile, variables
 from tests.unit.test_docs import VARIABLES
 
 # The image of PostgreSQL reads these when it makes a cluster.

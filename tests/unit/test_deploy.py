@@ -19,8 +19,8 @@ from pgclarify.cli.main import all_commands
 from pgclarify.embedded import Address
 from pgclarify.worker import metrics as metrics_module
 from pgclarify.worker.metrics_server import WatchedWorker
-from tests.compose import SERVICES
 from tests.pages import CHECKOUT, anchors, blocks, tables
+from tests.unit.compose import SERVICES
 from tests.unit.test_docs import VARIABLES
 
 ALERTS = CHECKOUT / "deploy" / "prometheus-alerts.yml"

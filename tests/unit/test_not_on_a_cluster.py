@@ -1,4 +1,4 @@
-"""Each name in tests/not_on_a_cluster.toml is the name of a test."""
+"""Each name in tests/servers/not_on_a_cluster.toml is the name of a test."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster import SKIPPED
+from tests.servers.cluster import SKIPPED
 
 INTEGRATION = Path(__file__).parents[1] / "integration"
 

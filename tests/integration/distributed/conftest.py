@@ -9,9 +9,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests import cluster
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
 from tests.integration.distributed.corpora import distribute, fill
+from tests.servers import cluster
 
 
 @pytest.fixture(scope="package")

@@ -13,7 +13,6 @@ import psycopg
 import pytest
 
 from pgclarify.install.installer import install
-from tests import cluster
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, state_of
 from tests.integration.distributed.corpora import (
     DOCUMENTS,
@@ -29,6 +28,7 @@ from tests.integration.distributed.corpora import (
 )
 from tests.integration.linking import link
 from tests.pages import CHECKOUT, blocks
+from tests.servers import cluster
 from tests.workers import environment, run_command, worker
 
 pytestmark = cluster.needed

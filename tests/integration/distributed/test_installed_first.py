@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests import cluster
 from tests.integration.by_hand import Connection, HandWorker
 from tests.integration.distributed.corpora import assert_same
+from tests.servers import cluster
 
 pytestmark = cluster.needed
 

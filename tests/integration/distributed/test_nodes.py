@@ -14,9 +14,9 @@ import psycopg
 import pytest
 
 from pgclarify.database.queries import queries
-from tests import cluster
 from tests.integration.by_hand import Connection, HandWorker, Hire, rows_of, scalar, state_of, vector_of
 from tests.integration.distributed.corpora import ON_NODES, SEARCH, distribute, fill, found
+from tests.servers import cluster
 from tests.workers import CORPUS, load, until, wait, wait_until_searchable, worker
 
 pytestmark = cluster.needed

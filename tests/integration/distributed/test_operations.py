@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests import cluster
 from tests.integration.by_hand import Connection, HandWorker
 from tests.integration.distributed.corpora import distribute, found
+from tests.servers import cluster
 from tests.workers import (
     environment,
     load,

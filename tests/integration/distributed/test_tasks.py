@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests import cluster
 from tests.integration.by_hand import Connection, Hire, vector_of
 from tests.integration.distributed.corpora import DOCUMENTS, SEARCH, distribute, fill
 from tests.integration.distributed.tasks import Task, explaining
+from tests.servers import cluster
 
 pytestmark = cluster.needed
 

@@ -17,7 +17,7 @@ from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.loading import load_cross_encoder, load_model
 from pgclarify.errors import ConfigurationError, EmbeddingError, ModelNotFound
 from pgclarify.protocols import CrossEncoder
-from tests.small_cross_encoder import save_cross_encoder
+from tests.unit.embedding.small_cross_encoder import save_cross_encoder
 
 pytestmark = pytest.mark.slow
 

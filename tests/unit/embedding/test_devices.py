@@ -23,8 +23,8 @@ from pgclarify.embedding.loading import load_cross_encoder, load_model
 from pgclarify.embedding.registry import Embedders
 from pgclarify.embedding.sentence_transformers import _encode, _encode_rounded
 from pgclarify.errors import ConfigurationError, EmbeddingError, EmbeddingUnavailable, ModelNotFound
-from tests.small_cross_encoder import save_cross_encoder
-from tests.small_model import save_small_model
+from tests.unit.embedding.small_cross_encoder import save_cross_encoder
+from tests.unit.embedding.small_model import save_small_model
 
 SENTENCES = ["Tolls are charged to the renter.", "A deductible applies to hail.", "Who pays?"]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pgclarify.embedding import LocalEmbedder, load_embedder
-from tests.small_model import save_small_model
+from tests.unit.embedding.small_model import save_small_model
 
 pytestmark = pytest.mark.slow
 

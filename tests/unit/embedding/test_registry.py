@@ -14,8 +14,8 @@ from pgclarify.embedding import LocalEmbedder
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders, Registry
 from pgclarify.errors import ModelNotFound
-from tests.small_cross_encoder import save_cross_encoder
-from tests.small_model import save_small_model
+from tests.unit.embedding.small_cross_encoder import save_cross_encoder
+from tests.unit.embedding.small_model import save_small_model
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from pgclarify.model_calls import CompletionRequest, Message
 from pgclarify.providers.endpoint import Endpoint
-from tests.raw_server import RawServer
+from tests.unit.providers.raw_server import RawServer
 
 
 def request(max_tokens: int = 64) -> CompletionRequest:

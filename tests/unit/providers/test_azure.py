@@ -12,8 +12,8 @@ from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError
 from pgclarify.providers.client import Address
 from pgclarify.providers.endpoint import Endpoint
-from tests.raw_server import RawServer, http, serve_raw
 from tests.unit.providers.asking import request
+from tests.unit.providers.raw_server import RawServer, http, serve_raw
 
 KEY = "azure-0123456789"
 EMBEDDING = http({"data": [{"index": 0, "embedding": [1.0, 0.0]}], "usage": {"prompt_tokens": 1}})

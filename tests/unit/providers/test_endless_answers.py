@@ -15,8 +15,8 @@ from pgclarify.errors import EmbeddingUnavailable, EndpointUnavailable, Pgclarif
 from pgclarify.providers.client import Address
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 from pgclarify.providers.endpoint_embedder import EndpointEmbedder
-from tests.raw_server import Answer, RawServer, completion, http, serve_raw
 from tests.unit.providers.asking import endpoint_of, request
+from tests.unit.providers.raw_server import Answer, RawServer, completion, http, serve_raw
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"

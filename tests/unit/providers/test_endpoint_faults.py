@@ -14,8 +14,8 @@ import pytest
 
 from pgclarify.errors import EndpointUnavailable, RequestRefused
 from pgclarify.model_calls import Completion
-from tests.raw_server import Answer, RawServer, completion, http, serve_raw
 from tests.unit.providers.asking import endpoint_of, request
+from tests.unit.providers.raw_server import Answer, RawServer, completion, http, serve_raw
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.model_calls import Completion
-from tests.raw_server import completion, http, serve_raw
 from tests.unit.providers.asking import endpoint_of, request
+from tests.unit.providers.raw_server import completion, http, serve_raw
 
 JSON = st.recursive(
     st.none()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgclarify.reports.evidence import Excerpt, flowing, marked, marked_proof
-from tests.reported import QUOTE, passage, proof
+from tests.unit.reports.reported import QUOTE, passage, proof
 
 PASSAGE = passage(1)
 

@@ -12,7 +12,7 @@ import pytest
 from pgclarify.reports.map import draw
 from pgclarify.reports.run_page import run_page
 from pgclarify.reports.run_report import Finding, RunReport, SeenPassage
-from tests.reported import AT, HOSTILE, QUOTE, Page, check_page, head, passage, proof, run_report
+from tests.unit.reports.reported import AT, HOSTILE, QUOTE, Page, check_page, head, passage, proof, run_report
 
 
 def page_of(report: RunReport) -> Page:

@@ -16,7 +16,7 @@ from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.verifier import PROMPT_VERSION
 from pgclarify.worker.language_models import LanguageModels, open_language_models
 from tests.fakes import scripts
-from tests.small_model import save_small_model
+from tests.unit.embedding.small_model import save_small_model
 
 ENDPOINT = {"openai_base_url": "http://localhost:1/v1", "llm_model": "a-model"}
 

@@ -2,7 +2,7 @@
 # A Citus cluster of three servers on this machine, for trying and for tests: a coordinator on port 15431 and two nodes.
 #
 #   git clone --branch v14.0.1 https://github.com/citusdata/citus ~/citus/src
-#   bash tests/cluster.sh ~/citus new      # build Citus, create and start the servers; also: start, stop, psql
+#   bash tests/servers/cluster.sh ~/citus new      # build Citus, create and start the servers; also: start, stop, psql
 #
 # Not as root, since a PostgreSQL server refuses that. It needs `make install` in this checkout, whose PostgreSQL 18 it
 # copies, and gcc, make, flex and bison. Connections from this machine need no password: any user of the machine is a superuser
@@ -12,10 +12,10 @@
 # `new` prints.
 set -euo pipefail
 if [[ ! ${2:-} =~ ^(new|start|stop|psql)$ ]]; then
-    echo "usage: bash tests/cluster.sh FOLDER new|start|stop|psql" >&2
+    echo "usage: bash tests/servers/cluster.sh FOLDER new|start|stop|psql" >&2
     exit 2
 fi
-checkout=$(realpath "$(dirname "$0")/..")
+checkout=$(realpath "$(dirname "$0")/../..")
 cd "$1"
 first_port=${PGCLARIFY_TEST_CLUSTER_PORT:-15431}
 export PATH="$PWD/pg/bin:$PATH" LD_LIBRARY_PATH="$PWD/libs"

@@ -33,7 +33,7 @@ EVERYWHERE, JOIN, PREPARE_OWNER, DISTRIBUTE = (block.code for block in blocks(CH
 # Names of tests, as patterns, and why `--server cluster` skips them.
 SKIPPED: Final[dict[str, str]] = {
     pattern: group["why"]
-    for group in tomllib.loads((CHECKOUT / "tests/not_on_a_cluster.toml").read_text())["skipped"]
+    for group in tomllib.loads((CHECKOUT / "tests/servers/not_on_a_cluster.toml").read_text())["skipped"]
     for pattern in group["tests"]
 }
 

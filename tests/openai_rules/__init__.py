@@ -1,0 +1,1 @@
+"""How the scripted model server answers each kind of prompt."""
