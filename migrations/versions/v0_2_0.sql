@@ -544,19 +544,6 @@ create table pgclarify_private.trained_classifier (
     constraint trained_classifier_judges_something check (judges_questions or judges_conversations),
     constraint trained_classifier_figures_are_an_object
         check (jsonb_typeof(figures) = 'object' and length(figures::text) <= 10000),
-    constraint trained_classifier_figures_are_in_range check (
-        (figures ->> 'questions') ~ '^[0-9]{1,9}$'
-        and figures #> '{f1,trained,0}' between '0' and '1'
-        and figures #> '{f1,before,0}' between '0' and '1'
-        and figures #> '{auc,trained,0}' between '0' and '1'
-        and figures #> '{auc,before,0}' between '0' and '1'
-        and figures #> '{calibration_error,trained,0}' between '0' and '1'
-        and figures #> '{calibration_error,before,0}' between '0' and '1'
-        and figures #> '{f1,difference,0}' between '-1' and '1'
-        and figures #> '{f1,difference,1}' between '-1' and '1'
-        and figures #> '{f1,difference,2}' between '-1' and '1'
-        and figures::text !~ '[0-9]{41}'
-    ),
     constraint trained_classifier_shipped_version_is_short check (length(shipped_version) between 1 and 100),
     constraint trained_classifier_weights_are_finite check (
         array_ndims(weights) = 1 and cardinality(weights) between 1 and 100000
@@ -567,8 +554,7 @@ create table pgclarify_private.trained_classifier (
 );
 create unique index trained_classifier_is_used_idx on pgclarify_private.trained_classifier (corpus_id) where is_used;
 comment on table pgclarify_private.trained_classifier is
-    'A version of the classifier of ambiguity that was trained on labelled questions of a corpus; view ambiguity_classifier'
-    ' shows it.';
+    'A version of the classifier of ambiguity that was trained on labelled questions of a corpus.';
 comment on column pgclarify_private.trained_classifier.trained_classifier_id is 'Key.';
 comment on column pgclarify_private.trained_classifier.corpus_id is 'The corpus.';
 comment on column pgclarify_private.trained_classifier.version is 'Its number in its corpus, from 1.';
@@ -585,8 +571,8 @@ comment on column pgclarify_private.trained_classifier.judges_questions is
 comment on column pgclarify_private.trained_classifier.judges_conversations is
     'Whether it judges questions with a history.';
 comment on column pgclarify_private.trained_classifier.figures is
-    'How well it tells ambiguous questions from clear ones, beside the classifier that ships: as in view '
-    'ambiguity_classifier.';
+    'How well it tells ambiguous questions from clear ones, beside the classifier that ships: what eval '
+    'train-ambiguity prints.';
 comment on column pgclarify_private.trained_classifier.is_better is
     'Whether its F1 was higher than that of the classifier that ships, by the whole 95 % interval of the difference.';
 comment on column pgclarify_private.trained_classifier.is_used is
@@ -633,7 +619,7 @@ comment on table pgclarify_private.conversation is
 comment on column pgclarify_private.conversation.conversation_id is 'Key.';
 comment on column pgclarify_private.conversation.question is 'The original question.';
 comment on column pgclarify_private.conversation.corpus_id is
-    'The corpus; null once it was dropped, or if there was none (then corpus_name is null, too).';
+    'The corpus; null once it was dropped, or if there was none.';
 comment on column pgclarify_private.conversation.corpus_name is
     'The corpus''s name at the time of the question; null without a corpus.';
 comment on column pgclarify_private.conversation.history is 'Turns before the question, oldest first.';
@@ -1097,7 +1083,7 @@ comment on column pgclarify_private.run.operation is
     'clarify, consolidate, search, investigate, detect_ambiguity, rewrite, clarifying_questions, '
     'reply, list_answers or estimate.';
 comment on column pgclarify_private.run.corpus_id is
-    'The corpus; null once it was dropped, or if there was none (then corpus_name is null, too).';
+    'The corpus; null once it was dropped, or if there was none.';
 comment on column pgclarify_private.run.corpus_name is 'The corpus''s name at the time of the question; null without a corpus.';
 comment on column pgclarify_private.run.question is
     'The original question; for many questions of detect_ambiguity, and for estimate, a JSON array.';

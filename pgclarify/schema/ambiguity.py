@@ -199,8 +199,8 @@ trained_classifier = Table(
         JSONB,
         nullable=False,
         comment=(
-            "How well it tells ambiguous questions from clear ones, beside the classifier that ships: as in view "
-            "ambiguity_classifier."
+            "How well it tells ambiguous questions from clear ones, beside the classifier that ships: what "
+            "eval train-ambiguity prints."
         ),
     ),
     Column(
@@ -238,22 +238,6 @@ trained_classifier = Table(
         "jsonb_typeof(figures) = 'object' and length(figures::text) <= 10000",
         name="trained_classifier_figures_are_an_object",
     ),
-    # View ambiguity_classifier casts these figures. A figure that it cannot cast would make it fail for all roles. In
-    # the order of jsonb, only numbers are between two numbers. More digits would be too small for type real.
-    CheckConstraint(
-        "(figures ->> 'questions') ~ '^[0-9]{1,9}$' "
-        "and figures #> '{f1,trained,0}' between '0' and '1' "
-        "and figures #> '{f1,before,0}' between '0' and '1' "
-        "and figures #> '{auc,trained,0}' between '0' and '1' "
-        "and figures #> '{auc,before,0}' between '0' and '1' "
-        "and figures #> '{calibration_error,trained,0}' between '0' and '1' "
-        "and figures #> '{calibration_error,before,0}' between '0' and '1' "
-        "and figures #> '{f1,difference,0}' between '-1' and '1' "
-        "and figures #> '{f1,difference,1}' between '-1' and '1' "
-        "and figures #> '{f1,difference,2}' between '-1' and '1' "
-        "and figures::text !~ '[0-9]{41}'",
-        name="trained_classifier_figures_are_in_range",
-    ),
     CheckConstraint("length(shipped_version) between 1 and 100", name="trained_classifier_shipped_version_is_short"),
     CheckConstraint(
         "array_ndims(weights) = 1 and cardinality(weights) between 1 and 100000 "
@@ -261,8 +245,5 @@ trained_classifier = Table(
         name="trained_classifier_weights_are_finite",
     ),
     Index("trained_classifier_is_used_idx", "corpus_id", unique=True, postgresql_where=text("is_used")),
-    comment=(
-        "A version of the classifier of ambiguity that was trained on labelled questions of a corpus; view "
-        "ambiguity_classifier shows it."
-    ),
+    comment="A version of the classifier of ambiguity that was trained on labelled questions of a corpus.",
 )

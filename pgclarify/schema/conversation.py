@@ -105,7 +105,7 @@ conversation = Table(
         "corpus_id",
         BigInteger,
         ForeignKey("pgclarify_private.corpus.corpus_id", name="conversation_corpus_id_fk", ondelete="SET NULL"),
-        comment="The corpus; null once it was dropped, or if there was none (then corpus_name is null, too).",
+        comment="The corpus; null once it was dropped, or if there was none.",
     ),
     Column("corpus_name", Text, comment="The corpus's name at the time of the question; null without a corpus."),
     Column(

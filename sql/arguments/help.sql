@@ -6,7 +6,7 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select '{
-        "ambiguity_classifier": "Version that train-ambiguity has made; null: the shipped classifier.",
+        "ambiguity_classifier": "Version that eval train-ambiguity has made; null: the shipped classifier.",
         "analyst": "Role that sees all runs on the corpus; null: no role.",
         "ask_back": "With auto, a clear question is answered in one pass, and only a vague one is clarified.",
         "binds_owner": "Whether the budget also binds members of pgclarify_owner.",

@@ -48,23 +48,6 @@ end;
 
 comment on function pgclarify_private.pending_links(bigint) is 'How many passages of a space wait to be linked or unlinked.';
 
-create or replace function pgclarify_private.graph_pending(caller pgclarify_private.caller, corpus text)
-returns bigint
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select coalesce(
-        pgclarify_private.pending_links(
-            (pgclarify_private.owned_corpus(graph_pending.caller, graph_pending.corpus)).embedding_space_id
-        ),
-        0
-    );
-end;
-
-comment on function pgclarify_private.graph_pending(pgclarify_private.caller, text) is
-'How many passages of a corpus, which the caller owns, wait for a worker to link or unlink them.';
-grant execute on function pgclarify_private.graph_pending(pgclarify_private.caller, text) to pgclarify_user;
-
 create or replace function pgclarify_private.graph_recall(
     corpus pgclarify_private.corpus, sample integer, out sampled integer, out recall double precision
 )

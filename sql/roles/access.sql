@@ -130,8 +130,8 @@ comment on function pgclarify.alter_corpus(text, jsonb) is
 '(role that may search it; null: only its owner; not a group that grant_access has created for another corpus), analyst (role '
 'that sees all runs on it; null: no role), embedding_model (its name; the corpus is searched with the present model until '
 'workers have embedded all passages with the new one; the present name or null ends such a change), graph (build: workers '
-'find the neighbors of every passage again), ambiguity_classifier (a version that train-ambiguity has made; null: the shipped '
-'classifier).';
+'find the neighbors of every passage again), ambiguity_classifier (a version that eval train-ambiguity has made; null: the '
+'shipped classifier).';
 grant execute on function pgclarify.alter_corpus(text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.is_group(role name, kind text, corpus_id bigint)

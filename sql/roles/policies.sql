@@ -268,19 +268,6 @@ comment on policy ambiguity_rule_is_readable on pgclarify_private.ambiguity_rule
 'Rules for all corpora: everyone. Rules of a corpus: roles that see it.';
 grant select on pgclarify_private.ambiguity_rule to pgclarify_views;
 
-drop policy if exists trained_classifier_of_visible_corpus on pgclarify_private.trained_classifier;
-create policy trained_classifier_of_visible_corpus on pgclarify_private.trained_classifier
-for select to pgclarify_views using (
-    corpus_id in (select corpus.corpus_id from pgclarify_private.corpus)
-);
-comment on policy trained_classifier_of_visible_corpus on pgclarify_private.trained_classifier is
-'Roles that see the corpus.';
--- Weights reveal words of the labelled questions, so only workers and roles that train can read them.
-grant select (
-    trained_classifier_id, corpus_id, version, trained_by, trained_at, shipped_version, examples, threshold, judges_questions,
-    judges_conversations, figures, is_better, is_used
-) on pgclarify_private.trained_classifier to pgclarify_views;
-
 drop policy if exists eval_run_is_visible on pgclarify_private.eval_run;
 create policy eval_run_is_visible on pgclarify_private.eval_run for select to pgclarify_views using (
     pgclarify_private.is_among(requested_by, requested_by_oid, (select pgclarify_private.my_role_oids()))

@@ -53,7 +53,6 @@ select
     run.crashes,
     run.stop_code,
     run.error_code || '' as error_code,
-    run.budget_id,
     run.cached_tokens
 from pgclarify_private.run;
 

@@ -51,8 +51,7 @@ def test_a_change_of_the_embedding_model_begins_and_ends(connection: Connection,
 
 def test_the_graph_is_built_again(connection: Connection, worker: HandWorker) -> None:
     assert alter(connection, graph="build")
-    pending = "select pgclarify_private.graph_pending(caller, 'insurance') from pgclarify_private.caller"
-    assert scalar(connection, pending) >= 1
+    assert scalar(connection, "select linking_passages from pgclarify_private.embedding_space") == 1
 
 
 def test_what_cannot_be_changed(

@@ -122,6 +122,15 @@ def _ask_back(recorder: Recorder) -> None:
         VAGUE,
         _options(corpus=CORPUS, top_k=3),
     )
+    (submitted,) = recorder.call(
+        "submit_many, detect_ambiguity",
+        "select pgclarify.submit_many('detect_ambiguity', %s) as run_ids",
+        ["How long is it?", CLEAR],
+    )
+    recorder.record("wait", "select * from pgclarify.wait(%s)", submitted["run_ids"])
+    recorder.record(
+        "detection", "select * from pgclarify.detection where run_id = any(%s) order by question", submitted["run_ids"]
+    )
     rewrite = "select * from pgclarify.rewrite(%s, %s)"
     recorder.record("rewrite", rewrite, "Where was she born?", ["Who painted it?", "It was Ida Holm."])
     recorder.record("rewrite, clear", rewrite, CLEAR, ["Who painted it?"])
