@@ -12,7 +12,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 # Without compiled files, every process compiles its imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test acceptance wording unit lint style types imports sql docs reference snapshots prose system train-reader bench dbt dbt-example install clean help
+.PHONY: demo check test acceptance unit lint style types imports sql docs reference snapshots system train-reader bench dbt dbt-example install clean help
 demo: $(VENV)/.demo ## Install pgclarify, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
@@ -28,9 +28,6 @@ test: ## Lint, build the pages, and run all tests of our own code
 
 acceptance: system dbt install ## Test from outside: command line, browser, wheel, clients (JDBC, PgBouncer, ...), dbt
 	$(PYTEST) 2 tests/clients tests/dbt tests/acceptance
-
-wording: install ## Show that no code depends on the wording of messages: tests pass with random words instead
-	SCRAMBLED_WORDING=$$$$ $(PYTEST) 3 -m "not wording" tests/integration
 
 unit: install
 	$(PYTEST) 2 --quiet -m "not slow" --hypothesis-profile quick tests/unit
@@ -59,9 +56,6 @@ reference: install ## Write docs/reference/, and the sources of the dbt package,
 
 snapshots: install ## Write the snapshots of tests: the public surface, a recorded run, prompts' keys
 	$(BIN)/pytest --quiet --update-snapshots tests/snapshots tests/unit/prompts/test_ledger_keys.py
-
-prose: install ## Report which comments, docstrings, messages and pages are hard to read
-	$(BIN)/python -m tests.prose.report
 
 # A browser opens reports; PgBouncer and a Java program are clients of the server.
 system: ## Install system packages for `make acceptance`: Chromium, PgBouncer, a JDK, PostgreSQL's JDBC driver

@@ -1,4 +1,0 @@
-from tests import scrambled
-
-if scrambled.is_on():
-    scrambled.scramble()

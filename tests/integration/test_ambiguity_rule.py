@@ -233,7 +233,6 @@ class TestMatching:
         # The function does not look for the start of the second match.
         assert found == [(1, "a" * 100), (1, "")]
 
-    @pytest.mark.wording
     def test_one_that_runs_away_is_ended_and_named(self, connection: Connection, alice: Connection, hire: Hire) -> None:
         connection.execute(INSERT.encode(), [RUNAWAY, "lexical", None, None])
         slow = scalar(connection, "select max(ambiguity_rule_id) from pgclarify.ambiguity_rule")

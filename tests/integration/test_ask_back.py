@@ -151,7 +151,6 @@ def test_many_questions_go_their_own_ways(asker: Connection, model: Server) -> N
     assert scalar(asker, "select status from pgclarify.wait(array[%s::bigint])", run_id) == "succeeded"
 
 
-@pytest.mark.wording
 @pytest.mark.parametrize(
     ("options", "message"),
     [

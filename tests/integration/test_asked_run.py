@@ -42,7 +42,6 @@ def printed(what: RenderableType) -> str:
     return capture.get()
 
 
-@pytest.mark.wording
 def test_a_reused_run_is_told_from_a_newer_one(database: psycopg.Connection[dict[str, Any]], model: Server) -> None:
     runs = []
     for corpus in ("one", "two", "one"):

@@ -300,7 +300,6 @@ class TestConversation:
             scalar(asker, "select count(*) from pgclarify.conversation_turn where question = %s", turn["question"]) == 1
         )
 
-    @pytest.mark.wording
     def test_a_reply_that_takes_too_long_is_there_later(self, asker: Connection, model: Server) -> None:
         run_id = ask(asker, UNCHECKED)[0]["run_id"]
         is_over = Event()

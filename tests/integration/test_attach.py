@@ -147,7 +147,6 @@ class TestAttaching:
 
 
 class TestDryRun:
-    @pytest.mark.wording
     def test_it_says_what_it_would_do_and_does_nothing(self, alice: Connection, connection: Connection) -> None:
         told = notices(alice)
         before = rows(connection, EVERYTHING)
@@ -172,7 +171,6 @@ class TestDryRun:
             attach(alice)
             assert listed(alice, READABLE) == {"id", "body"}
 
-    @pytest.mark.wording
     def test_it_says_all_that_is_in_the_way(self, alice: Connection, connection: Connection) -> None:
         told = notices(alice)
         alice.execute("create unlogged table app.t (id numeric primary key, body text)")

@@ -58,7 +58,6 @@ class TestRefused:
 
         assert state_of(alice, "select pgclarify.attach_table('kb', 'app.t', 'id', 'body')") == "0A000"
 
-    @pytest.mark.wording
     def test_a_virtual_id(self, alice: Connection) -> None:
         if alice.info.server_version >= 180000:
             alice.execute("create table app.t (n bigint, body text, id text generated always as ('a') virtual)")
@@ -116,7 +115,6 @@ class TestRefused:
 
         assert "mood" in scalar(connection, fault)
 
-    @pytest.mark.wording
     @pytest.mark.committed
     @pytest.mark.parametrize(
         ("made", "index"),
@@ -139,7 +137,6 @@ class TestRefused:
 
         assert state_of(alice, call) is None
 
-    @pytest.mark.wording
     @pytest.mark.parametrize("kind", ["numeric", "timestamptz", "app.mood"])
     def test_the_column_that_it_asks_for_can_be_made(self, alice: Connection, kind: str) -> None:
         alice.execute("create type app.mood as enum ('good')")
@@ -155,7 +152,6 @@ class TestRefused:
         # A key that is not unique would give 55000.
         assert state_of(alice, ATTACH.replace("article", "t")) == "42809"
 
-    @pytest.mark.wording
     def test_all_that_is_wrong_is_told_at_once(self, alice: Connection) -> None:
         alice.execute("create unlogged table app.t (id numeric, body jsonb)")
 

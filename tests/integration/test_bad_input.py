@@ -32,7 +32,6 @@ def test_errors_of_the_server_are_sentences(connection: Connection, sqlstate: st
     assert hint
 
 
-@pytest.mark.wording
 def test_a_database_without_the_schema_is_told_how_to_get_it(
     make_database: Callable[..., str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -172,7 +172,6 @@ class TestDollars:
         store(worker, [first.ours["b"]])
         assert set(claim(worker, run_id, "cd").ours) == {"c"}
 
-    @pytest.mark.wording
     def test_a_model_without_a_price_is_not_free(self, connection: Connection, hire: Hire) -> None:
         budget(connection, "support", max_cost_usd=100)
         budget(connection, "many", max_calls=100)
@@ -216,7 +215,6 @@ class TestDollars:
             "select prompt_tokens, cost_usd from pgclarify_private.completion order by completion_id"
         ).fetchall() == [(None, None), (None, 0), (40, None)]
 
-    @pytest.mark.wording
     def test_a_limit_that_no_call_fits_into_is_not_called_spent(self, connection: Connection, hire: Hire) -> None:
         price(connection)
         budget(connection, "small", max_cost_usd=BOUND / 2)

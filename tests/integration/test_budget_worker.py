@@ -38,7 +38,6 @@ def last_run_id(superuser: psycopg.Connection[Any]) -> int:
     return int(scalar(superuser, "select max(run_id) from pgclarify.run"))
 
 
-@pytest.mark.wording
 def test_a_run_ends_with_what_it_has_and_is_finished_later(
     service: Service, superuser: psycopg.Connection[Any], asker: psycopg.Connection[Any], model: Server
 ) -> None:
@@ -68,7 +67,6 @@ def test_a_run_ends_with_what_it_has_and_is_finished_later(
     assert scalar(superuser, "select cost_usd > 0 from pgclarify.run order by run_id desc limit 1")
 
 
-@pytest.mark.wording
 @pytest.mark.parametrize(
     ("call", "is_partial"),
     [
@@ -111,7 +109,6 @@ def test_whatever_asks_a_model_ends_and_names_the_budget(
     assert codes == ([BUDGET_SPENT] if is_partial else [])
 
 
-@pytest.mark.wording
 def test_a_model_without_a_price_is_an_error_that_asks_for_one(superuser: psycopg.Connection[Any]) -> None:
     superuser.execute("delete from pgclarify_private.model_price")
     budget(superuser, "dollars", max_cost_usd=5)
@@ -122,7 +119,6 @@ def test_a_model_without_a_price_is_an_error_that_asks_for_one(superuser: psycop
     assert "model_price" in str(failed.value.diag.message_detail)
 
 
-@pytest.mark.wording
 def test_many_questions_at_once_end_with_one_warning(superuser: psycopg.Connection[Any]) -> None:
     budget(superuser, "support", max_calls=0)
     warnings: list[str] = []
@@ -141,7 +137,6 @@ def test_many_questions_at_once_end_with_one_warning(superuser: psycopg.Connecti
     assert warnings == ['3 of 3 questions are partial: budget "support" is spent']
 
 
-@pytest.mark.wording
 def test_the_command_line_says_so(service: Service, superuser: psycopg.Connection[Any], tmp_path: Path) -> None:
     budget(superuser, "support", max_calls=0)
 

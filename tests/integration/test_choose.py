@@ -112,7 +112,6 @@ class TestAgain:
         assert choose(alice, second_run) == choose(alice, second_run)
         assert scalar(alice, "select count(*) from pgclarify.conversation_turn") == 2
 
-    @pytest.mark.wording
     def test_another_choice_comes_too_late(self, alice: Connection, second_run: int) -> None:
         chosen = choose(alice, second_run, 1)
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="turn 2 of conversation") as late:
@@ -139,7 +138,6 @@ class TestAgain:
         assert scalar(alice, "select count(*) from pgclarify.conversation_turn where ordinal = 2") == 1
 
     @pytest.mark.committed
-    @pytest.mark.wording
     def test_waits_for_who_chooses_just_now(self, connect: Connect, alice: Connection, second_run: int) -> None:
         with alice.transaction():
             choose(alice, second_run, 1)
@@ -204,28 +202,24 @@ class TestAgain:
 
 
 class TestRefused:
-    @pytest.mark.wording
     @in_turn("ordinal", [0, 3])
     def test_what_was_not_offered(self, alice: Connection, run_id: int, ordinal: int | None) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as wrong:
             choose(alice, run_id, ordinal)
         assert wrong.value.diag.message_detail == "It has 2, from 1."
 
-    @pytest.mark.wording
     def test_questions_to_answer(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
         run_id = carry_out(worker, enter(connection, alice.info.user, form="respond"), [entry(1, None, "Which?")])
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as wrong:
             choose(alice, run_id)
         assert f"pgclarify.reply({run_id}" in (wrong.value.diag.message_hint or "")
 
-    @pytest.mark.wording
     def test_a_run_of_something_else(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
         run_id = enter(connection, alice.info.user, operation="clarify")
         worker.answer(run_id)
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="asked nothing back"):
             choose(alice, run_id)
 
-    @pytest.mark.wording
     def test_a_run_that_has_nothing(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
         run_id = carry_out(worker, enter(connection, alice.info.user), [])
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="has nothing to reply to"):
@@ -320,7 +314,6 @@ class TestGoingOn:
     def options(self, turn: dict[str, Any]) -> str:
         return f'{{"conversation": {turn["conversation_id"]}}}'
 
-    @pytest.mark.wording
     def test_three_turns_are_enough(
         self, connection: Connection, worker: HandWorker, alice: Connection, run_id: int
     ) -> None:

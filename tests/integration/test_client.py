@@ -264,7 +264,6 @@ def test_every_sqlstate_has_its_class(connection: Connection) -> None:
         assert isinstance(caught.value.__cause__, psycopg.Error)
 
 
-@pytest.mark.wording
 def test_a_database_without_pgclarify(make_database: Callable[..., str]) -> None:
     with pgclarify.connect(make_database()) as client:
         for call in (lambda: client.clarify("q"), client.corpora, lambda: client.submit("clarify", "q")):
@@ -420,7 +419,6 @@ def test_a_snapshot_that_does_not_move_on_is_not_watched(asker: Connection, mode
     client.cancel([run_id])
 
 
-@pytest.mark.wording
 def test_a_partial_run_is_logged(client: Client, model: Server, caplog: pytest.LogCaptureFixture) -> None:
     def behavior(chat: Chat) -> Reply:
         if chat.passage is None:

@@ -86,7 +86,6 @@ class TestDetect:
         assert (done.code, done.out) == (1, "")
         assert "no such" in done.err
 
-    @pytest.mark.wording
     def test_many_in_batches(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(detecting, "_QUESTIONS_AT_ONCE", 2)
         file = tmp_path / "searches.txt"
@@ -120,7 +119,6 @@ class TestDetect:
         )
         assert [json.loads(line)["question_ordinal"] for line in finished.stdout.splitlines()] == [1, 2, 3]
 
-    @pytest.mark.wording
     @pytest.mark.parametrize("timeout", ["soon", "0s"])
     def test_a_timeout_that_is_none(self, run: Run, tmp_path: Path, timeout: str) -> None:
         file = tmp_path / "searches.txt"

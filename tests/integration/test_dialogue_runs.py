@@ -67,7 +67,6 @@ def refused(desk: Desk, statement: str) -> psycopg.errors.Diagnostic:
     return error.value.diag
 
 
-@pytest.mark.wording
 def test_result_of_another_operation_says_what_shows_its_rows(desk: Desk) -> None:
     for operation in OPERATIONS:
         run_id = over(desk, operation)
@@ -81,7 +80,6 @@ def test_result_of_another_operation_says_what_shows_its_rows(desk: Desk) -> Non
         assert len(desk.user.execute(reading[1].encode()).fetchall()) == 1
 
 
-@pytest.mark.wording
 def test_there_are_no_verdicts_to_consolidate(desk: Desk) -> None:
     for operation in OPERATIONS:
         run_id = over(desk, operation)

@@ -252,7 +252,6 @@ async def test_rules_are_matched_with_many_long_questions_a_few_at_a_time(played
     assert [(one.ordinal, one.ambiguity_rule_id) for one in found] == [(place, rule_id) for place in range(2, 35, 2)]
 
 
-@pytest.mark.wording
 async def test_a_rule_that_runs_away_ends_the_matching_and_is_named(
     played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,7 +54,6 @@ def test_functions_and_views_are_told_before_they_are_listed() -> None:
         assert listed <= set(re.findall(rf"reference/{name}\.md#(\w+)", told))
 
 
-@pytest.mark.wording
 def test_options_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
     (known,) = connection.execute("select pgclarify_private.clarify_options()").fetchone() or ({},)
     told = {row[0]: re.findall(r"\w+", row[1]) for row in OPTIONS["clarify"]}
@@ -129,7 +128,6 @@ def test_options_of_clarifying_questions_are_those_that_are_checked(connection: 
     ("function", "asked"),
     [("detect_ambiguity", "'q', '{}'"), ("rewrite", "'q', '{}'")],
 )
-@pytest.mark.wording
 def test_options_before_asking_are_those_that_are_checked(
     connection: psycopg.Connection[Any], function: str, asked: str
 ) -> None:

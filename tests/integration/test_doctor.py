@@ -80,7 +80,6 @@ def test_without_a_worker(doctor: Doctor, database: str) -> None:
     assert "pgclarify up --detach" in checks["workers"]["remedy"]
 
 
-@pytest.mark.wording
 def test_without_the_schema(doctor: Doctor, make_database: Callable[..., str]) -> None:
     code, checks = doctor(make_database())
     assert code == 1
@@ -93,7 +92,6 @@ def test_without_the_schema(doctor: Doctor, make_database: Callable[..., str]) -
     ("revision", "command"),
     [("0016", "load its documents anew"), ("9999", "pip install --upgrade")],
 )
-@pytest.mark.wording
 def test_a_schema_of_another_version(
     doctor: Doctor, database: str, connection: psycopg.Connection[Any], revision: str, command: str
 ) -> None:
@@ -188,7 +186,6 @@ def test_status_shows_runs_and_errors(
     assert "what goes wrong" in capsys.readouterr().out
 
 
-@pytest.mark.wording
 def test_near_names_of_a_corpus(connection: psycopg.Connection[Any]) -> None:
     for name in ("Insurance", "claims 2026", "wiki"):
         connection.execute("select pgclarify.create_corpus(%s)", [name])

@@ -457,7 +457,6 @@ class TestIndexing:
 
 
 @pytest.mark.committed
-@pytest.mark.wording
 @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
 @pytest.mark.parametrize("change", ["add_document('insurance', '1', 'Trucks.')", "remove_document('insurance', '1')"])
 def test_above_read_committed(connection: Connection, level: str, change: str) -> None:

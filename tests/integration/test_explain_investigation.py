@@ -47,7 +47,6 @@ question. Ask in other words, or look further down the ranking with a larger top
   Asked again: served from this run, with no call, while the corpus stays at revision 1"""
 
 
-@pytest.mark.wording
 def test_an_investigation_shows_its_steps(desk: Desk) -> None:
     run_id = desk.start(
         int(

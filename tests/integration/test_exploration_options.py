@@ -103,7 +103,6 @@ class TestOptions:
         user.execute("select pgclarify.search('cars', 'insurance')")
         assert scalar(user, "select count(*) from pgclarify.run") == 1
 
-    @pytest.mark.wording
     def test_the_hint_fits_every_default(self, user: Connection, worker: HandWorker) -> None:
         for call in (
             "search('cars', 'insurance', top_k => 0)",

@@ -322,7 +322,6 @@ class TestChanges:
         worker.follow_everything()
         assert_in_step(connection)
 
-    @pytest.mark.wording
     def test_one_id_twice(self, connection: Connection, worker: HandWorker) -> None:
         connection.execute(
             "create table log (id bigint, body text, day integer, primary key (id, day)) partition by list (day)"

@@ -100,7 +100,6 @@ class TestOthersDocuments:
 
 
 class TestWhatStandsInTheWay:
-    @pytest.mark.wording
     @pytest.mark.parametrize(
         ("accident", "remedy"),
         [

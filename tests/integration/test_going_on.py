@@ -183,7 +183,6 @@ class TestFrozenSnapshot:
             assert go_on(alice, turn) == LATE
         assert last_run(connection)["settings"]["turn"] == 3
 
-    @pytest.mark.wording
     def test_a_conversation_that_is_newer_is_not_seen(
         self, connection: Connection, worker: HandWorker, alice: Connection, old: Connection
     ) -> None:

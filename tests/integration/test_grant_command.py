@@ -145,7 +145,6 @@ def test_a_person_types_a_password_twice_and_unseen(database: str, connection: C
     assert (verifier(connection, ann) or "").startswith("SCRAM-SHA-256$")
 
 
-@pytest.mark.wording
 def test_how_to_close_an_open_corpus_is_a_statement(
     run: Run, connection: Connection, corpus: str, make_role: MakeRole
 ) -> None:
@@ -186,7 +185,6 @@ def test_names_are_quoted_and_harmless_on_a_screen(run: Run, corpus: str, connec
         assert scalar(connection, "select pg_has_role(%s, 'pgclarify_reader', 'usage')", evil) is True
 
 
-@pytest.mark.wording
 def test_who_may_not_make_roles_is_told(
     run: Run,
     database: str,

@@ -70,7 +70,6 @@ class TestNeighbors:
 
         assert neighbors(corpus, "0") == []
 
-    @pytest.mark.wording
     def test_what_may_not_be_read_is_not_there(
         self, linked: Connection, connect: Connect, make_role: MakeRole, hire: Hire
     ) -> None:

@@ -46,7 +46,6 @@ def status(dsn: str) -> str:
         return str(scalar(connection, "select status from pgclarify.run"))
 
 
-@pytest.mark.wording
 def test_without_a_worker_it_gives_up(corpus: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert investigate() == 1
     assert "No worker is running" in capsys.readouterr().err
@@ -68,7 +67,6 @@ def test_interrupted_it_cancels_and_says_so(corpus: str, hire: Hire, command: st
     assert status(corpus) == "cancelled"
 
 
-@pytest.mark.wording
 def test_when_the_time_is_up_the_run_goes_on(corpus: str, hire: Hire, capsys: pytest.CaptureFixture[str]) -> None:
     hire()
     assert investigate("--timeout", "200ms") == 1

@@ -80,7 +80,6 @@ class TestRefusals:
             assert state_of(alice, query, [QUESTION, json.dumps(options)]) == WRONG_VALUE
         assert scalar(alice, "select count(*) from pgclarify.run") == 0
 
-    @pytest.mark.wording
     @in_turn(
         "options, hint",
         [
@@ -112,7 +111,6 @@ class TestRefusals:
             "entailment": "embedding",
         }  # fmt: skip
 
-    @pytest.mark.wording
     def test_what_is_no_investigation_and_what_is_one(self, worker: HandWorker, alice: Connection) -> None:
         clarified = scalar(alice, "select pgclarify.submit('clarify', 'x', 'atlas', %s)", OPTIONS)
         worker.answer(clarified)
@@ -145,7 +143,6 @@ class TestRefusals:
         for call in ("result", "consolidate"):
             assert state_of(alice, f"select pgclarify.{call}(%s)", [run_id]) == NOT_READY
 
-    @pytest.mark.wording
     @pytest.mark.committed
     @pytest.mark.parametrize(("level", "is_told"), [("read committed", False), ("repeatable read", True)])
     def test_a_run_that_is_newer_than_the_transaction(
@@ -157,7 +154,6 @@ class TestRefusals:
             investigation(alice, submit(stranger))
         assert ("end it first" in (refused.value.diag.message_hint or "")) == is_told
 
-    @pytest.mark.wording
     @pytest.mark.committed
     @pytest.mark.parametrize(("level", "is_told"), [("read committed", False), ("repeatable read", True)])
     def test_a_run_that_may_be_over_since_the_transaction_began(
@@ -190,7 +186,6 @@ class TestRefusals:
         assert (failed.value.sqlstate, failed.value.diag.message_detail) == ("PC003", "no model")
         assert submit(alice) != run_id, "a failed run is not reused"
 
-    @pytest.mark.wording
     @pytest.mark.parametrize(
         ("stop_reason", "detail"),
         [
@@ -226,7 +221,6 @@ class TestRefusals:
         assert state_of(alice, "select pgclarify.investigate('x', 'atlas')") == "PC001"
         assert scalar(connection, "select count(*) from pgclarify.run") == 0
 
-    @pytest.mark.wording
     @pytest.mark.committed
     def test_too_late(self, worker: HandWorker, alice: Connection) -> None:
         with pytest.raises(psycopg.Error) as late:

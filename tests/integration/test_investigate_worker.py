@@ -203,7 +203,6 @@ def test_inside_a_transaction(asker: Connection, model: Server, level: str) -> N
     assert inside == [("the rental car", ["108"], 2)]
 
 
-@pytest.mark.wording
 def test_the_command(service: Service, model: Server, tmp_path: Path) -> None:
     done = investigate(service, tmp_path, QUESTION, "--corpus", CORPUS, "--option", "max_steps=4")
     assert (done.returncode, done.stderr) == (0, "")
@@ -244,7 +243,6 @@ def test_the_command_fails_with_a_sentence(service: Service, tmp_path: Path, arg
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.wording
 def test_without_a_language_model(connection: Connection, database: str, run_worker: Any) -> None:
     worker = run_worker(database)
     load(connection, documents=2)

@@ -156,7 +156,6 @@ class TestTrouble:
         model.behavior = lambda chat: Reply.error(403)
         assert state_of(asker, "select * from pgclarify.list_answers('Which fee?')") == FAILED
 
-    @pytest.mark.wording
     def test_later(self, asker: Connection, model: Server) -> None:
         model.behavior = on_later_rounds(lambda chat: Reply.error(403))
         notices: list[str] = []
@@ -170,7 +169,6 @@ class TestTrouble:
             f"run {only['run_id']} is partial: some calls of the model failed"
         ]
 
-    @pytest.mark.wording
     def test_a_list_that_ends_early_says_why(self, asker: Connection, model: Server) -> None:
         made_up = Reply('{"quote": "Nobody pays.", "passage": 1, "answer": "nobody at all"}')
         model.behavior = on_later_rounds(lambda chat: made_up)
@@ -200,7 +198,6 @@ class TestTrouble:
         found = "select status, stop_code from pgclarify.run where question = 'Who pays which fee?'"
         assert rows(asker, found) == [{"status": "partial", "stop_code": "unproven"}]
 
-    @pytest.mark.wording
     def test_without_a_language_model(self, connection: Connection, database: str, run_worker: Any) -> None:
         worker = run_worker(database)
         load(connection, documents=2)

@@ -127,7 +127,6 @@ class TestAnotherDocumentIsNotReplaced:
             (["-", "--id", "x.md"], ["a"]),
         ],
     )
-    @pytest.mark.wording
     def test_of_another_source(
         self, run: Run, load: Callable[..., int], connection: Connection, first: list[str], second: list[str]
     ) -> None:
@@ -201,7 +200,6 @@ class TestNamedSources:
         assert load("new", "--as", "docs") == 0
         assert stored(connection) == {"x.md": "Two."}
 
-    @pytest.mark.wording
     def test_can_be_a_place_that_is_gone(self, run: Run, load: Callable[..., int], connection: Connection) -> None:
         write(old__x="One.")
         assert load("old") == 0
@@ -239,7 +237,6 @@ class TestNamedSources:
 
 
 class TestMirror:
-    @pytest.mark.wording
     def test_what_is_gone_goes_and_nothing_else(
         self, run: Run, load: Callable[..., int], connection: Connection
     ) -> None:

@@ -25,7 +25,6 @@ def refused(connection: Connection, statement: str) -> psycopg.errors.Diagnostic
     return caught.value.diag
 
 
-@pytest.mark.wording
 @in_turn(
     "call, parameter",
     [
@@ -52,7 +51,6 @@ def test_a_parameter_among_options_is_named(connection: Connection, call: str, p
     assert f"pass {parameter} =>" in str(told.message_hint)
 
 
-@pytest.mark.wording
 def test_the_likest_option_is_named(connection: Connection) -> None:
     misspelt = refused(connection, """select pgclarify.clarify('q', options => '{"retreival": "adaptive"}')""")
     assert '"retrieval"' in str(misspelt.message_hint)
@@ -60,7 +58,6 @@ def test_the_likest_option_is_named(connection: Connection) -> None:
     assert '"' not in str(other.message_hint)
 
 
-@pytest.mark.wording
 def test_options_in_the_place_of_another_parameter_are_recognized(connection: Connection) -> None:
     for call in ("create_corpus('b', %s)", "submit('clarify', 'q', %s)", "set_budget('b', %s)"):
         with pytest.raises(psycopg.Error) as caught:

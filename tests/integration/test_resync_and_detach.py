@@ -92,7 +92,6 @@ class TestResync:
 
         assert state_of(alice, RESYNC) == "55000"
 
-    @pytest.mark.wording
     def test_faults_that_it_mends_are_told_as_such(self, alice: Connection, connection: Connection) -> None:
         attach(alice)
         alice.execute("alter table app.article disable trigger user")
@@ -192,7 +191,6 @@ class TestDetaching:
         ]
         assert listed(alice, READABLE) == {"id", "body"}
 
-    @pytest.mark.wording
     def test_documents_that_were_kept_are_not_lost_to_another_prefix(
         self, alice: Connection, connection: Connection
     ) -> None:
@@ -225,7 +223,6 @@ class TestDetaching:
 
         assert rows(connection, STATE) == ["detached"]
 
-    @pytest.mark.wording
     def test_also_without_the_table(self, alice: Connection, bob: Connection, connection: Connection) -> None:
         attach(alice)
         connection.execute(f"alter table app.article owner to {bob.info.user}".encode())
@@ -240,7 +237,6 @@ class TestDetaching:
         bob.execute(told[0].hint.removeprefix("Its owner says: ").rstrip(".").encode())
         assert listed(alice, READABLE) == set()
 
-    @pytest.mark.wording
     def test_a_dropped_corpus_takes_back_what_could_be_read(
         self, alice: Connection, bob: Connection, connection: Connection
     ) -> None:

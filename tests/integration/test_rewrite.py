@@ -101,7 +101,6 @@ class TestWithAModel:
         assert found["rewritten"] == "Where was she born?"
         assert "does not tell" in found["reason"]
 
-    @pytest.mark.wording
     @pytest.mark.parametrize("reply", [PROSE, Reply.error(403)])
     def test_a_model_that_fails_leaves_the_question_and_a_warning(
         self, asker: Connection, model: Server, reply: Reply

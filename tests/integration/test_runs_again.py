@@ -45,7 +45,6 @@ def test_an_answer_is_served_again_until_the_corpus_changes(asker: Connection, m
     ).fetchall() == [("101", False), ("103", True)]
 
 
-@pytest.mark.wording
 def test_answers_are_not_served_again_where_runs_are_not_to_be_reused(asker: Connection, model: Server) -> None:
     asked = [
         "select * from pgclarify.clarify('anew', top_k => 4)",

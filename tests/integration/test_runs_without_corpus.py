@@ -45,7 +45,6 @@ class TestStarted:
         assert run is not None
         assert (run["corpus_id"], run["embedding_model"], run["dimensions"]) == (1, "all-MiniLM-L6-v2", 4)
 
-    @pytest.mark.wording
     def test_with_one_that_was_dropped_it_fails(self, desk: Desk) -> None:
         run_id = desk.enter("detect_ambiguity", {})
         desk.owner.execute("select pgclarify.drop_corpus('insurance')")
@@ -114,7 +113,6 @@ class TestHistory:
             assert state_of(connection, "select pgclarify_private.check_history(%s)", [history]) == INVALID_PARAMETER
 
     @in_turn("history, detail", [(["a", None], "Element 2 is null."), (["b" * 10_001], "Element 1 has 10001.")])
-    @pytest.mark.wording
     def test_what_is_wrong_is_named(self, connection: Connection, history: list[str | None], detail: str) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
             connection.execute("select pgclarify_private.check_history(%s)", [history])

@@ -142,7 +142,6 @@ def test_a_cross_encoder_on_the_workers_disk_scores_passages(asker: Connection, 
         ((), False, "not a cross-encoder"),
     ],
 )
-@pytest.mark.wording
 def test_a_model_of_another_kind_is_refused_by_name(
     asker: Connection, model: Server, tmp_path: Path, labels: tuple[str, ...], has_head: bool, reason: str
 ) -> None:

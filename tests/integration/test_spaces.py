@@ -69,7 +69,6 @@ async def until(connection: Connection, spaces: Spaces, expected: dict[str, tupl
         assert found == expected
 
 
-@pytest.mark.wording
 async def test_each_is_opened_or_told_why_not(connection: Connection, spaces: Spaces, models: Models) -> None:
     for model in ("none", "slow", "wide", "small", "good"):
         connection.execute("select pgclarify.create_corpus(%s, %s)", [model, model])
@@ -101,7 +100,6 @@ async def test_one_that_fails_in_an_odd_way_is_told_and_not_tried_again_at_once(
     assert models.asked.count("odd") == 1
 
 
-@pytest.mark.wording
 async def test_what_is_at_a_path_stays_unknown(connection: Connection, database: str, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("not a model")
