@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections.abc import Iterable
 
 from pgclarify.errors import EmbeddingError
 
-# Control characters, characters that reorder or hide text, half surrogate pairs, separators of lines and paragraphs.
-_HARMFUL = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-# Zero-width (non-)joiners are harmless: they only shape letters and emoji.
-_JOINERS = "\u200c\u200d"
+# Characters that a terminal interprets; that reorder, hide or separate text; or that are invisible. Joiners are not among
+# them, because they shape letters and emoji. SQL function pgclarify_private.shown has the same, except for half surrogate
+# pairs and NUL, which PostgreSQL does not store; a test compares the two.
+_HARMFUL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e01ef]"
+)
 
 
 def sanitize(text: str, *, kept: str = "") -> str:
-    r"""Escape all characters of a text that a terminal or viewer could act on.
+    r"""Escape all characters of a text that a terminal or viewer could act on, as `\uNNNN` or `\UNNNNNNNN`.
 
-    Control characters, including ESC, which begins ANSI sequences, become `\xNN`. Characters that reorder or hide text
-    become `\uNNNN`. Blanks stay.
+    Control characters, including ESC, which begins ANSI sequences, are among them. Blanks stay.
 
     Args:
         text: Of any length.
         kept: Characters to keep although they would be escaped, such as the line feed.
     """
-    if text.isprintable():
-        return text
-    return "".join(
-        character
-        if character in kept or character in _JOINERS or unicodedata.category(character) not in _HARMFUL
-        else _spelt_out(character)
-        for character in text
-    )
+    return _HARMFUL.sub(lambda found: found[0] if found[0] in kept else _spelt_out(found[0]), text)
 
 
 def check_unicode(texts: Iterable[str]) -> None:
@@ -51,6 +46,4 @@ def check_unicode(texts: Iterable[str]) -> None:
 
 def _spelt_out(character: str) -> str:
     point = ord(character)
-    if point <= 0xFF:
-        return f"\\x{point:02x}"
     return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"

@@ -107,7 +107,7 @@ class TestDetect:
         head, *lines = run("detect-ambiguity", "--file", str(file)).out.splitlines()
         assert head.split() == ["probability", "kind", "question"]
         assert [line.split()[1] for line in (lines[0], lines[3])] == ["pragmatic", "pragmatic"]
-        assert lines[2].endswith("rental \\x1b[2Jcar")
+        assert lines[2].endswith("rental \\u001b[2Jcar")
 
     def test_many_from_standard_input(self, service: Service, model: Server) -> None:
         finished = subprocess.run(

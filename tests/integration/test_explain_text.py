@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+
+from pgclarify.foreign_text import sanitize
 from tests.integration.by_hand import Connection, scalar
 from tests.integration.explaining import Desk, desk, explained, reading, stage
 from tests.integration.in_turn import in_turn
@@ -26,6 +29,22 @@ __all__ = ["desk"]
 )
 def test_what_is_not_seen_is_spelt_out(connection: Connection, given: str, shown: str) -> None:
     assert scalar(connection, "select pgclarify_private.shown(%s)", given) == shown
+
+
+def test_sql_and_python_spell_out_the_same_characters(connection: Connection) -> None:
+    # PostgreSQL stores neither NUL nor half surrogate pairs; a blank at the end is cut off, so a letter follows.
+    points = [point for point in range(1, sys.maxunicode + 1) if not 0xD800 <= point <= 0xDFFF]
+    letters = "".join(map(chr, points))
+    spelt = scalar(
+        connection,
+        """
+        select pg_catalog.array_agg(ascii(letter) order by ascii(letter))
+        from string_to_table(%s, null) as letter
+        where letter !~ '[ \t\n\v\f\r]' and pgclarify_private.shown(letter) <> letter
+        """,
+        letters,
+    )
+    assert spelt == [point for point in points if chr(point) not in " \t\n\v\f\r" and sanitize(chr(point)) != chr(point)]
 
 
 def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:

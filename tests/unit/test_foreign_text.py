@@ -11,13 +11,13 @@ from pgclarify.foreign_text import sanitize
     ("text", "shown"),
     [
         ("plain, with ümlauts and 漢字", "plain, with ümlauts and 漢字"),
-        ("\x1b[2J\x07", "\\x1b[2J\\x07"),
+        ("\x1b[2J\x07", "\\u001b[2J\\u0007"),
         ("a\u202eb\u2066c", "a\\u202eb\\u2066c"),
         ("\udc80", "\\udc80"),
         ("\U000e0001", "\\U000e0001"),
         ("one\u2028two", "one\\u2028two"),
         ("क\u200dष", "क\u200dष"),
-        ("\x00", "\\x00"),
+        ("\x00", "\\u0000"),
     ],
 )
 def test_what_a_program_would_act_on_is_spelt_out(text: str, shown: str) -> None:
@@ -25,5 +25,5 @@ def test_what_a_program_would_act_on_is_spelt_out(text: str, shown: str) -> None
 
 
 def test_line_feeds_stay_where_they_are_wanted() -> None:
-    assert sanitize("one\n\ttwo\r", kept="\n\t") == "one\n\ttwo\\x0d"
-    assert sanitize("one\ntwo") == "one\\x0atwo"
+    assert sanitize("one\n\ttwo\r", kept="\n\t") == "one\n\ttwo\\u000d"
+    assert sanitize("one\ntwo") == "one\\u000atwo"

@@ -132,7 +132,7 @@ def state(text: str, workers: list[Any], corpora: list[Any]) -> dict[str, Any]:
 
 def test_printable_neutralizes_what_a_terminal_would_act_on() -> None:
     assert rendering.printable(HOSTILE) == (
-        "\\x1b[2J\\x1b]0;owned\\x07[bold red]loud[/bold red] \\u202egnp.exe next\\x9b31m :smile:"
+        "\\u001b[2J\\u001b]0;owned\\u0007[bold red]loud[/bold red] \\u202egnp.exe next\\u009b31m :smile:"
     )
 
 

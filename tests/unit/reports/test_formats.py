@@ -51,7 +51,7 @@ def test_seconds(value: float | None, told: str) -> None:
 
 
 def test_what_is_shown_is_harmless() -> None:
-    assert pages.shown("a\x00b\u202e\n\tc") == "a\\x00b\\u202e\n\tc"
+    assert pages.shown("a\x00b\u202e\n\tc") == "a\\u0000b\\u202e\n\tc"
     assert pages.shown(None) == ""
     assert pages.shown(Markup("<b>")) == Markup("<b>")
     assert pages.shown(7) == 7

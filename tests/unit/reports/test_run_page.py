@@ -35,7 +35,7 @@ def test_hostile_text_is_shown_and_does_nothing() -> None:
     page = page_of(run_report(HOSTILE))
     assert "<script>window.__pwned = 1</script>" in page.text
     assert "{{ 7 * 7 }}" in page.text
-    assert "\\u202egnp.exe\\x00\\x1b[2J\\udc80" in page.text
+    assert "\\u202egnp.exe\\u0000\\u001b[2J\\udc80" in page.text
     assert "__pwned" not in page.parts["script"] + page.parts["style"]
     # The page can be encoded.
     page.html.encode()

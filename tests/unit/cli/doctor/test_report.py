@@ -17,7 +17,7 @@ def test_a_line_says_what_and_what_to_do() -> None:
 
 def test_a_line_stays_one_line_whatever_a_server_says() -> None:
     line = str(report.line(problem("loopback", "FATAL:\n\x1b[31m no\n", "Do this.")))
-    assert line == "problem  loopback: FATAL: \\x1b[31m no. Do this."
+    assert line == "problem  loopback: FATAL: \\u001b[31m no. Do this."
 
 
 @pytest.mark.parametrize(
