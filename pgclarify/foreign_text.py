@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from pgclarify.errors import EmbeddingError
 
-# Characters that a terminal interprets; that reorder, hide or separate text; or that are invisible. Joiners are not among
-# them, because they shape letters and emoji. SQL function pgclarify_private.shown has the same, except for half surrogate
-# pairs and NUL, which PostgreSQL does not store; a test compares the two.
+# Characters that a terminal interprets; that reorder, hide or separate text; or that are invisible. Joiners are not
+# among them, because they shape letters and emoji. SQL function pgclarify_private.shown has the same, except for half
+# surrogate pairs and NUL, which PostgreSQL does not store; a test compares the two.
 _HARMFUL = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e01ef]"

@@ -44,7 +44,9 @@ def test_sql_and_python_spell_out_the_same_characters(connection: Connection) ->
         """,
         letters,
     )
-    assert spelt == [point for point in points if chr(point) not in " \t\n\v\f\r" and sanitize(chr(point)) != chr(point)]
+    assert spelt == [
+        point for point in points if chr(point) not in " \t\n\v\f\r" and sanitize(chr(point)) != chr(point)
+    ]
 
 
 def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:
