@@ -54,7 +54,7 @@ reference: install ## Write docs/reference/, and the sources of the dbt package,
 	$(BIN)/python -m website.reference
 	$(BIN)/python -m website.dbt_sources
 
-snapshots: install ## Write the snapshots of tests: the public surface, a recorded run, prompts' keys
+snapshots: install ## Write the snapshots of tests: the rights of roles, a recorded run, prompts' keys
 	$(BIN)/pytest --quiet --update-snapshots tests/snapshots tests/unit/prompts/test_ledger_keys.py
 
 # A browser opens reports; PgBouncer and a Java program are clients of the server.

@@ -9,24 +9,11 @@ import psycopg
 import pytest
 
 from tests.integration.in_turn import in_turn
-from tests.integration.test_privileges import executable, readable
 
 pytestmark = pytest.mark.rolled_back
 
 Connect = Callable[..., psycopg.Connection[Any]]
 MakeRole = Callable[..., str]
-
-
-def test_the_loopback_may_execute_its_own_functions_and_read_nothing(connection: psycopg.Connection[Any]) -> None:
-    assert executable(connection, "pgclarify_loopback") == {
-        "pgclarify_private.loopback_challenge()",
-        "pgclarify_private.loopback_enter(jsonb,bytea)",
-        "pgclarify_private.loopback_cancel(jsonb,bytea)",
-        "pgclarify_private.loopback_unfinished(jsonb,bytea)",
-        "pgclarify_private.loopback_is_served(jsonb,bytea)",
-        "pgclarify_private.loopback_rows(jsonb,bytea)",
-    }
-    assert readable(connection, "pgclarify_loopback") == set()
 
 
 def test_dblink_is_out_of_reach(connect: Connect, make_role: MakeRole) -> None:
