@@ -30,7 +30,7 @@ RUN_BY = [
     ("docs/*dbt.md", "yaml", "tests/dbt/test_builds.py::test_the_project_of_the_pages_is_built"),
     ("docs/*dbt.md", "jinja", "tests/dbt/test_builds.py::test_the_project_of_the_pages_is_built"),
     ("*", "mermaid", "tests/unit/test_blocks.py::test_every_diagram_is_drawn"),
-    ("docs/evaluation.md", "json", "tests/unit/evaluation/test_data_sets.py::test_of_the_page"),
+    ("docs/evaluation.md", "json", "tests/unit/evaluation/test_data_sets.py::test_the_example_of_the_page_is_read"),
     ("docs/explain.md", "text", "tests/integration/test_explain.py::test_the_page_shows_what_is_told"),
     ("docs/operations.md", "text", "tests/integration/test_install_elsewhere.py::demand_password"),
     # The data sets of papers have to be downloaded first.

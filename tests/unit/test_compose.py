@@ -87,7 +87,7 @@ def test_ports_are_open_to_this_machine_only(service: str) -> None:
     assert all(port.startswith("127.0.0.1:") for port in SERVICES[service].get("ports", []))
 
 
-def test_what_runs_exists_and_waits_for_what_it_needs() -> None:
+def test_services_run_known_commands_and_wait_for_the_database() -> None:
     for service in OURS:
         assert SERVICES[service]["command"][0] in command_names()
         assert SERVICES[service]["build"] == "."

@@ -226,6 +226,6 @@ def test_nothing_runs_as_root_or_can_become_it() -> None:
         assert container["resources"]["limits"].keys() == {"memory"}
 
 
-def test_what_is_selected_is_what_is_labelled() -> None:
+def test_the_selector_matches_the_labels_of_the_pods() -> None:
     spec = OBJECTS["Deployment"]["spec"]
     assert spec["selector"]["matchLabels"].items() <= spec["template"]["metadata"]["labels"].items()

@@ -16,7 +16,7 @@ from benchmarks.faults.endpoint import Call, Endpoint, Spoiling
 QUESTION = {"model": "rules-1", "messages": [{"role": "user", "content": "Question: rental cars"}]}
 
 
-def test_one_reply_for_each_input_is_right() -> None:
+def test_a_stored_reply_for_each_input_counts_no_fault() -> None:
     calls = [Call(1, b"a", 1.0, is_whole=True), Call(2, b"b", 1.0), Call(3, b"b", 2.0, is_whole=True)]
     found = account([7, 8], {7: "succeeded", 8: "running"}, calls, [Stored(1, 3.0), Stored(3, 3.0), Stored(99, 1.0)])
 

@@ -20,7 +20,7 @@ from pgclarify.foreign_text import sanitize
         ("\x00", "\\u0000"),
     ],
 )
-def test_what_a_program_would_act_on_is_spelt_out(text: str, shown: str) -> None:
+def test_characters_that_a_program_acts_on_are_spelt_out(text: str, shown: str) -> None:
     assert sanitize(text) == shown
 
 

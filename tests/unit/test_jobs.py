@@ -117,7 +117,7 @@ async def test_a_flood_wakes_once(sender: Sender, woken: Woken) -> None:
 @pytest.mark.parametrize(
     "error", [psycopg.OperationalError("gone"), UnicodeDecodeError("ascii", b"\xff", 0, 1, "no"), OSError("gone")]
 )
-async def test_what_ends_the_listening_is_logged_and_it_begins_again(
+async def test_listening_starts_again_after_any_error_and_logs_it(
     sender: Sender, woken: Woken, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     sender.send(error)

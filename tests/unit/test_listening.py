@@ -58,7 +58,7 @@ def test_address_is_a_host_and_a_port(text: str, host: str, port: int) -> None:
         "127.0.0.1 -c x=y:5433",
     ],
 )
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_a_text_that_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         Address.parse(text)
 
@@ -74,7 +74,7 @@ def test_what_is_no_address_is_refused(text: str) -> None:
         ("192.0.2.1:1", False, False),
     ],
 )
-def test_who_reaches_it(text: str, is_local: bool, is_any: bool) -> None:
+def test_an_address_tells_who_can_reach_it(text: str, is_local: bool, is_any: bool) -> None:
     address = Address.parse(text)
     assert (address.is_local, address.is_any) == (is_local, is_any)
 
@@ -109,7 +109,7 @@ def test_an_address_that_is_not_ours_to_take_is_refused(text: str) -> None:
         listening.check_free(Address.parse(text))
 
 
-def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
+def test_a_stored_address_is_found_again(tmp_path: Path) -> None:
     address = Address.parse("[::1]:5433")
     assert listening.kept(tmp_path) is None
     listening.keep(tmp_path, address)
@@ -120,7 +120,7 @@ def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"somewhere\n", b"\xff\xfe"])
-def test_what_is_kept_and_makes_no_sense_is_said(tmp_path: Path, content: bytes) -> None:
+def test_a_stored_address_that_is_broken_is_an_error(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "listen").write_bytes(content)
     with pytest.raises(ConfigurationError):
         listening.kept(tmp_path)

@@ -167,11 +167,11 @@ def test_answers_that_say_the_same_agree(one: str, other: str) -> None:
         ("At puberty", "It starts at puberty and goes on without any pause until death, if ever more slowly"),
     ],
 )
-def test_what_words_cannot_tell_is_unknown(one: str, other: str) -> None:
+def test_answers_that_words_cannot_compare_are_unknown(one: str, other: str) -> None:
     assert relation((PLAIN, one), (PLAIN, other)) == Relation.UNKNOWN
 
 
-def test_one_exchanged_word_makes_another_question() -> None:
+def test_equal_answers_to_questions_with_one_word_exchanged_are_unknown() -> None:
     clothing, electronics = "What is the return window for clothing?", "What is the return window for electronics?"
     assert relation((clothing, "30 days"), (electronics, "30 days")) == Relation.UNKNOWN
     assert relation((clothing, "a month"), (electronics, "as agreed")) == Relation.CONFLICT

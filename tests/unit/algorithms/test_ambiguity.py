@@ -34,7 +34,7 @@ def vectors_of(asked: Asked) -> NDArray[np.float32]:
     return directions(sum(len(CLASSIFIER.inputs(*question)) for question in asked))
 
 
-def test_it_is_loaded_once() -> None:
+def test_the_shipped_classifier_is_loaded_once() -> None:
     assert AmbiguityClassifier.load() is CLASSIFIER
 
 
@@ -67,7 +67,7 @@ def test_the_last_ten_turns_count() -> None:
     assert CLASSIFIER.inputs("Why?", ["Somebody left.", *[""] * 10]) == ["Why?"]
 
 
-def test_of_a_question_below_a_text_the_question_is_embedded() -> None:
+def test_only_the_question_below_a_text_is_embedded() -> None:
     assert CLASSIFIER.inputs("Ann told Eve that she won.\nWho is the winner?", []) == ["Who is the winner?"]
     assert CLASSIFIER.inputs("Sort these:\nsalt, sand", []) == ["Sort these:\nsalt, sand"]
 
@@ -145,7 +145,7 @@ def test_only_of_words_that_were_learned_it_is_said_how_such_questions_are(quest
     assert all(text == f"questions that begin with {begins} are often {side}" for side, text in texts)
 
 
-def test_what_has_no_words_is_not_said_to_have_any() -> None:
+def test_reasons_do_not_speak_of_words_where_a_question_has_none() -> None:
     (judged,) = CLASSIFIER.judge([("?!", [])], directions(1))
 
     assert "it has no words" in [reason.text for reason in judged.reasons]
@@ -346,7 +346,7 @@ def test_the_file_can_be_packed_again() -> None:
     assert AmbiguityClassifier(packed).judge(asked, vectors) == CLASSIFIER.judge(asked, vectors)
 
 
-def test_what_was_trained_is_packed_small_and_hardly_rounded() -> None:
+def test_packing_a_classifier_rounds_its_weights_by_half_a_step_at_most() -> None:
     generator = np.random.default_rng(4)
     shape = CLASSIFIER._trained.alone.examples.shape
     # Columns of very different size, and a column of zeros.

@@ -66,7 +66,7 @@ def test_weights_of_a_feature_of_the_vector_and_of_pieces_count() -> None:
         assert changed - shipped == pytest.approx(values[name], abs=1e-3), name
 
 
-def test_what_it_was_not_trained_on_is_judged_as_before() -> None:
+def test_a_trained_version_changes_only_the_kind_of_text_it_was_trained_on() -> None:
     biased = {0: -9.0, 1: -9.0}
     for trained, is_judged in (
         (replace(NOTHING, judges_conversations=False), [True, False]),
@@ -99,7 +99,7 @@ def test_reasons_are_for_the_side_that_it_decides() -> None:
     ],
     ids=["another", "few", "many", "nan", "infinite", "none"],
 )
-def test_what_does_not_fit_is_refused(trained: TrainedVersion) -> None:
+def test_a_trained_version_of_another_shape_is_refused(trained: TrainedVersion) -> None:
     with pytest.raises(ConfigurationError) as refused:
         SHIPPED.corrected(trained)
 

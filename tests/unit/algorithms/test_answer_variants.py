@@ -210,7 +210,7 @@ class TestLastName:
             ("Goldwyn", "Tony Goldwyn", "TONY GOLDWYN. Mr. Goldwyn is an actor, and The Goldwyn is he."),
         ],
     )
-    def test_of_whom_the_text_names_in_full(self, last: str, full: str, text: str) -> None:
+    def test_last_name_is_the_person_that_the_text_names_in_full(self, last: str, full: str, text: str) -> None:
         assert is_last_name(last, full, ["Goldwyn.", text])
         assert not is_last_name(full, last, [text])
         assert not is_variant(last, full)
@@ -237,7 +237,7 @@ class TestLastName:
             ("Goldwyn", "", "Goldwyn"),
         ],
     )
-    def test_of_somebody_else_or_of_nobody(self, last: str, full: str, text: str) -> None:
+    def test_last_name_of_another_person_is_not_the_same(self, last: str, full: str, text: str) -> None:
         assert not is_last_name(last, full, [text])
 
 

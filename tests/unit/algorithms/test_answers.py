@@ -75,7 +75,7 @@ def unit(*rows):
     return matrix / np.linalg.norm(matrix, axis=-1, keepdims=True)
 
 
-def test_what_answers_share_with_their_question_counts_for_nothing():
+def test_directions_of_answers_leave_out_the_direction_of_the_question():
     question = unit([1, 0, 0])[0]
     answers = unit([5, 1, 0], [9, 0, 1], [1, 1, 0], [3, -1, 0])
     assert answers[0] @ answers[1] > 0.9

@@ -245,7 +245,7 @@ def test_a_thousand_readings_are_grouped() -> None:
         np.array([[np.inf, 1.0]], dtype=np.float32),
     ],
 )
-def test_what_is_no_finite_matrix_is_refused(vectors: NDArray[np.float32]) -> None:
+def test_vectors_that_are_no_finite_matrix_are_refused(vectors: NDArray[np.float32]) -> None:
     with pytest.raises(DimensionMismatch):
         consolidate(vectors)
     with pytest.raises(DimensionMismatch):

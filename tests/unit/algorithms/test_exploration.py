@@ -92,7 +92,7 @@ def test_a_duplicate_in_the_initial_list_counts_once_at_its_first_place():
     assert world.scored == [["a", "b"], ["c"]]
 
 
-def test_what_is_in_both_pools_comes_in_the_first_turn_that_reaches_it():
+def test_a_passage_in_both_pools_is_taken_by_the_first_turn_that_reaches_it():
     explorer = Explorer(["a", "b", "c"], budget=10, batch_size=1)
     assert explorer.next_batch() == ["a"]
     explorer.observe({"a": 0.5}, {"a": ["c", "b"]})
@@ -125,7 +125,7 @@ def test_equal_leads_go_by_the_batch_then_by_nearness_then_by_who_was_handed_out
     assert explorer.led_by("b2") == "a"
 
 
-def test_what_led_to_a_passage_is_what_had_named_it_when_it_was_handed_out():
+def test_a_passage_keeps_the_lead_that_it_was_handed_out_by():
     explorer = Explorer(["a", "b"], budget=10, batch_size=1)
     explorer.next_batch()
     explorer.observe({"a": 0.1}, {"a": ["x"]})
@@ -171,7 +171,7 @@ def test_the_budget_counts_what_is_out():
     assert explorer.next_batch() == []
 
 
-def test_what_is_left_of_the_initial_list_can_be_ranked_anew():
+def test_the_rest_of_the_initial_list_can_be_ranked_anew():
     explorer = Explorer([1, 2, 3, 4], budget=10, batch_size=2)
     assert explorer.next_batch() == [1, 2]
     explorer.observe({1: 0.5}, {1: [7]})
@@ -211,7 +211,7 @@ def test_infinite_scores_are_ordered():
         ({"b": 0.5}, {"d": ["x"]}, "neighbors of 'd'"),
     ],
 )
-def test_what_cannot_be_is_refused_and_nothing_of_it_taken_in(scores, neighbors, says):
+def test_a_wrong_observation_is_refused_whole(scores, neighbors, says):
     explorer = Explorer(["a", "b", "d", "c"], budget=10, batch_size=3)
     explorer.next_batch()
     explorer.observe({"d": 0.1}, {})
@@ -230,7 +230,7 @@ def test_neighbors_that_cannot_be_gone_through_are_noticed_before_a_score_is_tak
     assert (explorer.results(), explorer.next_batch()) == ([], [])
 
 
-def test_what_is_given_back_makes_room_and_does_not_come_again():
+def test_a_passage_given_back_frees_budget_and_is_not_handed_out_again():
     explorer = Explorer(["a", "b", "c", "d"], budget=2, batch_size=2)
     assert explorer.next_batch() == ["a", "b"]
     explorer.give_back(["b"])
@@ -263,7 +263,7 @@ def test_a_budget_and_a_batch_have_at_least_one(sizes):
         Explorer(["a"], **sizes)
 
 
-def test_who_was_not_handed_out_has_no_way():
+def test_led_by_refuses_a_passage_that_was_not_handed_out():
     explorer = Explorer(["a"], budget=1, batch_size=1)
     with pytest.raises(ValueError, match="'a' was not handed out"):
         explorer.led_by("a")

@@ -8,12 +8,12 @@ from pgclarify.algorithms import fuse
 rankings = st.lists(st.lists(st.integers(0, 9), unique=True), max_size=4)
 
 
-def test_what_several_rank_high_comes_first():
+def test_passages_that_several_rankings_rank_high_come_first():
     # 2/62 > 1/61 + 1/64 > 1/61 > 1/63 = 1/63. Of the two equals, the one of the first ranking comes first.
     assert fuse(["a", "b", "c", "d"], ["e", "b", "f", "a"]) == ["b", "a", "e", "c", "f", "d"]
 
 
-def test_one_ranking_stays_as_it_is():
+def test_a_single_ranking_stays_as_it_is():
     assert fuse([3, 1, 2]) == [3, 1, 2]
     assert fuse([], [3, 1, 2]) == [3, 1, 2]
 

@@ -32,7 +32,7 @@ matrices = st.integers(0, 10).flatmap(
 )
 
 
-def test_one_way_entailment_joins_nothing():
+def test_entailment_in_one_direction_joins_no_answers():
     assert semantic_sets(entailment(3, (0, 1), (1, 2))) == [(0,), (1,), (2,)]
 
 

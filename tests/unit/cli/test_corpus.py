@@ -35,14 +35,14 @@ def test_long_documents_make_short_batches() -> None:
     assert [len(batch) for batch in batches(documents, LoadReport())] == [2, 2, 1]
 
 
-def test_of_equal_ids_the_last_counts_and_the_others_are_reported() -> None:
+def test_the_last_document_of_an_id_counts_and_repeats_are_reported() -> None:
     report = LoadReport()
     (batch,) = batches([Document("a", "old"), Document("b", "other"), Document("a", "new")], report)
     assert {document.document_id: document.content for document in batch} == {"a": "new", "b": "other"}
     assert report.repeated == ["a"]
 
 
-def test_what_could_not_be_read_is_reported_and_loses_nothing_else() -> None:
+def test_an_unreadable_file_is_reported_and_the_other_files_are_loaded() -> None:
     report = LoadReport()
     problem = UnreadableFile("cannot read b.md", detail="It is not UTF-8 text.", hint="Convert it.")
     (batch,) = batches([Document("a", "1"), problem, Document("c", "3")], report)

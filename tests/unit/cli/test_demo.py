@@ -42,7 +42,9 @@ def test_a_worker_uses_an_endpoint_if_it_and_a_model_are_set(settings: dict[str,
         (["large", "small"], KEY, ["large, small"]),
     ],
 )
-def test_who_judges_is_said_line_by_line(models: list[str], settings: dict[str, Any], said: list[str]) -> None:
+def test_the_demo_says_which_models_judge_without_the_key(
+    models: list[str], settings: dict[str, Any], said: list[str]
+) -> None:
     lines = judges(models, Settings(**settings))
     assert len(lines) == len(said)
     assert all(part in line for part, line in zip(said, lines, strict=True))

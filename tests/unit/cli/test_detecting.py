@@ -53,7 +53,9 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     ("content", "told"),
     [(b"", "There is no question"), (b" \n\n", "There is no question"), (b"q\n" + b"a" * 10_001, "Line 2 is too long")],
 )
-def test_what_holds_no_questions(content: bytes, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_without_questions_or_with_a_long_line_is_refused(
+    content: bytes, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["detect-ambiguity", "--file", str(written(tmp_path, content))])
     assert caught.value.code == 1

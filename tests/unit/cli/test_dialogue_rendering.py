@@ -244,6 +244,8 @@ def test_answers_number_their_citations_through() -> None:
         ("partial", "not proven", "unproven", "\nIt ended early. So it is.\n\nStopped: not proven\n"),
     ],
 )
-def test_what_was_cut_short_says_so(status: str, stop_reason: str | None, stop_code: str | None, told: str) -> None:
+def test_output_of_a_run_that_stopped_early_says_why(
+    status: str, stop_reason: str | None, stop_code: str | None, told: str
+) -> None:
     run = {"status": status, "stop_reason": stop_reason, "stop_code": stop_code}
     assert shown(rendering.cut_short(run, "So it is.")) == told

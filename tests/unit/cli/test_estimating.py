@@ -46,7 +46,7 @@ def test_a_line_for_each_figure() -> None:
     ]
 
 
-def test_what_is_exact_is_not_bounded() -> None:
+def test_an_exact_estimate_shows_no_bounds() -> None:
     exact = lines(questions=1, distinct_questions=1, answered=0, sampled=1, calls_at_most=11550, reused_calls=0)
     assert exact[0] == "1 question"
     assert "calls 11,550" in exact

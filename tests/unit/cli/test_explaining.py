@@ -43,7 +43,7 @@ def test_lines_are_as_the_server_sent_them() -> None:
     assert shown(LINES) == "".join("".join(sent[piece] for piece in pieces) + "\n" for sent in LINES)
 
 
-def test_what_matters_stands_out() -> None:
+def test_explain_highlights_the_question_errors_and_results() -> None:
     told = shown(LINES, is_terminal=True)
 
     assert f'{BOLD}clarify in insurance: "rental cars"{END}{DIM}  (run 42' in told

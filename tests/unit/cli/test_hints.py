@@ -57,7 +57,7 @@ def test_hints_are_something_to_type(hint: str, told: str) -> None:
         (None, "Said: pgclarify explain 1"),
     ],
 )
-def test_what_the_server_says_in_codes(constraint: str | None, told: str) -> None:
+def test_hints_follow_the_constraint_name_of_an_error(constraint: str | None, told: str) -> None:
     sent = SimpleNamespace(
         constraint_name=constraint, column_name="top_k", message_hint="Said: select pgclarify.explain(1)."
     )

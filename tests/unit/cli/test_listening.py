@@ -68,5 +68,5 @@ def test_another_server_is_not_ours_to_open(tmp_path: Path) -> None:
     ("address", "level"),
     [(None, Level.OK), ("127.0.0.1:5433", Level.OK), ("[::1]:5433", Level.OK), ("0.0.0.0:5433", Level.WARNING)],
 )
-def test_what_others_can_reach_is_a_warning(address: str | None, level: Level) -> None:
+def test_an_address_that_others_can_reach_is_a_warning(address: str | None, level: Level) -> None:
     assert check_listening(Address.parse(address) if address else None).level is level

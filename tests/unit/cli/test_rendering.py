@@ -231,7 +231,7 @@ def test_a_conclusion_that_a_budget_kept_away_blames_nobody_else(outcome: str) -
     assert "A budget allowed no more calls. The answer above is still proven." in told
 
 
-def test_what_was_not_found_is_said_once() -> None:
+def test_a_missing_answer_is_reported_once() -> None:
     nothing = "the documents are of no help"
     abstained = unanswered("not_in_corpus", nothing, abstention_code="not_answered")
     output = shown(rendering.conclusion("Who?", investigation(abstained), first_citation=1))
@@ -251,7 +251,7 @@ def test_a_partial_conclusion_says_once_why_it_stopped() -> None:
         assert shown(rendering.conclusion("Who?", row, first_citation=1, stop_reason=short)).count(short) == 1
 
 
-def test_what_is_worth_saying_of_an_answer_stands_beside_its_confidence() -> None:
+def test_the_reason_of_an_answer_stands_beside_its_confidence() -> None:
     remarked = step(reason="not sampled: no calls were left for it")
     expected = "confidence 0.75 (not sampled: no calls were left for it)\n"
     assert expected in shown(rendering.step(remarked, first_citation=1))
@@ -279,13 +279,13 @@ def test_a_partial_run_says_so() -> None:
     assert "could not be judged" in shown(rendering.readings("q", [reading(status="partial")]))
 
 
-def test_one_of_something_is_singular() -> None:
+def test_a_count_of_one_is_singular() -> None:
     output = shown(rendering.readings("q", [reading(support=1)]))
     assert "1 reading of" in output
     assert "supported by 1 document\n" in output
 
 
-def test_what_was_not_looked_at_is_not_said_to_be_missing() -> None:
+def test_passages_that_were_not_judged_are_not_called_missing() -> None:
     def told(**run: Any) -> str:
         usual = {"run_id": 7, "is_over_budget": True, "stop_reason": f'budget "a" is spent{HOSTILE}', "candidates": 20}
         output = shown(nothing_rendering.not_looked_at(usual | run, []))
@@ -394,11 +394,11 @@ def test_status_tells_the_workers_apart() -> None:
 
 
 @pytest.mark.parametrize(("number", "said"), [(1, "with its proof"), (2, "each with its proof")])
-def test_one_has_its_proof_and_more_have_theirs(number: int, said: str) -> None:
+def test_the_headline_counts_proofs_in_singular_and_plural(number: int, said: str) -> None:
     assert rendering.with_proof([{"ordinal": ordinal} for ordinal in range(number)]) == said
 
 
-def test_what_a_run_cost_and_what_was_warned_of() -> None:
+def test_cost_and_warnings_of_a_run_are_shown() -> None:
     assert "run 17 ($0.0012): pgclarify explain 17" in shown(rendering.explain_hint(17, Decimal("0.00123")))
     assert "run 17: pgclarify explain 17" in shown(rendering.explain_hint(17, Decimal(0)))
     said = shown(rendering.warning('run 17 is partial: budget "support" is spent', "See: budget."))

@@ -63,7 +63,7 @@ def test_patterns_do_not_lead_out_of_their_folder(tmp_path: Path, pattern: str) 
 
 
 @pytest.mark.parametrize("given", ["missing.md", "*.pdf", "nowhere/**"])
-def test_what_is_not_there_is_wrong_usage(folder: Path, given: str) -> None:
+def test_a_path_that_matches_no_file_is_wrong_usage(folder: Path, given: str) -> None:
     with pytest.raises(typer.BadParameter):
         expand([str(folder / "a.md"), str(folder / given)])
 
@@ -109,7 +109,7 @@ def test_a_table_from_standard_input_brings_its_ids() -> None:
     assert document == Document("1", "one, two", origin="faq#1")
 
 
-def test_what_is_passed_over_is_counted_once(folder: Path) -> None:
+def test_a_skipped_file_is_counted_once(folder: Path) -> None:
     (folder / "a.png").write_bytes(b"x")
     (folder / "broken.txt").write_bytes(b"\xff")
     skipped: list[str] = []
@@ -186,7 +186,7 @@ def test_a_mirror_of_places_is_not_wider_than_its_folders(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("given", [["a.md"], ["*.md"], [".", "a.md"], [".", "-"]])
-def test_of_a_file_of_one_document_nothing_can_be_gone(
+def test_remove_missing_needs_a_folder_or_a_file_of_many_documents(
     folder: Path, given: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)

@@ -68,7 +68,7 @@ def test_a_batch_is_in_order_of_ids_and_the_last_of_equal_ones_wins() -> None:
     assert statement.parameters["contents"] == ["other", "first", "last"]
 
 
-def test_what_a_document_has_is_sent() -> None:
+def test_all_fields_of_a_document_are_sent() -> None:
     given = Document("1", "text", "Title", "https://example.org", {"year": 2026}, ("alice", "bob"))
     (statement,) = batches_of([given])
     assert statement.parameters == {

@@ -68,7 +68,7 @@ def test_watching_ends_when_the_time_is_up() -> None:
     assert caught.value.run_ids == (3,)
 
 
-def test_what_landed_before_the_end_is_not_lost_to_the_timeout() -> None:
+def test_verdicts_stored_before_the_timeout_are_yielded() -> None:
     played = play(watching.verdicts(SESSION, 3, timeout=1e-6), [outcome("running")], [look("succeeded", 1)])
     assert [verdict.rank for verdict in played.yielded] == [1]
 

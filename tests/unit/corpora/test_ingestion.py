@@ -102,7 +102,7 @@ async def test_an_endpoint_embeds_while_what_it_has_embedded_is_stored() -> None
     assert sorted(store.stored) == [["drivers"], ["offices"], ["policy"]]
 
 
-async def test_what_is_under_way_ends_when_the_worker_does() -> None:
+async def test_closing_the_pipeline_ends_the_store_in_progress() -> None:
     store = _SlowStore()
     pipeline = ingestion(store, FakeEmbedder(model="endpoint:fake"))
     assert await pipeline.ingest_once() == 3
@@ -219,7 +219,7 @@ async def test_no_document_is_blamed_for_an_error_that_passes(sqlstate: str) -> 
 
 
 @pytest.mark.parametrize("times", [1, 2])
-async def test_what_is_embedded_is_kept_while_the_store_is_busy(times: int) -> None:
+async def test_embeddings_are_kept_while_the_store_is_busy(times: int) -> None:
     class BusyStore(FakeDocumentStore):
         times_busy = times
 
@@ -260,7 +260,7 @@ async def test_nothing_is_embedded_while_passages_can_be_neither_read_nor_stored
     assert len(store.pending) == len(SHORT)
 
 
-async def test_what_could_not_be_stored_for_now_is_given_back() -> None:
+async def test_documents_that_the_store_skips_are_released_and_tried_again() -> None:
     """A user changed the document, so the store skipped it. It is still leased, and tried again."""
 
     class HeldStore(FakeDocumentStore):
@@ -288,7 +288,7 @@ async def test_claims_are_bounded_and_the_caller_loops() -> None:
     assert [await pipeline.ingest_once() for _ in range(4)] == [1, 1, 1, 0]
 
 
-async def test_what_was_ingested_is_found() -> None:
+async def test_ingested_documents_are_candidates_of_clarify() -> None:
     store, embedder = FakeStore(documents=SHORT), FakeEmbedder()
     await ingestion(store, embedder).ingest_once()
     run = store.add_run("rental cars")

@@ -168,7 +168,7 @@ async def test_when_the_server_is_gone_nothing_is_asked_of_it() -> None:
         await reembedding(Gone(CONTENTS), FakeEmbedder()).fill_once()
 
 
-async def test_what_is_still_leased_is_given_back_once_nothing_else_waits() -> None:
+async def test_leased_passages_are_released_once_nothing_else_waits() -> None:
     class Skipping(FakeSpaceStore):
         async def store_vectors(self, *_: object) -> None:
             """Another session has locked the passages."""

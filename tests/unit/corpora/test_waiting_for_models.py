@@ -31,7 +31,7 @@ from tests.unit.corpora.ingesting import SHORT, ingestion
     ],
     ids=["no model", "other dimensions", "model too small"],
 )
-async def test_what_waits_for_a_model_that_this_worker_has_not_is_left_to_others(
+async def test_documents_for_a_missing_model_stay_pending_with_a_reason(
     store: FakeDocumentStore, embedder: FakeEmbedder
 ) -> None:
     pipeline = ingestion(store, embedder)
@@ -80,7 +80,7 @@ FOREIGN = "/etc/key says: a passage that is not for all"
     ids=lambda error: type(error).__name__,
 )
 @pytest.mark.parametrize("is_long", [False, True])
-async def test_what_documents_wait_for_is_kept_without_foreign_words(
+async def test_the_reason_for_waiting_holds_no_foreign_text(
     error: PgclarifyError, is_long: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def embedder_of(model: str) -> Embedder:

@@ -74,7 +74,7 @@ async def test_a_lone_item_goes_out_at_once() -> None:
     assert table.batches == [[1], [2]]
 
 
-async def test_what_comes_meanwhile_goes_out_together_and_in_order() -> None:
+async def test_writes_that_arrive_during_a_write_go_out_together_in_order() -> None:
     table = Table()
     coalescer = Coalescer(table.write)
     tasks = await add_while_writing(table, coalescer, 1, [5, 3, 4, 2])

@@ -33,7 +33,9 @@ class NoLongerCarriedOut(psycopg.DatabaseError):
         (errors.InsufficientPrivilege, DatabaseError),
     ],
 )
-def test_what_passes_is_told_from_what_does_not(raised: type[psycopg.Error], kind: type[DatabaseError]) -> None:
+def test_temporary_errors_are_translated_apart_from_permanent_ones(
+    raised: type[psycopg.Error], kind: type[DatabaseError]
+) -> None:
     with pytest.raises(Exception) as caught, translated():
         raise raised("so")
     assert type(caught.value) is kind

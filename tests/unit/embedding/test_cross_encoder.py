@@ -81,7 +81,7 @@ async def test_relevance_is_the_logistic_function_of_the_logit(models: dict[str,
 
 
 @pytest.mark.parametrize("activation", ["Identity", "Sigmoid"])
-async def test_it_does_not_matter_what_the_authors_put_behind_the_logit(
+async def test_the_activation_of_a_model_does_not_change_its_relevance(
     models: dict[str, str], opened: Open, tmp_path: Path, activation: str
 ) -> None:
     path = shutil.copytree(models["reranker"], tmp_path / "model")
@@ -114,13 +114,15 @@ async def test_no_pairs_have_no_outputs(models: dict[str, str], opened: Open) ->
 
 
 @pytest.mark.parametrize("name", ["judge", "two", "moods"])
-async def test_what_has_several_outputs_is_no_reranker(models: dict[str, str], opened: Open, name: str) -> None:
+async def test_a_model_with_several_outputs_is_refused_as_reranker(
+    models: dict[str, str], opened: Open, name: str
+) -> None:
     with pytest.raises(EmbeddingError, match="does not score relevance"):
         await opened(models[name]).relevance([])
 
 
 @pytest.mark.parametrize(("name", "labels"), [("moods", "glad, sad"), ("reranker", "LABEL_0")])
-async def test_what_knows_no_entailment_says_what_it_knows(
+async def test_a_model_without_entailment_is_refused_with_its_labels(
     models: dict[str, str], opened: Open, name: str, labels: str
 ) -> None:
     with pytest.raises(EmbeddingError, match="does not tell entailment") as caught:
@@ -145,7 +147,7 @@ def test_threads_are_positive(models: dict[str, str]) -> None:
         SentenceTransformerCrossEncoder(models["reranker"], threads=0)
 
 
-async def test_what_is_far_beyond_what_it_reads_is_not_looked_at(models: dict[str, str], opened: Open) -> None:
+async def test_text_beyond_the_limit_of_a_model_does_not_change_relevance(models: dict[str, str], opened: Open) -> None:
     encoder = opened(models["reranker"])
     # Spaces are not tokens: without truncation, the model would read the word after them.
     far = " " * 10_000 + "cheese"
@@ -198,7 +200,9 @@ def test_code_that_comes_with_a_model_is_not_run(models: dict[str, str], tmp_pat
     assert not trace.exists()
 
 
-def test_that_no_code_be_run_is_asked_for(models: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_are_loaded_without_trusting_remote_code(
+    models: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     import sentence_transformers
 
     given: list[object] = []

@@ -48,14 +48,14 @@ async def test_both_libraries_give_the_same_vectors() -> None:
     torch.close()
 
 
-def test_what_a_model_of_another_name_needs_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_model_without_the_library_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pgclarify.embedding.loading.find_spec", lambda _: None)
     with pytest.raises(ModelNotFound) as caught:
         load_embedder("some-other-model")
     assert "pgclarify[worker]" in str(caught.value.hint)
 
 
-def test_it_is_the_model_that_it_says(embedder: LocalEmbedder) -> None:
+def test_the_packaged_model_states_its_name_and_sizes(embedder: LocalEmbedder) -> None:
     as_protocol: Embedder = embedder
     assert (as_protocol.model, as_protocol.dimensions, as_protocol.max_tokens) == ("all-MiniLM-L6-v2", 384, 256)
 

@@ -42,7 +42,7 @@ async def test_those_asked_for_last_stay(embedders: Embedders, paths: list[str])
     assert embedders.loaded == [paths[0], paths[2]]
 
 
-async def test_one_in_use_goes_on_and_is_not_loaded_again(embedders: Embedders, paths: list[str]) -> None:
+async def test_a_model_in_use_is_not_unloaded_or_loaded_again(embedders: Embedders, paths: list[str]) -> None:
     first = await embedders.get(paths[0])
     for path in paths[1:]:
         await embedders.get(path)
@@ -53,7 +53,7 @@ async def test_one_in_use_goes_on_and_is_not_loaded_again(embedders: Embedders, 
     assert embedders.loaded == [paths[0], paths[3]]
 
 
-async def test_one_that_nobody_uses_is_freed_when_another_is_loaded(embedders: Embedders, paths: list[str]) -> None:
+async def test_an_unused_model_is_freed_when_another_is_loaded(embedders: Embedders, paths: list[str]) -> None:
     gc.disable()
     try:
         for path in paths:
@@ -68,7 +68,9 @@ async def test_loaded_once_for_all_who_wait(embedders: Embedders, paths: list[st
     assert first is second
 
 
-async def test_what_could_not_be_loaded_is_tried_again(embedders: Embedders, paths: list[str], tmp_path: Path) -> None:
+async def test_a_model_that_failed_to_load_is_tried_again(
+    embedders: Embedders, paths: list[str], tmp_path: Path
+) -> None:
     path = tmp_path / "later"
     for _ in range(2):
         with pytest.raises(ModelNotFound):

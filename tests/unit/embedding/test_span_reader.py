@@ -29,7 +29,7 @@ async def answer(reader: LocalSpanReader, question: str, passage: str, title: st
     return passage[span.start : span.end]
 
 
-async def test_it_points_at_the_answer(reader: LocalSpanReader) -> None:
+async def test_the_reader_points_at_the_answer(reader: LocalSpanReader) -> None:
     assert "5432" in await answer(reader, "Which port does the server listen on?", PORT)
     assert "six" in await answer(reader, "When does the office close?", PORT, "Office hours")
 
@@ -49,7 +49,7 @@ async def test_a_long_passage_is_read_to_its_end(reader: LocalSpanReader, before
     assert "5432" in await answer(reader, "Which port does the server listen on?", passage)
 
 
-async def test_what_shares_a_batch_does_not_matter(reader: LocalSpanReader) -> None:
+async def test_other_texts_in_a_batch_do_not_change_a_span(reader: LocalSpanReader) -> None:
     question = "Which port does the server listen on?"
     alone = await reader.read(question, "", PORT)
     together = await asyncio.gather(*(reader.read(question, "", PORT + FILLER * number) for number in range(8)))

@@ -46,7 +46,7 @@ def trained(examples: Examples) -> TrainedVersion:
     return train(examples, SHIPPED)
 
 
-def test_what_a_log_says_is_learned(examples: Examples, trained: TrainedVersion) -> None:
+def test_training_learns_the_labels_of_a_log(examples: Examples, trained: TrainedVersion) -> None:
     before, after = (
         judge(examples, by)[1][examples.is_held] == examples.labels[examples.is_held] for by in (None, trained)
     )

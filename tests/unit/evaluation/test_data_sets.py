@@ -103,7 +103,7 @@ def test_fields_may_have_other_names(tmp_path: Path) -> None:
         parse_fields(["color=single"])
 
 
-def test_of_the_page(tmp_path: Path) -> None:
+def test_the_example_of_the_page_is_read(tmp_path: Path) -> None:
     (block,) = blocks(CHECKOUT / "docs" / "evaluation.md", "json")
     found = read_data_set(write(tmp_path, *map(json.loads, block.code.splitlines())))
     assert found.unknown_fields == ()

@@ -59,7 +59,7 @@ def test_a_failed_case_counts_as_empty() -> None:
     ] * 5
 
 
-def test_what_is_not_known_or_not_done_has_no_figure() -> None:
+def test_unknown_values_have_no_figure() -> None:
     assert not {"coverage", "misled", "recall@10", "grounded_recall"} & figures(Output(), Case("a", "b")).keys()
     assert not {"readings", "coverage"} & figures(Output(retrieved=(FEES,)), method="search").keys()
     detected = figures(Output(is_ambiguous=True), Case("a", "b", is_ambiguous=False), "detect_ambiguity")

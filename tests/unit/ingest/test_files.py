@@ -161,7 +161,7 @@ def test_html_without_the_extra_says_what_to_install(monkeypatch: pytest.MonkeyP
         ("README", b"text", "extension"),
     ],
 )
-def test_what_cannot_be_read_is_a_problem_with_its_reason(tmp_path: Path, name: str, data: bytes, detail: str) -> None:
+def test_an_unreadable_file_is_a_problem_with_its_reason(tmp_path: Path, name: str, data: bytes, detail: str) -> None:
     path = tmp_path / name
     path.write_bytes(data)
     problem = problem_of(path)
@@ -188,7 +188,7 @@ def read_and_skip(*paths: Path) -> tuple[list[Document | UnreadableFile], Counte
     return list(read_documents(paths, on_skip=skipped.append)), Counter(skipped)
 
 
-def test_what_nothing_reads_is_counted_by_kind(tmp_path: Path) -> None:
+def test_files_without_a_reader_are_counted_by_kind(tmp_path: Path) -> None:
     for name in ("a.png", "b.PNG", "c.yaml", "LICENSE", "d.tar.gz", ".hidden.png", ".git/e.png", "f/g.png"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -296,7 +296,7 @@ def test_a_file_whose_reader_is_missing_does_not_lose_the_rest(tmp_path: Path, m
     assert isinstance(document, Document)
 
 
-def test_one_bad_file_does_not_lose_the_rest(tmp_path: Path) -> None:
+def test_a_bad_file_does_not_stop_the_other_files(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"\xff")
     (tmp_path / "b.txt").write_text("fine")
     problem, document = read_documents([tmp_path])

@@ -98,7 +98,7 @@ def load(folder: Path, bomb: bytes, name: str, limits: ParsingLimits) -> Unreada
 
 
 @pytest.mark.parametrize(("bomb", "suffix"), [(nested_forms(), ".pdf"), (b"<!--" * 1_000_000, ".html")])
-def test_what_takes_too_long_is_left_out(bomb: bytes, suffix: str) -> None:
+def test_a_file_that_takes_too_long_is_left_out(bomb: bytes, suffix: str) -> None:
     assert len(bomb) < 5_000_000
     (problem,) = read_stream(BytesIO(bomb), suffix, name="standard input", limits=SHORT)
     assert isinstance(problem, UnreadableFile)
@@ -111,7 +111,7 @@ def test_the_rest_is_loaded(tmp_path: Path) -> None:
     assert "10 seconds" in str(problem.detail)
 
 
-def test_what_takes_too_much_memory_is_left_out_and_the_rest_is_loaded(tmp_path: Path) -> None:
+def test_a_file_that_takes_too_much_memory_is_left_out_and_the_rest_is_loaded(tmp_path: Path) -> None:
     bomb = expanding()
     assert len(bomb) < 200_000
 
@@ -156,7 +156,9 @@ def test_a_file_that_was_interrupted_does_not_answer_for_the_next() -> None:
         process.close()
 
 
-def test_what_is_not_installed_is_said_by_the_process_as_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_parsing_process_names_the_extra_that_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "pypdf.py").write_text("raise ModuleNotFoundError(name='pypdf')")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
     process = ParsingProcess()

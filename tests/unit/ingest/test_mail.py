@@ -109,7 +109,7 @@ def attachment_alone() -> bytes:
         + b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (level, level) for level in range(3000)),
     ],
 )
-def test_what_is_no_message_or_has_no_text_is_a_problem(data: bytes) -> None:
+def test_a_mail_file_without_message_or_text_is_a_problem(data: bytes) -> None:
     with pytest.raises(UnreadableFile):
         read_mail(data, "a.eml")
 

@@ -53,7 +53,7 @@ def test_powerpoint_keeps_titles_tables_groups_and_notes(tmp_path: Path) -> None
     )
 
 
-def test_of_tracked_changes_what_is_inserted_counts_and_what_is_deleted_does_not() -> None:
+def test_tracked_insertions_are_read_and_deletions_are_not() -> None:
     body = (
         "<w:p><w:r><w:t>We pay </w:t></w:r><w:del><w:r><w:delText>nothing</w:delText></w:r></w:del>"
         "<w:ins><w:r><w:t>$1,800</w:t></w:r></w:ins></w:p>"
@@ -80,7 +80,7 @@ def test_of_tracked_changes_what_is_inserted_counts_and_what_is_deleted_does_not
         (with_part(docx(), WORD_PART, WORDS.format("<w:sdt>" * 100_000).encode()), ".docx"),
     ],
 )
-def test_what_is_no_such_file_or_has_no_text_is_a_problem(tmp_path: Path, data: bytes, suffix: str) -> None:
+def test_an_office_file_without_text_or_of_another_kind_is_a_problem(tmp_path: Path, data: bytes, suffix: str) -> None:
     (tmp_path / f"a{suffix}").write_bytes(data)
     (tmp_path / "b.docx").write_bytes(docx())
     problem, document = read_documents([tmp_path])

@@ -94,14 +94,14 @@ def test_pages_without_text_are_passed_over_if_others_have_some(tmp_path: Path) 
         (pdf("Hail is covered.")[:300], "no PDF file"),
     ],
 )
-def test_what_has_no_text_is_a_problem_with_its_reason(tmp_path: Path, data: bytes, detail: str) -> None:
+def test_a_pdf_without_text_is_a_problem_with_its_reason(tmp_path: Path, data: bytes, detail: str) -> None:
     problem = read_one(tmp_path, data)
     assert isinstance(problem, UnreadableFile)
     assert detail in str(problem.detail)
     assert "\n" not in str(problem.detail)
 
 
-def test_one_that_opens_without_a_password_is_read(tmp_path: Path) -> None:
+def test_an_encrypted_pdf_with_an_empty_password_is_read(tmp_path: Path) -> None:
     document = read_one(tmp_path, pdf("Hail is covered.", password=""))
     assert isinstance(document, Document)
     assert document.content == "Hail is covered."

@@ -149,7 +149,7 @@ CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_siz
     st.sampled_from([",", ";", "\t"]),
     st.sampled_from(["\n", "\r\n"]),
 )
-def test_what_a_program_writes_is_read_as_it_was(
+def test_tables_written_by_csv_are_read_unchanged(
     rows: list[tuple[str, str, str]], encoding: str, delimiter: str, line_end: str
 ) -> None:
     written = io.StringIO()

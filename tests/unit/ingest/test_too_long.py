@@ -20,7 +20,7 @@ def test_a_text_is_read_up_to_the_limit_and_refused_beyond(tmp_path: Path) -> No
     assert "10,000,001 characters" in str(problem.detail)
 
 
-def test_of_a_huge_file_no_more_is_read_than_the_limit(tmp_path: Path) -> None:
+def test_a_huge_file_is_refused_at_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "huge.txt"
     with path.open("wb") as file:
         # A sparse file: a terabyte that takes no disk space.

@@ -39,7 +39,7 @@ def test_a_number_is_read(text: str, number: str) -> None:
     "text",
     ["I" * 9, "I" * 10_000, "X" * 10_000 + " ", "Is this one?", "one of them", "chapter \u0130", "V\u0130", "xv"],
 )
-def test_what_is_no_number(text: str) -> None:
+def test_letters_that_only_look_like_roman_numerals_are_no_numbers(text: str) -> None:
     assert numbers(text) == set()
 
 

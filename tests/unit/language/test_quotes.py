@@ -88,7 +88,7 @@ def test_a_quote_is_found_as_it_stands_in_the_content(quote: str, content: str, 
         ("Öffnung", "Offnung"),
     ],
 )
-def test_what_is_not_said_is_not_found(quote: str, content: str) -> None:
+def test_a_quote_that_the_text_does_not_say_is_not_found(quote: str, content: str) -> None:
     assert find_quote(quote, content) is None
 
 

@@ -23,7 +23,7 @@ async def test_an_input_of_several_documents_is_noted_for_each() -> None:
     assert [row.request.document_ids for row in ledger.table.rows.values()] == [("1", "2")]
 
 
-async def test_what_is_paid_for_is_not_asked_again() -> None:
+async def test_a_stored_reply_is_reused_without_a_call() -> None:
     ledger, verifier = FakeLedger(), scripts.verifier({"a": "one", "b": "two"})
     first = await buy(ledger, verifier, [request("a"), request("b")])
     again = scripts.verifier()

@@ -28,7 +28,7 @@ SPENT = 'budget "fake" is spent'
 
 
 class TestPurchases:
-    async def test_what_may_come_to_fit_is_waited_for(self) -> None:
+    async def test_a_call_waits_for_budget_that_may_be_freed(self) -> None:
         table, gate = FakeLedgerTable(max_calls=2), asyncio.Event()
         slow = scripts.verifier({"a": "one", "b": "two"}, gate=gate)
         first = asyncio.create_task(buy(FakeLedger(table, worker="one"), slow, [request("a"), request("b")]))
@@ -61,7 +61,7 @@ class TestPurchases:
 
 
 class TestClarify:
-    async def test_it_ends_with_what_it_has(self) -> None:
+    async def test_clarify_ends_partial_with_what_the_budget_paid_for(self) -> None:
         table = FakeLedgerTable(max_calls=2)
         record = await carry_out(corpus(), scripts.verifier(script()), store=store(table))
 

@@ -265,7 +265,7 @@ async def test_lexical_search_needs_no_vector() -> None:
         ("question", LICENSE.interpretation),
     ],
 )
-async def test_what_readings_are_embedded_by(embed: str, text: str) -> None:
+async def test_the_option_embed_chooses_the_embedded_text_of_a_reading(embed: str, text: str) -> None:
     embedder = FakeEmbedder()
     record = await carry_out(
         [passage("a", DRIVERS)], scripts.verifier(script()), embedder=embedder, settings={"embed": embed}

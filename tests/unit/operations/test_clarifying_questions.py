@@ -24,7 +24,7 @@ from tests.unit.operations.harbor import (
 GONE = EndpointUnavailable("the endpoint cannot be reached")
 
 
-async def test_what_is_proposed_is_checked_with_its_reformulation() -> None:
+async def test_proposals_are_checked_by_their_reformulations() -> None:
     asked = await ask_back()
 
     assert (asked.record.status, asked.record.error, asked.record.stop_reason) == (RunStatus.SUCCEEDED, None, None)
@@ -50,7 +50,7 @@ async def test_the_reformulations_are_embedded_together() -> None:
     assert lexical.calls == []
 
 
-async def test_what_no_document_answers_is_dropped() -> None:
+async def test_a_proposal_that_no_document_answers_is_dropped() -> None:
     asked = await ask_back(verdicts={COST + BERTH: READINGS[COST + BERTH]})
 
     assert [(one.ordinal, one.proposed.reformulation) for one in asked.questions or []] == [(1, COST)]
@@ -65,7 +65,7 @@ async def test_what_no_document_answers_is_dropped() -> None:
         ({COST + BERTH: READINGS[COST + BERTH]}, PROPOSED[1], "1 proposal left out that no document answers"),
     ],
 )
-async def test_of_more_proposals_than_are_asked_the_first_that_is_left(
+async def test_the_first_answerable_proposal_is_asked(
     verdicts: dict[str, Reading | CompletionError], said: ProposedQuestion, left_out: str | None
 ) -> None:
     asked = await ask_back(verdicts=verdicts, count=1, proposals=3)
@@ -191,7 +191,7 @@ class TestTrouble:
         assert [one.is_answerable for one in asked.questions or []] == [False, True]
         assert len(asked.completer.asked("verdict")) == 4
 
-    async def test_what_cannot_be_embedded_fails_the_run(self) -> None:
+    async def test_a_proposal_that_cannot_be_embedded_fails_the_run(self) -> None:
         asked = await ask_back(embedder=FakeEmbedder(fails_on="berth"))
         assert asked.record.status is RunStatus.FAILED
         assert "cannot be embedded" in (asked.record.error or "")

@@ -45,7 +45,7 @@ def outcomes(record: RunRecord) -> list[Outcome]:
     return [record.verdicts[rank].outcome for rank in sorted(record.verdicts)]
 
 
-async def test_what_is_not_confirmed_is_left_out() -> None:
+async def test_unconfirmed_answers_are_left_out_with_a_code() -> None:
     asked = verifier()
     record = await carry_out(asked)
     assert (record.status, record.stop_code) == (RunStatus.SUCCEEDED, None)
@@ -221,7 +221,7 @@ async def test_the_answer_of_one_pass_is_confirmed(said: str | CompletionError, 
     assert len(record.interpretations) == (route == "answered")
 
 
-def test_of_a_long_passage_the_part_around_the_quote_is_shown() -> None:
+def test_a_long_passage_is_cut_around_its_quote() -> None:
     content = "".join(f"Sentence number {n}. " for n in range(1000))
     quote = "Sentence number 700."
     at = content.index(quote)

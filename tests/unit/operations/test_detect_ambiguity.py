@@ -177,7 +177,7 @@ class TestRules:
 
         assert found.is_ambiguous
 
-    async def test_that_match_nothing_visible_are_reasons_too(self) -> None:
+    async def test_rules_that_match_no_visible_text_are_reasons_too(self) -> None:
         (found,), _, _ = await carry_out(CLEAR, rules=[("$", "syntactic", "it is short")])
 
         assert found.reasons[0].text == "it: it is short"
@@ -336,7 +336,7 @@ class TestATrainedVersion:
         (found,) = await detector.detect(asked, dialogue, [(CLEAR, ())], None)
         return found, dialogue.sent
 
-    async def test_of_a_corpus_judges_its_questions(self) -> None:
+    async def test_the_trained_version_of_a_corpus_judges_its_questions(self) -> None:
         found, _ = await self.detect(detector(FakeClassifier()), (9, self.TRAINED))
 
         assert (found.is_ambiguous, found.probability, found.classifier_version) == (True, 0.4, "fake 1+4")
@@ -349,7 +349,7 @@ class TestATrainedVersion:
         assert (first, second) == ([9], [])
         assert found.probability == 0.4
 
-    async def test_that_takes_the_place_of_another_judges_at_once(self) -> None:
+    async def test_a_new_trained_version_judges_at_once(self) -> None:
         ours = detector(FakeClassifier())
         versions = [(9, self.TRAINED), (10, replace(self.TRAINED, version=5, weights=(0.2,))), None, (9, self.TRAINED)]
         found = [(await self.detect(ours, one))[0].classifier_version for one in versions]
@@ -361,7 +361,7 @@ class TestATrainedVersion:
 
         assert (found.classifier_version, sent) == ("fake 1", [])
 
-    async def test_that_was_trained_on_another_classifier_does_not_judge(self) -> None:
+    async def test_a_version_for_another_classifier_does_not_judge(self) -> None:
         ours = detector(FakeClassifier())
         stale = replace(self.TRAINED, shipped_version="fake 0")
         found, _ = await self.detect(ours, (9, stale))
@@ -370,7 +370,7 @@ class TestATrainedVersion:
         assert (found.classifier_version, found.probability, sent) == ("fake 1", 0.0, [])
         assert again == found
 
-    async def test_that_is_broken_does_not_judge(self, caplog: pytest.LogCaptureFixture) -> None:
+    async def test_a_broken_version_does_not_judge(self, caplog: pytest.LogCaptureFixture) -> None:
         ours = detector(FakeClassifier())
         broken = replace(self.TRAINED, weights=())
         found, _ = await self.detect(ours, (9, broken))

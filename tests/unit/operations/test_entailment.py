@@ -149,7 +149,7 @@ async def test_no_pairs_cost_nothing() -> None:
     assert not embedder.calls
 
 
-async def test_what_cannot_be_read_is_held_to_be_different_and_noted() -> None:
+async def test_an_unreadable_reply_counts_as_different_and_is_noted() -> None:
     judge = scripts.entailment_judge({"a > b": "perhaps", "c > d": ["perhaps", "yes"]}, otherwise="yes")
     tally = Tally()
     entailment = await by_model(judge, FakeLedger())

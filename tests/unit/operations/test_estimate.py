@@ -130,7 +130,7 @@ def figures(prospect: Prospect) -> tuple[int, int, int]:
     return calls(prospect), prospect.calls_at_most, reused(prospect)
 
 
-async def test_it_says_what_is_asked() -> None:
+async def test_an_estimate_equals_the_calls_that_clarify_then_makes() -> None:
     desk = Desk(settings={"top_k": 3})
     before = await desk.estimate()
     assert figures(before) == (8, 8, 0)
@@ -154,7 +154,7 @@ async def test_equal_texts_are_counted_once() -> None:
 
 
 @pytest.mark.parametrize("relaxation", [["", "license"], ["", ""]])
-async def test_what_does_not_fit_is_followed_to_its_end(relaxation: list[Said]) -> None:
+async def test_an_estimate_follows_stored_replies_that_were_unreadable(relaxation: list[Said]) -> None:
     desk = Desk(relaxation=relaxation, verdicts={DRIVERS: ["no JSON", LICENSE], OFFICE: ["no JSON", "none"]})
     question = QUESTIONS[:1]
     paid = await desk.clarify(question)
@@ -335,7 +335,7 @@ async def test_a_run_that_was_cancelled_is_left_alone() -> None:
     assert (record.status, desk.estimates.prospects) == (RunStatus.CANCELLED, {})
 
 
-async def test_it_keeps_what_it_looked_at() -> None:
+async def test_an_estimate_records_its_stages() -> None:
     desk = Desk(settings={"ask_back": "auto"}, ambiguous=QUESTIONS)
     run = desk.enter()
     await desk.carry_out(run)

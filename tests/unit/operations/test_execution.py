@@ -89,7 +89,7 @@ async def test_a_lost_run_is_left_alone(raising) -> None:
 
 
 @pytest.mark.parametrize("kind", [ServerUnavailable, DatabaseBusy])
-async def test_what_passes_is_for_the_worker(raising, kind) -> None:
+async def test_temporary_errors_of_the_database_are_left_to_the_worker(raising, kind) -> None:
     with pytest.raises(kind):
         await raising(kind("not now"))
 
@@ -110,7 +110,7 @@ async def test_an_unknown_operation_fails() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.without_model])
-async def test_what_takes_a_language_model_is_refused_without_one(name: str) -> None:
+async def test_operations_that_need_a_language_model_are_refused_without_one(name: str) -> None:
     store = FakeStore()
     run = store.add_run(operation=name)
     await execute(context_of(run, store, chat=None))

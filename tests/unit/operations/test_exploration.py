@@ -148,7 +148,7 @@ async def test_where_few_lead_anywhere_all_are_looked_up_at_once() -> None:
     assert [len(ids) for ids in world.exploration.lookups] == [3, 1, 4, 4, 4]
 
 
-async def test_it_explores_as_the_algorithm_does() -> None:
+async def test_exploration_gives_the_results_of_the_algorithm() -> None:
     """Late lookups do not change the result."""
     chance = random.Random(5)  # noqa: S311 - not for secrets
     for _ in range(200):

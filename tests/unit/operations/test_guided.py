@@ -40,7 +40,7 @@ async def test_a_passage_of_the_first_ranking_that_is_a_neighbor_too_is_reached_
     assert [one.via_passage_id for one in orchard.record.candidates[8:]] == [1, 1, None]
 
 
-async def test_what_abstained_or_failed_leads_nowhere() -> None:
+async def test_passages_that_abstained_or_failed_lead_to_no_neighbors() -> None:
     unread = ["not json", "nor this"]
     orchard = Orchard(12, {2: [*unread], 3: "apple"}, first=range(1, 10), neighbors={1: [10], 2: [11], 3: [12]})
     await orchard.carry_out()
@@ -55,7 +55,7 @@ async def test_near_a_new_reading_comes_before_near_a_known_one() -> None:
     assert orchard.batches[1:] == [[9, 10, 11], [33, 31, 12, 13]]
 
 
-async def test_it_ends_when_a_batch_adds_no_new_reading() -> None:
+async def test_exploration_ends_when_a_batch_adds_no_new_reading() -> None:
     orchard = Orchard(20, {1: "apple", 9: "apple", 11: "apple"})
     record = await orchard.carry_out()
     assert len(orchard.verifier.calls) == len(record.verdicts) == 11
@@ -70,7 +70,7 @@ async def test_two_passages_of_one_batch_that_say_the_same_are_new() -> None:
     assert orchard.answers == {"apple", "pear"}
 
 
-async def test_it_goes_on_while_there_is_no_reading_at_all() -> None:
+async def test_exploration_goes_on_while_there_is_no_reading() -> None:
     orchard = Orchard(30, {19: "apple"}, budget=20)
     record = await orchard.carry_out()
     assert [len(batch) for batch in orchard.batches] == [8, 8, 4]
@@ -196,7 +196,7 @@ async def test_a_relaxation_that_changes_nothing_is_not_searched_with() -> None:
     assert len(orchard.exploration.searches) == 1
 
 
-async def test_what_only_the_relaxed_question_finds_is_judged() -> None:
+async def test_passages_that_only_the_relaxed_question_finds_are_judged() -> None:
     by_query: Mapping[str, Sequence[int]] = {QUESTION: [], "any fruit": [3, 1]}
     orchard = Orchard(3, {3: "apple"}, by_query=by_query, relaxation="any fruit")
     await orchard.carry_out()

@@ -148,7 +148,7 @@ async def test_a_cancellation_ends_all_calls_and_gives_leases_back() -> None:
     assert orchard.record.status is RunStatus.RUNNING
 
 
-async def test_what_failed_makes_a_run_partial() -> None:
+async def test_a_failed_verdict_makes_a_run_partial() -> None:
     orchard = Orchard(20, {1: "apple", 3: DOWN, 6: "pear"})
     record = await orchard.carry_out()
     assert (record.status, record.error) == (RunStatus.PARTIAL, None)

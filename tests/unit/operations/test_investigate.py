@@ -119,7 +119,7 @@ async def test_a_direct_question_without_an_answer_is_taken_apart_after_all():
     ]
 
 
-async def test_what_no_passage_answers_is_not_in_the_corpus():
+async def test_a_question_that_no_passage_answers_is_not_in_the_corpus():
     told = await carry_out(scripts.investigator(), question=WHERE)
     assert told.record.status is RunStatus.SUCCEEDED
     assert told.outcomes == [("direct", "not_in_corpus"), ("conclusion", "not_in_corpus")]
@@ -149,7 +149,7 @@ async def test_two_questions_in_a_row_without_an_answer_end_it():
     assert len(investigator.asked("follow_up")) == 2
 
 
-async def test_one_question_without_an_answer_does_not():
+async def test_a_single_question_without_an_answer_does_not_end_the_chain():
     follow_ups = [FollowUp(WHO), FollowUp(WHERE), FollowUp("When was the Lindvik Altar made?"), FollowUp()]
     told = await carry_out(script(follow_ups=follow_ups, answers={WHERE: BIRTHPLACE}))
     assert [outcome for _, outcome in told.outcomes[:3]] == ["not_in_corpus", "answered", "not_in_corpus"]
@@ -363,7 +363,7 @@ async def test_a_question_that_cannot_be_taken_apart_is_looked_up_as_it_is():
 
 
 @pytest.mark.parametrize("reply", ['{"question": "Who painted \\u0000it?"}', '{"question": "Who \\ud800?"}'])
-async def test_what_no_table_can_keep_is_not_asked(reply: str):
+async def test_a_question_that_no_table_can_store_is_not_asked(reply: str):
     told = await carry_out(script(follow_ups=[[reply, reply]]))
     assert told.steps[0].kind is StepKind.DIRECT
 

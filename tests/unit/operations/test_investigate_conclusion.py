@@ -75,7 +75,7 @@ async def test_an_answer_of_the_reasoner_is_as_sure_as_the_steps_that_it_rests_o
     assert told.end.reason is None
 
 
-async def test_of_the_reasoners_quotes_those_count_that_are_there():
+async def test_only_quotes_that_exist_are_cited_by_the_conclusion():
     some = Finding("Ortval", (Evidence(1, "No such words here at all."), Evidence(9, "nor here"), Evidence(2, BIRTH)))
     told = await carry_out(script(some))
     assert [citation.quote for citation in told.end.citations] == [BIRTH]
@@ -138,13 +138,13 @@ async def test_a_chain_without_a_conclusion_is_none():
     assert told.end.reason == "the steps do not answer the question"
 
 
-async def test_what_no_step_says_is_not_concluded_from_the_chain():
+async def test_an_answer_that_no_step_proves_is_not_concluded():
     told = await carry_out(script(follow_ups=[*FOLLOW_UPS[:2], FollowUp(answer="Copenhagen")]), reasoner=False)
     assert told.end.outcome is StepOutcome.NOT_IN_CORPUS
     assert told.end.reason == 'no step proves the answer "Copenhagen"'
 
 
-async def test_what_is_concluded_without_any_answer_is_from_memory():
+async def test_a_conclusion_without_any_answered_step_is_refused():
     told = await carry_out(scripts.investigator([FollowUp(WHO), FollowUp(answer="Lindvik")]), reasoner=False)
     assert told.end.outcome is StepOutcome.NOT_IN_CORPUS
 
@@ -188,7 +188,7 @@ async def test_the_reasoner_may_see_a_contradiction_itself():
     assert told.end.reason == "the steps contradict each other: Ida Holm cannot have painted it in 1903"
 
 
-async def test_one_answer_alone_contradicts_nothing():
+async def test_a_contradiction_needs_two_answers():
     contradiction = Finding(contradiction="fact 1 and fact 2")
     told = await carry_out(script(contradiction, [FollowUp(WHO), FollowUp()]))
     assert told.end.outcome is StepOutcome.NOT_IN_CORPUS

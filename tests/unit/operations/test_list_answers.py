@@ -80,7 +80,7 @@ class TestRounds:
         assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "the search found nothing")
         assert world.lister.calls == []
 
-    async def test_what_was_paid_for_is_not_paid_for_again(self) -> None:
+    async def test_a_repeated_run_reuses_all_replies(self) -> None:
         world = World(HOLM, BERG)
         first = await world.carry_out()
         world.run = world.store.add_run(QUESTION, operation="list_answers", settings=SETTINGS)
@@ -169,7 +169,7 @@ class TestVariants:
         await world.carry_out()
         assert [one.variants for one in world.answers] == [("Berg", "Ada Berg")]
 
-    async def test_one_word_more_is_another_answer(self) -> None:
+    async def test_a_name_with_one_more_word_is_another_answer(self) -> None:
         content = "Lindvik Castle was followed by Lindvik Castle Returns."
         findings = [Finding(answer, (Evidence(1, content),)) for answer in ("Lindvik Castle", "Lindvik Castle Returns")]
         world = World(*findings, contents=(content,), question="Which films are there?")
@@ -243,7 +243,7 @@ class TestWindows:
         assert (record.status, record.stop_code) == (RunStatus.SUCCEEDED, StopCode.LIMIT)
         assert len(world.lister.calls) == 1
 
-    async def test_one_that_ends_early_leaves_the_others_to_be_read(self) -> None:
+    async def test_a_window_that_ends_early_leaves_the_others_to_be_read(self) -> None:
         world = self.world(("Ida Holm", FILM), ("Eva Lund", FILM), ("Eva Dahl", FILM), ("Ada Berg", SERIES))
         record = await world.carry_out()
         assert (record.status, record.stop_code) == (RunStatus.SUCCEEDED, None)
@@ -260,7 +260,7 @@ class TestWindows:
         assert record.stop_code == StopCode.UNPROVEN
         assert [one.answer for one in world.answers] == ["Ida Holm", "Ada Berg"]
 
-    async def test_what_one_refused_another_may_prove(self) -> None:
+    async def test_another_window_may_prove_an_answer_that_one_refused(self) -> None:
         world = self.world(("Ada Berg", FILM), ("Ada Berg", SERIES))
         record = await world.carry_out()
         assert ended(record) == (RunStatus.SUCCEEDED, "no further answer")
@@ -323,7 +323,7 @@ class TestTrouble:
         assert [one.answer for one in world.answers] == ["Ida Holm", "Ada Berg"]
 
     @pytest.mark.parametrize("line", [[MADE_UP, PROSE], [PROSE, MADE_UP], [HOLM, PROSE]])
-    async def test_one_reply_of_a_round_that_cannot_be_read_does_not_end_the_list(self, line: list[Line]) -> None:
+    async def test_an_unreadable_reply_does_not_end_the_list(self, line: list[Line]) -> None:
         """The other reply is refused, as if both had been read."""
         world = World(HOLM, line, BERG)
         assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "no further answer")
@@ -383,7 +383,7 @@ class TestEvidence:
         assert len(cut_evidence(candidates, 15)) == 1
         assert len(cut_evidence(candidates, 20)) == 2
 
-    def test_of_a_long_first_passage_the_beginning_is_read(self) -> None:
+    def test_a_long_first_passage_is_cut_to_the_budget(self) -> None:
         candidates = self.candidates("a" * 100, "b")
         (only,) = cut_evidence(candidates, 10)
         assert (only.rank, only.passage.content) == (1, "a" * 40)

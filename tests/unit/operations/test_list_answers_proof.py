@@ -43,7 +43,7 @@ class TestProof:
         assert ended(record) == (RunStatus.SUCCEEDED, "the passages give no answer")
         assert (world.answers, record.stop_code) == ([], StopCode.UNPROVEN)
 
-    async def test_one_that_is_refused_is_excluded_and_the_rounds_go_on(self) -> None:
+    async def test_a_refused_answer_is_excluded_and_the_rounds_go_on(self) -> None:
         world = World(HOLM, [MADE_UP, MADE_UP], BERG)
         record = await world.carry_out()
         assert ended(record) == (RunStatus.SUCCEEDED, "no further answer")
@@ -91,7 +91,7 @@ class TestProof:
         await world.carry_out()
         assert [one.answer for one in world.answers] == ["Ida Holm", "Ada Berg"]
 
-    async def test_what_is_gone_is_not_read(self) -> None:
+    async def test_a_passage_that_is_gone_is_not_read(self) -> None:
         world = World(HOLM, [BERG, BERG])
         world.exploration = FakeExplorationStore(world.store, passages(), gone={2})
         await world.carry_out()

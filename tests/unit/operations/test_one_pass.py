@@ -111,7 +111,7 @@ async def test_a_clear_question_is_answered_in_one_pass() -> None:
     assert record.stop_reason is not None
 
 
-async def test_what_it_read_is_kept_as_clarify_keeps_it() -> None:
+async def test_candidates_and_verdicts_are_stored_as_clarify_stores_them() -> None:
     desk = Desk()
     record = await desk.ask()
     assert [candidate.rank for candidate in record.candidates] == [1, 2, 3]
@@ -232,7 +232,7 @@ async def test_nothing_is_saved_where_there_was_one_passage() -> None:
     assert desk.route == ("answered", 0)
 
 
-async def test_one_pass_reads_no_more_than_fits() -> None:
+async def test_a_single_pass_reads_no_more_than_fits() -> None:
     long = "Offices are open. " * 700
     desk = Desk(contents=(OFFICE, DRIVERS, long, COVERED))
     record = await desk.ask()
@@ -270,7 +270,7 @@ async def test_a_rule_decides() -> None:
     assert notes(record)["detection"] == 'ambiguous (lexical), probability 1.00: "driver": of a car, or of a device'
 
 
-async def test_what_was_paid_for_is_not_paid_for_again() -> None:
+async def test_asking_again_reuses_the_reply() -> None:
     desk = Desk()
     await desk.ask()
     again = await desk.ask()
@@ -307,7 +307,7 @@ class TestGuided:
 
 
 class TestReranked:
-    async def test_it_reads_what_was_ranked_once_more(self) -> None:
+    async def test_passages_are_read_in_the_order_of_the_reranker(self) -> None:
         desk = Desk(settings={"reranker": "signal", "top_k": 2})
         desk.exploration = FakeExplorationStore(desk.store, passages(), signals={1: 0.1, 2: 0.9, 3: 0.8})
         desk.investigator = scripts.investigator(answers={QUESTION: Finding("two years", (Evidence(1, DRIVERS),))})

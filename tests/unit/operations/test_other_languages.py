@@ -94,7 +94,7 @@ def test_an_answer_that_the_passage_does_not_have_is_not_proven(
         ("Do biblioteki nie wolno wprowadzać psów.", "Czy można wejść z psem?", "nie"),
     ],
 )
-def test_what_is_only_known_of_english_refuses_no_right_answer(content: str, asked: str, answer: str) -> None:
+def test_english_rules_refuse_no_right_answer_in_another_language(content: str, asked: str, answer: str) -> None:
     assert proven(content, asked, answer, content) is not None
 
 

@@ -56,7 +56,7 @@ def test_the_same_quote_twice_is_one_citation():
     assert len(proven.citations) == 1
 
 
-def test_of_more_quotes_than_passages_the_first_count():
+def test_quotes_beyond_the_number_of_passages_are_ignored():
     proven = prove(finding("Ortval", (2, "born in Ortval"), (1, "nowhere"), (2, BIRTH)), SHOWN, asked=ASKED)
     assert proven is not None
     assert [citation.quote for citation in proven.citations] == ["born in Ortval"]
@@ -85,7 +85,7 @@ def test_a_passage_that_names_nothing_of_the_question_is_about_something_else():
     assert prove(altar, SHOWN, asked="When was the Lindvik panel painted?") is not None
 
 
-def test_what_was_asked_before_may_name_it():
+def test_an_earlier_step_may_name_the_subject():
     born = finding("Ortval", (2, "born in Ortval"))
     assert prove(born, SHOWN, asked="Who made the Lindvik Panel?", steps=[FROM_LINDVIK]) is not None
 
@@ -150,7 +150,7 @@ def test_a_choice_may_be_named_by_the_steps_questions():
     assert not is_told("Lindvik Castle", [], asked="Who built Lindvik Castle?", steps=[built])
 
 
-def test_what_a_step_answers_may_stand_in_the_question():
+def test_a_step_answers_a_name_within_the_question():
     asked = "Where was the painter of the Lindvik Altar born?"
     assert is_told("Lindvik", [], asked=asked, steps=[FROM_LINDVIK])
     assert not is_told("Lindvik", ["The Lindvik Altar"], asked=asked)

@@ -212,7 +212,9 @@ def check(
         ),
     ],
 )
-def test_what_a_passage_says_stays(content: str, title: str | None, asked: str, answer: str, quote: str) -> None:
+def test_a_verdict_that_its_passage_supports_is_kept(
+    content: str, title: str | None, asked: str, answer: str, quote: str
+) -> None:
     cited = check(content, asked, answer, quote, title=title)
     assert isinstance(cited, Quoted), cited
     assert content[cited.start_char - 100 : cited.end_char - 100] == cited.quote
@@ -355,7 +357,7 @@ def test_what_a_passage_says_stays(content: str, title: str | None, asked: str, 
         ),
     ],
 )
-def test_what_a_passage_does_not_say_goes(
+def test_a_verdict_that_its_passage_does_not_support_is_refused(
     content: str, title: str | None, asked: str, answer: str, quote: str, refusal: Refusal
 ) -> None:
     assert check(content, asked, answer, quote, title=title) is refusal
@@ -385,14 +387,14 @@ def test_a_statement_may_have_the_answer_in_it() -> None:
 
 
 @pytest.mark.parametrize("quote", ["1872", "born in 1872"])
-def test_of_a_short_quote_the_sentence_is_cited(quote: str) -> None:
+def test_a_short_quote_is_cited_as_its_sentence(quote: str) -> None:
     cited = check(LIFE, "When was Ida Holm born?", "1872", quote)
     assert isinstance(cited, Quoted)
     assert cited.quote == "She was born in 1872 and died in Paris on 3 May 1944."
     assert LIFE[cited.start_char - 100 : cited.end_char - 100] == cited.quote
 
 
-def test_of_a_short_quote_in_another_language_the_sentence_is_cited() -> None:
+def test_a_short_quote_in_another_language_is_cited_as_its_sentence() -> None:
     cited = check(GERMAN, "When does it open?", "9", "um 9 Uhr")
     assert isinstance(cited, Quoted)
     assert cited.quote == "Das Hafenmuseum Lindvik öffnet um 9 Uhr."

@@ -40,7 +40,7 @@ def verifier() -> ScriptedCompleter:
     return scripts.verifier({COVERED: COVERAGE, ALSO_COVERED: COVERAGE, DRIVERS: LICENSE})
 
 
-async def test_what_means_the_same_is_counted_once() -> None:
+async def test_readings_that_mean_the_same_are_counted_once() -> None:
     counter = Counter([DRIVERS, COVERED, ASIDE, ALSO_COVERED], verifier())
     readings = await counter.count()
     assert readings.count == 2

@@ -43,7 +43,7 @@ async def test_the_whole_conversation_becomes_one_question() -> None:
     assert [(stage.name, stage.calls, stage.note) for stage in record.stages] == [("rewriting", 1, NEW)]
 
 
-async def test_what_was_said_before_is_told_first() -> None:
+async def test_the_history_stands_before_the_first_question() -> None:
     _, _, rewriter = await replied([None, NEW], history=["Which novels are there?", "Some."])
     for asked in rewriter.asked("reformulation"):
         lines = asked.text.splitlines()

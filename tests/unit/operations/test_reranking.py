@@ -99,7 +99,7 @@ async def test_a_reply_that_does_not_fit_is_asked_for_again() -> None:
     assert tally.note is None
 
 
-async def test_what_cannot_be_read_comes_last_and_is_noted() -> None:
+async def test_a_passage_with_an_unreadable_grade_comes_last_and_is_noted() -> None:
     judge = scripts.relevance_judge({"one": "great!"})
     tally = Tally()
     reranker = await asking(judge, FakeLedger())

@@ -110,7 +110,7 @@ class TestWhatOnlyTheHistorySettles:
             'read alone, it says "she", and does not say what is meant; what was said before may settle it'
         )
 
-    async def test_what_a_judgement_without_history_says_of_the_history_is_no_reason(self) -> None:
+    async def test_a_judgement_without_history_gives_no_reason_about_the_history(self) -> None:
         _, _, (detection,) = await carry_out(
             history=["Who wrote Emma?", "Jane Austen."], question="When was she born?", classifier=Unknowing()
         )
@@ -118,7 +118,7 @@ class TestWhatOnlyTheHistorySettles:
         assert not detection.is_ambiguous
         assert [(reason.name, reason.text) for reason in detection.reasons[1:]] == [("length", "it has four words")]
 
-    async def test_that_nothing_else_spoke_is_no_reason_beside_what_did(self) -> None:
+    async def test_other_reasons_replace_the_reason_that_nothing_else_spoke(self) -> None:
         class Silent(Settled):
             def judge(self, asked, vectors, **options):
                 return [replace(judged, reasons=()) for judged in super().judge(asked, vectors, **options)]
@@ -153,7 +153,7 @@ class TestWhatOnlyTheHistorySettles:
         assert len(model.calls) == 1
 
     @pytest.mark.parametrize("question", ["Did Karl Aas know her?", "What kind of colors did she mix for altars?"])
-    async def test_one_that_says_enough_itself_is_left_alone_without_a_call(self, question) -> None:
+    async def test_a_question_that_says_enough_is_left_alone_without_a_call(self, question) -> None:
         model = scripts.rewriter({question: REWRITTEN})
         rewriting, record, _ = await carry_out(question, rewriter=model, classifier=Settled(kind="pragmatic"))
 
@@ -202,13 +202,13 @@ class TestWithAModel:
         (asked,) = model.asked("rewriting")
         assert asked.lines("Turn") == [f"said {number}" for number in range(20, 30)]
 
-    async def test_what_turns_do_not_tell_stays(self) -> None:
+    async def test_a_question_that_the_history_does_not_explain_stays(self) -> None:
         rewriting, record, _ = await carry_out(rewriter=scripts.rewriter({VAGUE: None}))
 
         assert rewriting == Rewriting(VAGUE, True, "what was said before does not tell what is meant")
         assert record.status is RunStatus.SUCCEEDED
 
-    async def test_what_the_model_leaves_as_it_was_stays_to_the_byte(self) -> None:
+    async def test_a_question_that_the_model_repeats_stays_to_the_byte(self) -> None:
         rewriting, _, _ = await carry_out(rewriter=scripts.rewriter({VAGUE: "Where was she born?"}))
 
         assert rewriting == Rewriting(VAGUE, True, "the model left it as it was")
@@ -221,7 +221,7 @@ class TestWithAModel:
             ("Where was Ida Holm born in 1850?", "brings in the number 1850, which nobody said"),
         ],
     )
-    async def test_what_is_not_faithful_is_refused_without_another_call(self, reply, fault) -> None:
+    async def test_an_unfaithful_rewrite_is_refused_without_another_call(self, reply, fault) -> None:
         model = scripts.rewriter({VAGUE: reply})
         rewriting, record, _ = await carry_out(rewriter=model)
 

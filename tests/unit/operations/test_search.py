@@ -145,7 +145,7 @@ class TestAdaptive:
         assert (record.status, record.candidates) == (RunStatus.FAILED, [])
         assert record.error
 
-    async def test_what_was_done_is_told_of_a_search_that_failed(self) -> None:
+    async def test_a_failed_search_keeps_its_stages(self) -> None:
         world = World(adaptive(reranker="model"))
         world.judge = scripts.relevance_judge({"passage 1": EndpointUnavailable("no endpoint")})
         record = await world.search()

@@ -40,12 +40,12 @@ async def test_answers_are_grouped_by_two_way_entailment():
     assert drawn == Samples(("Ortval", "Lindvik", "in Ortval"), ((0, 2), (1,)), ("a",))
 
 
-async def test_one_way_is_not_enough():
+async def test_entailment_in_one_direction_is_not_enough():
     drawn = await sampled("in May 1902", "in 1902", entailment=FakeEntailment([("in May 1902", "in 1902")]))
     assert drawn.sets == ((0,), (1,))
 
 
-async def test_what_is_written_alike_is_not_judged():
+async def test_answers_that_are_written_alike_are_not_judged():
     entailment = FakeEntailment()
     drawn = await sampled("Ortval", "ORTVAL.", "\u201cOrtval\u201d", "Lindvik", entailment=entailment)
     assert drawn.sets[0][:2] == (0, 1)
@@ -62,7 +62,7 @@ async def test_not_here_agrees_with_nothing_and_is_never_judged():
     assert entailment.calls == [(QUESTION, [])]
 
 
-async def test_what_cannot_be_read_agrees_with_nothing():
+async def test_an_unreadable_sample_agrees_with_no_other():
     drawn = await sampled("Ortval", UNREADABLE, "Ortval")
     assert drawn == Samples(("Ortval", None, "Ortval"), ((0, 2), (1,)), ("a",))
 
@@ -124,7 +124,7 @@ async def test_answers_agree_if_each_entails_the_other():
     )
 
 
-async def test_what_a_model_as_judge_is_asked_is_taken_from_the_calls_of_the_run():
+async def test_calls_of_the_judge_count_against_the_calls_of_the_run():
     judge = scripts.entailment_judge(otherwise="yes")
     limited = calls(scripts.investigator(), most=3)
     equivalence = SemanticEquivalence(ModelEntailment(FakeLedger(), judge, PACE, limited))

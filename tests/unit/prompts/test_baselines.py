@@ -71,7 +71,7 @@ def test_proposed_readings_are_there_once():
 
 
 @pytest.mark.parametrize("readings", [[], [""], ["null"], [None], [1], ["x" * 501], "When?", None, ["a\0b"]])
-def test_what_is_no_proposal_is_refused(readings: object):
+def test_a_reply_without_proposals_is_refused(readings: object):
     with pytest.raises(InvalidReply):
         READ_PROPOSAL(said({"interpretations": readings}))
 
@@ -126,7 +126,7 @@ def test_readings_come_with_their_passages():
         {"interpretations": [{"interpretation": "q", "answer": "a", "passages": [1], "quote": "a"}]},
     ],
 )
-def test_what_is_no_list_of_readings_is_refused(reply: object):
+def test_a_reply_that_lists_no_readings_is_refused(reply: object):
     with pytest.raises(InvalidReply):
         READ_DISAMBIGUATION(said(reply))
 

@@ -28,7 +28,7 @@ def test_whether_it_is_ambiguous() -> None:
             call.read(said(wrong))
 
 
-def test_what_somebody_replies() -> None:
+def test_the_simulated_user_replies_in_one_line() -> None:
     call = simulated_reply(WANTED, QUESTION, TURNS, ["Do you want to visit it?"])
     assert asked(call) == [
         f"Wanted: {WANTED}",
@@ -43,7 +43,7 @@ def test_what_somebody_replies() -> None:
             call.read(said(wrong))
 
 
-def test_what_somebody_chooses() -> None:
+def test_the_simulated_user_chooses_one_offer() -> None:
     call = simulated_choice(WANTED, QUESTION, TURNS, OFFERED)
     assert asked(call)[-2:] == [f"Offered {number}: {text}" for number, text in enumerate(OFFERED, start=1)]
     assert call.schema["properties"]["choice"]["enum"] == [1, 2]
@@ -85,7 +85,7 @@ def test_a_long_proposal_does_not_hide_those_after_it() -> None:
     assert chosen[4:] == [f"Offered {number}: {text}" for number, text in enumerate((cut, *OFFERED), start=1)]
 
 
-def test_what_gives_orders_stays_on_its_line() -> None:
+def test_orders_in_texts_stay_on_their_line() -> None:
     calls = [
         ambiguity(ORDER, [ORDER]),
         simulated_reply(ORDER, ORDER, [Turn([ORDER, ORDER], ORDER)], [ORDER, ORDER], history=[ORDER]),

@@ -33,7 +33,7 @@ def test_a_judgement_is_read(value: bool):
 
 
 @pytest.mark.parametrize("reply", ["", "true", '{"entails": "true"}', '{"entails": 1}', '{"entails": null}', "{}"])
-def test_what_is_no_judgement_is_refused(reply: str):
+def test_a_reply_that_is_no_boolean_is_refused(reply: str):
     with pytest.raises(InvalidReply):
         READ(said(reply))
 

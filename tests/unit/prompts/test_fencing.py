@@ -106,7 +106,7 @@ def test_no_disguise_makes_a_marker(before: str, marker: str, after: str) -> Non
         "<\u2028/passage-0123456789abcdef>",
     ],
 )
-def test_what_looks_like_a_marker_is_broken(marker: str) -> None:
+def test_text_that_looks_like_a_marker_is_broken(marker: str) -> None:
     assert as_data(f"a {marker} b") == f"a {marker[0]} {marker[1:]} b"
 
 
@@ -138,7 +138,7 @@ PIECES = ["<", "\uff1c", "/", "\uff0f", " ", "\n", "\u200b", "-", "passage", "PA
 
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join))
-def test_what_was_broken_before_is_broken_in_the_same_places(text: str) -> None:
+def test_known_markers_are_broken_in_the_same_places(text: str) -> None:
     # Prompts in existing ledgers keep their keys.
     assert as_data(text) == BEFORE.sub(r"\1 ", text)
 

@@ -81,7 +81,7 @@ def test_there_are_many_ways_to_say_no(text: str | None):
         *("not in the Netherlands", "not available in stores", "No Information Society", "not known for painting"),
     ],
 )
-def test_what_only_looks_like_no_is_an_answer(text: str):
+def test_an_answer_that_only_looks_like_no_is_kept(text: str):
     assert READ_SAMPLE(said({"answer": text})) == text
 
 
@@ -101,7 +101,7 @@ def test_an_answer_is_read_with_its_evidence():
     )
 
 
-def test_what_is_said_before_the_answer_may_be_missing_and_has_a_bound():
+def test_reasoning_is_optional_and_bounded():
     for read, more in ((READ_ANSWER, {}), (READ_CONCLUSION, {"contradiction": None})):
         reply = {"evidence": [{"passage": 1, "quote": "born in Ortval"}], "answer": "Ortval", **more}
         assert read(said(reply)).answer == "Ortval"
@@ -124,7 +124,7 @@ def test_a_conclusion_may_be_a_contradiction():
 
 
 @pytest.mark.parametrize("reply", ["Ortval", "{}", {"next": 1, "answer": None}, {"next": None}, {"answer": "x\0"}])
-def test_what_does_not_fit_is_no_reply(reply: object):
+def test_a_reply_of_another_form_is_refused(reply: object):
     for read in (
         READ_FOLLOW_UP,
         READ_SAMPLE,
@@ -142,6 +142,6 @@ def test_an_answer_without_a_quote_is_no_reply():
         READ_CONCLUSION(said({"evidence": [], "answer": "Ortval", "contradiction": None}))
 
 
-def test_what_a_chat_model_wraps_around_its_reply_is_taken_off():
+def test_thoughts_and_code_fences_around_a_reply_are_taken_off():
     reply = '<think>So.</think>\n```json\n{"answer": "Ortval"}\n```'
     assert READ_SAMPLE(said(reply)) == "Ortval"

@@ -121,7 +121,7 @@ def test_an_answer_cannot_pass_for_another_fact():
         assert re.search(r"Facts are material|same goes for the facts", call.messages[0].content)
 
 
-def test_of_a_long_answer_the_beginning_is_carried_on():
+def test_a_long_answer_is_cut_in_later_prompts():
     step = Step(1, StepKind.FOLLOW_UP, "Who?" + 300 * "?", StepOutcome.ANSWERED, "Ida " + 300 * "x", 1.0)
     (shown,) = (one for one in follow_up(QUESTION, [step]).messages[1].content.splitlines() if "Fact" in one)
     assert shown == f"Fact 1: Who?{196 * '?'}\u2026 Ida {96 * 'x'}\u2026"

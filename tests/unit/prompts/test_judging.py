@@ -117,7 +117,7 @@ def test_judgements_are_read(wrapping: str):
         '{"supported": true} {"supported": false}',
     ],
 )
-def test_what_is_no_judgement_of_a_passage_is_refused(reply: object):
+def test_a_reply_that_is_no_judgement_is_refused(reply: object):
     with pytest.raises(InvalidReply):
         CALLS["judge_support"].read(said(reply))
 

@@ -196,7 +196,7 @@ def test_only_a_retry_reminds_of_the_form() -> None:
         assert (again.messages == call.messages) == (call.purpose in WITHOUT_REMINDER)
 
 
-def test_one_text_says_which_versions_there_are() -> None:
+def test_versions_of_all_prompts_combine_into_one_text() -> None:
     same = dict.fromkeys(VERSIONS, "1")
     assert combined(same) == "1"
     assert combined({**same, "verdict": "2", "answer": "3"}) == "1, answer 3, verdict 2"

@@ -45,7 +45,7 @@ def test_rounds_differ_in_what_was_found_only():
     assert asked(fourth) == [*shared, "Found so far: Ida Holm", f"Refused so far: Eva Lund; {'x' * 100}\u2026", *after]
 
 
-def test_of_a_long_answer_the_beginning_is_carried_on():
+def test_a_long_answer_is_cut_in_later_prompts():
     assert asked(listing(QUESTION, PASSAGES, ("x" * 500, "Ida")))[-3] == f"Found so far: {'x' * 100}\u2026; Ida"
 
 
@@ -115,7 +115,7 @@ def test_without_a_quote_there_is_no_more(answer: str):
 @pytest.mark.parametrize(
     "answer", ["no", "No More", "no other", "No More Heroes", "No Other Answer Band", "There Is No Evil", "None of Us"]
 )
-def test_what_only_looks_like_no_is_an_answer(answer: str):
+def test_an_answer_that_only_looks_like_no_is_kept(answer: str):
     assert READ(said({"quote": "It says so.", "passage": 1, "answer": answer})).answer == answer
 
 
@@ -133,6 +133,6 @@ def test_what_only_looks_like_no_is_an_answer(answer: str):
         {"quote": "Ada Berg", "passage": 2, "answer": "Ada Berg", "further": True},
     ],
 )
-def test_what_does_not_fit_is_no_reply(reply: object):
+def test_a_reply_of_another_form_is_refused(reply: object):
     with pytest.raises(InvalidReply):
         READ(said(reply))

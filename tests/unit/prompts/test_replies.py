@@ -37,7 +37,7 @@ def read(reply: str) -> Form:
         f"So the answer is no.\n</think>\n\n{FORM}",
     ],
 )
-def test_what_is_wrapped_around_a_form_is_left_out(reply: str) -> None:
+def test_thoughts_and_code_fences_around_a_form_are_left_out(reply: str) -> None:
     assert read(reply).answer == "``` yes"
 
 
@@ -54,7 +54,7 @@ def test_what_is_wrapped_around_a_form_is_left_out(reply: str) -> None:
         f"<think>So</thought>{FORM}",
     ],
 )
-def test_what_is_no_such_wrapping_is_not_taken_off(reply: str) -> None:
+def test_other_text_around_a_form_is_refused(reply: str) -> None:
     with pytest.raises(InvalidReply):
         read(reply)
 

@@ -59,7 +59,7 @@ def test_replies_stand_behind_what_they_reply_to():
     ]
 
 
-def test_what_was_said_before_stands_before_the_first_question():
+def test_the_history_stands_before_the_first_question():
     request = reformulation(QUESTION, TURNS, history=HISTORY)
     assert asked(request) == [
         "Turn 1: Who painted the altar?",
@@ -69,21 +69,21 @@ def test_what_was_said_before_stands_before_the_first_question():
     assert request.messages[0] == reformulation(QUESTION, TURNS).messages[0]
 
 
-def test_of_a_long_history_the_last_turns_are_shown():
+def test_only_the_last_turns_of_a_history_are_shown():
     history = [f"said {number}" for number in range(25)]
     lines = asked(rewriting(QUESTION, history))
     assert lines[:HISTORY_LENGTH] == [f"Turn {number}: said {number + 14}" for number in range(1, HISTORY_LENGTH + 1)]
     assert len(lines) == HISTORY_LENGTH + 2
 
 
-def test_what_is_blank_is_no_turn():
+def test_blank_turns_are_left_out():
     assert asked(rewriting(QUESTION, ["", "Ida", " \n", "Holm"]))[:2] == [
         "Turn 1: Ida",
         "Turn 2: Holm",
     ]
 
 
-def test_of_a_long_turn_the_beginning_is_shown():
+def test_a_long_turn_is_cut():
     page = "x" * 5000
     assert asked(rewriting(QUESTION, [page]))[0] == f"Turn 1: {'x' * 600}\u2026"
     lines = asked(reformulation(QUESTION, [Turn((page, "Or the novel?"), page)]))
@@ -105,7 +105,7 @@ def test_of_a_long_turn_the_beginning_is_shown():
         ),
     ],
 )
-def test_what_gives_orders_stays_on_its_line(render: Callable[[], ModelCall[object]], labels: list[str]):
+def test_orders_in_turns_stay_on_their_line(render: Callable[[], ModelCall[object]], labels: list[str]):
     request = render()
     lines = asked(request)
     assert len(lines) == len(labels)
@@ -136,7 +136,7 @@ def test_rewritings_are_read(reply: object, expected: str | None):
         {"question": "a", "answer": "Ortval"},
     ],
 )
-def test_what_does_not_fit_is_no_reply(reply: object):
+def test_a_reply_of_another_form_is_refused(reply: object):
     for read in (READ_REWRITING, READ_REFORMULATION):
         with pytest.raises(InvalidReply):
             read(said(reply))

@@ -147,7 +147,7 @@ def test_a_reading_about_texts_stands(interpretation):
         '{"interpretation": "\\ud800", "answer": "a", "quote": "b"}',
     ],
 )
-def test_what_does_not_fit_is_refused(reply):
+def test_a_reply_of_another_form_is_refused_with_a_short_message(reply):
     with pytest.raises(InvalidReply) as caught:
         READ(said(reply))
     assert caught.value.reply

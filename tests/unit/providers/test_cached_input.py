@@ -43,7 +43,7 @@ QUESTION = "When did it open?"
     ],
     ids=["verdict", "relevance", "entailment"],
 )
-def test_what_many_calls_have_in_common_comes_first(calls):
+def test_the_shared_part_of_prompts_comes_first(calls):
     first, second = (call.messages for call in calls)
     assert first[0] == second[0]
     # The question comes before the parts that differ.

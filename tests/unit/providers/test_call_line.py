@@ -33,7 +33,7 @@ async def order_of(line: CallLine, calls: Sequence[tuple[str, str, bool]]) -> li
     return order
 
 
-async def test_who_is_waited_for_goes_before_a_batch_and_what_a_run_begins_with_before_its_mass() -> None:
+async def test_calls_of_waiting_callers_and_of_starting_runs_go_first() -> None:
     line = CallLine(1)
     calls = [
         ("fifth", "sample", False),

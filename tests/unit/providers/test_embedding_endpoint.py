@@ -80,7 +80,7 @@ async def test_texts_that_wait_share_requests_and_large_batches_are_cut(server: 
         ({"usage": None}, (2, 4)),
     ],
 )
-async def test_who_shares_a_request_pays_for_a_share_of_its_tokens(
+async def test_payers_of_one_request_share_its_tokens(
     server: Server, usage: Mapping[str, Any], tokens: tuple[int, int]
 ) -> None:
     tally, payers = EmbeddingTally(), (Payer(run_id=1), Payer(embedding_space_id=2))
@@ -96,7 +96,7 @@ async def test_who_shares_a_request_pays_for_a_share_of_its_tokens(
     assert tally.take() == [PaidTexts(payer, MODEL, 1, share) for payer, share in zip(payers, tokens, strict=True)]
 
 
-async def test_what_was_paid_for_in_vain_counts_and_what_was_refused_does_not(server: Server) -> None:
+async def test_useless_responses_are_counted_and_refusals_are_not(server: Server) -> None:
     tally = EmbeddingTally()
     async with opened(server, tally=tally, max_retries=0) as embedder:
         server.embed = lambda _: Reply.error(400)
@@ -158,7 +158,7 @@ async def test_a_question_that_is_waited_for_comes_before_those_of_a_batch(serve
     assert sent == ["first", "a person's", *questions]
 
 
-async def test_what_a_cancelled_caller_wanted_is_not_asked_for(server: Server) -> None:
+async def test_texts_of_a_cancelled_caller_are_not_sent(server: Server) -> None:
     async with opened(server, concurrency=1) as embedder:
         server.latency = 0.01
         first = asyncio.create_task(embedder.encode(["first"]))

@@ -91,7 +91,7 @@ async def test_another_try_after_what_passes(server: Server) -> None:
 
 @pytest.mark.parametrize("vector", [[1.0] * 7, [math.nan] * DIMENSIONS, [math.inf] * DIMENSIONS, [0.0] * DIMENSIONS])
 @pytest.mark.parametrize("is_first", [True, False])
-async def test_one_wrong_answer_does_not_open_a_model(server: Server, vector: list[float], is_first: bool) -> None:
+async def test_a_wrong_vector_does_not_open_a_model(server: Server, vector: list[float], is_first: bool) -> None:
     wrong = embeddings([vector], {"input": ["probe"], "model": "words-1"})
     server.embedding_script.extend([wrong] if is_first else [None, wrong])
     async with endpoint_of(server, max_retries=0) as endpoint:

@@ -95,7 +95,7 @@ async def test_no_more_calls_are_in_flight_than_the_limit_and_they_keep_their_or
     assert all(abs(number - place) < 3 for place, number in enumerate(asked))
 
 
-async def test_what_opens_a_run_does_not_wait_for_the_verdicts_of_all_others(server):
+async def test_the_first_call_of_a_run_goes_before_waiting_verdicts(server):
     server.script.append(openai_server.HANG)
     async with endpoint_of(server, concurrency=1) as endpoint:
         asked = [*(("verdict", f"Question: {number}") for number in range(4)), ("relaxation", "Question: opens")]
@@ -108,7 +108,7 @@ async def test_what_opens_a_run_does_not_wait_for_the_verdicts_of_all_others(ser
     assert order == ["0", "opens", "1", "2", "3"]
 
 
-async def test_what_stands_in_line_is_asked_about_when_its_turn_has_come(server):
+async def test_a_call_in_line_is_checked_when_its_turn_comes(server):
     class Refused(Exception):
         """This call must not be made."""
 
@@ -378,7 +378,7 @@ async def test_tokens_that_nobody_has_counted_are_not_known(server, usage):
         *((status, False) for status in (401, 402, 403, 404, 409, 429, 500, 503)),
     ],
 )
-async def test_what_is_wrong_with_the_request_is_told_from_an_endpoint_that_is_away(server, status, is_its_own_fault):
+async def test_refused_requests_are_told_apart_from_an_unavailable_endpoint(server, status, is_its_own_fault):
     server.script.extend([Reply.error(status, "no")] * 4)
     async with endpoint_of(server) as endpoint:
         with pytest.raises(EndpointUnavailable) as caught:
@@ -429,7 +429,7 @@ def test_settings_that_make_no_endpoint_are_refused(arguments, named):
     assert KEY not in str(caught.value)
 
 
-async def test_it_is_made_from_settings(server):
+async def test_an_endpoint_is_made_from_settings(server):
     settings = Settings(
         _env_file=None, llm_model="rules-1", openai_base_url=server.base_url, openai_api_key=SecretStr(KEY)
     )

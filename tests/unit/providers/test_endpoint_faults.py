@@ -73,7 +73,7 @@ READ = {
 
 
 @pytest.mark.parametrize("shape", READ)
-async def test_what_real_servers_send_is_read(server: RawServer, shape: str) -> None:
+async def test_responses_of_real_servers_are_read(server: RawServer, shape: str) -> None:
     server.answer, reply = READ[shape]
     assert (await ask(server)).reply == reply
     assert server.calls == 1
@@ -275,7 +275,7 @@ async def test_pauses_grow_and_the_servers_own_count(server: RawServer, monkeypa
         assert 0.75 * usual < pause <= usual
 
 
-async def test_what_the_environment_says_of_the_way_is_obeyed(
+async def test_variables_for_proxies_and_organizations_are_obeyed(
     server: RawServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("no_proxy", "")
@@ -352,7 +352,7 @@ def flooding(sent: list[int]) -> Answer:
     return flood
 
 
-async def test_what_a_reply_cannot_need_is_not_read(server: RawServer) -> None:
+async def test_an_endless_response_is_not_read_to_its_end(server: RawServer) -> None:
     sent: list[int] = []
     server.answer = flooding(sent)
     with pytest.raises(EndpointUnavailable):

@@ -59,7 +59,7 @@ async def test_the_effort_is_sent_and_another_one_is_another_key_of_the_ledger(s
     assert len(keys) == 3
 
 
-async def test_what_openai_refuses_is_learnt_from_its_fields(server):
+async def test_parameters_that_openai_refuses_are_left_out_later(server):
     server.behavior = as_openai
     async with endpoint_of(server, reasoning_effort=ReasoningEffort.LOW) as endpoint:
         for _ in range(2):

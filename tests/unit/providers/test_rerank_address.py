@@ -46,7 +46,7 @@ def test_the_address_is_its_own_or_that_of_the_language_model(given: dict[str, A
         {"llm_provider": "extractive", "openai_base_url": "http://gpu/v1"},
     ],
 )
-def test_what_is_no_address(given: dict[str, Any]) -> None:
+def test_settings_without_an_address_for_rerankers_are_refused(given: dict[str, Any]) -> None:
     # OpenAI has no rerankers, so its key alone means no endpoint.
     with pytest.raises(ConfigurationError):
         RerankEndpoint.from_settings(Settings(_env_file=None, **given))

@@ -224,9 +224,7 @@ ENTRY = {"index": 0, "relevance_score": 0.5}
         lambda _: Reply(body="[" * 30_000),
     ],
 )
-async def test_what_is_not_one_finite_score_for_each_text_is_asked_again_and_then_an_error(
-    server: Server, rerank: RerankBehavior
-) -> None:
+async def test_wrong_scores_are_requested_again_and_then_an_error(server: Server, rerank: RerankBehavior) -> None:
     server.rerank = rerank
     async with model_of(server) as model:
         with pytest.raises(EndpointUnavailable) as caught:

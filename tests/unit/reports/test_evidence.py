@@ -24,7 +24,7 @@ def test_a_quote_is_found_wherever_it_is_said_to_be(start_char: int | None, why:
     assert marked(PASSAGE, QUOTE, start_char) == Excerpt("Before. ", QUOTE, " After. "), why
 
 
-def test_of_equal_quotes_the_one_that_is_meant_is_marked() -> None:
+def test_the_quote_at_the_cited_position_is_marked() -> None:
     twice = passage(1, content=f"{QUOTE} {QUOTE}", start_char=50)
     assert marked(twice, QUOTE, 50 + len(QUOTE) + 1) == Excerpt(f"{QUOTE} ", QUOTE, "")
 
@@ -58,12 +58,12 @@ def test_lines_of_a_paragraph_go_on(text: str) -> None:
     assert "\n" not in flowing(text).rpartition("\n\n")[2]
 
 
-def test_what_does_not_stand_there_is_not_marked() -> None:
+def test_a_quote_that_is_not_in_the_passage_is_not_marked() -> None:
     assert marked(PASSAGE, "elsewhere", 58) == Excerpt(PASSAGE.content or "", "", "")
     assert marked(PASSAGE, None, None) == Excerpt(PASSAGE.content or "", "", "")
 
 
-def test_what_cannot_be_read_is_not_shown() -> None:
+def test_passages_that_may_not_be_read_are_not_shown() -> None:
     unseen = passage(1, content=None, start_char=None)
     assert marked(unseen, QUOTE, 58) is None
     assert marked_proof(proof(PASSAGE), unseen) is None

@@ -50,7 +50,7 @@ def test_seconds(value: float | None, told: str) -> None:
     assert formats.seconds(value) == told
 
 
-def test_what_is_shown_is_harmless() -> None:
+def test_control_characters_are_shown_by_their_codes() -> None:
     assert pages.shown("a\x00b\u202e\n\tc") == "a\\u0000b\\u202e\n\tc"
     assert pages.shown(None) == ""
     assert pages.shown(Markup("<b>")) == Markup("<b>")

@@ -31,7 +31,7 @@ def test_the_first_axis_has_the_largest_variance() -> None:
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 100))
-def test_it_does_not_depend_on_the_sign_that_the_library_gives(rows: int, columns: int, seed: int) -> None:
+def test_the_projection_does_not_depend_on_the_order_of_rows(rows: int, columns: int, seed: int) -> None:
     vectors = np.random.default_rng(seed).normal(size=(rows, columns)).astype(np.float32)
     seen = project(vectors)
     assert seen.points.shape == (rows, 2)

@@ -22,7 +22,7 @@ def test_a_pronoun_takes_the_place_of_a_name_and_the_object_is_blurred() -> None
     assert all(examples[source].is_ambiguous for source in ("pronoun", "blurred", "name dropped"))
 
 
-def test_what_is_made_stays_in_the_group_and_weighs_less() -> None:
+def test_made_up_examples_stay_in_their_group_and_weigh_less() -> None:
     named = clear("Who is the director of the film Dune?")
 
     for example in made([named, TALK]):
@@ -61,7 +61,7 @@ def test_everyday_questions_are_clear_or_vague_and_each_is_there_once() -> None:
     assert not any(example.is_labelled for example in examples)
 
 
-def test_what_people_labelled_counts_and_what_is_made_of_it_does_not() -> None:
+def test_only_examples_that_people_labelled_count_as_labelled() -> None:
     named = clear("Who is the director of the film Dune?")
 
     assert named.is_labelled

@@ -66,7 +66,7 @@ async def test_another_effort_is_another_service(embedders: Embedders) -> None:
         assert models.prompt_version == in_service("high") != in_service(None)
 
 
-async def test_what_is_not_recorded_is_judged_by_one_that_asks_nobody(embedders: Embedders, model: str) -> None:
+async def test_estimates_use_the_extractive_verifier_and_no_endpoint(embedders: Embedders, model: str) -> None:
     async with open_language_models(Settings(embedding_model=model, **ENDPOINT), embedders) as models:  # type: ignore[arg-type]
         assert isinstance(await models.asking_nobody(), ExtractiveVerifier)
     assert embedders.loaded == [model]

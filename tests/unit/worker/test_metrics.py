@@ -207,7 +207,7 @@ async def test_a_stuck_loop_is_told_from_a_living_one() -> None:
     beating.cancel()
 
 
-async def test_it_is_ready_while_it_takes_runs() -> None:
+async def test_a_worker_is_ready_while_it_takes_runs() -> None:
     worker = WatchedWorker(asyncio.get_running_loop())
     seen = [worker.answer("/readyz")[0]]
     for is_ready in (True, False):
@@ -242,7 +242,7 @@ def get_again(address: Address, path: str) -> tuple[int, str, bytes]:
     return get(address, path)
 
 
-async def test_it_answers_over_http_until_it_ends() -> None:
+async def test_a_worker_answers_over_http_until_it_ends() -> None:
     address = Address("127.0.0.1", free_port())
     async with watched(address) as worker:
         worker.note_ready(is_ready=True)

@@ -101,7 +101,7 @@ async def test_nothing_is_embedded_beside_a_suspect(runs: Runs) -> None:
     assert not runs.turn.locked()
 
 
-async def test_one_that_is_cut_off_while_it_waits_holds_nobody_back(runs: Runs) -> None:
+async def test_a_cancelled_suspect_does_not_block_other_runs(runs: Runs) -> None:
     runs.begin("a")
     await settle()
     runs.begin("suspect")

@@ -16,7 +16,7 @@ from pgclarify.errors import InputError
 values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
 
-def test_of_many_values_it_is_the_normal_interval() -> None:
+def test_bootstrap_interval_of_many_values_is_the_normal_interval() -> None:
     drawn = np.random.default_rng(1).normal(0.5, 0.2, 400)
     low, high = bootstrap_interval(drawn)
     reach = 1.96 * drawn.std() / 20
@@ -24,7 +24,7 @@ def test_of_many_values_it_is_the_normal_interval() -> None:
     assert high == pytest.approx(drawn.mean() + reach, abs=0.002)
 
 
-def test_it_is_right_nineteen_times_out_of_twenty() -> None:
+def test_bootstrap_interval_holds_the_true_value_nineteen_times_out_of_twenty() -> None:
     chance = np.random.default_rng(2)
     hits = 0
     for _ in range(300):
@@ -33,7 +33,7 @@ def test_it_is_right_nineteen_times_out_of_twenty() -> None:
     assert 0.89 <= hits / 300 <= 0.99
 
 
-def test_one_question_tells_nothing_of_others() -> None:
+def test_interval_of_one_question_has_no_width() -> None:
     assert bootstrap_interval([0.3]) == (0.3, 0.3)
     assert paired_bootstrap([0.3], [0.9]).p == 1
 

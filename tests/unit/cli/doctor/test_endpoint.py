@@ -121,7 +121,7 @@ def test_a_missing_key_is_told_from_a_wrong_one(server: Endpoint) -> None:
     ["<html>Sign in</html>", '{"data": [{"id": "sm', '"a string"', "[]", '{"data": 5}', "[" * 100_000, "a" * 2**23],
     ids=["a page", "cut off", "a string", "a list", "a number", "deep", "large"],
 )
-def test_what_is_no_list_of_models(server: Endpoint, body: str) -> None:
+def test_a_response_that_lists_no_models_is_a_problem(server: Endpoint, body: str) -> None:
     server.body = body
     assert look(server.base_url).level is Level.PROBLEM
 
@@ -160,7 +160,7 @@ URL = "postgresql://db.example/app"
         ({"openai_api_key": KEY, "llm_provider": Provider.EXTRACTIVE}, Provider.EXTRACTIVE),
     ],
 )
-def test_who_judges(values: dict[str, Any], chosen: Provider | None) -> None:
+def test_settings_choose_the_provider(values: dict[str, Any], chosen: Provider | None) -> None:
     assert endpoint.chosen_provider(Settings(**values)) is chosen
 
 

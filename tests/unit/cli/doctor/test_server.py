@@ -88,7 +88,7 @@ def test_a_role_that_is_missing_is_named() -> None:
         ({"pgclarify_reader", "pgclarify_user", "pgclarify_worker"}, Level.OK),
     ],
 )
-def test_what_a_role_may_do(usages: set[str], level: Level) -> None:
+def test_a_role_without_our_roles_is_a_problem_with_a_remedy(usages: set[str], level: Level) -> None:
     check = server.check_memberships("alice", usages)
     assert check.level is level
     assert ("grant" in str(check.remedy)) == (level is not Level.OK)

@@ -233,12 +233,12 @@ def test_a_whole_question_is_answered_by_a_plain_fact(question: str, content: st
     assert [one for _, one in readings(question, content)] == [answer]
 
 
-def test_what_must_not_be_answers_whether_it_may_be_and_not_whether_it_must() -> None:
+def test_must_not_answers_may_and_not_must() -> None:
     content = "Interns must not sign contracts."
     assert readings("Must interns sign contracts?", content) == [("May interns sign contracts?", "No")]
 
 
-def test_what_should_not_be_is_not_forbidden() -> None:
+def test_should_not_is_read_as_should_and_not_as_may() -> None:
     content = "Guests should not park in the yard."
     for question in ("Should guests park in the yard?", "May guests park in the yard?"):
         assert readings(question, content) == [("Should guests park in the yard?", "No")]
@@ -266,5 +266,5 @@ def test_what_should_not_be_is_not_forbidden() -> None:
         ("permissions", "Administrators can change permissions like this if they wish."),
     ],
 )
-def test_what_does_not_answer_is_not_read(question: str, content: str) -> None:
+def test_sentences_that_do_not_answer_are_not_read(question: str, content: str) -> None:
     assert readings(question, content) == []

@@ -197,7 +197,7 @@ def test_some_forms_of_statements_become_a_question(
         "",
     ],
 )
-def test_what_only_touches_a_topic_answers_nothing(sentence: str) -> None:
+def test_sentences_that_only_touch_a_topic_answer_nothing(sentence: str) -> None:
     assert first_draft(sentence) is None
 
 

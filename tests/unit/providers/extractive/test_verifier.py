@@ -52,7 +52,7 @@ async def test_a_few_words_get_their_reading_from_the_passage(embedder: BagOfWor
     )
 
 
-async def test_what_a_thing_is_only_a_definition_says(embedder: BagOfWords) -> None:
+async def test_only_a_definition_answers_what_a_thing_is(embedder: BagOfWords) -> None:
     question = "What is a rental car?"
     defined = await judge(embedder, question, passage("A rental car is a car that you pay for by the day."))
     assert defined is not None
@@ -80,7 +80,7 @@ async def test_a_whole_question_is_its_own_reading(embedder: BagOfWords) -> None
         ("interns", "Interns may not sign contracts.", False),
     ],
 )
-async def test_what_the_reader_points_at_is_weak(
+async def test_answers_that_only_the_reader_finds_are_weak(
     embedder: BagOfWords, question: str, content: str, is_weak: bool
 ) -> None:
     reading = await judge(embedder, question, passage(content))
@@ -135,7 +135,7 @@ async def test_a_quote_ends_before_a_heading(embedder: BagOfWords) -> None:
     assert reading.quote == "The firm of Brill makes boats."
 
 
-async def test_what_the_reader_points_at_in_code_is_not_taken(embedder: BagOfWords) -> None:
+async def test_spans_in_code_are_not_taken(embedder: BagOfWords) -> None:
     assert await judge(embedder, "Which port does the server use?", passage("```\nserver --port 5432\n```")) is None
 
 
@@ -194,7 +194,7 @@ async def test_yes_or_no_is_not_answered_with_something_else(embedder: BagOfWord
     assert await judge(embedder, "can I cancel my trip", passage(content, "Travel", "Trip cancellation")) is None
 
 
-async def test_of_a_million_characters_the_first_are_judged(embedder: BagOfWords) -> None:
+async def test_the_beginning_of_a_very_long_passage_is_judged(embedder: BagOfWords) -> None:
     noise = "```\n| a | b |\n|---|---|\n```\n. The" * 30_000
     content = f"Rental reimbursement lasts up to 30 days.\n\n{noise}"
     assert await judge(embedder, "How long does rental reimbursement last?", passage(content)) is not None
