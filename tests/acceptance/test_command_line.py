@@ -89,7 +89,7 @@ def test_ask_what_cannot_be_read_shows_the_closest_passages(loaded: House) -> No
 
 
 @pytest.mark.parametrize("command", ["investigate", "clarifying-questions", "list-answers"])
-def test_what_takes_a_language_model_says_so(loaded: House, command: str) -> None:
+def test_commands_that_need_a_language_model_say_so(loaded: House, command: str) -> None:
     result = loaded.run(command, "who pays the refueling fee", "--corpus", "fees")
     assert (result.returncode, result.stdout) == (1, "")
     assert "language model" in result.stderr
@@ -103,7 +103,7 @@ def test_a_vague_question_is_told_from_a_clear_one(loaded: House) -> None:
     assert row["kind"] in (None, "syntactic")
 
 
-def test_one_pass_answers_a_clear_question(loaded: House) -> None:
+def test_a_clear_question_is_answered_in_a_single_pass(loaded: House) -> None:
     asked = ("ask", "what is the refueling fee", "--corpus", "fees", "-o", "ask_back=auto", "-o", "threshold=1")
     printed = loaded.done(*asked)
     assert "ninety dollars" in printed

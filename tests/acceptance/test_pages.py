@@ -153,7 +153,7 @@ def run(script: str, house: House, page: Path) -> None:
         assert done.returncode == 0, f"{page}\n{printed.read()}"
 
 
-def test_what_is_not_run_is_there() -> None:
+def test_exempted_commands_are_on_the_pages() -> None:
     """An exemption without a line must be removed."""
     there = [line for page in PAGES for line in lines(page)]
     assert [beginning for beginning in EXEMPT if not any(line.startswith(beginning) for line in there)] == []

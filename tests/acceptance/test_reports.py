@@ -81,7 +81,7 @@ def desk(browser: Browser, tmp_path: Path) -> Iterator[Desk]:
 
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
-def test_it_opens_quietly_and_loads_nothing(desk: Desk, name: str, width: int, scheme: str) -> None:
+def test_a_report_opens_without_errors_and_loads_nothing(desk: Desk, name: str, width: int, scheme: str) -> None:
     opened = desk.open(PAGES[name], width=width, scheme=scheme)
     assert opened.page.locator("h1").is_visible()
     # Print, too: printing opens folded parts.
@@ -293,7 +293,7 @@ def test_the_commands_write_pages_that_open(house: House, desk: Desk) -> None:
     assert opened.said == []
 
 
-def test_what_cannot_be_reported_is_an_error(house: House) -> None:
+def test_a_report_of_a_missing_run_is_an_error(house: House) -> None:
     for arguments in (["explain", "999999", "--html", "-"], ["eval", "report", "nothing-like-it"]):
         result = house.run(*arguments)
         assert (result.returncode, result.stdout) == (1, "")

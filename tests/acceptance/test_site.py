@@ -109,7 +109,7 @@ def test_words_in_tables_are_whole(site: Path, visit: Visit) -> None:
         assert code.evaluate("code => code.getClientRects().length") == 1, word
 
 
-def test_it_can_be_searched(site: Path, visit: Visit) -> None:
+def test_the_site_can_be_searched(site: Path, visit: Visit) -> None:
     visit.page.goto((site / "methods" / "retrieval.html").as_uri())
     if visit.page.locator("label[for=__search].md-header__button").is_visible():
         visit.page.locator("label[for=__search].md-header__button").click()

@@ -59,7 +59,7 @@ def test_statements_that_are_not_prepared_wander(bouncer: Bouncer, model: Server
             assert one.execute(CLARIFY, ["wander"]).fetchall() == other.execute(CLARIFY, ["wander"]).fetchall()
 
 
-def test_what_is_set_is_found_by_others_unless_it_is_local(bouncer: Bouncer) -> None:
+def test_a_session_setting_leaks_to_other_clients_unless_it_is_local(bouncer: Bouncer) -> None:
     with connect(bouncer.url("single")) as one, connect(bouncer.url("single")) as other:
         usual = scalar(other, CORPUS)
         with one.transaction():

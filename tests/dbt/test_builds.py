@@ -20,7 +20,7 @@ CALLS = 5
 HOSTILE = """{{ 1 / 0 }} {% do %} {# it's "so" \\ $$ %s %(a)s ;\ndrop table search_log; -- ' rental"""
 
 
-def test_what_was_asked_is_not_asked_again(
+def test_a_second_build_asks_only_new_questions(
     project: Project, asker: Connection, superuser: Connection, model: Server
 ) -> None:
     log(asker, project, "fees", "hail", " fees ", HOSTILE, None, " \n", "x" * 10_001, "tolls ' \\")
@@ -88,7 +88,7 @@ def test_what_was_asked_is_not_asked_again(
     assert asker.execute(noted).fetchall() == written, "unchanged rows are not written again"
 
 
-def test_what_the_corpus_has_changed_is_asked_again(
+def test_questions_are_asked_again_after_the_corpus_changed(
     project: Project, asker: Connection, superuser: Connection, model: Server
 ) -> None:
     log(asker, project, "fees of abroad", "Mexico")

@@ -18,7 +18,7 @@ NEW = "new_searches"
 NOTHING = '{"interpretation": null, "answer": null, "quote": null}'
 
 
-def test_what_is_new_is_added_and_what_has_no_answer_counts_on(
+def test_new_answers_are_added_and_unanswered_questions_still_count(
     project: Project, asker: Connection, superuser: Connection, model: Server
 ) -> None:
     model.behavior = lambda chat: (
@@ -36,7 +36,7 @@ def test_what_is_new_is_added_and_what_has_no_answer_counts_on(
     assert added.statuses() == {NEW: "success", "mostly_answered": "fail"}, "three of four"
 
 
-def test_who_owns_nothing_needs_rights_alone(
+def test_a_role_that_owns_nothing_builds_with_grants_alone(
     project: Project, asker: Connection, superuser: Connection, model: Server
 ) -> None:
     log(asker, project, "bodywork")
@@ -61,7 +61,7 @@ def test_who_owns_nothing_needs_rights_alone(
         superuser.execute(sql.SQL("drop owned by {}; drop role {}").format(named, named))
 
 
-def test_of_two_builds_the_later_one_goes_on(
+def test_the_later_of_two_builds_succeeds(
     project: Project, asker: Connection, superuser: Connection, model: Server, service: Service, tmp_path: Path
 ) -> None:
     log(asker, project, "windscreen", "mirror")

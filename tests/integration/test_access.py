@@ -102,7 +102,9 @@ class TestAnalysts:
         assert statements(connection, REVOKE, corpus, ann, "analyst") == []
         assert [scalar(connect(role), runs) for role in (ann, bob)] == [0, 1]
 
-    def test_of_before_stay(self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole) -> None:
+    def test_an_earlier_analyst_stays_and_gives_no_other_rights(
+        self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
+    ) -> None:
         """A login that was the only reader shares with others, and gives them none of its other rights."""
         boss, ann = make_role("pgclarify_user", name="boss"), make_role(name="ann")
         connection.execute("select pgclarify.alter_corpus(%s, jsonb_build_object('analyst', %s::text))", [corpus, boss])
@@ -287,7 +289,7 @@ class TestRefusals:
         for query in (GRANT, REVOKE):
             assert {given: state_of(connection, query, [corpus, *given]) for given in refused} == refused
 
-    def test_who_owns_a_corpus_may_not_thereby_grant_roles(
+    def test_an_owner_of_a_corpus_may_not_grant_roles_by_it(
         self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
     ) -> None:
         owner, ann = connect(make_role("pgclarify_user", name="owner")), make_role(name="ann")
@@ -302,7 +304,7 @@ class TestRefusals:
         assert state_of(owner, GRANT, [own, ann, "analyst"]) == INSUFFICIENT_PRIVILEGE
         assert named(connection, own) == (None, None)
 
-    def test_who_may_make_roles_grants_on_its_own_corpora(
+    def test_a_role_that_may_make_roles_grants_access_to_its_own_corpora(
         self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
     ) -> None:
         granter, ann = make_role("pgclarify_user", name="granter"), make_role("pgclarify_reader", name="ann")
@@ -356,7 +358,9 @@ class TestWithoutInheritance:
         assert statements(connection, GRANT, corpus, ann, "analyst") == []
         assert scalar(connect(ann), "select count(*) from pgclarify.corpus") == 1
 
-    def test_who_is_a_member_already_is_given_them(self, connection: Connection, corpus: str, ann: str) -> None:
+    def test_a_member_that_inherits_again_is_granted_access(
+        self, connection: Connection, corpus: str, ann: str
+    ) -> None:
         connection.execute(sql.SQL("grant pgclarify_user to {}").format(sql.Identifier(ann)))
         connection.execute(sql.SQL("alter role {} inherit").format(sql.Identifier(ann)))
         connection.execute(GRANT.encode(), [corpus, ann, "user"])

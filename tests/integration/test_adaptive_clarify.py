@@ -82,7 +82,7 @@ def test_verdicts_lead_from_passage_to_passage(asker: Connection, superuser: Con
     }
 
 
-def test_it_stops_when_nothing_new_is_found(asker: Connection, superuser: Connection, model: Server) -> None:
+def test_a_run_stops_when_a_batch_adds_no_new_reading(asker: Connection, superuser: Connection, model: Server) -> None:
     model.behavior = one_of("nineteen dollars")
     rows = clarify(asker, "what is the surcharge for drivers under twenty-five", retrieval="adaptive", budget=12)
     assert [row[2] for row in rows] == [["103"]]
@@ -148,7 +148,7 @@ def test_a_reranker_chooses_what_is_judged(asker: Connection, superuser: Connect
 @pytest.mark.parametrize(
     "options", ['{"budget": 0}', '{"budget": 1001}', '{"budget": "all"}', '{"reranker": 1}', '{"retrieval": "both"}']
 )
-def test_what_cannot_be_an_option_is_refused(asker: Connection, options: str) -> None:
+def test_a_wrong_option_is_refused(asker: Connection, options: str) -> None:
     with pytest.raises(psycopg.errors.InvalidParameterValue):
         asker.execute("select pgclarify.submit('clarify', 'q', options => %s)", [options])
 

@@ -54,7 +54,7 @@ def test_the_graph_is_built_again(connection: Connection, worker: HandWorker) ->
     assert scalar(connection, "select linking_passages from pgclarify_private.embedding_space") == 1
 
 
-def test_what_cannot_be_changed(
+def test_wrong_changes_and_changes_by_others_are_refused(
     connection: Connection, worker: HandWorker, connect: Connect, make_role: MakeRole
 ) -> None:
     change = "select pgclarify.alter_corpus('insurance', %s)"

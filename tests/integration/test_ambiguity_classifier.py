@@ -83,7 +83,7 @@ def test_there_is_a_way_back_to_an_older_version_and_to_what_ships(houses: dict[
     assert anna.execute(IN_USE.encode(), ["annas"]).fetchall() == []
 
 
-def test_what_was_trained_is_stored(connection: Connection, houses: dict[str, Connection]) -> None:
+def test_a_trained_version_is_stored_with_its_figures(connection: Connection, houses: dict[str, Connection]) -> None:
     anna = houses["anna"]
     add(anna, "annas")
     names = (
@@ -177,7 +177,7 @@ def test_a_version_that_is_not_there_is_refused(houses: dict[str, Connection]) -
         ({}, [0.0] * 100_001),
     ],
 )
-def test_what_is_no_version_is_refused(
+def test_a_broken_version_is_refused(
     houses: dict[str, Connection], changes: dict[str, Any], weights: list[Any]
 ) -> None:
     given = ["annas", json.dumps(TRAINED | changes), weights, False]
@@ -194,7 +194,7 @@ def test_they_go_with_their_corpus(connection: Connection, houses: dict[str, Con
 
 
 @pytest.mark.committed
-def test_of_two_who_choose_at_once_one_wins(connection: Connection, connect: Connect) -> None:
+def test_two_roles_that_choose_at_once_leave_one_version_in_use(connection: Connection, connect: Connect) -> None:
     connection.execute(MAKE_OPEN_CORPUS, ["ours"])
     for _ in range(2):
         add(connection, "ours")
@@ -209,7 +209,7 @@ def test_of_two_who_choose_at_once_one_wins(connection: Connection, connect: Con
 
 
 @pytest.mark.committed
-def test_of_two_who_train_at_once_both_are_stored(connection: Connection, connect: Connect) -> None:
+def test_two_versions_trained_at_once_are_both_stored(connection: Connection, connect: Connect) -> None:
     connection.execute(MAKE_OPEN_CORPUS, ["ours"])
     first = connect(connection.info.user)
     with ThreadPoolExecutor() as pool:
@@ -223,7 +223,7 @@ def test_of_two_who_train_at_once_both_are_stored(connection: Connection, connec
 
 
 @pytest.mark.committed
-def test_who_trains_and_who_drops_the_corpus_do_not_deadlock(connection: Connection, connect: Connect) -> None:
+def test_choosing_a_version_and_dropping_the_corpus_do_not_deadlock(connection: Connection, connect: Connect) -> None:
     connection.execute(MAKE_OPEN_CORPUS, ["ours"])
     add(connection, "ours", is_used=True)
     trainer = connect(connection.info.user)

@@ -97,7 +97,7 @@ class TestWhoEditsThem:
             (["x", "lexical", "annas", "x" * 501], INVALID_PARAMETER),
         ],
     )
-    def test_what_will_not_do_is_refused_with_a_way_out(
+    def test_a_wrong_rule_is_refused_with_a_hint(
         self, houses: dict[str, Connection], given: list[str | None], sqlstate: str
     ) -> None:
         with pytest.raises(psycopg.Error) as refused:
@@ -119,7 +119,7 @@ class TestWhoEditsThem:
             == CHECK_VIOLATION
         )
 
-    def test_who_reads_a_corpus_reads_its_rules(self, houses: dict[str, Connection]) -> None:
+    def test_readers_of_a_corpus_read_its_rules(self, houses: dict[str, Connection]) -> None:
         seen = {
             name: [row[0] for row in person.execute("select pattern from pgclarify.ambiguity_rule order by pattern")]
             for name, person in houses.items()
@@ -233,7 +233,9 @@ class TestMatching:
         # The function does not look for the start of the second match.
         assert found == [(1, "a" * 100), (1, "")]
 
-    def test_one_that_runs_away_is_ended_and_named(self, connection: Connection, alice: Connection, hire: Hire) -> None:
+    def test_a_rule_that_takes_too_long_is_ended_and_named(
+        self, connection: Connection, alice: Connection, hire: Hire
+    ) -> None:
         connection.execute(INSERT.encode(), [RUNAWAY, "lexical", None, None])
         slow = scalar(connection, "select max(ambiguity_rule_id) from pgclarify.ambiguity_rule")
         connection.execute(INSERT.encode(), ["z", "lexical", None, None])

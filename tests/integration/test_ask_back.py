@@ -69,7 +69,7 @@ def test_a_clear_question_is_answered_by_one_call(asker: Connection, superuser: 
     assert all(reason["text"] for reason in reasons)
 
 
-def test_what_reads_runs_reads_it_too(asker: Connection, superuser: Connection, model: Server) -> None:
+def test_other_functions_read_a_run_that_asked_back(asker: Connection, superuser: Connection, model: Server) -> None:
     ((run_id, _, answer, *_),) = clarify(asker, QUESTION)
     before = model.calls
     assert scalar(asker, "select answer from pgclarify.result(%s)", run_id) == answer
@@ -102,7 +102,7 @@ def test_without_a_proof_a_clear_question_is_clarified(asker: Connection, superu
     assert stages(superuser, run_id)["answering"] == "one pass found no proof: no passage answers it"
 
 
-def test_it_goes_with_exploration(asker: Connection, superuser: Connection, model: Server) -> None:
+def test_ask_back_works_with_exploration(asker: Connection, superuser: Connection, model: Server) -> None:
     rows = clarify(asker, "what is charged for it", AMBIGUOUS, retrieval="adaptive", budget=9)
     assert summary(asker, rows[0][0])[:3] == ("clarified", 0, "succeeded")
     assert 0 < summary(asker, rows[0][0])[5] <= 9
@@ -161,7 +161,7 @@ def test_many_questions_go_their_own_ways(asker: Connection, model: Server) -> N
         ('{"ask_back": "auto", "threshold": "0.5"}', 'option "threshold" has a wrong value'),
     ],
 )
-def test_what_is_not_meant_is_refused(asker: Connection, options: str, message: str) -> None:
+def test_wrong_options_of_ask_back_are_refused(asker: Connection, options: str, message: str) -> None:
     for call in (
         "select pgclarify.clarify('cars', options => %s)",
         "select pgclarify.clarify_many(array['cars'], options => %s)",

@@ -54,7 +54,7 @@ def other(service: Service) -> Iterator[Connection]:
 
 
 class TestProposals:
-    def test_what_no_document_answers_is_not_asked(self, asker: Connection, model: Server) -> None:
+    def test_a_question_that_no_document_answers_is_not_asked(self, asker: Connection, model: Server) -> None:
         found = ask(asker, f"{{{LEXICAL}}}")
 
         assert [(row["ordinal"], row["ambiguity_type"], row["clarifying_question"]) for row in found] == [
@@ -106,7 +106,7 @@ class TestProposals:
         assert (asked["ordinal"], asked["clarifying_question"]) == (1, f"Is it about {SUBJECTS[1]}?")
 
     @pytest.mark.parametrize("form", ["respond", "select"])
-    def test_one_question_or_five_reformulations_are_asked_for(
+    def test_the_form_chooses_one_question_or_five_reformulations(
         self, asker: Connection, model: Server, form: str
     ) -> None:
         asked: list[Any] = []
@@ -145,12 +145,12 @@ class TestProposals:
             assert row["reformulation"].endswith("for zebra?")
             assert (row["is_answerable"], row["document_ids"], row["citations"]) == (None, [], [])
 
-    def test_of_no_corpus(self, asker: Connection, model: Server) -> None:
+    def test_questions_can_be_asked_back_without_a_corpus(self, asker: Connection, model: Server) -> None:
         (run_id,) = {row["run_id"] for row in ask(asker, UNCHECKED)}
         assert rows(asker, "select corpus from pgclarify.run where run_id = %s", run_id) == [{"corpus": None}]
         assert not scalar(asker, "select count(*) from pgclarify.candidate where run_id = %s", run_id)
 
-    def test_what_was_said_before_is_told(self, asker: Connection, model: Server) -> None:
+    def test_the_history_is_sent_to_the_model(self, asker: Connection, model: Server) -> None:
         seen: list[str] = []
 
         def listen(chat: Chat) -> Reply:
@@ -217,7 +217,7 @@ class TestProposals:
 
 
 class TestConversation:
-    def test_of_three_turns(self, asker: Connection, model: Server) -> None:
+    def test_a_conversation_has_three_turns_and_no_more(self, asker: Connection, model: Server) -> None:
         """Replies by words, by choice, and by words that reject all choices."""
         (run_id,) = {row["run_id"] for row in ask(asker, UNCHECKED)}
         first = reply(asker, run_id, " the second \n")
@@ -270,7 +270,7 @@ class TestConversation:
         assert state_of(asker, "select pgclarify.reply(%s, 'and that')", [run_id]) == "55000"
         assert model.calls == calls
 
-    def test_of_two_replies_at_once_one_is_first(self, asker: Connection, other: Connection, model: Server) -> None:
+    def test_two_replies_at_once_store_one_turn(self, asker: Connection, other: Connection, model: Server) -> None:
         first = reply(asker, ask(asker, UNCHECKED)[0]["run_id"], "the third")
         options = f'{{"check": "none", "conversation": {first["conversation_id"]}}}'
         run_id = ask(asker, options, question=None)[0]["run_id"]

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.rolled_back
 
 
 class TestAttaching:
-    def test_it_reads_what_it_needs_and_nothing_else(self, alice: Connection) -> None:
+    def test_attaching_grants_only_the_columns_that_are_read(self, alice: Connection) -> None:
         source_id = attach(
             alice, title="title", uri="url", readers="Groups", metadata=["language", "id"], id_prefix="a/"
         )
@@ -50,13 +50,15 @@ class TestAttaching:
             ("kb", source_id, "app.article", "app.article", "loading", None, 0, None, alice.info.user),
         ]
 
-    def test_it_is_rolled_back_as_a_whole(self, alice: Connection, connection: Connection) -> None:
+    def test_attaching_is_rolled_back_whole(self, alice: Connection, connection: Connection) -> None:
         before = rows(connection, EVERYTHING)
         with alice.transaction(force_rollback=True):
             attach(alice)
         assert rows(connection, EVERYTHING) == before
 
-    def test_what_it_makes_is_like_all_else(self, alice: Connection, connection: Connection) -> None:
+    def test_created_objects_have_comments_and_no_public_rights(
+        self, alice: Connection, connection: Connection
+    ) -> None:
         source_id = attach(alice)
 
         assert rows(connection, WITHOUT_COMMENT) == []
@@ -126,7 +128,7 @@ class TestAttaching:
     def test_arguments_are_checked(self, alice: Connection, arguments: str, state: str) -> None:
         assert state_of(alice, f"select pgclarify.attach_table({arguments})") == state
 
-    def test_one_column_of_metadata_needs_no_array(self, alice: Connection, connection: Connection) -> None:
+    def test_a_single_column_of_metadata_needs_no_array(self, alice: Connection, connection: Connection) -> None:
         attach(alice, metadata="language")
         assert rows(connection, "select metadata_columns::text from pgclarify_private.source") == ["{language}"]
 
@@ -147,7 +149,9 @@ class TestAttaching:
 
 
 class TestDryRun:
-    def test_it_says_what_it_would_do_and_does_nothing(self, alice: Connection, connection: Connection) -> None:
+    def test_a_dry_run_lists_the_statements_and_changes_nothing(
+        self, alice: Connection, connection: Connection
+    ) -> None:
         told = notices(alice)
         before = rows(connection, EVERYTHING)
 
@@ -171,7 +175,7 @@ class TestDryRun:
             attach(alice)
             assert listed(alice, READABLE) == {"id", "body"}
 
-    def test_it_says_all_that_is_in_the_way(self, alice: Connection, connection: Connection) -> None:
+    def test_a_dry_run_lists_all_problems(self, alice: Connection, connection: Connection) -> None:
         told = notices(alice)
         alice.execute("create unlogged table app.t (id numeric primary key, body text)")
         dry_run = "select pgclarify.attach_table('kb', %s, 'id', 'body', '{\"dry_run\": true}')"

@@ -39,7 +39,9 @@ class TestRefused:
             ("create table app.t (id bigint primary key, body jsonb)", "42804"),
         ],
     )
-    def test_what_cannot_be_followed(self, alice: Connection, connection: Connection, made: str, state: str) -> None:
+    def test_tables_that_cannot_be_followed_are_refused(
+        self, alice: Connection, connection: Connection, made: str, state: str
+    ) -> None:
         alice.execute(made.encode())
         table = "t" if "temporary" in made else "app.t"
 
@@ -289,7 +291,9 @@ class TestAsWhomItIsRead:
             ("select id, body from app.article", None),
         ],
     )
-    def test_what_that_role_can_do(self, connection: Connection, reader: str, attempt: str, state: str | None) -> None:
+    def test_the_reading_role_cannot_change_or_read_anything_else(
+        self, connection: Connection, reader: str, attempt: str, state: str | None
+    ) -> None:
         attempt = attempt.replace("{reader}", reader).replace("{read}", reader.replace("pgclarify_reads", "_read"))
         with connection.transaction(force_rollback=True):
             # As no superuser would be, and as a function of that role is.

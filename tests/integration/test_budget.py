@@ -32,7 +32,9 @@ COST = Decimal("0.00014")
 
 
 class TestCalls:
-    def test_what_fits_is_made_and_the_rest_waits_and_is_then_refused(self, connection: Connection, hire: Hire) -> None:
+    def test_calls_that_fit_are_claimed_and_the_rest_waits_and_is_then_refused(
+        self, connection: Connection, hire: Hire
+    ) -> None:
         budget(connection, "support", max_calls=3)
         worker, run_id = hire(), enter(connection)
 
@@ -120,7 +122,7 @@ class TestCalls:
         )
 
     @pytest.mark.committed
-    def test_who_edits_it_in_an_open_transaction_holds_nobody_up(
+    def test_an_open_transaction_that_edits_a_budget_blocks_no_worker(
         self, connection: Connection, connect: Connect, hire: Hire
     ) -> None:
         budget(connection, max_calls=5)
@@ -132,7 +134,7 @@ class TestCalls:
             store(worker, list(claim(worker, run_id, "ab").ours.values()))
             assert status(connection)[1] == 2
 
-    def test_it_begins_anew(self, connection: Connection, hire: Hire) -> None:
+    def test_a_budget_starts_again_with_the_next_period(self, connection: Connection, hire: Hire) -> None:
         for period in ("day", "month"):
             budget(connection, period, period, max_calls=1)
         worker, run_id = hire(), enter(connection)

@@ -51,7 +51,7 @@ def test_nobody_writes_rows(owner: Connection, change: str) -> None:
     assert state_of(owner, change) == INSUFFICIENT_PRIVILEGE
 
 
-def test_it_edits_what_it_has_made_and_not_what_binds_it(
+def test_an_owner_edits_its_own_budgets_and_not_those_that_bind_it(
     connection: Connection, owner: Connection, keeper: Connection
 ) -> None:
     assert scalar(owner, SET, "own", "mine", '{"max_calls": 1000, "period": "month"}')
@@ -72,7 +72,7 @@ def test_it_edits_what_it_has_made_and_not_what_binds_it(
     assert scalar(owner, REMOVE, "imposed", "mine")
 
 
-def test_what_is_left_out_stays_and_null_takes_away(
+def test_an_omitted_field_stays_and_null_removes_it(
     connection: Connection, owner: Connection, make_role: MakeRole
 ) -> None:
     role = make_role()
@@ -103,7 +103,7 @@ def test_what_is_left_out_stays_and_null_takes_away(
         (["new", None, DAILY], INSUFFICIENT_PRIVILEGE),
     ],
 )
-def test_what_will_not_do_is_refused_with_a_way_out(owner: Connection, given: list[str], sqlstate: str) -> None:
+def test_a_wrong_budget_is_refused_with_a_hint(owner: Connection, given: list[str], sqlstate: str) -> None:
     with pytest.raises(psycopg.Error) as refused:
         owner.execute(SET.encode(), given)
 

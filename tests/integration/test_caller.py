@@ -300,7 +300,7 @@ class TestNames:
         )
         assert house.requesters() == [house.mallory]
 
-    def test_of_temporary_tables(self, house: House, make_role: MakeRole) -> None:
+    def test_temporary_tables_do_not_forge_the_caller(self, house: House, make_role: MakeRole) -> None:
         mallory = house.connect(house.mallory)
         for table in ("corpus", "run", "document", "passage", "corpus_tally", "term", "worker", "pending_document"):
             mallory.execute(sql.SQL("create temporary table {} ()").format(sql.Identifier(table)))

@@ -136,7 +136,7 @@ def test_copy_and_cascades_are_noted(alice: Connection, attach: Attach, noted: N
     assert keys(noted()) == ["1", "2"]
 
 
-def test_what_is_rolled_back_leaves_nothing(alice: Connection, attach: Attach, noted: Noted) -> None:
+def test_a_rolled_back_change_records_nothing(alice: Connection, attach: Attach, noted: Noted) -> None:
     attach()
     with alice.transaction(force_rollback=True):
         alice.execute("delete from app.article")
@@ -259,7 +259,7 @@ class TestPartitions:
 
         assert noted() == [("app.event", None), ("app.event_2024", None), ("app.event_2025", None)]
 
-    def test_one_of_them_can_be_attached_alone(self, alice: Connection, attach: Attach, noted: Noted) -> None:
+    def test_a_single_partition_can_be_attached(self, alice: Connection, attach: Attach, noted: Noted) -> None:
         alice.execute("create table app.event (id bigint, body text, primary key (id)) partition by range (id)")
         alice.execute("create table app.low partition of app.event for values from (0) to (10)")
         alice.execute("create table app.high partition of app.event for values from (10) to (20)")
@@ -331,7 +331,7 @@ def test_other_columns_may_come_and_go(alice: Connection, attach: Attach, noted:
     assert keys(noted()) == ["1", "2", "3", "8"]
 
 
-def test_who_writes_need_not_know_of_us(
+def test_a_writer_needs_no_rights_on_our_schemas(
     alice: Connection, attach: Attach, connect: Connect, make_role: MakeRole, noted: Noted
 ) -> None:
     attach()

@@ -92,7 +92,7 @@ class TestOtherTriggers:
             ("app.article", "delete", None, "statement"),
         ],
     )
-    def test_that_of_the_tables_owner_is_refused(
+    def test_a_trigger_of_the_tables_owner_that_calls_capture_is_refused(
         self,
         alice: Connection,
         connection: Connection,
@@ -133,7 +133,7 @@ class TestOtherTriggers:
         assert connection.execute(NOTED).fetchall() == []
 
     @pytest.mark.committed
-    def test_one_made_after_the_snapshot_finds_nobodys_code(
+    def test_a_trigger_made_after_the_snapshot_runs_no_foreign_code(
         self, alice: Connection, connect: Connect, connection: Connection, source_id: int
     ) -> None:
         """In such a transaction the catalogs show the trigger as it was."""
@@ -296,7 +296,7 @@ class TestUsersStatementsGoOn:
 
         assert set(connection.execute(NOTED).fetchall()) == {("app.article", "7"), ("app.article", None)}
 
-    def test_of_a_detached_partition(self, alice: Connection, connection: Connection) -> None:
+    def test_writes_to_a_detached_partition_go_on(self, alice: Connection, connection: Connection) -> None:
         alice.execute(
             "create table app.event (id bigint, body text, year integer, unique (id, year)) partition by list (year)"
         )
@@ -308,7 +308,7 @@ class TestUsersStatementsGoOn:
 
         assert connection.execute(NOTED).fetchall() == [("app.event_2024", None)]
 
-    def test_of_a_table_that_is_renamed_or_moved(
+    def test_writes_to_a_renamed_or_moved_table_go_on(
         self, alice: Connection, connection: Connection, source_id: int
     ) -> None:
         alice.execute("alter table app.article rename to paper")
@@ -319,7 +319,9 @@ class TestUsersStatementsGoOn:
 
         assert connection.execute(NOTED).fetchall() == [("other.paper", "7")]
 
-    def test_of_a_corpus_that_is_gone(self, alice: Connection, connection: Connection, source_id: int) -> None:
+    def test_writes_go_on_after_the_corpus_is_gone(
+        self, alice: Connection, connection: Connection, source_id: int
+    ) -> None:
         connection.execute("delete from pgclarify_private.source")
 
         alice.execute("insert into app.article (id) values (7); truncate app.article")

@@ -129,7 +129,7 @@ class TestAgain:
 
     @pytest.mark.committed
     @pytest.mark.parametrize(("ordinals", "states"), [((1, 2), [NOT_READY, None]), ((1, 1), [None, None])])
-    def test_of_two_at_once_one_is_first(
+    def test_two_choices_at_once_store_one_turn(
         self, connect: Connect, alice: Connection, second_run: int, ordinals: tuple[int, int], states: list[Any]
     ) -> None:
         sessions = [connect(alice.info.user) for _ in ordinals]
@@ -203,7 +203,9 @@ class TestAgain:
 
 class TestRefused:
     @in_turn("ordinal", [0, 3])
-    def test_what_was_not_offered(self, alice: Connection, run_id: int, ordinal: int | None) -> None:
+    def test_a_choice_that_was_not_offered_is_refused(
+        self, alice: Connection, run_id: int, ordinal: int | None
+    ) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as wrong:
             choose(alice, run_id, ordinal)
         assert wrong.value.diag.message_detail == "It has 2, from 1."
@@ -235,7 +237,7 @@ class TestRefused:
         assert state_of(alice, CHOOSE, [run_id, 1]) == "PC003"
         assert state_of(alice, "select pgclarify.reply(%s, 'x')", [run_id]) == "PC003"
 
-    def test_who_did_not_ask(
+    def test_other_roles_may_not_choose(
         self, connection: Connection, connect: Connect, make_role: MakeRole, stranger: Connection, run_id: int
     ) -> None:
         assert state_of(stranger, CHOOSE, [run_id, 1]) == UNDEFINED_OBJECT
@@ -370,7 +372,9 @@ class TestGoingOn:
         ("x", '{"check": "none", "search": "dense"}'),
     ],
 )
-def test_what_is_wrong_is_said_before_anybody_is_asked(alice: Connection, question: str | None, options: str) -> None:
+def test_wrong_arguments_are_refused_before_a_run_is_made(
+    alice: Connection, question: str | None, options: str
+) -> None:
     assert state_of(alice, TestGoingOn.ASK, [question, options]) == WRONG
 
 

@@ -224,7 +224,7 @@ def test_a_corpus_from_beginning_to_end(client: Client) -> None:
         (lambda client: client.create_corpus(CORPUS), AlreadyExists, "42710"),
     ],
 )
-def test_what_the_server_refuses(
+def test_errors_of_the_server_have_their_kind_and_sqlstate(
     client: Client, call: Callable[[Client], object], kind: type[PgclarifyError], sqlstate: str
 ) -> None:
     with pytest.raises(kind) as caught:

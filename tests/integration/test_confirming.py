@@ -39,7 +39,7 @@ def failing(chat: Chat) -> Reply:
     return Reply.error(401) if chat.purpose == "confirmation" else by_rules(chat)
 
 
-def test_what_is_not_confirmed_is_an_abstention(
+def test_an_unconfirmed_answer_is_an_abstention(
     service: Service, asker: Connection, superuser: Connection, model: Server
 ) -> None:
     confirmed = clarify(asker, verify="model")

@@ -88,7 +88,9 @@ class TestCreating:
             ("'a', options => '{\"analyst\": \"no such role\"}'", UNDEFINED_OBJECT),
         ],
     )
-    def test_what_is_wrong_is_said(self, connection: Connection, arguments: str, state: str) -> None:
+    def test_wrong_arguments_of_create_corpus_are_refused(
+        self, connection: Connection, arguments: str, state: str
+    ) -> None:
         assert state_of(connection, f"select pgclarify.create_corpus({arguments})") == state
         assert scalar(connection, "select count(*) from pgclarify.corpus") == 0
 
@@ -158,7 +160,7 @@ class TestCreating:
 
     @pytest.mark.committed
     @pytest.mark.parametrize("name", ["new", "newer"])
-    def test_one_that_is_being_made_is_not_waited_for_without_end(
+    def test_create_corpus_times_out_while_another_is_being_made(
         self, connection: Connection, connect: Connect, name: str
     ) -> None:
         maker = connect()
@@ -189,7 +191,7 @@ class TestFinding:
             "grant_access(null, 'postgres', 'user')",
         ],
     )
-    def test_what_changes_a_corpus_has_no_default(self, connection: Connection, call: str) -> None:
+    def test_functions_that_change_a_corpus_ignore_the_default_corpus(self, connection: Connection, call: str) -> None:
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         scalar(connection, "select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
         connection.execute("set pgclarify.corpus = 'insurance'")
@@ -293,7 +295,7 @@ class TestDropping:
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         assert scalar(connection, "select documents from pgclarify.corpus") == 0
 
-    def test_what_waits_for_a_worker_is_seen_by_nobody(
+    def test_rows_of_a_dropped_corpus_are_hidden_before_they_are_swept(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
         user = connect(make_role("pgclarify_user"))
@@ -348,7 +350,7 @@ class TestDropping:
             "select pgclarify.submit('search', 'cars', 'insurance')",
         ],
     )
-    def test_what_is_asked_while_it_is_dropped_is_refused(
+    def test_calls_during_the_drop_of_a_corpus_are_refused(
         self, connection: Connection, connect: Connect, call: str
     ) -> None:
         scalar(connection, "select pgclarify.create_corpus('insurance')")
@@ -396,9 +398,7 @@ class TestDropping:
         assert scalar(connection, "select passages from pgclarify.corpus where corpus = 'dropped'") == 3
 
     @pytest.mark.committed
-    def test_who_reads_for_long_holds_up_the_sweeping_only(
-        self, connection: Connection, connect: Connect, hire: Hire
-    ) -> None:
+    def test_a_long_reader_delays_only_the_sweeping(self, connection: Connection, connect: Connect, hire: Hire) -> None:
         worker = hire()
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         reader = connect()

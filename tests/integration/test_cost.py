@@ -194,7 +194,7 @@ class TestRefresh:
             (7001,),
         ]
 
-    def test_it_is_part_of_the_settings(self, connection: Connection, hire: Hire) -> None:
+    def test_refresh_is_stored_in_the_settings_unless_zero(self, connection: Connection, hire: Hire) -> None:
         connection.execute(MAKE_OPEN_CORPUS, ["handbook"])
         worker = hire()
         worker.index_everything()

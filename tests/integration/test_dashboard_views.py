@@ -167,7 +167,7 @@ class TestContentGap:
         assert gaps(office.analyst, told) == [(True,)]
         assert seen(office.analyst, "asked_question", "runs, requesters") == [(5, 2)]
 
-    def test_what_was_not_told_is_no_gap(self, office: Office) -> None:
+    def test_partial_failed_and_cancelled_runs_are_no_content_gaps(self, office: Office) -> None:
         office.carry_out(office.alice, "pets", status="partial")
         lost = int(scalar(office.alice, "select pgclarify.submit('clarify', 'boats')"))
         office.worker.start(lost)
@@ -184,7 +184,7 @@ class TestContentGap:
         ]
 
 
-def test_what_evaluations_ask_counts_as_far_as_it_has_answered_somebody(office: Office) -> None:
+def test_questions_of_evaluations_count_only_once_they_are_asked_for_real(office: Office) -> None:
     office.alice.execute("set pgclarify.count_questions = off")
     office.carry_out(office.alice, "cars", ["hers", "one"])
     office.carry_out(office.alice, "pets")
@@ -336,7 +336,7 @@ def test_citations_say_who_asked_what_and_when(office: Office) -> None:
     assert seen(office.analyst, "citation", "requested_by") == [(office.alice.info.user,)] * 2
 
 
-def test_what_counts_citations_looks_for_no_document(connection: Connection) -> None:
+def test_counting_citations_looks_up_no_quotes(connection: Connection) -> None:
     explained = connection.execute("explain (verbose, costs off) select count(*) from pgclarify.citation").fetchall()
 
     assert not [line for (line,) in explained if "quote_position" in line]
@@ -387,7 +387,7 @@ def test_runs_are_summed_up_while_they_go_on_and_after(office: Office) -> None:
     assert seen(office.analyst, "run", columns) == rows
 
 
-def test_what_waits_is_told_in_seconds(office: Office) -> None:
+def test_waiting_times_are_in_seconds(office: Office) -> None:
     assert seen(office.analyst, "queue_status", "queued, oldest_queued_seconds") == [(0, 0.0)]
     assert seen(office.analyst, "corpus", "lag_seconds") == [(None,)]
 
@@ -424,7 +424,7 @@ def test_views_of_questions_are_flat(connection: Connection) -> None:
 @pytest.mark.parametrize(
     ("view", "column"), [("stale_answer", "corpus_changes"), ("asked_question", "has_corpus_changed")]
 )
-def test_what_a_role_sees_is_looked_up_once(office: Office, view: str, column: str) -> None:
+def test_rights_of_a_role_are_looked_up_once_a_query(office: Office, view: str, column: str) -> None:
     for question in ("cars", "pets"):
         office.carry_out(office.alice, question, ["one"] if view == "stale_answer" else [])
     office.change("two", "Trucks.")

@@ -59,7 +59,7 @@ class TestOneQuestion:
         assert (found["is_ambiguous"], found["kind"] is not None) == (is_ambiguous, is_ambiguous)
         assert found["probability"] < 1
 
-    def test_what_was_said_before_counts(self, asker: Connection) -> None:
+    def test_the_history_changes_the_probability(self, asker: Connection) -> None:
         alone = detect(asker, VAGUE)
         told = detect(asker, VAGUE, ["Is there a cleaning fee?", "  ", "Yes"])
 
@@ -126,7 +126,7 @@ class TestOneQuestion:
             ([VAGUE, [], '{"corpus": "no such corpus"}'], UNDEFINED),
         ],
     )
-    def test_what_cannot_be_used_is_refused(self, asker: Connection, arguments: list[Any], state: str) -> None:
+    def test_wrong_arguments_are_refused(self, asker: Connection, arguments: list[Any], state: str) -> None:
         assert state_of(asker, "select pgclarify.detect_ambiguity(%s, %s, %s)", arguments) == state
 
 
@@ -150,13 +150,13 @@ class TestRules:
         assert during["probability"] == 1
         assert detect(asker, CLEAR)["probability"] == before["probability"]
 
-    def test_of_a_corpus_are_for_those_who_ask_it(self, asker: Connection, rules: Connection) -> None:
+    def test_rules_of_a_corpus_apply_only_to_questions_about_it(self, asker: Connection, rules: Connection) -> None:
         add_rule(rules, "hail", corpus=CORPUS)
 
         assert detect(asker, CLEAR)["probability"] < 1
         assert detect(asker, CLEAR, options=f'{{"corpus": "{CORPUS}"}}')["probability"] == 1
 
-    def test_of_a_corpus_are_matched_without_a_passage_of_it(self, asker: Connection, rules: Connection) -> None:
+    def test_rules_of_a_corpus_apply_without_any_passage(self, asker: Connection, rules: Connection) -> None:
         add_rule(rules, "hail", corpus=CORPUS)
         found = detect(asker, CLEAR, options=f'{{"corpus": "{CORPUS}", "top_k": 0}}')
 
@@ -207,7 +207,7 @@ class TestMany:
         ("questions", "options"),
         [([], "{}"), (["a", " "], "{}"), (["a", None], "{}"), (["a"], '{"corpus": 7}'), (["a"], '{"top_k": 1}')],
     )
-    def test_what_cannot_be_used_is_refused(self, asker: Connection, questions: list[Any], options: str) -> None:
+    def test_wrong_arguments_are_refused(self, asker: Connection, questions: list[Any], options: str) -> None:
         asked = "select pgclarify.submit_many('detect_ambiguity', %s::text[], options => %s)"
         assert state_of(asker, asked, [questions, options]) == WRONG
 

@@ -68,7 +68,7 @@ class TestDetecting:
             assert (one.is_ambiguous, one.kind, one.reasons) == (alone.is_ambiguous, alone.kind, alone.reasons)
             assert one.probability == pytest.approx(alone.probability, abs=1e-3)
 
-    def test_what_cannot_be_used(self, client: Client) -> None:
+    def test_wrong_arguments_of_detection_are_refused(self, client: Client) -> None:
         for wrong in (
             lambda: client.detect_ambiguity(" "),
             lambda: client.detect_ambiguity("q", threshold=2),
@@ -133,7 +133,7 @@ class TestAskingBack:
             with pytest.raises(NotFound):
                 client.clarifying_questions("dialogue")
 
-    def test_what_is_refused(self, client: Client, superuser: psycopg.Connection) -> None:
+    def test_wrong_replies_are_refused(self, client: Client, superuser: psycopg.Connection) -> None:
         asked = client.clarifying_questions("rental car days", form="select")
         with pytest.raises(InputError):
             client.reply(asked[0].run_id, ordinal=99)

@@ -70,7 +70,7 @@ class TestDetect:
         assert "\n  - " in done.out
         assert HINT.search(done.out)
 
-    def test_one_as_json(self, run: Run) -> None:
+    def test_a_single_detection_is_printed_as_json(self, run: Run) -> None:
         (row,) = run(
             "detect-ambiguity", FOLLOW_UP, "--history", "Who fixes it?", "--history", "Nora Blum.", "--json"
         ).rows
@@ -222,7 +222,7 @@ class TestAskBack:
         rows = run("clarifying-questions", "rental car", "-o", "scheme=standard", "--json").rows
         assert all(row["clarifying_question"] and row["ambiguity_type"] is None for row in rows)
 
-    def test_what_was_said_before_goes_along(self, run: Run, superuser: psycopg.Connection[Any]) -> None:
+    def test_the_history_is_sent_with_the_question(self, run: Run, superuser: psycopg.Connection[Any]) -> None:
         (row, *_) = run("clarifying-questions", "rental car", "--history", "I am in Canada.", "--json").rows
         history = scalar(superuser, "select history from pgclarify.run where run_id = %s", row["run_id"])
         assert history == ["I am in Canada."]

@@ -301,7 +301,7 @@ class TestTurns:
             [Turn(["Which car?", "What is the deductible of a rental?"], "A small one")],
         )
 
-    async def test_a_later_one(self, played: Played) -> None:
+    async def test_every_turn_is_stored_with_all_earlier_turns(self, played: Played) -> None:
         conversation_id = scalar(
             played.desk.owner,
             """
@@ -327,7 +327,7 @@ class TestTurns:
         )
 
     @pytest.mark.parametrize("gone", ["conversation", "run"])
-    async def test_of_what_is_gone(self, played: Played, gone: str) -> None:
+    async def test_turns_of_a_deleted_conversation_or_run_are_an_error(self, played: Played, gone: str) -> None:
         asked = await self.asked(played, ASKED)
         settings = {"text": "A small one"} | ({"conversation": 1} if gone == "conversation" else {})
         run = await played.start("reply", None, settings=settings, parent_run_id=asked)
@@ -429,7 +429,7 @@ class TestWhoSeesThem:
     def counts(self, connection: Connection) -> dict[str, int]:
         return {name: scalar(connection, f"select count(*) from pgclarify.{name}") for name in self.TABLES}  # noqa: S608
 
-    async def test_who_asked_members_of_that_role_and_the_analyst(
+    async def test_rows_are_visible_to_the_asker_its_members_and_the_analyst(
         self, played: Played, connect: Connect, make_role: MakeRole
     ) -> None:
         owner, asker = played.desk.owner, played.desk.user

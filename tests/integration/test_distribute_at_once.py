@@ -68,7 +68,7 @@ def start(connection: Connection, worker: HandWorker, top_k: int) -> int:
     return run_id
 
 
-def test_what_has_waited_for_a_move_finds_all_or_fails(
+def test_calls_that_waited_for_a_move_find_all_rows_or_fail(
     connection: Connection, connect: Connect, worker: HandWorker
 ) -> None:
     """A statement whose snapshot is older than the new tables would find nothing, and a run would keep that."""

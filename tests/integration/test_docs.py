@@ -304,7 +304,7 @@ def test_sql_of_operations_runs(database: str) -> None:
 
 
 @pytest.mark.committed
-def test_what_operations_removes_is_gone(database: str) -> None:
+def test_the_removal_of_the_page_on_operations_leaves_nothing(database: str) -> None:
     (removal,) = (block.code for block in blocks(OPERATIONS_PAGE, "sql") if "drop schema pgclarify" in block.code)
     left = """
         select count(*) from pg_shdepend as d

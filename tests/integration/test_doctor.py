@@ -122,16 +122,16 @@ def test_a_loopback_that_leads_nowhere(
     assert "--loopback-host" in checks["loopback"]["remedy"]
 
 
-def test_who_may_only_ask_can_check_the_loopback(
-    doctor: Doctor, database: str, make_role: MakeRole, hire: Hire
-) -> None:
+def test_a_user_can_check_the_loopback(doctor: Doctor, database: str, make_role: MakeRole, hire: Hire) -> None:
     hire()
     code, checks = doctor(as_role(database, make_role("pgclarify_user")))
     assert code == 0
     assert checks["loopback"]["level"] == checks["your rights"]["level"] == "ok"
 
 
-def test_who_may_only_look(doctor: Doctor, database: str, make_role: MakeRole, hire: Hire) -> None:
+def test_a_reader_gets_warnings_about_its_rights(
+    doctor: Doctor, database: str, make_role: MakeRole, hire: Hire
+) -> None:
     hire()
     code, checks = doctor(as_role(database, make_role("pgclarify_reader")))
     assert code == 0

@@ -69,7 +69,7 @@ class TestAdding:
         assert scalar(connection, "select revision from pgclarify.corpus") == revision
         assert worker.claim() == []
 
-    def test_what_a_search_does_not_see_is_no_new_content(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_new_uri_or_metadata_is_not_new_content(self, connection: Connection, worker: HandWorker) -> None:
         scalar(connection, ADD, "1", "Cars.")
         worker.index_everything()
 
@@ -129,7 +129,7 @@ class TestAdding:
             "'1', 'Cars.', metadata => '\"a\"'",
         ],
     )
-    def test_what_is_no_document_is_refused(self, connection: Connection, worker: HandWorker, arguments: str) -> None:
+    def test_a_wrong_document_is_refused(self, connection: Connection, worker: HandWorker, arguments: str) -> None:
         assert state_of(connection, f"select pgclarify.add_document('insurance', {arguments})") == INVALID_PARAMETER
         assert status(connection) == (0, 0, 0, 0, 0)
 
@@ -165,7 +165,7 @@ class TestRemoving:
         ]
         assert scalar(connection, "select count(*) from pgclarify_private.term_change") == 0
 
-    def test_of_what_is_pending(self, connection: Connection, worker: HandWorker) -> None:
+    def test_removing_a_pending_document_leaves_nothing(self, connection: Connection, worker: HandWorker) -> None:
         scalar(connection, ADD, "1", "Cars.")
 
         assert scalar(connection, "select pgclarify.remove_document('insurance', '1')")
@@ -173,7 +173,7 @@ class TestRemoving:
         assert status(connection) == (0, 0, 0, 0, 0)
         assert worker.claim() == []
 
-    def test_of_what_failed(self, connection: Connection, worker: HandWorker) -> None:
+    def test_removing_a_failed_document_leaves_nothing(self, connection: Connection, worker: HandWorker) -> None:
         scalar(connection, ADD, "1", "Cars.")
         worker.fail(worker.claim()[0])
 
@@ -295,7 +295,7 @@ class TestIndexing:
         assert worker.store(taken) == 1
         assert_counts_agree(connection)
 
-    def test_what_changed_meanwhile_is_left_out(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_document_changed_during_indexing_is_not_stored(self, connection: Connection, worker: HandWorker) -> None:
         scalar(connection, ADD, "1", "Cars.")
         scalar(connection, ADD, "2", "Trucks.")
         old = worker.claim()
@@ -309,7 +309,7 @@ class TestIndexing:
         assert contents(connection) == [("1", "Cars of today."), ("2", "Trucks.")]
         assert_counts_agree(connection)
 
-    def test_what_was_removed_meanwhile_is_left_out(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_document_removed_during_indexing_is_not_stored(self, connection: Connection, worker: HandWorker) -> None:
         scalar(connection, ADD, "1", "Cars.")
         scalar(connection, ADD, "2", "Trucks.")
         old = worker.claim()
@@ -321,7 +321,7 @@ class TestIndexing:
         assert_counts_agree(connection)
         assert scalar(connection, "select count(*) from pgclarify_private.staged_passage") == 0
 
-    def test_what_came_back_as_it_was_is_stored(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_document_changed_and_changed_back_is_stored(self, connection: Connection, worker: HandWorker) -> None:
         """A document was changed and changed back during indexing. The stored content is its present content."""
         scalar(connection, ADD, "1", "Cars.")
         old = worker.claim()
@@ -372,7 +372,7 @@ class TestIndexing:
         assert [[document["document_id"] for document in claim] for claim in claims] == [["2"], []]
         assert [document["document_id"] for document in worker.claim()] == ["1"]
 
-    def test_what_was_changed_and_leased_again_is_not_given_back_with_what_it_was(
+    def test_releasing_an_old_version_keeps_the_lease_of_the_new_one(
         self, connection: Connection, worker: HandWorker
     ) -> None:
         scalar(connection, ADD, "1", "Cars.")
@@ -388,7 +388,7 @@ class TestIndexing:
         assert worker.release(changed) == 1
         assert worker.claim() == changed
 
-    def test_what_was_changed_and_leased_again_is_not_released_by_a_late_store(
+    def test_a_late_store_keeps_the_lease_of_the_changed_document(
         self, connection: Connection, worker: HandWorker
     ) -> None:
         scalar(connection, ADD, "1", "Cars.")
@@ -401,7 +401,9 @@ class TestIndexing:
         assert worker.claim() == []
         assert worker.store(changed) == 1
 
-    def test_what_is_given_back_is_anybodys(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
+    def test_a_released_document_can_be_claimed_by_another_worker(
+        self, connection: Connection, worker: HandWorker, hire: Hire
+    ) -> None:
         for number in range(3):
             scalar(connection, ADD, str(number), "Cars.")
         other = hire()

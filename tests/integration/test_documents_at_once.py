@@ -173,7 +173,7 @@ class TestAtOnce:
         worker.index_everything()
         assert_counts_agree(connection)
 
-    def test_who_holds_a_whole_corpus_holds_up_no_other(
+    def test_an_open_change_of_a_corpus_does_not_delay_other_corpora(
         self, connection: Connection, hire: Hire, connect: Connect
     ) -> None:
         for corpus in ("insurance", "rental"):

@@ -101,7 +101,7 @@ def test_another_embedding_model(connection: Connection, hire: Hire) -> None:
     assert "passages" in due(worker)
 
 
-def test_what_comes_after_a_run(connection: Connection, hire: Hire) -> None:
+def test_work_is_due_for_each_state_of_a_run(connection: Connection, hire: Hire) -> None:
     worker = hire()
     connection.execute("select pgclarify.create_corpus('insurance')")
     worker.open_spaces()

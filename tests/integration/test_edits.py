@@ -26,7 +26,7 @@ __all__ = ["worker"]
 
 
 class TestWhatStays:
-    def test_one_paragraph_of_many(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_changed_paragraph_replaces_only_its_passage(self, connection: Connection, worker: HandWorker) -> None:
         add(connection, CARS, TRUCKS, VANS)
         worker.index_everything()
         before = passages(connection)
@@ -147,7 +147,7 @@ class TestWhatStays:
         assert scalar(connection, "select bool_and(lexemes @@ 'law') from pgclarify_private.passage")
         assert_counts_agree(connection)
 
-    def test_of_a_document_with_readers(self, connection: Connection, worker: HandWorker) -> None:
+    def test_unchanged_passages_stay_when_readers_change(self, connection: Connection, worker: HandWorker) -> None:
         for readers, contents in (("{boss}", [CARS, TRUCKS]), ("{staff}", [TRUCKS, VANS]), (None, [VANS, TRUCKS])):
             connection.execute(
                 "select pgclarify.add_document('insurance', '1', %s, readers => %s::name[])",
@@ -177,7 +177,7 @@ class TestTheGraph:
         assert waiting(connection, "pending_unlink") == [before[TRUCKS][0]]
         assert_counts_agree(connection)
 
-    def test_what_has_another_vector_is_linked_anew(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_passage_with_a_new_vector_is_linked_again(self, connection: Connection, worker: HandWorker) -> None:
         add(connection, CARS, title="Policy")
         add(connection, TRUCKS, document_id="2")
         worker.index_everything()
@@ -192,7 +192,7 @@ class TestTheGraph:
         assert scalar(connection, "select linked from pgclarify.corpus") == 1
         assert_counts_agree(connection)
 
-    def test_what_is_removed_leaves_nothing(self, connection: Connection, worker: HandWorker) -> None:
+    def test_removed_passages_leave_the_graph(self, connection: Connection, worker: HandWorker) -> None:
         add(connection, CARS, TRUCKS)
         add(connection, VANS, document_id="2")
         worker.index_everything()

@@ -108,7 +108,7 @@ def test_tcp_is_open_to_members_of_our_roles_with_their_passwords(data_dir: Path
         assert connection.execute("show port").fetchone() == (str(address.port),)
 
 
-def test_it_stays_open_until_it_is_closed(data_dir: Path, address: embedded.Address) -> None:
+def test_the_tcp_address_stays_open_over_restarts_until_it_is_closed(data_dir: Path, address: embedded.Address) -> None:
     embedded.listen(data_dir, address)
     dsn = embedded.start(data_dir)
     assert embedded.stop(data_dir)

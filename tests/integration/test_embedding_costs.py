@@ -102,7 +102,7 @@ class TestUsage:
         rows = connection.execute(USAGE).fetchall()
         assert [(row[0], row[5]) for row in rows] == [("cars", TOKENS), (None, TOKENS)]
 
-    def test_what_had_no_price_is_priced_later(self, connection: Connection, hire: Hire) -> None:
+    def test_embeddings_without_a_price_are_priced_later(self, connection: Connection, hire: Hire) -> None:
         worker = hire()
         space_id = corpus(connection, worker)
         count(worker, space_id=space_id)

@@ -202,9 +202,7 @@ def test_a_model_that_is_no_longer_what_it_was_says_so(connection: Connection, w
     assert error(connection) is None
 
 
-def test_what_kept_a_worker_from_filling_a_space_is_over_when_one_goes_on(
-    connection: Connection, worker: HandWorker
-) -> None:
+def test_a_worker_that_goes_on_clears_the_error_of_a_space(connection: Connection, worker: HandWorker) -> None:
     space_id = begin(connection, worker)
     worker.send("refuse_filling", embedding_space_id=space_id, error="the endpoint cannot be reached")
     worker.store_vectors(worker.claim_passages(1))

@@ -45,7 +45,7 @@ def test_documents_change_while_it_is_filled(connection: Connection, worker: Han
     assert nearest(connection, worker, "Buses.", NEW) == "Buses."
 
 
-def test_what_is_being_stored_when_it_begins_is_not_missed(
+def test_documents_stored_while_a_change_begins_are_embedded(
     connection: Connection, worker: HandWorker, hire: Hire
 ) -> None:
     connection.execute(ADD, ["4", "Trains."])
@@ -64,7 +64,7 @@ def test_what_is_being_stored_when_it_begins_is_not_missed(
     assert_complete(connection)
 
 
-def test_what_is_being_stored_at_the_switch_is_embedded_first(
+def test_the_switch_waits_for_documents_that_are_being_stored(
     connection: Connection, worker: HandWorker, hire: Hire
 ) -> None:
     begin(connection, worker)
@@ -81,7 +81,7 @@ def test_what_is_being_stored_at_the_switch_is_embedded_first(
     assert_complete(connection)
 
 
-def test_what_was_embedded_with_the_old_model_is_not_stored_after_the_switch(
+def test_vectors_of_the_old_model_are_refused_after_the_switch(
     connection: Connection, worker: HandWorker, hire: Hire
 ) -> None:
     begin(connection, worker, dimensions=4)
@@ -97,7 +97,7 @@ def test_what_was_embedded_with_the_old_model_is_not_stored_after_the_switch(
     assert_complete(connection)
 
 
-def test_what_somebody_is_removing_is_left_out(connection: Connection, worker: HandWorker) -> None:
+def test_passages_that_are_being_removed_are_left_out(connection: Connection, worker: HandWorker) -> None:
     begin(connection, worker)
     passages = worker.claim_passages()
     with connection.transaction():
@@ -109,7 +109,7 @@ def test_what_somebody_is_removing_is_left_out(connection: Connection, worker: H
     assert_complete(connection)
 
 
-def test_what_somebody_is_changing_comes_back(connection: Connection, worker: HandWorker) -> None:
+def test_passages_of_a_changed_document_are_claimed_again(connection: Connection, worker: HandWorker) -> None:
     begin(connection, worker)
     passages = worker.claim_passages()
     with connection.transaction():
@@ -123,7 +123,7 @@ def test_what_somebody_is_changing_comes_back(connection: Connection, worker: Ha
     assert_complete(connection)
 
 
-def test_what_is_not_stored_does_not_release_the_rest_of_a_claim(connection: Connection, worker: HandWorker) -> None:
+def test_a_vector_that_is_not_stored_keeps_the_rest_of_the_claim(connection: Connection, worker: HandWorker) -> None:
     begin(connection, worker)
     by_document = {passage["document_id"]: passage for passage in worker.claim_passages()}
     with connection.transaction():

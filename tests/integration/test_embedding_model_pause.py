@@ -42,7 +42,9 @@ def pass_on(connection: Connection, interval: str) -> None:
     )
 
 
-def test_it_asks_before_it_begins(connection: Connection, connect: Connect, worker: HandWorker) -> None:
+def test_a_change_asks_for_a_pause_before_it_begins(
+    connection: Connection, connect: Connect, worker: HandWorker
+) -> None:
     scalar(connection, SET, NEW)
     worker.open_spaces(DIMENSIONS)
     assert not scalar(connection, IS_PAUSED)
@@ -77,7 +79,9 @@ def test_workers_begin_nothing_meanwhile(connection: Connection, connect: Connec
     assert begun() == (1, 1, True)
 
 
-def test_it_asks_before_the_switch(connection: Connection, connect: Connect, worker: HandWorker) -> None:
+def test_a_change_asks_for_a_pause_before_the_switch(
+    connection: Connection, connect: Connect, worker: HandWorker
+) -> None:
     begin(connection, worker)
     fill(worker)
     with held(connect):
@@ -125,7 +129,7 @@ def test_not_while_there_is_something_to_fill(
     assert worker.advance_spaces() == [True]
 
 
-def test_what_is_given_up_pauses_nothing(connection: Connection, connect: Connect, worker: HandWorker) -> None:
+def test_cancelling_a_change_ends_its_pause(connection: Connection, connect: Connect, worker: HandWorker) -> None:
     scalar(connection, SET, NEW)
     worker.open_spaces(DIMENSIONS)
     with held(connect):

@@ -28,7 +28,7 @@ def counted(connection: Connection) -> list[tuple[object, ...]]:
     return connection.execute("select texts, tokens from pgclarify_private.embedding_usage").fetchall()
 
 
-async def test_what_is_embedded_until_a_worker_has_closed_its_ingestion_is_counted(
+async def test_embeddings_are_counted_until_ingestion_is_closed(
     database: str, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(provider=Provider.EXTRACTIVE)

@@ -79,7 +79,7 @@ class TestWhatGoes:
         erase(alice)
         assert places(connection) == set()
 
-    def test_what_an_evaluation_was_given_goes(
+    def test_erasing_deletes_the_text_from_evaluations(
         self, connection: Connection, alice: Connection, worker: HandWorker
     ) -> None:
         run_id = carry_out(alice, worker)
@@ -162,7 +162,7 @@ class TestWhatGoes:
 
         assert places(connection) == set()
 
-    def test_what_was_said_of_the_readings_of_a_corpus_goes(
+    def test_erasing_deletes_reasons_that_quote_the_corpus(
         self, connection: Connection, alice: Connection, worker: HandWorker
     ) -> None:
         said = [

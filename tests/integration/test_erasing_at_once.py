@@ -32,7 +32,7 @@ def named_processes(refused: pytest.ExceptionInfo[psycopg.Error]) -> set[int]:
         "select pgclarify.remove_document('insurance', 'open')",
     ],
 )
-def test_it_does_not_wait_for_transactions_that_have_asked_or_changed_other_documents(
+def test_erasing_does_not_wait_for_questions_or_changes_of_other_documents(
     alice: Connection, worker: HandWorker, connection: Connection, connect: Connect, statement: str
 ) -> None:
     carry_out(alice, worker)
@@ -58,7 +58,7 @@ def test_it_does_not_wait_for_transactions_that_have_asked_or_changed_other_docu
         "select pgclarify.drop_corpus('insurance')",
     ],
 )
-def test_it_names_the_process_that_it_would_wait_for(
+def test_erasing_names_the_process_that_blocks_it(
     alice: Connection, worker: HandWorker, connect: Connect, statement: str
 ) -> None:
     carry_out(alice, worker)
@@ -93,7 +93,7 @@ def test_it_names_the_process_that_it_would_wait_for(
         assert len(named) == 1 or "erase_document" in statement
 
 
-def test_it_names_the_process_that_locks_a_whole_table(
+def test_erasing_names_the_process_that_locks_a_table(
     alice: Connection, worker: HandWorker, connection: Connection
 ) -> None:
     carry_out(alice, worker)

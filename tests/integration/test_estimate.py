@@ -233,14 +233,14 @@ class TestWhoAsks:
             assert state_of(asker, call, [questions, corpus, top_k, options]) == state
 
 
-def test_it_can_be_read_in_any_transaction(asker: Connection) -> None:
+def test_an_estimate_works_in_a_serializable_transaction(asker: Connection) -> None:
     questions = of("isolation", 1)
     with asker.transaction():
         asker.execute("set transaction isolation level serializable")
         assert estimate(asker, questions).calls == 1 + TOP_K
 
 
-def test_it_is_explained(asker: Connection) -> None:
+def test_explain_shows_an_estimate(asker: Connection) -> None:
     row = row_of(asker, of("explaining", 2), sample=1)
     told = [line for (line,) in asker.execute("select pgclarify.explain(%s)", [row["run_id"]])]
     assert told[0].startswith(f"estimate in rental: 2 questions  (run {row['run_id']}, succeeded, ")
@@ -285,6 +285,6 @@ class TestElsewhere:
         assert "pgclarify explain" in err
         assert model.calls == before
 
-    async def test_it_is_awaited(self, service: Service) -> None:
+    async def test_the_async_client_estimates(self, service: Service) -> None:
         async with await connect_async(as_role(service.dsn, service.asker)) as client:
             assert (await client.estimate(of("awaiting", 1), top_k=2, budget=1)).calls == 2

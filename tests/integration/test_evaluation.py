@@ -153,7 +153,7 @@ def test_an_interrupted_evaluation_goes_on_and_judges_no_case_twice(
     assert json.loads(out)["figures"]["failed"]["value"] == 0
 
 
-def test_what_cannot_be_evaluated_is_refused_before_any_call(run: Run, service: Service) -> None:
+def test_a_wrong_evaluation_is_refused_before_any_call(run: Run, service: Service) -> None:
     for arguments in (
         ("run", "none.jsonl"),
         ("run", "ours.jsonl", "--method", "guess"),

@@ -23,13 +23,13 @@ class TestAskedAgain:
     def last(self, desk: Desk, run_id: int) -> str:
         return desk.told(run_id).splitlines()[-1].removeprefix("  Asked again: ")
 
-    def test_it_is_served_from_this_run(self, desk: Desk) -> None:
+    def test_an_equal_question_is_served_from_this_run(self, desk: Desk) -> None:
         run_id = explored(desk)
 
         assert self.last(desk, run_id).startswith("served from this run")
         assert desk.submit(search="dense") == run_id
 
-    def test_a_later_run_serves(self, desk: Desk) -> None:
+    def test_an_equal_question_is_served_from_a_later_run(self, desk: Desk) -> None:
         run_id = explored(desk)
         later = desk.enter(
             "clarify", scalar(desk.owner, "select settings from pgclarify.run where run_id = %s", run_id)
@@ -48,7 +48,7 @@ class TestAskedAgain:
         )
         assert desk.submit(search="dense") != run_id
 
-    def test_what_is_not_paid_for_again_is_the_operations(self, desk: Desk) -> None:
+    def test_each_operation_says_which_calls_are_reused(self, desk: Desk) -> None:
         asked = {
             ("investigate", "signal"): "; only prompts over the same passages are not paid for again",
             ("search", "model"): "; passages that are unchanged are not paid for again",
@@ -125,7 +125,9 @@ class TestAskedAgain:
         assert desk.submit(search="dense") != run_id, "the later worker was the last one"
 
     @pytest.mark.committed
-    def test_who_serves_nobody_is_not_in_service(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:
+    def test_a_worker_that_serves_no_runs_is_not_counted(
+        self, desk: Desk, connect: Connect, make_role: MakeRole
+    ) -> None:
         run_id = explored(desk)
         desk.worker.die()
         HandWorker(connect(make_role("pgclarify_worker")), model="another-model", is_serving=False)

@@ -26,7 +26,7 @@ __all__ = ["desk"]
 
 
 class TestDetection:
-    def test_of_one_question_it_says_what_spoke(self, desk: Desk) -> None:
+    def test_detection_of_one_question_shows_its_reasons(self, desk: Desk) -> None:
         history = ["Who painted the altar?", "Ida Holm"]
         settings = {"threshold": 0.25, "history": history}
         run_id = desk.start(desk.enter("detect_ambiguity", settings, question="Where was she born?", corpus_id=None))
@@ -63,7 +63,7 @@ class TestDetection:
         assert "Settings" not in told
         assert told.endswith("Asked again: a new run, since rules or the classifier of ambiguity may have changed")
 
-    def test_of_many_it_says_how_many_and_which(self, desk: Desk) -> None:
+    def test_detection_of_many_questions_shows_counts_and_the_ambiguous_ones(self, desk: Desk) -> None:
         questions = ["cars", 'where is "she" born', "bank", "How long is a rental paid for?"]
         run_id = desk.start(
             desk.enter("detect_ambiguity", {"questions": 0}, question=json.dumps(questions), corpus_id=None)
@@ -98,7 +98,7 @@ class TestDetection:
             ('{"a": 1', "0 questions"),
         ],
     )
-    def test_what_was_asked_is_told_by_its_number(self, desk: Desk, question: str, shown: str) -> None:
+    def test_many_questions_are_shown_by_their_number(self, desk: Desk, question: str, shown: str) -> None:
         """Also for an invalid question: each run is shown."""
         run_id = desk.enter("detect_ambiguity", {"questions": 0}, question=question, corpus_id=None)
 
@@ -154,7 +154,7 @@ class TestRewriting:
             "  Asked again: a new run; calls that this one paid for are not paid for again",
         ]
 
-    def test_one_that_stays_is_told_with_the_reason(self, desk: Desk) -> None:
+    def test_an_unchanged_question_is_shown_with_the_reason(self, desk: Desk) -> None:
         run_id = desk.start(desk.enter("rewrite", {}, question="Where was she born?", corpus_id=None))
         reason = "nothing was said before it"
         record(desk, run_id, "rewriting", {"rewritten": "Where was she born?", "was_ambiguous": True, "reason": reason})
@@ -297,7 +297,7 @@ class TestStates:
             assert ("the corpus was dropped" in desk.told(run_id)) == (OPERATIONS[operation][1] is not None)
 
 
-def test_what_is_foreign_is_harmless(desk: Desk) -> None:
+def test_foreign_text_is_sanitized_in_explanations(desk: Desk) -> None:
     """Text of a user, a document or a model stays on its line."""
     evil = "one\ntwo\x1b[2J\u202e" + "x" * 1000
     asked_back = desk.start(desk.enter("clarifying_questions", ASKED_BACK | {"history": [evil]}, question=evil))
@@ -317,7 +317,7 @@ def test_what_is_foreign_is_harmless(desk: Desk) -> None:
         assert not any(line.startswith("two") for line in lines)
 
 
-def test_who_may_not_see_the_run_is_told_nothing(desk: Desk, connect: Connect, make_role: MakeRole) -> None:
+def test_a_role_that_may_not_see_a_run_gets_no_explanation(desk: Desk, connect: Connect, make_role: MakeRole) -> None:
     stranger, member = connect(make_role("pgclarify_user")), connect(make_role(desk.user.info.user))
     for operation, (settings, corpus_id) in OPERATIONS.items():
         run_id = desk.enter(operation, settings, corpus_id=corpus_id)

@@ -37,7 +37,7 @@ def below(told: list[str], stage: str) -> list[str]:
 
 @pytest.mark.usefixtures("model")
 class TestRuns:
-    def test_of_detection(self, asker: psycopg.Connection[Any]) -> None:
+    def test_explain_shows_detections(self, asker: psycopg.Connection[Any]) -> None:
         for options in ({}, {"corpus": "rental"}):
             told = ask(asker, "detect_ambiguity", "rental cars", HISTORY, json.dumps(options))
             first, *because = below(told, "detection")
@@ -45,14 +45,14 @@ class TestRuns:
             reasons = scalar(asker, "select reasons from pgclarify.detection order by run_id desc limit 1")
             assert len(because) == len(reasons)
 
-    def test_of_rewriting(self, asker: psycopg.Connection[Any]) -> None:
+    def test_explain_shows_a_rewrite(self, asker: psycopg.Connection[Any]) -> None:
         asker.execute("select pgclarify.rewrite('And it?', %s, '{\"threshold\": 0}')", [HISTORY])
         rewritten = scalar(asker, "select rewritten from pgclarify.rewriting order by run_id desc limit 1")
         told = explained(asker, scalar(asker, "select max(run_id) from pgclarify.run")).splitlines()
         first = "Unchanged" if rewritten == "And it?" else f"Question: {rewritten}"
         assert below(told, "rewriting")[0] == first
 
-    def test_of_asking_back(self, asker: psycopg.Connection[Any]) -> None:
+    def test_explain_shows_clarifying_questions_and_replies(self, asker: psycopg.Connection[Any]) -> None:
         asked = ask(asker, "clarifying_questions", "rental cars", "rental")
         count = scalar(asker, "select max(ordinal) from pgclarify.clarifying_question")
         below_checks = [line for line in below(asked, "checking") if re.match(r"\d+\. ", line)]
@@ -66,7 +66,7 @@ class TestRuns:
         question = scalar(asker, "select question from pgclarify.conversation_turn order by created_at desc limit 1")
         assert below(told, "rewriting") == [f"Question: {question}"]
 
-    def test_of_listed_answers(self, asker: psycopg.Connection[Any]) -> None:
+    def test_explain_shows_listed_answers(self, asker: psycopg.Connection[Any]) -> None:
         told = ask(asker, "list_answers", "What does a rental car cost?", "rental")
         answers = asker.execute("select ordinal, answer from pgclarify.listed_answer order by ordinal").fetchall()
         assert len(answers) > 1
@@ -80,7 +80,9 @@ class TestRuns:
             assert proof.startswith("Proof: #")
 
     @pytest.mark.parametrize(("threshold", "route"), [(0, "clarified"), (1, "answered")])
-    def test_of_clarify_with_a_gate(self, asker: psycopg.Connection[Any], threshold: float, route: str) -> None:
+    def test_explain_shows_the_route_of_clarify(
+        self, asker: psycopg.Connection[Any], threshold: float, route: str
+    ) -> None:
         question, options = "How many days does rental reimbursement pay for?", {"ask_back": "auto"}
         told = ask(asker, "clarify", question, "rental", 20, "5min", json.dumps(options | {"threshold": threshold}))
         assert re.match(rf"  Route: {route}\b", told[4])
@@ -90,7 +92,7 @@ class TestRuns:
         assert any(re.match(r"\d\. .* Answer: ", line) for line in below(told, "consolidation"))
 
 
-def test_what_the_model_failed_at_is_told(asker: psycopg.Connection[Any], model: Server) -> None:
+def test_explain_shows_the_error_of_the_model(asker: psycopg.Connection[Any], model: Server) -> None:
     model.behavior = lambda _: PROSE
     for call in ("clarifying_questions('leave', 'rental')", "list_answers('leave', 'rental')"):
         with pytest.raises(psycopg.Error):

@@ -87,7 +87,7 @@ class TestClarifyingQuestions:
             "        3. Do you drive?",
         ]
 
-    def test_of_no_corpus_stand_below_the_call(self, desk: Desk) -> None:
+    def test_questions_without_a_corpus_stand_below_the_call(self, desk: Desk) -> None:
         settings = {key: ASKED_BACK[key] for key in ("scheme", "form", "count", "examples")} | {"check": "none"}
         run_id = desk.start(desk.enter("clarifying_questions", settings, corpus_id=None))
         record_questions(desk, run_id, [question(1, "Which?", "This one?", is_answerable=None)])
@@ -177,9 +177,7 @@ class TestListedAnswers:
             "        2. a full tank",
         ]
 
-    def test_what_is_from_a_document_that_the_reader_may_not_read_now_is_left_out(
-        self, desk: Desk, run_id: int
-    ) -> None:
+    def test_proofs_from_documents_that_may_not_be_read_now_are_left_out(self, desk: Desk, run_id: int) -> None:
         self.finish(desk, run_id)
         desk.owner.execute(
             "select pgclarify.add_document('insurance', '101', 'Rental reimbursement pays for thirty days.', "

@@ -27,7 +27,7 @@ __all__ = ["desk"]
         ("Grüße, 世界 👋", "Grüße, 世界 👋"),
     ],
 )
-def test_what_is_not_seen_is_spelt_out(connection: Connection, given: str, shown: str) -> None:
+def test_invisible_characters_are_spelt_out(connection: Connection, given: str, shown: str) -> None:
     assert scalar(connection, "select pgclarify_private.shown(%s)", given) == shown
 
 

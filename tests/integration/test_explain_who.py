@@ -11,7 +11,9 @@ UNDEFINED_OBJECT = "42704"
 
 
 class TestWho:
-    def test_it_is_whose_run_it_is(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:
+    def test_only_roles_that_see_a_run_get_its_explanation(
+        self, desk: Desk, connect: Connect, make_role: MakeRole
+    ) -> None:
         run_id = explored(desk)
         stranger = connect(make_role("pgclarify_user"))
         member = connect(make_role(desk.user.info.user))

@@ -45,7 +45,7 @@ class TestNeighbors:
         assert (row["content"], row["start_char"], row["signal_score"]) == ("At 25.", 0, None)
         assert row["similarity"] == pytest.approx(math.cos(math.radians(15)), abs=0.001)
 
-    def test_that_are_known_are_not_read_again(
+    def test_the_text_of_known_neighbors_is_not_read_again(
         self, connection: Connection, user: Connection, worker: HandWorker
     ) -> None:
         known = [passage(connection, angle)["passage_id"] for angle in ("0", "10")]
@@ -59,7 +59,7 @@ class TestNeighbors:
     ) -> None:
         assert len(near(worker, ask(user, worker), [passage(connection, "0")], k=k)) == found
 
-    def test_that_may_not_be_read_take_no_place(
+    def test_hidden_neighbors_take_no_place(
         self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole
     ) -> None:
         add(connection, {"10": "At 10."}, readers=[make_role(name="boss")])
@@ -72,7 +72,7 @@ class TestNeighbors:
         add(connection, {"10": "At 10."})
         assert [row["document_id"] for row in near(worker, run_id, batch, k=2)] == ["10", "25", "0", "25"]
 
-    def test_that_are_gone(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+    def test_removed_neighbors_are_left_out(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
         run_id, batch = ask(user, worker), [passage(connection, "0"), passage(connection, "10")]
         connection.execute("select pgclarify.remove_document('insurance', '10')")
 
@@ -86,7 +86,7 @@ class TestNeighbors:
         assert near(worker, run_id, [passage(connection, "0")]) == []
         assert near(worker, run_id, []) == []
 
-    def test_of_a_space_that_another_transaction_has_dropped(
+    def test_a_dropped_space_has_no_neighbors(
         self, connection: Connection, user: Connection, worker: HandWorker
     ) -> None:
         run_id, there = ask(user, worker), [passage(connection, "0")]
@@ -161,7 +161,7 @@ class TestCandidates:
             (5, "25", 0.5, "neighbor", None, 2, None),
         ]
 
-    def test_that_are_gone_or_hidden_are_not_kept(
+    def test_removed_or_hidden_candidates_are_not_stored(
         self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole
     ) -> None:
         run_id = ask(user, worker)

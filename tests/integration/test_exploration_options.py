@@ -73,7 +73,9 @@ class TestOptions:
             ({"method": "exhaustive"}, "method"),
         ],
     )
-    def test_that_are_refused(self, user: Connection, worker: HandWorker, options: dict[str, Any], option: str) -> None:
+    def test_wrong_options_of_search_are_refused_with_a_hint(
+        self, user: Connection, worker: HandWorker, options: dict[str, Any], option: str
+    ) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
             user.execute("select pgclarify.search('cars', 'insurance', options => %s)", [json.dumps(options)])
         told = refused.value.diag
@@ -93,7 +95,7 @@ class TestOptions:
         assert len(worker.retrieve(ids[1], 1, "at 10", [1, 0, 0, 0])) == len(ANGLES)
 
     @pytest.mark.committed
-    def test_what_comes_too_late_is_waited_for_by_its_number(self, user: Connection, worker: HandWorker) -> None:
+    def test_a_timeout_names_the_run_to_wait_for(self, user: Connection, worker: HandWorker) -> None:
         with pytest.raises(psycopg.Error) as late:
             user.execute("""select pgclarify.search('cars', 'insurance', options => '{"timeout": "0.1s"}')""")
         assert late.value.sqlstate == "PC002"
@@ -138,7 +140,7 @@ class TestOptionsOfClarify:
         for options in ('{"budget": 4}', '{"budget": 5, "retrieval": "adaptive"}'):
             assert scalar(user, self.CALLS[0], 4, options)
 
-    def test_what_would_be_taken_for_a_name(self, user: Connection, worker: HandWorker) -> None:
+    def test_reranker_none_is_refused_as_a_name(self, user: Connection, worker: HandWorker) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
             user.execute(self.CALLS[0].encode(), [4, '{"reranker": "none"}'])
         assert refused.value.diag.column_name == "reranker"

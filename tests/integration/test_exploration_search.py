@@ -37,7 +37,9 @@ class TestPassages:
         find(worker, run_id, vector=[0, 1, 0, 0])
         assert scalar(connection, vector, run_id) == "[1,0,0,0]", "the vector of a step is not that of the question"
 
-    def test_of_a_run_that_is_lost(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+    def test_a_lost_or_cancelled_run_finds_nothing_more(
+        self, connection: Connection, user: Connection, worker: HandWorker
+    ) -> None:
         run_id = ask(user, worker)
         there = [passage(connection, "0")]
         with pytest.raises(psycopg.Error) as refused:
@@ -51,7 +53,9 @@ class TestPassages:
             record(worker, run_id, there)
         assert refused.value.sqlstate == "PC006"
 
-    def test_of_a_corpus_that_was_dropped(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+    def test_a_run_of_a_dropped_corpus_fails(
+        self, connection: Connection, user: Connection, worker: HandWorker
+    ) -> None:
         run_id = ask(user, worker)
         there = [passage(connection, "0")]
         connection.execute("select pgclarify.drop_corpus('insurance')")
@@ -63,7 +67,7 @@ class TestPassages:
         with pytest.raises(psycopg.errors.UndefinedObject):
             near(worker, run_id, there)
 
-    def test_of_who_may_not_search_the_corpus_any_more(
+    def test_a_run_of_a_role_that_lost_the_corpus_is_refused(
         self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole
     ) -> None:
         run_id, there = ask(user, worker), [passage(connection, "0")]
@@ -80,7 +84,9 @@ class TestPassages:
         connection.execute("update pgclarify_private.corpus set reader = 'pgclarify_reader'")
         assert near(worker, run_id, there)
 
-    def test_of_another_embedding_model(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+    def test_a_vector_of_another_embedding_model_is_refused(
+        self, connection: Connection, user: Connection, worker: HandWorker
+    ) -> None:
         run_id = ask(user, worker)
         vector, there = [1.0, 0.0, 0.0, 0.0], [passage(connection, "0")]
         with pytest.raises(psycopg.errors.SerializationFailure):

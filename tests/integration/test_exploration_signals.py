@@ -39,12 +39,12 @@ class TestSignals:
         ]
         assert least < same["signal_score"] < least + 0.01
 
-    def test_of_a_vector_of_zeros(self, user: Connection, worker: HandWorker) -> None:
+    def test_a_vector_of_zeros_gives_the_lowest_signal(self, user: Connection, worker: HandWorker) -> None:
         found = find(worker, ask(user, worker), question="at 10", vector=[0, 0, 0, 0], method="lexical", signal="dense")
         assert [one["signal_score"] for one in found] == pytest.approx([1e-6] * len(found))
         assert found
 
-    def test_of_a_vector_of_the_wrong_length(self, user: Connection, worker: HandWorker) -> None:
+    def test_a_vector_of_the_wrong_length_is_an_error(self, user: Connection, worker: HandWorker) -> None:
         run_id = ask(user, worker)
         for signal in ("lexical", "dense", "both"):
             with pytest.raises(psycopg.errors.DataException) as wrong:
@@ -99,7 +99,7 @@ class TestSignals:
         assert max(score for _, score in nowhere) > 0.01
 
     @pytest.mark.parametrize("question", ["boat", "", "the"])
-    def test_of_words_that_nothing_has(self, user: Connection, worker: HandWorker, question: str) -> None:
+    def test_unknown_words_give_the_lowest_signal(self, user: Connection, worker: HandWorker, question: str) -> None:
         run_id = ask(user, worker)
         found = find(worker, run_id, question=question, vector=[1, 0, 0, 0], signal="lexical")
         assert [one["signal_score"] for one in found] == pytest.approx([1e-6] * len(ANGLES))

@@ -94,7 +94,9 @@ class TestLoading:
             (None, None, {}, None)
         ]
 
-    def test_what_cannot_be_a_document_is_none(self, connection: Connection, worker: HandWorker) -> None:
+    def test_rows_with_null_blank_or_too_long_text_are_no_documents(
+        self, connection: Connection, worker: HandWorker
+    ) -> None:
         connection.execute("""
             insert into article (id, body)
             values (1, null), (2, ''), (3, e' \\t\\n'), (4, 'Cars.'), (5, repeat('x', 10000000)),
@@ -322,7 +324,7 @@ class TestChanges:
         worker.follow_everything()
         assert_in_step(connection)
 
-    def test_one_id_twice(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_repeated_id_fails_the_source(self, connection: Connection, worker: HandWorker) -> None:
         connection.execute(
             "create table log (id bigint, body text, day integer, primary key (id, day)) partition by list (day)"
         )
@@ -339,7 +341,7 @@ class TestChanges:
 
 
 class TestWorker:
-    def test_it_follows_by_itself(
+    def test_a_worker_follows_attached_tables_without_a_call(
         self, database: str, connection: Connection, run_worker: Callable[..., Worker]
     ) -> None:
         connection.execute("select pgclarify.create_corpus('kb')")

@@ -182,7 +182,7 @@ class TestAtOnce:
         assert second.send("follow_changes", **batch) == [{"done": 1}]
         assert_in_step(connection)
 
-    def test_who_adds_a_document_of_the_same_id_is_not_waited_for(
+    def test_an_open_transaction_with_the_same_id_does_not_block_following(
         self, connection: Connection, connect: Connect, workers: list[HandWorker]
     ) -> None:
         workers[0].follow_everything()

@@ -36,7 +36,7 @@ class TestOthersDocuments:
         assert scalar(connection, "select pgclarify.remove_document('kb', '1')")
         assert_counts_agree(connection)
 
-    def test_what_is_somebody_elses_is_left_alone(self, connection: Connection, worker: HandWorker) -> None:
+    def test_documents_added_by_hand_are_not_replaced(self, connection: Connection, worker: HandWorker) -> None:
         attach(connection)
         worker.follow_everything()
         connection.execute("select pgclarify.add_document('kb', '2', 'By hand.')")
@@ -169,7 +169,7 @@ class TestWhatStandsInTheWay:
             assert connection.execute(STATE).fetchall() == [("following",), ("following",)]
             assert_in_step(connection)
 
-    def test_who_attached_it_may_read_it_no_more(
+    def test_a_source_fails_when_its_role_may_not_read_the_table_any_more(
         self, connection: Connection, worker: HandWorker, make_role: MakeRole
     ) -> None:
         alice = make_role("pgclarify_user")

@@ -26,7 +26,7 @@ def wide(length: int) -> str:
 
 
 class TestIds:
-    def test_one_that_is_too_wide_for_an_index(self, connection: Connection, worker: HandWorker) -> None:
+    def test_an_id_that_is_too_wide_for_an_index_is_skipped(self, connection: Connection, worker: HandWorker) -> None:
         connection.execute(f"create table note ({COLUMNS.format('text')})".encode())
         for id_, body in (("a", "a"), ("z", "z"), (wide(866), "wide"), (wide(870), "too wide")):
             connection.execute(INSERT, [id_, body])
@@ -166,7 +166,7 @@ class TestValues:
         assert scalar(connection, "select error from pgclarify.source_status") is None
         assert_counts_agree(connection)
 
-    def test_what_a_row_was_before_is_not_found(self, connection: Connection, attached: HandWorker) -> None:
+    def test_the_old_text_of_an_unfit_row_is_removed(self, connection: Connection, attached: HandWorker) -> None:
         attached.follow_everything()
         attached.index_everything()
         connection.execute("update article set body = 'Trucks ' || id where id < 9")
@@ -186,7 +186,7 @@ class TestValues:
 
 class TestRemoval:
     @pytest.mark.committed
-    def test_who_adds_its_documents_by_hand_is_no_victim(
+    def test_removing_a_source_keeps_documents_added_by_hand(
         self, connection: Connection, connect: Connect, worker: HandWorker
     ) -> None:
         connection.execute("insert into article (id, body) select n, 'Cars.' from generate_series(1, 9) as n")

@@ -56,7 +56,9 @@ def plant(note: int, bob: Connection, connection: Connection) -> Plant:
 
 
 class TestWhatItReads:
-    def test_it_reads_nothing_of_other_owners(self, plant: Plant, bob: Connection, connection: Connection) -> None:
+    def test_code_of_an_owner_reads_no_table_of_other_owners(
+        self, plant: Plant, bob: Connection, connection: Connection
+    ) -> None:
         plant("select string_agg(body, ' ') into v_text from app.article; insert into bobs.loot values ('a', v_text);")
 
         assert state_of(connection, NEXT_KEYS) == "42501"
@@ -65,7 +67,7 @@ class TestWhatItReads:
         assert rows(bob, "select said from bobs.loot") == []
 
     @pytest.mark.parametrize("code", ["perform body from bobs.page;", "perform from pg_class;"])
-    def test_it_may_read_what_is_its_owners_and_everybodys(
+    def test_code_of_an_owner_reads_its_own_tables_and_public_ones(
         self, plant: Plant, bob: Connection, connection: Connection, code: str
     ) -> None:
         bob.execute("create table bobs.page (id bigint primary key, body text)")
@@ -210,7 +212,7 @@ class TestWhatItDoes:
         assert rows(connection, state) == ["following"]
 
     @pytest.mark.committed
-    def test_what_a_session_keeps_is_forgotten(
+    def test_session_state_of_foreign_code_is_discarded(
         self, plant: Plant, connection: Connection, database: str, make_role: MakeRole, note: int
     ) -> None:
         plant("", is_overlooked=True)

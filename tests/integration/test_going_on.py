@@ -64,7 +64,7 @@ class TestCorpus:
         assert rows(alice, "select distinct corpus from pgclarify.run") == [{"corpus": "atlas"}]
 
     @pytest.mark.parametrize("how", ["dropped", "made anew", "not for her any more"])
-    def test_that_is_gone_is_no_other(
+    def test_a_conversation_does_not_switch_to_another_corpus(
         self, connection: Connection, alice: Connection, make_role: MakeRole, begun: dict[str, Any], how: str
     ) -> None:
         connection.execute(MAKE_OPEN_CORPUS, ["other"])
@@ -89,7 +89,9 @@ class TestCorpus:
         assert "atlas" in (gone.value.diag.message_detail or "")
         assert scalar(connection, RUNS) == count
 
-    def test_of_none_stays_of_none(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
+    def test_a_conversation_without_a_corpus_stays_without_one(
+        self, connection: Connection, worker: HandWorker, alice: Connection
+    ) -> None:
         turn = choose(alice, carry_out(worker, enter(connection, alice.info.user, has_corpus=False)))
         alice.execute("set pgclarify.corpus = 'atlas'")
 

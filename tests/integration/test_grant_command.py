@@ -156,7 +156,7 @@ def test_how_to_close_an_open_corpus_is_a_statement(
     assert scalar(connection, "select reader from pgclarify.corpus where corpus = %s", corpus) is None
 
 
-def test_what_cannot_be_done_is_not_begun(run: Run, connection: Connection, corpus: str) -> None:
+def test_a_grant_that_cannot_succeed_changes_nothing(run: Run, connection: Connection, corpus: str) -> None:
     nobody = f"nobody in {corpus}"
     for arguments in (
         ("corpus", "grant", nobody, "--user", corpus),
@@ -185,7 +185,7 @@ def test_names_are_quoted_and_harmless_on_a_screen(run: Run, corpus: str, connec
         assert scalar(connection, "select pg_has_role(%s, 'pgclarify_reader', 'usage')", evil) is True
 
 
-def test_who_may_not_make_roles_is_told(
+def test_a_role_that_may_not_make_roles_gets_an_error(
     run: Run,
     database: str,
     connection: Connection,

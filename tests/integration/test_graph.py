@@ -183,7 +183,7 @@ class TestLinking:
         assert link(worker) == 40
         assert link(worker) == 0
 
-    def test_what_is_loaded_is_left_for_a_minute(self, corpus: Connection, hire: Hire) -> None:
+    def test_fresh_passages_are_linked_after_a_minute(self, corpus: Connection, hire: Hire) -> None:
         worker = hire()
         add(corpus, MANY)
         worker.open_spaces()

@@ -126,7 +126,7 @@ async def test_the_lists_are_those_of_the_database(loaded: Connection, hire: Hir
     np.testing.assert_allclose([row[3] for row in built], [row[3] for row in walked], atol=1e-6)
 
 
-async def test_what_is_in_the_present_folder_is_not_run(
+async def test_modules_in_the_current_folder_are_not_imported(
     loaded: Connection, hire: Hire, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     tmp_path.joinpath("numpy.py").write_text("raise SystemExit(1)")
@@ -163,7 +163,7 @@ async def test_fewer_passages_than_neighbors(corpus: Connection, hire: Hire) -> 
     assert lists(corpus) == {"0": ["10", "25"], "10": ["0", "25"], "25": ["10", "0"], "nowhere": []}
 
 
-async def test_what_changes_meanwhile_is_not_lost(loaded: Connection, hire: Hire) -> None:
+async def test_changes_during_the_build_are_linked(loaded: Connection, hire: Hire) -> None:
     indexer, other = hire(), hire()
 
     def meanwhile() -> None:
@@ -181,7 +181,7 @@ async def test_what_changes_meanwhile_is_not_lost(loaded: Connection, hire: Hire
     assert_right(loaded)
 
 
-async def test_what_changes_while_lists_are_replaced(loaded: Connection, hire: Hire) -> None:
+async def test_changes_while_lists_are_replaced_are_linked(loaded: Connection, hire: Hire) -> None:
     indexer, worker = hire(), hire()
     link(worker)
     loaded.execute("select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")

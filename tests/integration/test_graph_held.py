@@ -60,7 +60,7 @@ def test_a_deletion_that_is_thought_better_of(small: Connection, connect: Connec
     assert_counts_agree(small)
 
 
-def test_what_somebody_holds_keeps_nobody_up(corpus: Connection, connect: Connect, hire: Hire) -> None:
+def test_locked_passages_do_not_delay_the_linking_of_others(corpus: Connection, connect: Connect, hire: Hire) -> None:
     worker = hire()
     add(corpus, MANY)
     worker.index_everything()
@@ -79,7 +79,7 @@ def test_what_somebody_holds_keeps_nobody_up(corpus: Connection, connect: Connec
     assert_counts_agree(corpus)
 
 
-def test_what_is_being_removed_is_walked_past_once(corpus: Connection, connect: Connect, hire: Hire) -> None:
+def test_passages_that_are_being_removed_are_visited_once(corpus: Connection, connect: Connect, hire: Hire) -> None:
     worker = hire()
     add(corpus, MANY)
     worker.index_everything()
@@ -94,9 +94,7 @@ def test_what_is_being_removed_is_walked_past_once(corpus: Connection, connect: 
         assert set(lists(corpus)) == {"38", "39"}
 
 
-def test_what_is_removed_after_a_walk_has_begun_begins_no_other(
-    corpus: Connection, connect: Connect, hire: Hire
-) -> None:
+def test_removals_during_a_walk_start_no_other_walk(corpus: Connection, connect: Connect, hire: Hire) -> None:
     worker = hire()
     add(corpus, MANY)
     worker.index_everything()
@@ -116,7 +114,9 @@ def test_what_is_removed_after_a_walk_has_begun_begins_no_other(
     assert_counts_agree(corpus)
 
 
-def test_what_is_being_removed_stands_in_front_of_nobody(corpus: Connection, connect: Connect, hire: Hire) -> None:
+def test_passages_that_are_being_removed_do_not_block_new_ones(
+    corpus: Connection, connect: Connect, hire: Hire
+) -> None:
     worker = hire()
     add(corpus, MANY)
     worker.index_everything()

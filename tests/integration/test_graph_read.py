@@ -57,7 +57,7 @@ class TestNeighbors:
         call = "select pgclarify.neighbors('insurance', '0', %s, %s::integer)"
         assert state_of(linked, call, [self.passage(linked, "0"), k]) == "22023"
 
-    def test_what_does_not_exist(self, linked: Connection) -> None:
+    def test_neighbors_of_a_missing_passage_is_an_error(self, linked: Connection) -> None:
         call = "select pgclarify.neighbors(%s, %s, %s)"
         there = self.passage(linked, "0")
         assert state_of(linked, call, ["nothing", "0", there]) == "42704"
@@ -70,7 +70,7 @@ class TestNeighbors:
 
         assert neighbors(corpus, "0") == []
 
-    def test_what_may_not_be_read_is_not_there(
+    def test_hidden_neighbors_look_like_missing_ones(
         self, linked: Connection, connect: Connect, make_role: MakeRole, hire: Hire
     ) -> None:
         boss, staff = make_role("pgclarify_user"), make_role("pgclarify_user")
@@ -97,7 +97,7 @@ class TestNeighbors:
         assert len(messages) == 1
 
     @pytest.mark.committed
-    def test_what_may_not_be_read_takes_no_place_among_words(
+    def test_hidden_passages_take_no_place_among_lexical_neighbors(
         self, connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
     ) -> None:
         boss, staff = make_role("pgclarify_user"), make_role("pgclarify_user")

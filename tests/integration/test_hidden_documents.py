@@ -262,7 +262,7 @@ def test_every_public_function_is_compared(connection: Connection, make_role: Ma
     assert names == WRITE | ASK | READ.keys()
 
 
-def test_who_may_read_them_has_a_revision_of_them(make_world: MakeWorld) -> None:
+def test_hidden_documents_change_the_revision_only_for_their_readers(make_world: MakeWorld) -> None:
     world = make_world()
     revision = "select revision from pgclarify.corpus"
     world.hide(1)
@@ -324,7 +324,7 @@ class TestWords:
         )
         return world
 
-    def test_of_hidden_passages_alone_leaves_others_as_they_are(self, world: World) -> None:
+    def test_words_of_hidden_passages_do_not_change_other_results(self, world: World) -> None:
         before = [found(world.alice, question) for question in QUESTIONS]
 
         for number in range(2, 6):
@@ -343,7 +343,7 @@ class TestWords:
         assert list(found(world.alice, "merger")) == ["hidden 1"]
         assert set(found(world.alice, "merger of cars")) >= {"hidden 1", "one"}
 
-    def test_of_hidden_passages_keeps_none_from_being_found(self, world: World) -> None:
+    def test_words_of_hidden_passages_do_not_displace_visible_ones(self, world: World) -> None:
         """The hidden word is the rarest one of the question, but does not decide which passages are candidates."""
         world.maintenance.execute("update pgclarify_private.term set passages = passages + 6000 where lexeme = 'car'")
 

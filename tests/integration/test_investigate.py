@@ -66,7 +66,9 @@ class TestSteps:
         ]
         assert rows(alice, "select from pgclarify.citation") == []
 
-    def test_of_an_earlier_attempt_are_gone(self, connection: Connection, hire: Hire, worker: HandWorker) -> None:
+    def test_steps_of_an_earlier_attempt_are_deleted(
+        self, connection: Connection, hire: Hire, worker: HandWorker
+    ) -> None:
         run_id = submit(connection)
         worker.start(run_id)
         worker.retrieve(run_id, question="bridge Ure Nora Blum")
@@ -88,7 +90,7 @@ class TestSteps:
         other.finish(run_id, 2)
         assert investigation(connection, run_id)["answer"] == "Blum"
 
-    def test_of_a_run_that_was_cancelled_are_refused(self, worker: HandWorker, alice: Connection) -> None:
+    def test_steps_of_a_cancelled_run_are_refused(self, worker: HandWorker, alice: Connection) -> None:
         run_id = submit(alice)
         worker.start(run_id)
         record(worker, run_id, unanswered(1, "follow_up"))
@@ -131,7 +133,7 @@ class TestSteps:
             record(worker, run_id, answered(1, "direct", "x", cite(99, "x")))
         assert rows(alice, "select from pgclarify.investigation_step") == []
 
-    def test_one_is_the_conclusion(self, worker: HandWorker, alice: Connection) -> None:
+    def test_a_run_has_one_conclusion(self, worker: HandWorker, alice: Connection) -> None:
         run_id = submit(alice)
         worker.start(run_id)
         record(worker, run_id, unanswered(1, "conclusion"))

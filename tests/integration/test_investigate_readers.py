@@ -47,7 +47,7 @@ class TestWhoMaySee:
         for call in ("result(%s)", "cancel(array[%s]::bigint[])", "consolidate(%s)"):
             assert state_of(stranger, f"select pgclarify.{call}", [run_id]) == UNDEFINED_OBJECT
 
-    def test_who_may_not_search_the_corpus_may_not_ask(
+    def test_a_role_that_may_not_search_a_corpus_may_not_investigate_it(
         self, connection: Connection, worker: HandWorker, alice: Connection, stranger: Connection
     ) -> None:
         connection.execute("update pgclarify_private.corpus set reader = %s", [alice.info.user])

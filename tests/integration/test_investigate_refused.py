@@ -88,7 +88,7 @@ class TestRefusals:
             ({"timeout": "-1s"}, 'a positive interval, such as "60s", or leave it out for the default.'),
         ],
     )
-    def test_what_is_meant_is_told(
+    def test_hints_list_the_right_options(
         self, worker: HandWorker, alice: Connection, options: dict[str, str], hint: str
     ) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
@@ -111,7 +111,7 @@ class TestRefusals:
             "entailment": "embedding",
         }  # fmt: skip
 
-    def test_what_is_no_investigation_and_what_is_one(self, worker: HandWorker, alice: Connection) -> None:
+    def test_functions_refuse_runs_of_another_operation(self, worker: HandWorker, alice: Connection) -> None:
         clarified = scalar(alice, "select pgclarify.submit('clarify', 'x', 'atlas', %s)", OPTIONS)
         worker.answer(clarified)
         run_id = submit(alice)
@@ -231,7 +231,7 @@ class TestRefusals:
         for told in ("pgclarify.wait(array[{}])", "pgclarify.investigation_step where run_id = {}"):
             assert f"{told.format(run['run_id'])}." in (late.value.diag.message_hint or "")
 
-    def test_of_the_open_transaction(self, worker: HandWorker, alice: Connection) -> None:
+    def test_a_run_of_the_open_transaction_cannot_be_waited_for(self, worker: HandWorker, alice: Connection) -> None:
         with alice.transaction(force_rollback=True):
             run_id = submit(alice)
             assert state_of(alice, "select pgclarify.wait(array[%s::bigint])", [run_id]) == "PC004"

@@ -130,7 +130,7 @@ def test_an_answer_is_paid_for_once(client: Client, model: Server) -> None:
     assert model.calls == calls
 
 
-def test_what_the_corpus_does_not_say(client: Client) -> None:
+def test_an_answer_that_the_corpus_does_not_give_is_not_in_the_corpus(client: Client) -> None:
     found = client.investigate(UNHEARD_OF)
 
     assert (found.status, found.outcome) == (RunStatus.SUCCEEDED, StepOutcome.NOT_IN_CORPUS)
@@ -185,7 +185,7 @@ def test_neither_taken_apart_nor_followed_through_the_graph(client: Client, supe
     assert ("retrieval",) in stages
 
 
-def test_what_the_server_refuses(client: Client) -> None:
+def test_wrong_options_are_input_errors(client: Client) -> None:
     for options in ({"max_steps": -1}, {"retrieval": "none"}, {"unheard_of": 1}, {"timeout": 0}):
         with pytest.raises(InputError):
             client.investigate(QUESTION, **options)

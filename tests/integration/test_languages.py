@@ -60,7 +60,7 @@ def test_other_texts_have_the_lexemes_of_postgresql(connection: Connection, text
 
 
 @pytest.mark.parametrize("beside", ["東京", "도서관", "ห้องสมุด", "\uf0b7"])
-def test_what_stands_beside_changes_no_lexeme_of_a_word(connection: Connection, beside: str) -> None:
+def test_text_in_another_script_changes_no_lexeme(connection: Connection, beside: str) -> None:
     contained = """
         select
             tsvector_to_array(to_tsvector('simple', %s))
@@ -106,11 +106,11 @@ def test_a_question_finds_what_shares_a_part_of_a_clause(
     assert [key for key, _ in lexical(connection, question)][:1] == [found]
 
 
-def test_who_takes_no_language_is_told_what_is_lost(connection: Connection) -> None:
+def test_a_corpus_without_a_language_gets_a_notice(connection: Connection) -> None:
     assert notices(connection, '{"search_config": "simple"}') == ["NOTICE"]
 
 
-def test_who_takes_a_language_is_told_nothing(connection: Connection) -> None:
+def test_a_corpus_with_a_language_gets_no_notice(connection: Connection) -> None:
     assert notices(connection, '{"search_config": "german"}') == []
 
 

@@ -110,7 +110,7 @@ def asked(connection: Connection) -> list[Any]:
 
 
 @in_turn("function", PAYLOADS)
-def test_it_does_nothing_without_a_signature(
+def test_a_leaked_loopback_does_nothing_without_a_signature(
     connection: Connection, asked: list[Any], open_leak: Callable[[], Leak], function: str
 ) -> None:
     leak = open_leak()

@@ -65,7 +65,7 @@ def store(worker: HandWorker, replies: dict[int, str]) -> None:
 
 
 class TestClaims:
-    def test_who_claims_first_makes_the_call(self, hire: Hire) -> None:
+    def test_the_first_claimant_makes_the_call(self, hire: Hire) -> None:
         first, second = hire(), hire()
 
         mine = claim(first, 1, ["a", "b"])
@@ -264,7 +264,7 @@ class TestClaims:
         assert set.union(*owned) == set(inputs)
         assert sum(map(len, owned)) == len(inputs)
 
-    def test_what_a_run_paid_and_what_it_took_over(self, connection: Connection, hire: Hire) -> None:
+    def test_a_run_counts_the_calls_that_it_paid_for(self, connection: Connection, hire: Hire) -> None:
         connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         worker = hire()
         first = scalar(connection, "select pgclarify.submit('clarify', 'cars')")
@@ -379,7 +379,7 @@ class TestServedAgain:
             assert self.ask(asker) == later
             run_id = later
 
-    def test_what_no_search_sees_changes_nothing(
+    def test_changes_that_no_search_sees_keep_the_stored_answer(
         self, connection: Connection, asker: Connection, worker: HandWorker
     ) -> None:
         run_id = self.ask(asker)

@@ -94,7 +94,7 @@ def test_they_are_paid_for_once(asker: Connection, superuser: Connection, model:
     assert scalar(asker, reason, only["run_id"]) == "the limit of 1 answer was reached"
 
 
-def test_what_the_corpus_does_not_say_has_no_rows(asker: Connection, model: Server) -> None:
+def test_a_question_that_the_corpus_does_not_answer_has_no_rows(asker: Connection, model: Server) -> None:
     assert list_answers(asker, UNHEARD_OF) == []
     ended = "select status, stop_reason from pgclarify.run where question = %s"
     assert rows(asker, ended, UNHEARD_OF) == [{"status": "succeeded", "stop_reason": "the passages give no answer"}]
@@ -284,7 +284,9 @@ class TestOrders:
 
 
 class TestWhoMaySee:
-    def test_what_was_listed(self, service: Service, asker: Connection, model: Server, make_role: MakeRole) -> None:
+    def test_listed_answers_are_hidden_from_other_roles(
+        self, service: Service, asker: Connection, model: Server, make_role: MakeRole
+    ) -> None:
         run_id = list_answers(asker, QUESTION)[0]["run_id"]
         views = ("listed_answer", "citation")
         passer_by, dashboard = make_role("pgclarify_user"), make_role("pgclarify_reader")

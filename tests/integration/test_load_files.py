@@ -49,7 +49,9 @@ def test_a_row_of_a_table_is_a_document(load: Load, connection: Connection, tmp_
     assert documents(connection) == [("7", "Hail?", {"year": "2024"}), ("8", "Flood?", {})]
 
 
-def test_what_nothing_reads_is_on_one_line_and_no_failure(load: Load, connection: Connection, tmp_path: Path) -> None:
+def test_files_without_a_reader_are_reported_on_one_line_and_are_no_failure(
+    load: Load, connection: Connection, tmp_path: Path
+) -> None:
     for name in ("a.txt", "b.png", "c.png", "d.yaml"):
         (tmp_path / name).write_text("text")
     status, _, said = load(tmp_path)
@@ -80,9 +82,7 @@ def test_a_load_of_nothing_fails_and_leaves_no_corpus(
     assert corpora(connection) == 0
 
 
-def test_what_the_server_refuses_does_not_keep_out_what_comes_after_it(
-    load: Load, connection: Connection, tmp_path: Path
-) -> None:
+def test_a_refused_document_does_not_stop_the_next_ones(load: Load, connection: Connection, tmp_path: Path) -> None:
     rows = [("x" * 1001, "a"), ("1", "b"), ("y" * 1001, "c"), ("2", "d"), ("3", "e")]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps({"id": key, "text": text}) + "\n" for key, text in rows))
     status, printed, _ = load("a.jsonl", "--json")

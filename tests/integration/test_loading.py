@@ -127,7 +127,7 @@ class TestAnotherDocumentIsNotReplaced:
             (["-", "--id", "x.md"], ["a"]),
         ],
     )
-    def test_of_another_source(
+    def test_a_document_of_another_source_is_not_replaced(
         self, run: Run, load: Callable[..., int], connection: Connection, first: list[str], second: list[str]
     ) -> None:
         write(a__x="One.", a__sub__x="Two.", b__x="Three.", b__new="Four.")
@@ -144,7 +144,9 @@ class TestAnotherDocumentIsNotReplaced:
         assert load(*second, "--prefix", "new/") == 0
         assert stored(connection).items() > before.items()
 
-    def test_of_a_statement_or_a_table(self, load: Callable[..., int], connection: Connection) -> None:
+    def test_a_document_of_a_statement_or_a_table_is_not_replaced(
+        self, load: Callable[..., int], connection: Connection
+    ) -> None:
         write(a__x="One.")
         connection.execute("select pgclarify.create_corpus('c')")
         connection.execute("select pgclarify.add_document('c', 'x.md', 'By hand.')")
@@ -180,7 +182,9 @@ class TestAnotherDocumentIsNotReplaced:
         assert load("a") == 1
         assert stored(connection) == {"x.md": "By hand."}
 
-    def test_of_an_unknown_source_it_is(self, run: Run, load: Callable[..., int], connection: Connection) -> None:
+    def test_a_document_of_an_unknown_source_is_taken_over_with_a_notice(
+        self, run: Run, load: Callable[..., int], connection: Connection
+    ) -> None:
         """These documents have no source, as in earlier versions. The first load takes them over, and reports that."""
         write(a__x="One.", b__x="Two.")
         assert load("a") == 0
@@ -224,7 +228,7 @@ class TestNamedSources:
         assert scalar(connection, "select origin from pgclarify.document") == "docs/x.md"
         assert connection.execute(updated).fetchall() == before
 
-    def test_of_standard_input(self, load: Callable[..., int], connection: Connection) -> None:
+    def test_a_name_makes_standard_input_a_source(self, load: Callable[..., int], connection: Connection) -> None:
         def lines(*ids: int) -> bytes:
             return "".join(json.dumps({"id": number, "text": "Text."}) + "\n" for number in ids).encode()
 
@@ -237,7 +241,7 @@ class TestNamedSources:
 
 
 class TestMirror:
-    def test_what_is_gone_goes_and_nothing_else(
+    def test_mirror_removes_only_documents_whose_files_are_gone(
         self, run: Run, load: Callable[..., int], connection: Connection
     ) -> None:
         write(a__x="One.", a__sub__y="Two.", ab__z="Three.", other__w="Four.")
@@ -286,7 +290,7 @@ class TestAtOnce:
         assert second.result() == 0
         assert list(stored(connection)) == ["sub/x.md"]
 
-    def test_of_two_with_one_id_the_second_is_refused(self, connect: Connect, connection: Connection) -> None:
+    def test_the_second_of_two_loads_with_one_id_is_refused(self, connect: Connect, connection: Connection) -> None:
         connection.execute("select pgclarify.create_corpus('c')")
         with ThreadPoolExecutor() as threads, connect() as first, first.transaction():
             first.execute("select pgclarify.add_document('c', 'x.md', 'By hand.')")

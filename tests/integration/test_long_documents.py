@@ -284,7 +284,7 @@ async def test_work_on_an_old_version_ends(
     assert_counts_agree(connection)
 
 
-async def test_what_waits_is_counted_in_passages_to_the_end(connection: Connection, worker: HandWorker) -> None:
+async def test_pending_passages_of_a_long_document_are_counted(connection: Connection, worker: HandWorker) -> None:
     scalar(connection, ADD, "books", "book", text_of(900))
     assert status(connection)[1] > 1
     async with open_pool(worker.connection.info.dsn) as pool:

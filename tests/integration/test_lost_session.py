@@ -26,7 +26,7 @@ class ReadyMonitor(Monitor):
         self.is_ready = is_ready
 
 
-async def test_it_is_not_ready_before_it_closes_what_is_open(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_worker_is_not_ready_before_it_drops_its_runs(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     settings, monitor = Settings(provider=Provider.EXTRACTIVE), ReadyMonitor()
     was_ready: list[bool] = []
 

@@ -340,7 +340,7 @@ class TestPassages:
 
         assert told == ["Vans are insured."] * 2
 
-    def test_what_was_cited_and_may_be_read_no_more_is_a_quote(
+    def test_title_and_passages_of_a_citation_are_hidden_after_the_membership_ends(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
         """Between the answer and its reading the membership ends: title, address and passages are not shown again."""

@@ -140,7 +140,7 @@ class TestRows:
             assert present(stranger) == set()
             assert ANIMAL not in str(seen(stranger)).casefold()
 
-    def test_of_no_corpus_are_nobody_elses(self, house: House) -> None:
+    def test_rows_without_a_corpus_are_visible_only_to_the_asker(self, house: House) -> None:
         house.converse(None)
         cited = {"citation", "listed_answer", "estimate"}
 
@@ -162,7 +162,7 @@ class TestRows:
         for table in ("document", "passage"):
             assert scalar(analyst, f"select count(*) from pgclarify.{table}") == 0  # noqa: S608
 
-    def test_what_may_be_read_no_more_is_not_shown(self, house: House) -> None:
+    def test_answers_are_hidden_when_their_document_may_not_be_read_any_more(self, house: House) -> None:
         name = house.make_role("pgclarify_reader", house.team)
         member = house.connect(name)
         house.converse(house.corpus_id)
@@ -265,7 +265,7 @@ class TestCalls:
             "select pgclarify.explain({})",
         ],
     )
-    def test_of_somebody_elses_run(self, house: House, statement: str) -> None:
+    def test_a_run_of_another_role_looks_like_a_missing_one(self, house: House, statement: str) -> None:
         run_ids = [house.ask_back(house.corpus_id), house.ask_back(None)]
         stranger = house.connect(house.make_role("pgclarify_user"))
 
@@ -275,7 +275,7 @@ class TestCalls:
             assert refusal(stranger, statement.format(run_id), str(run_id)) == missing
 
     @pytest.mark.committed
-    def test_of_somebody_elses_conversation(self, house: House) -> None:
+    def test_a_conversation_of_another_role_looks_like_a_missing_one(self, house: House) -> None:
         house.converse(None)
         conversation_id = scalar(house.asker, "select conversation_id from pgclarify.conversation_turn")
         stranger = house.connect(house.make_role("pgclarify_user"))
@@ -296,7 +296,7 @@ class TestCalls:
         assert scalar(house.owner, "select count(*) from pgclarify_private.conversation") == 0
 
     @pytest.mark.committed
-    def test_of_a_corpus_that_is_not_theirs(self, house: House) -> None:
+    def test_a_hidden_corpus_looks_like_a_missing_one(self, house: House) -> None:
         stranger = house.connect(house.make_role("pgclarify_user"))
         detect = "select pgclarify.detect_ambiguity('cars', options => '{{\"corpus\": \"{}\"}}')"
         add = "select pgclarify.add_ambiguity_rule('x', 'lexical', '{}')"
@@ -313,7 +313,7 @@ class TestCalls:
 
 
 class TestRules:
-    def test_of_a_corpus_are_for_those_who_see_it(self, house: House) -> None:
+    def test_rules_of_a_corpus_are_visible_to_its_readers(self, house: House) -> None:
         insert = (
             "insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)"
         )
@@ -326,7 +326,7 @@ class TestRules:
         for role in ("pgclarify_user", "pgclarify_reader"):
             assert scalar(house.connect(house.make_role(role)), patterns) == ["python"]
 
-    def test_of_a_corpus_say_nothing_where_it_is_not_asked(self, house: House) -> None:
+    def test_rules_of_a_corpus_do_not_match_in_other_runs(self, house: House) -> None:
         """Neither in a run without a corpus, though its requester may see them, nor in one of another corpus."""
         insert = (
             "insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)"

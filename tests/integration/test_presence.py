@@ -41,7 +41,7 @@ async def test_an_event_loop_that_is_stuck_sends_none(
         assert not entered.lost.done()
 
 
-async def test_it_says_what_it_has_loaded(database: str, connection: Connection) -> None:
+async def test_a_worker_records_its_loaded_models(database: str, connection: Connection) -> None:
     async with Presence.enter(database, **ENTRY) as entered:
         await entered.say(["small"], 7)
         row = connection.execute("select embedding_models, queue_worker_id from pgclarify_private.worker").fetchone()
@@ -66,7 +66,7 @@ def terminate(connection: Connection, worker_id: int) -> None:
 
 
 @pytest.mark.parametrize("end", [silence, terminate])
-async def test_it_learns_that_it_counts_as_dead(
+async def test_a_worker_learns_that_its_entry_has_expired(
     database: str, connection: Connection, hire: Hire, end: Callable[[Connection, int], None]
 ) -> None:
     async with Presence.enter(database, **ENTRY, lease=timedelta(seconds=20)) as entered:
@@ -79,7 +79,7 @@ async def test_it_learns_that_it_counts_as_dead(
     until(lambda: not scalar(connection, ALIVE, entered.worker_id))
 
 
-async def test_it_learns_that_the_network_is_gone(database: str) -> None:
+async def test_a_worker_learns_that_the_network_is_gone(database: str) -> None:
     with network(database) as (way, dsn):
         async with Presence.enter(dsn, **ENTRY, lease=SHORT) as entered:
             way.part()
@@ -87,7 +87,7 @@ async def test_it_learns_that_the_network_is_gone(database: str) -> None:
                 await entered.lost
 
 
-def test_what_a_connection_string_says_of_keepalives_stays() -> None:
+def test_keepalives_of_a_connection_string_stay() -> None:
     given = conninfo_to_dict(with_keepalives("postgresql://me@db.example/app?keepalives_idle=77&connect_timeout=3"))
     assert given["host"] == "db.example"
     assert given["keepalives_idle"] == "77"

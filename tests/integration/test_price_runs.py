@@ -46,7 +46,7 @@ def unpriced(connection: Connection) -> Connection:
     return connection
 
 
-def test_it_reads_no_more_calls_than_it_prices(unpriced: Connection) -> None:
+def test_price_runs_reads_only_the_calls_that_it_prices(unpriced: Connection) -> None:
     # Without this, the planner would not use indexes on such small tables.
     unpriced.execute("set enable_seqscan = off")
     with unpriced.transaction():
@@ -55,7 +55,7 @@ def test_it_reads_no_more_calls_than_it_prices(unpriced: Connection) -> None:
         assert scalar(unpriced, read) < RUNS / 2
 
 
-def test_it_comes_to_an_end(unpriced: Connection) -> None:
+def test_price_runs_prices_each_run_once(unpriced: Connection) -> None:
     priced = [scalar(unpriced, "select pgclarify_private.price_runs(max_runs => 300)") for _ in range(3)]
     assert priced == [300, 200, 0]
     costs = "select model, count(*), count(cost_usd) from pgclarify.run group by 1 order by 1"

@@ -80,7 +80,7 @@ def test_nothing_is_left_to_public(connection: psycopg.Connection[Any]) -> None:
     assert listed(connection, PUBLIC_HAS) == set()
 
 
-def test_what_is_left_to_public_is_found(connection: psycopg.Connection[Any]) -> None:
+def test_rights_of_public_are_found(connection: psycopg.Connection[Any]) -> None:
     connection.execute("""
         grant usage on schema pgclarify_queue to public;
         grant select on pgclarify_private.run to public;
@@ -119,7 +119,7 @@ def test_nobody_has_nothing(connection: psycopg.Connection[Any], connect: Connec
             connect(nobody).execute(attempt.encode())
 
 
-def test_who_reads_users_tables_has_no_other_rights(connection: psycopg.Connection[Any]) -> None:
+def test_the_role_that_reads_users_tables_has_no_other_rights(connection: psycopg.Connection[Any]) -> None:
     connection.execute("select pgclarify.create_corpus('insurance'), pgclarify_private.open_space(1, 4)")
     connection.execute("create table article (id integer primary key, body text)")
     connection.execute("select pgclarify.attach_table('insurance', 'article', 'id', 'body')")

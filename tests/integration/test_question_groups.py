@@ -181,7 +181,9 @@ def test_a_question_that_was_relaxed_is_compared_as_it_was_asked(
     assert group(worker)["wanted_run_ids"] == [], "these words have a group already"
 
 
-def test_what_cannot_be_embedded_is_grouped_by_its_words(connection: Connection, worker: HandWorker, ask: Ask) -> None:
+def test_questions_without_a_vector_are_grouped_by_their_words(
+    connection: Connection, worker: HandWorker, ask: Ask
+) -> None:
     # A run of an earlier version has not stored the model of its vector, either.
     ask("cars", at(1))
     ask("Cars?", None)
@@ -227,9 +229,7 @@ def test_a_group_that_began_without_a_vector_joins_the_one_that_it_is_near(
     assert scalar(connection, "select count(distinct question_group_id) from pgclarify_private.question_wording") == 2
 
 
-def test_what_a_model_would_have_to_embed_waits_while_it_is_skipped(
-    connection: Connection, worker: HandWorker, ask: Ask
-) -> None:
+def test_questions_of_a_skipped_model_wait(connection: Connection, worker: HandWorker, ask: Ask) -> None:
     ask("rental cars", at(1), relaxed="cars")
     ask("boats", at(0))
     row = group(worker, skipped_models=[MODEL])
@@ -255,7 +255,9 @@ def test_runs_are_counted_when_they_end(connection: Connection, worker: HandWork
     assert connection.execute(counts.encode()).fetchall() == [(0, 1, 0)]
 
 
-def test_what_is_not_over_or_has_no_corpus_waits(connection: Connection, worker: HandWorker, ask: Ask) -> None:
+def test_unfinished_runs_and_runs_without_a_corpus_are_not_grouped(
+    connection: Connection, worker: HandWorker, ask: Ask
+) -> None:
     connection.execute("select pgclarify.submit('clarify', 'cars')")
     ask("autos", at(1))
     connection.execute(MAKE_OPEN_CORPUS, ["medicine"])
@@ -272,7 +274,7 @@ def test_what_is_not_over_or_has_no_corpus_waits(connection: Connection, worker:
 
 
 @pytest.mark.committed
-def test_one_worker_groups_at_a_time(connection: Connection, worker: HandWorker, ask: Ask, hire: Hire) -> None:
+def test_a_single_worker_groups_at_a_time(connection: Connection, worker: HandWorker, ask: Ask, hire: Hire) -> None:
     ask("cars", at(1))
     other = hire()
 
@@ -342,7 +344,7 @@ class TestServedAgain:
         """).fetchall()
         assert rows == [(first, 3, True), (second, 1, True)]
 
-    def test_what_is_taken_back_is_not_counted(
+    def test_a_rolled_back_question_is_not_counted(
         self, connection: Connection, asker: Connection, worker: HandWorker, ask: Ask
     ) -> None:
         ask("cars", at(1), by=asker)
@@ -352,7 +354,7 @@ class TestServedAgain:
         assert worker.send("count_served", most=100) == [{"answers": 0}]
 
     @pytest.mark.committed
-    def test_what_somebody_holds_is_counted_later(
+    def test_served_answers_of_a_locked_run_are_counted_later(
         self, connection: Connection, asker: Connection, worker: HandWorker, ask: Ask, connect: Connect
     ) -> None:
         held = ask("cars", at(1), by=asker)
@@ -370,7 +372,7 @@ class TestServedAgain:
         assert worker.send("count_served", most=100) == [{"answers": 1}]
         assert scalar(connection, served) == [1, 1]
 
-    def test_what_does_not_count_as_asked_is_not_counted(
+    def test_questions_with_count_questions_off_are_not_counted(
         self, connection: Connection, asker: Connection, worker: HandWorker, ask: Ask
     ) -> None:
         ask("cars", at(1), by=asker)
@@ -380,7 +382,7 @@ class TestServedAgain:
 
         assert worker.send("count_served", most=100) == [{"answers": 0}]
 
-    def test_who_may_not_write_is_served_and_not_counted(
+    def test_a_read_only_transaction_is_served_and_not_counted(
         self, connection: Connection, asker: Connection, worker: HandWorker, ask: Ask
     ) -> None:
         ask("cars", at(1), by=asker)

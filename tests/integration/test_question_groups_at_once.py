@@ -120,7 +120,9 @@ class TestPruning:
         assert scalar(connection, PRUNED) == 2
         assert connection.execute(KEPT.encode()).fetchone() == (0, 0)
 
-    def test_who_is_being_put_into_a_group_keeps_it(self, connection: Connection, worker: HandWorker, ask: Ask) -> None:
+    def test_pruning_keeps_a_group_that_a_run_is_joining(
+        self, connection: Connection, worker: HandWorker, ask: Ask
+    ) -> None:
         first = ask("cars", at(1))
         group(worker)
         connection.execute("delete from pgclarify_private.run where run_id = %s", [first])

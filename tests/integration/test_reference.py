@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from website import reference
 
 
-def test_it_is_what_the_comments_say(connection: psycopg.Connection[Any]) -> None:
+def test_the_reference_shows_the_comments_of_the_database(connection: psycopg.Connection[Any]) -> None:
     written = {path.name: path.read_text() for path in reference.FOLDER.iterdir()}
     assert written == reference.pages(connection), "run make reference to write them again"
 

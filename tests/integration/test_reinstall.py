@@ -74,7 +74,7 @@ def test_with_something_to_change_it_says_whom_it_waits_for(
         "grant execute on function pgclarify_private.drop_reader_role(name) to public",
     ],
 )
-def test_what_was_damaged_is_mended(database: str, connection: Connection, damage: str) -> None:
+def test_installing_again_repairs_damaged_objects(database: str, connection: Connection, damage: str) -> None:
     whole = catalog.everything(connection)
     connection.execute(damage.encode())
     if "disable" not in damage:
@@ -144,7 +144,7 @@ def test_internal_functions_of_an_older_version_go(database: str, connection: Co
     assert scalar(connection, "select pgclarify.older()") == 1
 
 
-def test_what_rests_on_an_internal_function_is_not_dropped(database: str, connection: Connection) -> None:
+def test_installing_again_does_not_drop_views_of_users(database: str, connection: Connection) -> None:
     as_owner(connection, "create function pgclarify_private.old() returns integer begin atomic select 1; end")
     connection.execute("create view public.mine as select pgclarify_private.old()")
 

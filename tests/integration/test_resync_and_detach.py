@@ -29,7 +29,7 @@ pytestmark = pytest.mark.rolled_back
 
 
 class TestResync:
-    def test_it_mends_what_is_gone(self, alice: Connection, connection: Connection) -> None:
+    def test_resync_restores_triggers_and_grants(self, alice: Connection, connection: Connection) -> None:
         source_id = attach(alice)
         whole = alice.execute(TRIGGERS.encode()).fetchall()
         connection.execute(
@@ -50,7 +50,7 @@ class TestResync:
         ).fetchone() == ("loading", None, 0, None, "rows")
 
     @pytest.mark.committed
-    def test_it_takes_no_lock_when_nothing_is_gone(self, alice: Connection, connect: Connect) -> None:
+    def test_resync_takes_no_lock_when_nothing_is_missing(self, alice: Connection, connect: Connect) -> None:
         attach(alice)
         writer = connect(alice.info.user)
         with writer.transaction():
@@ -83,7 +83,7 @@ class TestResync:
 
         assert rows(connection, "select unnest(keys) from pgclarify_private.change") == ["2"]
 
-    def test_what_cannot_be_mended_is_an_error(self, alice: Connection, connection: Connection) -> None:
+    def test_resync_of_a_changed_or_detached_table_is_an_error(self, alice: Connection, connection: Connection) -> None:
         assert state_of(alice, RESYNC) == "42704"
         give_document(alice, connection, attach(alice))
         alice.execute("alter table app.article drop column body")
@@ -167,7 +167,7 @@ class TestDetaching:
 
         assert rows(connection, STATE) == ["removing"]
 
-    def test_what_another_corpus_needs_stays(self, alice: Connection) -> None:
+    def test_detaching_keeps_the_grants_of_another_corpus(self, alice: Connection) -> None:
         attach(alice, title="title")
         alice.execute("select pgclarify.create_corpus('other')")
         second = attach(alice, corpus="other")

@@ -32,7 +32,7 @@ def rewrite(
     return row
 
 
-def test_what_is_too_long_is_refused_however_much_of_it_is_white_space(asker: Connection) -> None:
+def test_a_question_that_is_too_long_is_refused_also_with_white_space(asker: Connection) -> None:
     assert state_of(asker, "select pgclarify.rewrite(repeat(' ', 3000000) || 'q')") == WRONG
     assert state_of(asker, "select pgclarify.rewrite(repeat(' ', 10000) || 'q')") == WRONG
 
@@ -89,13 +89,13 @@ class TestWithAModel:
         assert "nothing was said before" in found["reason"]
         assert model.calls == calls
 
-    def test_what_the_model_makes_up_is_refused(self, asker: Connection, model: Server) -> None:
+    def test_a_rewrite_with_made_up_names_is_refused(self, asker: Connection, model: Server) -> None:
         found = rewrite(asker, "Where does it lie?")
 
         assert found["rewritten"] == "Where does it lie?"
         assert MADE_UP in found["reason"]
 
-    def test_what_the_turns_do_not_tell_stays(self, asker: Connection, model: Server) -> None:
+    def test_a_question_that_the_turns_do_not_explain_stays(self, asker: Connection, model: Server) -> None:
         found = rewrite(asker, "Where was she born?", ["who did it", "nobody"])
 
         assert found["rewritten"] == "Where was she born?"
@@ -163,7 +163,7 @@ class TestWithAModel:
         ["q", [], "[]"],
     ],
 )
-def test_what_cannot_be_used_is_refused(asker: Connection, arguments: list[Any]) -> None:
+def test_wrong_arguments_of_rewrite_are_refused(asker: Connection, arguments: list[Any]) -> None:
     assert state_of(asker, "select pgclarify.rewrite(%s, %s, %s)", arguments) == WRONG
 
 

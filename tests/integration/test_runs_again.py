@@ -84,7 +84,7 @@ def test_answers_are_not_served_again_where_runs_are_not_to_be_reused(asker: Con
         assert "on or off" in (caught.value.diag.message_hint or "")
 
 
-def test_what_does_not_count_as_asked_is_marked_wherever_it_is_entered(asker: Connection, model: Server) -> None:
+def test_count_questions_off_marks_runs_of_each_function(asker: Connection, model: Server) -> None:
     asked = (
         "select run_id from pgclarify.clarify('marked', top_k => 4)",
         "select pgclarify.submit('clarify', 'marked, too')",

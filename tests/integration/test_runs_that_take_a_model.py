@@ -47,7 +47,9 @@ class TestWhoStartsThem:
             worker.start(run_id)
         assert thinker.start(run_id) is not None
 
-    def test_what_takes_none_is_anyones(self, worker: HandWorker, thinker: HandWorker, alice: Connection) -> None:
+    def test_any_worker_starts_a_run_without_a_language_model(
+        self, worker: HandWorker, thinker: HandWorker, alice: Connection
+    ) -> None:
         for options in ('{"search": "lexical"}', '{"search": "lexical", "reranker": "signal"}', '{"verify": "none"}'):
             assert worker.start(clarify(alice, options)) is not None
 

@@ -61,7 +61,7 @@ class TestStarted:
         assert scalar(desk.owner, "select count(*) from pgclarify.run") == before
 
     @in_turn("operation", ["clarify", "consolidate", "search", "investigate", "list_answers", "estimate"])
-    def test_what_looks_into_a_corpus_has_one(self, desk: Desk, operation: str) -> None:
+    def test_operations_that_search_need_a_corpus(self, desk: Desk, operation: str) -> None:
         enter = "select pgclarify_private.enter_runs('postgres', '{}', %s, null, array['q'], '{}', null, null)"
 
         assert state_of(desk.owner, enter, [operation]) == CHECK_VIOLATION
@@ -108,12 +108,14 @@ class TestHistory:
         assert scalar(connection, check, [" "]) == scalar(connection, check, []) == []
         assert scalar(connection, check, None) == []
 
-    def test_that_is_too_much_or_none_is_refused(self, connection: Connection) -> None:
+    def test_a_history_that_is_too_long_or_null_is_refused(self, connection: Connection) -> None:
         for history in (["a"] * 101, [None], ["a", "b" * 10_001]):
             assert state_of(connection, "select pgclarify_private.check_history(%s)", [history]) == INVALID_PARAMETER
 
     @in_turn("history, detail", [(["a", None], "Element 2 is null."), (["b" * 10_001], "Element 1 has 10001.")])
-    def test_what_is_wrong_is_named(self, connection: Connection, history: list[str | None], detail: str) -> None:
+    def test_the_wrong_element_of_a_history_is_named(
+        self, connection: Connection, history: list[str | None], detail: str
+    ) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
             connection.execute("select pgclarify_private.check_history(%s)", [history])
         assert refused.value.diag.message_detail == detail
@@ -128,7 +130,7 @@ class TestNumbers:
     KNOWN = '{"threshold": {"type": "number", "least": 0, "most": 1, "default": 0.5}}'
     CHECK = "select pgclarify_private.check_options(%s, %s)::text"
 
-    def test_that_are_the_same_are_the_same_text(self, connection: Connection) -> None:
+    def test_equal_numbers_are_stored_as_the_same_text(self, connection: Connection) -> None:
         kept = {"0": "0", "1.0": "1", "0.50": "0.5", "5e-1": "0.5", "0.1234567": "0.123457", "null": "0.5"}
 
         assert scalar(connection, self.CHECK, "{}", self.KNOWN) == '{"threshold": 0.5}'
@@ -176,7 +178,7 @@ class TestAsked:
 
 class TestWhoStartsThem:
     @in_turn("operation", ["rewrite", "clarifying_questions", "reply", "list_answers", "estimate"])
-    def test_what_takes_a_model_is_left_to_who_has_one(
+    def test_a_run_that_needs_a_language_model_waits_for_a_worker_with_one(
         self, desk: Desk, connect: Connect, make_role: MakeRole, operation: str
     ) -> None:
         thinker = HandWorker(connect(make_role("pgclarify_worker")), model="a-large-one", provider="openai")
@@ -186,7 +188,7 @@ class TestWhoStartsThem:
         assert thinker.start(run_id) is not None
 
     @pytest.mark.parametrize("operation", ["detect_ambiguity"])
-    def test_what_takes_none_is_anyones(self, desk: Desk, operation: str) -> None:
+    def test_any_worker_starts_a_run_without_a_language_model(self, desk: Desk, operation: str) -> None:
         run_id = desk.enter(operation, {}, corpus_id=None)
 
         assert state_of_start(desk.worker, run_id) is None

@@ -37,11 +37,13 @@ def corpus(connection: Connection) -> Connection:
     return connection
 
 
-def test_who_asks_does_not_wait_for_it(corpus: Connection, idle: HandWorker) -> None:
+def test_a_caller_does_not_wait_for_a_process_that_only_leases(corpus: Connection, idle: HandWorker) -> None:
     assert state_of(corpus, "select * from pgclarify.clarify('rental cars')") == "PC001"
 
 
-def test_it_is_not_among_the_workers(connection: Connection, idle: HandWorker, hire: Hire) -> None:
+def test_a_process_that_only_leases_is_not_in_worker_status(
+    connection: Connection, idle: HandWorker, hire: Hire
+) -> None:
     assert scalar(connection, "select count(*) from pgclarify.worker_status") == 0
     worker = hire()
     assert connection.execute("select worker_id from pgclarify.worker_status where is_alive").fetchall() == [

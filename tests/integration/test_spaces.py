@@ -87,7 +87,7 @@ async def test_each_is_opened_or_told_why_not(connection: Connection, spaces: Sp
     await until(connection, spaces, expected | {"other": ("active", None), "slow": ("active", None)})
 
 
-async def test_one_that_fails_in_an_odd_way_is_told_and_not_tried_again_at_once(
+async def test_an_odd_error_of_a_model_is_stored_and_not_retried_at_once(
     connection: Connection, spaces: Spaces, models: Models
 ) -> None:
     connection.execute("select pgclarify.create_corpus('odd', 'odd')")
@@ -100,7 +100,7 @@ async def test_one_that_fails_in_an_odd_way_is_told_and_not_tried_again_at_once(
     assert models.asked.count("odd") == 1
 
 
-async def test_what_is_at_a_path_stays_unknown(connection: Connection, database: str, tmp_path: Path) -> None:
+async def test_errors_do_not_tell_what_is_at_a_path(connection: Connection, database: str, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("not a model")
     for corpus, path in (("file", secret), ("folder", tmp_path), ("nothing", tmp_path / "none")):
@@ -121,7 +121,9 @@ async def test_what_is_at_a_path_stays_unknown(connection: Connection, database:
     assert texts[0][0].startswith("no embedding model it: ")
 
 
-async def test_one_whose_corpus_is_being_dropped_holds_up_no_other(connection: Connection, spaces: Spaces) -> None:
+async def test_a_corpus_that_is_being_dropped_does_not_delay_other_spaces(
+    connection: Connection, spaces: Spaces
+) -> None:
     for corpus in ("dropped", "kept"):
         connection.execute("select pgclarify.create_corpus(%s, %s)", [corpus, "good"])
     with connection.transaction():

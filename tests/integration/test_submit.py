@@ -210,7 +210,7 @@ class TestWithoutWorker:
             ("consolidate", None, '{"run_id": true}'),
         ],
     )
-    def test_what_cannot_be_submitted(
+    def test_wrong_arguments_of_submit_are_refused_with_a_hint(
         self, connection: Connection, operation: str | None, question: str | None, options: str
     ) -> None:
         with pytest.raises(psycopg.Error) as refused:
@@ -226,7 +226,9 @@ class TestWithoutWorker:
         run_id = submit(connection, "clarify", "cars", top_k=5.0, corpus=None)
         assert scalar(connection, "select settings -> 'top_k' from pgclarify.run where run_id = %s", run_id) == 5
 
-    def test_what_cannot_be_read(self, connection: Connection, connect: Connect, make_role: MakeRole) -> None:
+    def test_rows_of_another_operation_or_role_cannot_be_read(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
         run_id = submit(connection, "search", "cars")
         stranger = connect(make_role("pgclarify_user"))
         for operation, row_type in ROW_TYPES.items():
@@ -254,7 +256,7 @@ class TestCatalog:
         assert all(f"'{name}'" in allowed[0] for name in known)
 
     @pytest.mark.parametrize("operation", sorted(ROW_TYPES.keys() - {"reply"}))
-    def test_what_it_takes_is_what_the_function_takes_that_waits(self, connection: Connection, operation: str) -> None:
+    def test_submit_has_the_parameters_of_the_waiting_function(self, connection: Connection, operation: str) -> None:
         waiting = connection.execute(PARAMETERS, ["pgclarify", operation]).fetchall()
         assert waiting
         assert connection.execute(PARAMETERS, ["pgclarify_private", f"prepare_{operation}"]).fetchall() == waiting

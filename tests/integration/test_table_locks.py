@@ -120,7 +120,7 @@ class TestWhatUsersMayLock:
             role = session.info.user
             assert connection.execute(WRITABLE.encode(), {"role": role}).fetchall() == [], kind
 
-    def test_what_a_user_reads_and_writes_stops_nobody(
+    def test_an_open_transaction_of_a_user_blocks_no_worker(
         self, connection: Connection, users: Mapping[str, Connection], hire: Hire
     ) -> None:
         """One transaction of a user that does all that it may with budgets and rules, and stays open."""

@@ -23,7 +23,7 @@ GRANTED = """
 
 
 class TestReaders:
-    def test_one_for_each_owner(self, note: int, alice: Connection, connection: Connection) -> None:
+    def test_each_owner_has_a_reading_role(self, note: int, alice: Connection, connection: Connection) -> None:
         first, second = table_reader_of(connection), table_reader_of(connection, "bobs.note")
         assert first != second
         may = "select has_column_privilege(%s, %s, 'body', 'select')"
@@ -56,7 +56,9 @@ class TestReaders:
 
         assert at_once(lambda: attach(alice), lambda: attach(bob, "bobs.note", "bobs")) == [None, None]
 
-    def test_it_goes_with_the_last_table(self, alice: Connection, connection: Connection, hire: Hire) -> None:
+    def test_the_reading_role_is_dropped_with_the_last_table(
+        self, alice: Connection, connection: Connection, hire: Hire
+    ) -> None:
         worker = hire()
         alice.execute("create table app.page (id bigint primary key, body text)")
         attach(alice)

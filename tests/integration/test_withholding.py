@@ -54,7 +54,7 @@ def seen(session: Connection, run_id: int) -> str:
     return json.dumps(parts)
 
 
-def test_who_lost_the_right_sees_no_quote(
+def test_a_role_that_lost_the_right_sees_no_quote(
     connection: Connection, alice: Connection, worker: HandWorker, connect: Connect, make_role: MakeRole
 ) -> None:
     board = make_role("pgclarify_user", name="board")

@@ -126,7 +126,7 @@ def test_counts_have_no_name_and_no_text_of_a_user(corpus: Connection, hire: Hir
     assert all(isinstance(count, int | float) for count in counts(hire()).values())
 
 
-def test_who_waits_goes_before_one_who_submits_and_both_before_a_batch(corpus: Connection, hire: Hire) -> None:
+def test_waiting_callers_go_before_submitted_runs_and_both_before_a_batch(corpus: Connection, hire: Hire) -> None:
     worker = hire()
     batch = enter(corpus, "one", "two")
     (submitted,) = enter(corpus, "submitted")
@@ -134,7 +134,7 @@ def test_who_waits_goes_before_one_who_submits_and_both_before_a_batch(corpus: C
     assert [take(worker) for _ in range(5)] == [waited_for, submitted, *batch, None]
 
 
-def test_one_run_of_many_questions_is_a_batch_though_a_call_waits_for_it(corpus: Connection, hire: Hire) -> None:
+def test_a_run_of_many_questions_is_a_batch_also_while_a_caller_waits(corpus: Connection, hire: Hire) -> None:
     worker = hire()
     runs = {
         questions: scalar(

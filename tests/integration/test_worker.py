@@ -61,7 +61,7 @@ def test_sigterm_finishes_what_can_be_finished_and_puts_the_rest_back(
     assert own_model.stats["repeated_inputs"] == 2, "the two calls that hung"
 
 
-def test_what_gets_no_grace_is_free_for_others_at_once(
+def test_runs_of_a_worker_stopped_without_grace_are_free_at_once(
     database: str, connection: Connection, own_model: Server, run_worker: StartWorker
 ) -> None:
     own_model.behavior = lambda chat: HANG if chat.passage else by_rules(chat)

@@ -21,7 +21,7 @@ SETTINGS = {
 }
 
 
-async def test_what_a_database_sets_for_people_is_not_for_workers(
+async def test_settings_of_a_database_for_people_do_not_apply_to_workers(
     database: str, connection: psycopg.Connection[object]
 ) -> None:
     for name, value in SETTINGS.items():

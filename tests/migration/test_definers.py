@@ -53,7 +53,7 @@ def test_each_that_is_not_bound_is_in_a_language_that_we_can_read(functions: lis
     assert {function.language for function in functions if not function.is_bound} == {"plpgsql"}
 
 
-def test_what_a_new_one_may_do_wrong_is_found(connection: Connection, functions: list[Definer]) -> None:
+def test_mistakes_of_a_new_definer_function_are_found(connection: Connection, functions: list[Definer]) -> None:
     connection.execute("""
         create function pgclarify_private.odd() returns bigint language plpgsql security definer as
             'begin return (select count(*) from new_rows); end';

@@ -35,11 +35,11 @@ pytestmark = cluster.needed
 Result = TypeVar("Result")
 
 
-def test_it_finds_what_another_corpus_finds(connection: Connection, both: HandWorker, reader: str) -> None:
+def test_a_distributed_corpus_gives_the_same_results(connection: Connection, both: HandWorker, reader: str) -> None:
     assert_same(connection, reader)
 
 
-def test_it_follows_every_change(connection: Connection, both: HandWorker, reader: str) -> None:
+def test_a_distributed_corpus_follows_every_change(connection: Connection, both: HandWorker, reader: str) -> None:
     for corpus in ("here", "there"):
         for statement in (
             "select pgclarify.add_document(%s, 'd1', '# hail damage 1\n\nNew words on hail.\n\nMore of 1.')",
@@ -153,7 +153,7 @@ def test_a_dry_run_moves_nothing(connection: Connection, both: HandWorker) -> No
 
 
 @pytest.mark.parametrize("is_undone", [False, True])
-def test_what_waits_while_a_corpus_is_moved(
+def test_moving_a_corpus_locks_the_corpus_and_tables_only_at_the_end(
     connection: Connection, connect: Connect, hire: Hire, is_undone: bool
 ) -> None:
     """As docs/citus.md says. The corpus is locked for the whole copy, and tables only when it is complete."""
@@ -196,7 +196,7 @@ def test_what_waits_while_a_corpus_is_moved(
     assert [row[0] for row in found(user, "here", [], "hybrid", "cars", 1)] == ["d1"]
 
 
-def test_what_it_does_not_do(connection: Connection, both: HandWorker) -> None:
+def test_a_distributed_corpus_refuses_graphs(connection: Connection, both: HandWorker) -> None:
     for statement in (
         "select pgclarify_private.build_graph(caller, 'there') from pgclarify_private.caller",
         "select pgclarify_private.check_graph(caller, 'there', 0) from pgclarify_private.caller",

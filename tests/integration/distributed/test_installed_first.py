@@ -20,5 +20,7 @@ def cluster_dsn() -> Iterator[str]:
         yield dsn
 
 
-def test_it_finds_what_another_corpus_finds(connection: Connection, both: HandWorker, reader: str) -> None:
+def test_citus_in_an_installed_database_gives_the_same_results(
+    connection: Connection, both: HandWorker, reader: str
+) -> None:
     assert_same(connection, reader)
