@@ -34,13 +34,13 @@ from benchmarks.lexical_quality import read
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.cli.connection import load_settings, running_dsn
+from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs
 from pgclarify.embedding import load_span_reader
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
-from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.operations.missing_models import no_endpoint
 from pgclarify.protocols import Begin
 from pgclarify.providers.extractive import ExtractiveVerifier

@@ -29,9 +29,9 @@ from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.algorithms.metrics import covered_answers
+from pgclarify.data.model_calls import CompletionRequest, ModelCall
 from pgclarify.embedding import load_span_reader
 from pgclarify.embedding.registry import Embedders
-from pgclarify.model_calls import CompletionRequest, ModelCall
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.worker.language_models import LanguageModels
 from tests import openai_server

@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.lexical_quality import read
+from pgclarify.data.documents import Passage
 from pgclarify.evaluation.records import Stated
-from pgclarify.model import Passage
 
 LABELS = Path(__file__).with_name("labels") / "squad2.claims.jsonl"
 OF_PEOPLE = "squad2.answerable"

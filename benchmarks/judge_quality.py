@@ -26,10 +26,10 @@ from benchmarks.figures import Figure, show, step
 from benchmarks.lexical_quality import read
 from benchmarks.readings_by_hand import FIRST, SECOND, Bank
 from benchmarks.readings_quality import NO_ANSWER
+from pgclarify.data.documents import Passage
 from pgclarify.evaluation.judges import ModelJudge
 from pgclarify.evaluation.lexical_judge import LexicalJudge, is_same_answer, states_answer
 from pgclarify.evaluation.records import Judge, Stated
-from pgclarify.model import Passage
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from tests.fakes import FakeLedger

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.errors import InvalidReply
-from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin, Completer
 
 T = TypeVar("T")

@@ -80,7 +80,7 @@ def _caller(way: str, url: str, concurrency: int) -> Callable[[], Awaitable[obje
 
         return by_hand
     if way == "ours":
-        from pgclarify.model_calls import CompletionRequest, Message
+        from pgclarify.data.model_calls import CompletionRequest, Message
         from pgclarify.providers.endpoint import Endpoint
 
         endpoint = Endpoint(model="rules-1", base_url=url, concurrency=concurrency)

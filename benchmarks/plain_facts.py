@@ -21,9 +21,10 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.ingest import MODEL
+from pgclarify.data.documents import Passage
+from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.language.quotes import fold
-from pgclarify.model import Passage, Reading, Refusal
 from pgclarify.operations.judging.quotes import check_quote
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.scoring import THRESHOLD

@@ -25,11 +25,11 @@ from psycopg.types.json import Jsonb
 from benchmarks import made_up
 from benchmarks.figures import step
 from pgclarify import embedded
+from pgclarify.data.documents import Chunk, IndexedDocument
 from pgclarify.database.documents import Documents
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.install.installer import install
-from pgclarify.model import Chunk, IndexedDocument
 from pgclarify.vocabulary import Document
 from tests import openai_server
 

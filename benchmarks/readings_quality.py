@@ -24,13 +24,13 @@ from benchmarks import product
 from benchmarks.figures import step
 from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
+from pgclarify.data.runs import Run
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs, RunTables
 from pgclarify.embedding import load_span_reader
 from pgclarify.embedding.registry import Embedders
-from pgclarify.model import Run
 from pgclarify.operations.ambiguity.readings import count_readings
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.verifier import PROMPT_VERSION

@@ -38,9 +38,9 @@ from benchmarks.kept_replies import KeptReplies
 from benchmarks.lexical_quality import read
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.algorithms.rewriting_faithfulness import find_fault
-from pgclarify.dialogue import Rewriting
+from pgclarify.data.dialogue import Rewriting
+from pgclarify.data.model_calls import Completion, CompletionRequest
 from pgclarify.embedding import load_embedder
-from pgclarify.model_calls import Completion, CompletionRequest
 from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.execution import execute
 from pgclarify.prompts.rewriting import rewriting as rewriting_prompt

@@ -39,12 +39,13 @@ from benchmarks.ingest import MODEL
 from benchmarks.kept_replies import KeptReplies
 from benchmarks.lexical_quality import read
 from pgclarify.algorithms.metrics import cover_exact_match
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.records import Stated
 from pgclarify.language.sentences import split_sentences
-from pgclarify.model import Passage, Reading, Refusal
-from pgclarify.model_calls import ModelCall
 from pgclarify.operations.judging.confirmation import AT_ONCE, given_answer
 from pgclarify.operations.judging.quotes import Quoted, check_quote, cite
 from pgclarify.operations.judging.verdicts import counts_at

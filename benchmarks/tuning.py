@@ -26,6 +26,8 @@ from benchmarks.adaptive_clarify import CORPORA, Question, load_questions
 from benchmarks.figures import part_of, step
 from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
+from pgclarify.data.candidates import Found
+from pgclarify.data.runs import Run
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
@@ -33,7 +35,6 @@ from pgclarify.database.runs import Runs
 from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.embedding.registry import Embedders
 from pgclarify.language.quotes import find_quote
-from pgclarify.model import Found, Run
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.scoring import THRESHOLD
 from pgclarify.providers.extractive.verifier import PROMPT_VERSION

@@ -23,9 +23,9 @@ from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
 from benchmarks.tuning import Judged, half, read_judged, share_interval
 from pgclarify.algorithms.metrics import covered_answers
+from pgclarify.data.documents import Passage
 from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.language.words import content_stems, word_set, words
-from pgclarify.model import Passage
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.answer_types import is_question
 from pgclarify.providers.extractive.scoring import THRESHOLD

@@ -20,12 +20,12 @@ from rich.console import Console
 from rich.table import Table
 
 from pgclarify.cli import connection
+from pgclarify.data.documents import Passage
 from pgclarify.evaluation.bench import Bench, open_bench
 from pgclarify.evaluation.data_sets import DataSet, parse_fields, read_data_set, read_records
 from pgclarify.evaluation.figures import Figure
 from pgclarify.evaluation.records import Case, Method
 from pgclarify.evaluation.runner import Work, evaluate
-from pgclarify.model import Passage
 
 __all__ = ["Data", "GoldEvidence", "Row", "main"]
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from benchmarks.papers import Data, Row, line_of, main
-from pgclarify.dialogue import MOST_TURNS, Turn
+from pgclarify.data.dialogue import MOST_TURNS, Turn
 from pgclarify.errors import InvalidReply, RunFailed
 from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out
 from pgclarify.evaluation.bench import Bench

@@ -13,13 +13,13 @@ from typing import Final
 
 from benchmarks.papers import Data, GoldEvidence, Row, line_of, main
 from pgclarify.algorithms.metrics import pooled
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import Finding, FollowUp, Step
 from pgclarify.errors import InvalidReply
 from pgclarify.evaluation.baselines import Asked, Direct, UsageMeter, ask, carry_out
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, CitedPassage, Method, Output, PredictedInterpretation
-from pgclarify.model import Passage
 from pgclarify.prompts.investigation import answer, follow_up
-from pgclarify.steps import Finding, FollowUp, Step
 from pgclarify.vocabulary import StepKind, StepOutcome
 
 _TOP_K, _MAX_STEPS = 10, 4

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Final
 
 from benchmarks.papers import Data, GoldEvidence, Row, main
+from pgclarify.data.documents import Passage
 from pgclarify.evaluation.baselines import AllAtOnce
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Method
-from pgclarify.model import Passage
 
 
 async def with_gold_evidence(bench: Bench, data: Data) -> Method:

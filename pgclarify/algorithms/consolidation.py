@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms.agreement import Relation
+from pgclarify.data.interpretations import Cluster
 from pgclarify.errors import DimensionMismatch
-from pgclarify.model import Cluster
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pgclarify.cli import asking, connection, terminal
 from pgclarify.cli.operations import Timeout
 from pgclarify.cli.options import read_options
 from pgclarify.cli.waiting import read_seconds, waiting
-from pgclarify.dialogue import Form
+from pgclarify.data.dialogue import Form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -264,7 +264,7 @@ def _alive_workers(database: connection.Database) -> frozenset[int]:
 
 
 def _run_worker(settings: Settings, dsn: str, metrics: Address | None = None, grace: float | None = None) -> None:
-    from pgclarify.worker import GRACE_SECONDS, run_worker
+    from pgclarify.worker.serving import GRACE_SECONDS, run_worker
 
     _warn_of_variables()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")

@@ -53,7 +53,7 @@ def train_ambiguity(
     are embedded in this process. The database gets the trained weights, and no question.
     """
     from pgclarify.algorithms.ambiguity import AmbiguityClassifier
-    from pgclarify.dialogue import TrainedVersion
+    from pgclarify.data.dialogue import TrainedVersion
     from pgclarify.evaluation.ambiguity_training import compare, is_better, read_log, train, trainable, usable
     from pgclarify.evaluation.data_sets import parse_fields
 

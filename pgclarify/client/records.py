@@ -1,8 +1,8 @@
 """Records that a client returns: frozen, typed, and independent of any connection.
 
-`pgclarify.model` also has an Interpretation, a Citation and a Verdict, and `pgclarify.steps` a Step. A worker uses
-those while it executes a run: they have vectors and ranks of candidates, and know neither their run nor their document.
-The classes here are rows of the SQL API; `pgclarify` exports these.
+`pgclarify.data` also has an Interpretation, a Citation, a Verdict and a Step. A worker uses those while it executes a
+run: they have vectors and ranks of candidates, and know neither their run nor their document. The classes here are rows
+of the SQL API; `pgclarify` exports these.
 """
 
 from __future__ import annotations

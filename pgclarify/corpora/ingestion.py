@@ -19,6 +19,7 @@ from pgclarify.corpora.splitting import (
     render,
     texts_a_call,
 )
+from pgclarify.data.documents import Chunk, IndexedDocument, PendingDocument
 from pgclarify.errors import (
     DatabaseBusy,
     DatabaseError,
@@ -29,7 +30,6 @@ from pgclarify.errors import (
     describe,
 )
 from pgclarify.ingest.chunking import PART_CHUNKS
-from pgclarify.model import Chunk, IndexedDocument, PendingDocument
 from pgclarify.protocols import DocumentStore, Embedder, Payer, TextsFailed, paid_by
 
 _logger = logging.getLogger(__name__)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models, public_reason
 from pgclarify.corpora.splitting import Splitter, chunker_of, expected_passages, new_chunks, render, texts_a_call
+from pgclarify.data.documents import Chunk, IndexedDocument, LongDocument, PendingDocument
 from pgclarify.errors import (
     DatabaseBusy,
     DatabaseError,
@@ -21,7 +22,6 @@ from pgclarify.errors import (
     ServerUnavailable,
     describe,
 )
-from pgclarify.model import Chunk, IndexedDocument, LongDocument, PendingDocument
 from pgclarify.protocols import Embedder, LongDocumentStore, Payer, paid_by
 
 _logger = logging.getLogger(__name__)

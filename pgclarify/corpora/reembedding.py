@@ -10,6 +10,7 @@ import numpy as np
 
 from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models, public_reason
 from pgclarify.corpora.splitting import Splitter, chunker_of
+from pgclarify.data.documents import PendingPassage
 from pgclarify.errors import (
     DatabaseError,
     EmbeddingError,
@@ -18,7 +19,6 @@ from pgclarify.errors import (
     ServerUnavailable,
     describe,
 )
-from pgclarify.model import PendingPassage
 from pgclarify.protocols import Embedder, Payer, SpaceStore, TextsFailed, paid_by
 
 _logger = logging.getLogger(__name__)

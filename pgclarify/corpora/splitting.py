@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
+from pgclarify.data.documents import Chunk, PendingDocument, passage_hash
 from pgclarify.ingest.chunking import PART_CHUNKS, Chunker
-from pgclarify.model import Chunk, PendingDocument, passage_hash
 from pgclarify.protocols import Embedder
 from pgclarify.vocabulary import AT_ENDPOINT
 

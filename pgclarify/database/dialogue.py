@@ -8,9 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
-from pgclarify.database.pool import fetch, fetch_within
-from pgclarify.database.runs import Runs
-from pgclarify.dialogue import (
+from pgclarify.data.dialogue import (
     ClarifyingQuestion,
     Detection,
     ListedAnswer,
@@ -19,8 +17,10 @@ from pgclarify.dialogue import (
     TrainedVersion,
     Turn,
 )
+from pgclarify.data.runs import Run
+from pgclarify.database.pool import fetch, fetch_within
+from pgclarify.database.runs import Runs
 from pgclarify.errors import ConfigurationError, DatabaseError
-from pgclarify.model import Run
 
 # Owners of corpora write the patterns, which can be arbitrarily slow. So a statement that matches them is limited in
 # time, and only one runs at a time.

@@ -10,10 +10,10 @@ from uuid import UUID, uuid4
 from pgvector import HalfVector
 from psycopg import AsyncConnection
 
+from pgclarify.data.documents import IndexedDocument, PendingDocument, passage_hash
 from pgclarify.database.errors import translated
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.database.queries import queries
-from pgclarify.model import IndexedDocument, PendingDocument, passage_hash
 
 # Longer than one claim takes on a slow machine. Leases of a dead worker are taken over at once.
 LEASE = timedelta(minutes=15)

@@ -9,13 +9,14 @@ from dataclasses import asdict
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.data.candidates import Found
+from pgclarify.data.estimates import Prospect
+from pgclarify.data.model_calls import Completion
+from pgclarify.data.runs import Run
 from pgclarify.database.arrays import vector_text
 from pgclarify.database.exploration import found_passage
 from pgclarify.database.pool import fetch
 from pgclarify.database.runs import Runs
-from pgclarify.estimated import Prospect
-from pgclarify.model import Found, Run
-from pgclarify.model_calls import Completion
 from pgclarify.protocols import CompletionKey
 
 

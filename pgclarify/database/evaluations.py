@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from psycopg.rows import DictRow
 
+from pgclarify.data.documents import Passage
 from pgclarify.database.errors import translated
 from pgclarify.database.pool import Pool
 from pgclarify.database.queries import queries
 from pgclarify.errors import InputError, NotFound, NotReady, PermissionDenied, PgclarifyError, SchemaMismatch
-from pgclarify.model import Passage
 
 # The same table is in docs/errors.md.
 REFUSALS: Final[Mapping[str, type[PgclarifyError]]] = {

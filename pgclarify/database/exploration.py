@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.data.candidates import Candidate, Found, Neighbors
+from pgclarify.data.documents import Passage
+from pgclarify.data.runs import Run
 from pgclarify.database.arrays import array_text, vector_text
 from pgclarify.database.pool import fetch
 from pgclarify.database.runs import Runs
-from pgclarify.model import Candidate, Found, Neighbors, Passage, Run
 
 
 class ExplorationTables:

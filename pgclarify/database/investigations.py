@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
+from pgclarify.data.investigation import Step
+from pgclarify.data.runs import Run
 from pgclarify.database.pool import fetch
 from pgclarify.database.runs import Runs
-from pgclarify.model import Run
-from pgclarify.steps import Step
 
 
 class StepTables:

@@ -7,11 +7,11 @@ from uuid import uuid4
 
 import psycopg
 
+from pgclarify.data.documents import IndexedDocument, LongDocument, PendingDocument
 from pgclarify.database.documents import LEASE, copy_passages, fail_document
 from pgclarify.database.errors import translated
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.database.queries import queries
-from pgclarify.model import IndexedDocument, LongDocument, PendingDocument
 
 
 class LongDocuments:

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from psycopg.rows import DictRow
 
+from pgclarify.data.interpretations import Interpretation
+from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest
+from pgclarify.data.runs import Run, Stage, as_ended
+from pgclarify.data.verdicts import Verdict
 from pgclarify.database.arrays import array_text, vector_text
 from pgclarify.database.coalescing import Coalescer
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing, RunLost, RunSuspected
-from pgclarify.model import Interpretation, Run, Stage, Verdict, as_ended
-from pgclarify.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest
 from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 
 _logger = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
+from pgclarify.data.documents import PendingPassage
 from pgclarify.database.pool import Pool, fetch
-from pgclarify.model import PendingPassage
 
 # Longer than one claim takes on a slow machine. Leases of a dead worker are taken over at once.
 _LEASE = timedelta(minutes=15)

@@ -10,10 +10,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.data.verdicts import AnswerSpan
 from pgclarify.embedding.batching import BatchQueue
 from pgclarify.embedding.minilm import open_session, threads_of_environment
 from pgclarify.embedding.windows import WINDOW_TOKENS, Window, Windows
-from pgclarify.model import AnswerSpan
 
 _MOST_ANSWER_TOKENS: Final = 30
 # Padded tokens of a batch: about 0.1 s of one core.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms.ambiguity import WEIGHTS, AmbiguityClassifier, Seen
 from pgclarify.algorithms.metrics import bootstrap_interval, calibration_errors, f1s_of_labels, paired_bootstrap
-from pgclarify.dialogue import TrainedVersion
+from pgclarify.data.dialogue import TrainedVersion
 from pgclarify.errors import ConfigurationError, InputError
 from pgclarify.evaluation.data_sets import PARTS, rank_of, read_case, read_lines, read_records
 from pgclarify.language.languages import is_foreign

@@ -15,11 +15,11 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.errors import CompletionError, InvalidReply, RunFailed, code_of, describe
 from pgclarify.evaluation.records import Case, CitedPassage, Output, PredictedInterpretation, Retriever, Usage
 from pgclarify.ledger.completions import CallResult, PollInterval, ask_all, ask_one
-from pgclarify.model import Passage
-from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts import baselines as prompts
 from pgclarify.prompts.investigation import answer as answer_call
 from pgclarify.prompts.relaxation import relaxation

@@ -20,9 +20,9 @@ from pgclarify.algorithms.metrics import (
     paired_bootstrap,
     recall_at,
 )
+from pgclarify.data.documents import Passage
 from pgclarify.evaluation.records import Case, Judge, Output, Stated
 from pgclarify.language.questions import asks_same_words
-from pgclarify.model import Passage
 from pgclarify.vocabulary import RunStatus
 
 Row = Mapping[str, float]

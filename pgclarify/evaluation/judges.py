@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, TypeVar
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import CompletionError, InvalidReply, RequestRefused
 from pgclarify.evaluation.baselines import POLL, UsageMeter
 from pgclarify.evaluation.lexical_judge import (
@@ -17,8 +19,6 @@ from pgclarify.evaluation.lexical_judge import (
 from pgclarify.evaluation.records import Stated
 from pgclarify.language.questions import asks_same_words
 from pgclarify.ledger.completions import CallResult, ask_all
-from pgclarify.model import Passage
-from pgclarify.model_calls import ModelCall
 from pgclarify.prompts import judging
 from pgclarify.prompts.versions import JUDGE_VERSIONS, combined
 from pgclarify.protocols import Completer, Ledger

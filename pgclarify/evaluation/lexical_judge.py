@@ -13,6 +13,7 @@ from typing import Final
 
 from pgclarify.algorithms import Relation, is_variant, relate, relate_answers
 from pgclarify.algorithms.metrics import cover_exact_match
+from pgclarify.data.documents import Passage
 from pgclarify.evaluation.answer_shapes import has_asked_shape
 from pgclarify.evaluation.records import Stated
 from pgclarify.language.numbers import write_numbers
@@ -21,7 +22,6 @@ from pgclarify.language.quotes import fold, without_accents
 from pgclarify.language.sentences import split_sentences
 from pgclarify.language.stems import root
 from pgclarify.language.words import NO_NOUNS, PIECE
-from pgclarify.model import Passage
 
 VERSION: Final = "4"
 """Increase it when any judgement changes. A test compares many judgements with those of this version."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pgclarify.client import AsyncClient
+from pgclarify.data.documents import Passage
 from pgclarify.database.evaluations import Corpus, EvaluationTables, RunUsage
 from pgclarify.errors import BudgetSpent, InputError, NotFound, PgclarifyError, RunFailed
 from pgclarify.evaluation.records import Case, CitedPassage, Output, PredictedInterpretation, Usage
-from pgclarify.model import Passage
 from pgclarify.vocabulary import RunStatus, StopCode
 
 OPERATIONS: Final = (

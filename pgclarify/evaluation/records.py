@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-from pgclarify.model import Passage
+from pgclarify.data.documents import Passage
 from pgclarify.vocabulary import RunStatus
 
 

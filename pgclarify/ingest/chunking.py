@@ -12,9 +12,9 @@ from itertools import pairwise
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
 from tokenizers import Tokenizer
 
+from pgclarify.data.documents import Chunk
 from pgclarify.errors import ConfigurationError
 from pgclarify.ingest.headings import Heading, HeadingPaths, find_headings
-from pgclarify.model import Chunk
 
 # Tokens reserved for title and headings, which are embedded in front of the passage.
 PREFACE_TOKENS = 32

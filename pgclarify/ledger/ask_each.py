@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeVar
 
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import CompletionError, InvalidReply, NotAllowed
 from pgclarify.ledger.calls import Calls, OutOfCalls
 from pgclarify.ledger.completions import CallResult, PollInterval, ask_all
-from pgclarify.model_calls import ModelCall
 from pgclarify.protocols import Completer, Ledger, Meter
 
 T = TypeVar("T")

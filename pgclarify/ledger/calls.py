@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.ledger.completions import Paid, PollInterval, ask_one, complete_all
-from pgclarify.model_calls import ModelCall
 from pgclarify.protocols import Completer, Ledger, Meter
 
 T = TypeVar("T")

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest, ModelCall
 from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError, RunLost
-from pgclarify.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Completer, Ledger, Meter, Urgency, current_urgency, urgent
 
 _logger = logging.getLogger(__name__)

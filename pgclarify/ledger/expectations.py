@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
+from pgclarify.data.estimates import Expected
+from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
+from pgclarify.data.runs import Run
 from pgclarify.errors import InvalidReply
-from pgclarify.estimated import Expected
-from pgclarify.model import Run
-from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Completer, CompletionKey, EstimateStore
 
 T = TypeVar("T")

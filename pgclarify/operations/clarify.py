@@ -5,8 +5,9 @@ Source: VERDICT, §4 and Algorithm 1.
 
 from __future__ import annotations
 
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.verdicts import Verdict
 from pgclarify.errors import BudgetSpent
-from pgclarify.model import Candidate, Verdict
 from pgclarify.operations.clarification.guided import GuidedExploration
 from pgclarify.operations.clarification.interpretations import conclude
 from pgclarify.operations.clarification.one_pass import OnePass

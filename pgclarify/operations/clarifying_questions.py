@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pgclarify.dialogue import ClarifyingQuestion, Form, PromptScheme, ProposedQuestion
+from pgclarify.data.dialogue import ClarifyingQuestion, Form, PromptScheme, ProposedQuestion
 from pgclarify.errors import CompletionError, InvalidReply, code_of
 from pgclarify.language.numbers import counted
 from pgclarify.language.questions import proposes_same

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pgclarify.model import Verdict
+from pgclarify.data.verdicts import Verdict
 from pgclarify.operations.clarification.interpretations import Grounded, conclude, embed_mode, reading_text
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.protocols import Embedder

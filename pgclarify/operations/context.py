@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from pgclarify.data.interpretations import Interpretation
+from pgclarify.data.runs import Run
 from pgclarify.errors import (
     BudgetSpent,
     ConfigurationError,
@@ -16,7 +18,6 @@ from pgclarify.errors import (
     PriceMissing,
 )
 from pgclarify.ledger.completions import PollInterval
-from pgclarify.model import Interpretation, Run
 from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers

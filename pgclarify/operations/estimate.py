@@ -14,12 +14,13 @@ from itertools import chain, islice
 from math import ceil
 from typing import Final, TypeAlias
 
+from pgclarify.data.candidates import Found
+from pgclarify.data.estimates import Prospect
+from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.verdicts import Reading
 from pgclarify.errors import InvalidReply
-from pgclarify.estimated import Prospect
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.expectations import Expectations, Known
-from pgclarify.model import Found, Reading
-from pgclarify.model_calls import ModelCall
 from pgclarify.operations.ambiguity.detector import summarize
 from pgclarify.operations.clarification.bounds import most_calls, most_calls_of_one_pass, most_verdicts
 from pgclarify.operations.clarification.one_pass import READ_TOKENS, answer_call, proven_answer

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pgclarify.data.investigation import FollowUp, Step
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import (
     CompletionError,
     EndpointUnavailable,
@@ -18,7 +20,6 @@ from pgclarify.errors import (
 from pgclarify.language.numbers import counted
 from pgclarify.language.questions import asks_same, stands_alone
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls
-from pgclarify.model_calls import ModelCall
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.investigation.answering import StepAnswerer
 from pgclarify.operations.investigation.conclusion import Chain, Conclusion
@@ -27,7 +28,6 @@ from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.judging.proof import is_told
 from pgclarify.prompts.investigation import follow_up
 from pgclarify.protocols import Embedder
-from pgclarify.steps import FollowUp, Step
 from pgclarify.vocabulary import RunStatus, StepKind, StepOutcome, StopCode
 
 # Two questions count as the same if their cosine is at least this. all-MiniLM-L6-v2 gives "the father of" and "the

@@ -10,20 +10,20 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from pgclarify.algorithms import find_variant, is_last_name, is_variant
-from pgclarify.dialogue import EvidenceCitation, ListedAnswer
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.dialogue import EvidenceCitation, ListedAnswer
+from pgclarify.data.investigation import Finding
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import CompletionError, InvalidReply, code_of, describe
 from pgclarify.language.numbers import counted
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, Unproven
-from pgclarify.model import Candidate
-from pgclarify.model_calls import ModelCall
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.judging.proof import Proven, prove_told
 from pgclarify.operations.retrieval.evidence import passage_text, split_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.listing import listing
-from pgclarify.steps import Finding
 from pgclarify.vocabulary import RunStatus, StopCode
 
 # Some rounds give only another spelling of an answer, or an answer that does not count. The next request contains it,

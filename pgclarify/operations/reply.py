@@ -5,7 +5,7 @@ Source: AT-CoT, §4.2 and Table 4 (reformulation).
 
 from __future__ import annotations
 
-from pgclarify.dialogue import Rewriting
+from pgclarify.data.dialogue import Rewriting
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.completions import ask_one

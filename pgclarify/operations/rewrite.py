@@ -15,7 +15,7 @@ from typing import Final
 
 from pgclarify.algorithms.ambiguity.wording import take_apart
 from pgclarify.algorithms.rewriting_faithfulness import find_fault
-from pgclarify.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
+from pgclarify.data.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
 from pgclarify.errors import CompletionError, code_of, describe
 from pgclarify.language.questions import points_back_first, words_that_point_back
 from pgclarify.language.quotes import fold

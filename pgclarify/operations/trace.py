@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pgclarify.model import Stage
-from pgclarify.model_calls import Completion
+from pgclarify.data.model_calls import Completion
+from pgclarify.data.runs import Stage
 from pgclarify.vocabulary import StopCode
 
 

@@ -17,9 +17,9 @@ from typing import Annotated, Any, Final, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Passage
-from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import FENCE_RULE, fenced_passages, line, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import one_for_each, one_line, places, read_form

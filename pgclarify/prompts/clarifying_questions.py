@@ -11,9 +11,9 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from pgclarify.dialogue import Form, PromptScheme, ProposedQuestion
+from pgclarify.data.dialogue import Form, PromptScheme, ProposedQuestion
+from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.errors import InvalidReply
-from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import Reasoning, one_line, read_form, shown

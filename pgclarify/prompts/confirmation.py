@@ -8,8 +8,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from pgclarify.model import Passage
-from pgclarify.model_calls import ModelCall
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.prompts.fencing import excerpt, fenced, line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import one_for_each, read_form

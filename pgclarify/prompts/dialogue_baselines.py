@@ -10,9 +10,9 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from pgclarify.dialogue import Turn
+from pgclarify.data.dialogue import Turn
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import InvalidReply
-from pgclarify.model_calls import ModelCall
 from pgclarify.prompts.fencing import excerpt, line, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import one_line, read_form

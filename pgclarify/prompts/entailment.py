@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from pgclarify.model_calls import ModelCall
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.prompts.fencing import line, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import read_form

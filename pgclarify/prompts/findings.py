@@ -7,11 +7,11 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from pgclarify.data.investigation import Evidence, Finding
+from pgclarify.data.model_calls import Completion
 from pgclarify.errors import InvalidReply
-from pgclarify.model_calls import Completion
 from pgclarify.prompts.rendering import object_schema
 from pgclarify.prompts.replies import one_line, read_form, shown, text_or_null
-from pgclarify.steps import Evidence, Finding
 
 TEXT_OR_NULL: Final = {"type": ["string", "null"]}
 ANSWER_SCHEMA: Final = object_schema(quote=TEXT_OR_NULL, passage={"type": ["integer", "null"]}, answer=TEXT_OR_NULL)

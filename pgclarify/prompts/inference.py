@@ -7,8 +7,8 @@ from functools import partial
 
 from pydantic import TypeAdapter, ValidationError
 
+from pgclarify.data.model_calls import Completion, Message, ModelCall
 from pgclarify.errors import InvalidReply
-from pgclarify.model_calls import Completion, Message, ModelCall
 from pgclarify.prompts.replies import one_for_each
 from pgclarify.prompts.versions import version_of
 

@@ -14,13 +14,13 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from pgclarify.model import Passage
-from pgclarify.model_calls import Completion, ModelCall
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import Evidence, Finding, FollowUp, Step
+from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import FENCE_RULE, excerpt, fenced_passages, line, question_line
 from pgclarify.prompts.findings import TEXT_OR_NULL, Answer, Quote, without_quote
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import Reasoning, one_line, read_form
-from pgclarify.steps import Evidence, Finding, FollowUp, Step
 
 # The temperature of SUNAR's authors.
 _SAMPLING_TEMPERATURE: Final = 0.3

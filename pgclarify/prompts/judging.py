@@ -15,8 +15,8 @@ from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pgclarify.model import Passage
-from pgclarify.model_calls import Completion, ModelCall
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import FENCE_RULE, excerpt, fenced_passages, line, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import one_for_each, places, read_form

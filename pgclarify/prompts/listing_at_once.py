@@ -11,13 +11,13 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from pgclarify.model import Passage
-from pgclarify.model_calls import Completion, ModelCall
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import Evidence, Finding
+from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import FENCE_RULE, fenced_passages, question_line
 from pgclarify.prompts.findings import Answer, Quote
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import read_form
-from pgclarify.steps import Evidence, Finding
 
 # The words, the example and the rules are those of prompts/listing.py, so that only the way of asking differs.
 _SYSTEM: Final = f"""\

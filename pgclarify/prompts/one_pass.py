@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pgclarify.model import Passage
-from pgclarify.model_calls import ModelCall
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import Finding
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.prompts.fencing import FENCE_RULE, fenced_passages, question_line
 from pgclarify.prompts.findings import ANSWER_SCHEMA, read_finding
 from pgclarify.prompts.rendering import model_call
-from pgclarify.steps import Finding
 
 _TOKENS: Final = 512
 

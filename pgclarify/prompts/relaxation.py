@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from pgclarify.model_calls import ModelCall
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.prompts.fencing import question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import one_line, read_form

@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pgclarify.model import Passage
-from pgclarify.model_calls import ModelCall
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.prompts.fencing import AFTER_PASSAGE, fenced, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import read_form

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from pgclarify.model import Passage
-from pgclarify.model_calls import Completion, Message, ModelCall
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import Completion, Message, ModelCall
 from pgclarify.prompts.versions import version_of
 
 T = TypeVar("T")

@@ -7,9 +7,9 @@ from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
+from pgclarify.data.model_calls import Completion
 from pgclarify.errors import InvalidReply
 from pgclarify.language.thoughts import without_thoughts
-from pgclarify.model_calls import Completion
 
 # Chat models put this around their JSON if the server does not constrain the reply.
 _CODE_BLOCK: Final = "```"

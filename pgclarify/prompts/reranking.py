@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter, ValidationError
 
 from pgclarify.algorithms import relevance_to_unit_interval
+from pgclarify.data.model_calls import Completion, Message, ModelCall
 from pgclarify.errors import InvalidReply
-from pgclarify.model_calls import Completion, Message, ModelCall
 from pgclarify.prompts.replies import one_for_each
 from pgclarify.prompts.versions import version_of
 

@@ -7,8 +7,8 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from pgclarify.dialogue import HISTORY_LENGTH, Turn
-from pgclarify.model_calls import ModelCall
+from pgclarify.data.dialogue import HISTORY_LENGTH, Turn
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.prompts.fencing import excerpt, line, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import one_line, read_form

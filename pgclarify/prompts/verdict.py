@@ -12,9 +12,10 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import Completion, ModelCall
+from pgclarify.data.verdicts import Reading
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Passage, Reading
-from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import AFTER_PASSAGE, fenced, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import one_line, read_form, shown, text_or_null

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
+from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 
 T = TypeVar("T")
 

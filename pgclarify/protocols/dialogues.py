@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from pgclarify.dialogue import (
+from pgclarify.data.dialogue import (
     ClarifyingQuestion,
     Detection,
     ListedAnswer,
@@ -14,7 +14,7 @@ from pgclarify.dialogue import (
     TrainedVersion,
     Turn,
 )
-from pgclarify.model import Run
+from pgclarify.data.runs import Run
 
 
 class DialogueStore(Protocol):

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from pgclarify.dialogue import TrainedVersion
+from pgclarify.data.dialogue import TrainedVersion
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import Completion
+from pgclarify.data.verdicts import AnswerSpan
 from pgclarify.errors import EmbeddingError
-from pgclarify.model import AnswerSpan, Passage
-from pgclarify.model_calls import Completion
 
 
 class TextsFailed(EmbeddingError):

@@ -8,24 +8,15 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.data.candidates import Candidate, Found, Neighbors
+from pgclarify.data.documents import IndexedDocument, LongDocument, Passage, PendingDocument, PendingPassage
+from pgclarify.data.estimates import Prospect
+from pgclarify.data.interpretations import Interpretation
+from pgclarify.data.investigation import Step
+from pgclarify.data.model_calls import Claim, Completion, CompletionRequest
+from pgclarify.data.runs import Run, Stage
+from pgclarify.data.verdicts import Verdict
 from pgclarify.errors import NotAllowed
-from pgclarify.estimated import Prospect
-from pgclarify.model import (
-    Candidate,
-    Found,
-    IndexedDocument,
-    Interpretation,
-    LongDocument,
-    Neighbors,
-    Passage,
-    PendingDocument,
-    PendingPassage,
-    Run,
-    Stage,
-    Verdict,
-)
-from pgclarify.model_calls import Claim, Completion, CompletionRequest
-from pgclarify.steps import Step
 from pgclarify.vocabulary import RunStatus, StopCode
 
 CompletionKey: TypeAlias = tuple[str, str, str, str, bytes, int]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
+from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin
 from pgclarify.providers.dialect import EFFORT
 from pgclarify.providers.endpoint import Endpoint

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pgclarify.config import ReasoningEffort
-from pgclarify.model_calls import CompletionRequest
+from pgclarify.data.model_calls import CompletionRequest
 from pgclarify.providers.client import Fault
 from pgclarify.providers.reply import ChatReply
 

@@ -13,8 +13,8 @@ from typing import Final, Self
 from pydantic import SecretStr
 
 from pgclarify.config import ReasoningEffort, Settings
+from pgclarify.data.model_calls import Completion, CompletionRequest
 from pgclarify.errors import ConfigurationError, EndpointFailed, EndpointUnavailable, RequestRefused
-from pgclarify.model_calls import Completion, CompletionRequest
 from pgclarify.protocols import Begin
 from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.client import REFUSING, Address, Fault, NoReply, Problem

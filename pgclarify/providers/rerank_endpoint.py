@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any, Final, Self, TypeVar
 
 from pgclarify.config import Provider, Settings
+from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.errors import ConfigurationError, EndpointUnavailable, ModelNotFound
-from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin
 from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.client import REFUSING, Address, NoReply

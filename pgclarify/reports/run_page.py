@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
-from pgclarify.model import Stage
+from pgclarify.data.runs import Stage
 from pgclarify.reports.charts import WIDTH
 from pgclarify.reports.evidence import Excerpt, marked, marked_proof
 from pgclarify.reports.formats import shortened

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.model import Stage
+from pgclarify.data.runs import Stage
 
 
 @dataclass(frozen=True, slots=True)

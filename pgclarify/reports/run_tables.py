@@ -13,9 +13,9 @@ import psycopg
 from numpy.typing import NDArray
 from psycopg.rows import DictRow
 
+from pgclarify.data.runs import Stage
 from pgclarify.database.queries import queries
 from pgclarify.errors import InputError, NotFound
-from pgclarify.model import Stage
 from pgclarify.reports.run_report import Finding, Proof, RunHead, RunReport, SeenPassage
 
 # The statements for an operation's findings and for their citations; None if it only has passages.

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pgclarify.data.runs import Run
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.estimates import EstimateTables
 from pgclarify.database.exploration import ExplorationTables
@@ -16,7 +17,6 @@ from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.embedding.remembering import RememberedTexts
 from pgclarify.errors import RunLost, RunSuspected
-from pgclarify.model import Run
 from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.context import Models, RunContext, Stores
 from pgclarify.operations.execution import execute

@@ -17,7 +17,7 @@ from psycopg.rows import DictRow
 from pgclarify.database.arrays import array_text
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
-from pgclarify.nearest_process import END
+from pgclarify.worker.nearest_process import END
 
 # With fewer passages, the database is fast enough and a process is not worth its start.
 _LEAST_PASSAGES = 2000
@@ -106,7 +106,7 @@ class GraphBuilding:
         sizes = [room, claimed["dimensions"], claimed["degree"], min(os.cpu_count() or 1, _MOST_THREADS)]
         process = await asyncio.create_subprocess_exec(
             # -P: do not import from the current folder, which may have any files.
-            *(sys.executable, "-P", "-m", "pgclarify.nearest_process", *map(str, sizes)),
+            *(sys.executable, "-P", "-m", "pgclarify.worker.nearest_process", *map(str, sizes)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             # The process has its own threads; those of the matrix library would compete with them.

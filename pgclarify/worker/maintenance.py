@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.corpora.reembedding import Reembedding
+from pgclarify.data.documents import LongDocument
 from pgclarify.database.pool import Pool, fetch, fetch_within
 from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
-from pgclarify.jobs import Queue
-from pgclarify.model import LongDocument
+from pgclarify.worker.jobs import Queue
 
 _logger = logging.getLogger(__name__)
 

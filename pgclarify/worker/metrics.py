@@ -26,8 +26,8 @@ from prometheus_client import (
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.errors import CompletionError, EndpointUnavailable, code_of, describe
-from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin, Completer
 from pgclarify.worker.monitor import Monitor
 

@@ -36,12 +36,12 @@ from pgclarify.embedding.devices import check_device
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.install.versions import Installed, check_schema, check_unchanged
-from pgclarify.jobs import Queue, open_queue
 from pgclarify.protocols import Completer
 from pgclarify.worker.executor import RunExecutor, models_of
 from pgclarify.worker.graph import link
 from pgclarify.worker.graph_building import GraphBuilding
 from pgclarify.worker.grouping import QuestionGrouping, count_served
+from pgclarify.worker.jobs import Queue, open_queue
 from pgclarify.worker.language_models import LanguageModels, open_language_models
 from pgclarify.worker.maintenance import (
     count_terms,

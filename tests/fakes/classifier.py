@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.dialogue import DetectionReason, TrainedVersion
+from pgclarify.data.dialogue import DetectionReason, TrainedVersion
 from pgclarify.errors import ConfigurationError
 
 

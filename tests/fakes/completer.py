@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from typing import Any, TypeAlias, TypeVar
 
+from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.errors import CompletionError
-from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin
 
 T = TypeVar("T")

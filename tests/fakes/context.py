@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import EllipsisType
 from typing import cast
 
+from pgclarify.data.runs import Run
 from pgclarify.errors import ModelNotFound
 from pgclarify.ledger.completions import PollInterval
-from pgclarify.model import Run
 from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.context import Models, RunContext, Stores
 from pgclarify.operations.investigation.entailment import Entailments

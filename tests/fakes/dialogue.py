@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from pgclarify.dialogue import (
+from pgclarify.data.dialogue import (
     ClarifyingQuestion,
     Detection,
     EvidenceCitation,
@@ -15,7 +15,7 @@ from pgclarify.dialogue import (
     TrainedVersion,
     Turn,
 )
-from pgclarify.model import Run
+from pgclarify.data.runs import Run
 from tests.fakes.store import FakeStore
 
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.data.documents import IndexedDocument, PendingDocument, passage_hash
 from pgclarify.errors import DatabaseError
-from pgclarify.model import IndexedDocument, PendingDocument, passage_hash
 from pgclarify.vocabulary import Document
 
 

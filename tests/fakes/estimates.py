@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.estimated import Prospect
-from pgclarify.model import Found, Run
-from pgclarify.model_calls import Completion
+from pgclarify.data.candidates import Found
+from pgclarify.data.estimates import Prospect
+from pgclarify.data.model_calls import Completion
+from pgclarify.data.runs import Run
 from pgclarify.protocols import CompletionKey
 from tests.fakes.exploration import FakeExplorationStore
 from tests.fakes.store import FakeStore

@@ -7,7 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.model import Candidate, Found, Neighbors, Passage, Run
+from pgclarify.data.candidates import Candidate, Found, Neighbors
+from pgclarify.data.documents import Passage
+from pgclarify.data.runs import Run
 from tests.fakes.store import FakeStore
 
 _METHODS = frozenset({"dense", "lexical", "hybrid"})

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from pgclarify.data.model_calls import Claim, Completion, CompletionRequest
 from pgclarify.errors import BudgetSpent, NotAllowed
-from pgclarify.model_calls import Claim, Completion, CompletionRequest
 
 
 @dataclass(slots=True)

@@ -7,8 +7,8 @@ import json
 from collections.abc import Collection, Mapping
 from typing import cast
 
+from pgclarify.data.model_calls import Completion, CompletionRequest
 from pgclarify.errors import CompletionError
-from pgclarify.model_calls import Completion, CompletionRequest
 from pgclarify.protocols import Begin, Completer
 from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
 

@@ -10,10 +10,10 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
-from pgclarify.dialogue import ProposedQuestion
+from pgclarify.data.dialogue import ProposedQuestion
+from pgclarify.data.investigation import Evidence, Finding, FollowUp
+from pgclarify.data.verdicts import Reading
 from pgclarify.errors import CompletionError
-from pgclarify.model import Reading
-from pgclarify.steps import Evidence, Finding, FollowUp
 from tests.fakes.completer import Line, Prompt, Script, ScriptedCompleter
 
 Told: TypeAlias = FollowUp | Finding | str | CompletionError | None

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.data.documents import PendingPassage, passage_hash
 from pgclarify.errors import DatabaseError
-from pgclarify.model import PendingPassage, passage_hash
 
 
 class FakeSpaceStore:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pgclarify.model import Run
-from pgclarify.steps import Step
+from pgclarify.data.investigation import Step
+from pgclarify.data.runs import Run
 from tests.fakes.store import FakeStore
 
 

@@ -9,8 +9,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.documents import Passage
+from pgclarify.data.interpretations import Interpretation
+from pgclarify.data.runs import Run, Stage, as_ended
+from pgclarify.data.verdicts import Verdict
 from pgclarify.errors import RunLost
-from pgclarify.model import Candidate, Interpretation, Passage, Run, Stage, Verdict, as_ended
 from pgclarify.vocabulary import Document, Outcome, RunStatus, StopCode
 from tests.fakes.documents import FakeDocumentStore
 from tests.fakes.ledger import FakeLedger, FakeLedgerTable

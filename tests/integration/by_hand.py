@@ -18,8 +18,8 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
+from pgclarify.data.documents import Chunk, passage_hash
 from pgclarify.database.queries import queries
-from pgclarify.model import Chunk, passage_hash
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]

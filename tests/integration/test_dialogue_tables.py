@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 
-from pgclarify.database.dialogue import DialogueTables
-from pgclarify.database.pool import open_pool
-from pgclarify.database.runs import Runs
-from pgclarify.dialogue import (
+from pgclarify.data.dialogue import (
     ClarifyingQuestion,
     Detection,
     DetectionReason,
@@ -22,8 +19,11 @@ from pgclarify.dialogue import (
     Rewriting,
     Turn,
 )
+from pgclarify.data.runs import Run
+from pgclarify.database.dialogue import DialogueTables
+from pgclarify.database.pool import open_pool
+from pgclarify.database.runs import Runs
 from pgclarify.errors import ConfigurationError, DatabaseBusy, DatabaseError, RunLost
-from pgclarify.model import Run
 from pgclarify.vocabulary import AmbiguityType
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
 from tests.integration.explaining import Desk, desk

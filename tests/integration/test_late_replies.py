@@ -7,11 +7,11 @@ import asyncio
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from pgclarify.data.model_calls import Completion, CompletionRequest, Message
 from pgclarify.database.pool import open_pool
 from pgclarify.database.runs import LedgerTables, Runs
 from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.ledger.completions import Paid, PollInterval, complete_all
-from pgclarify.model_calls import Completion, CompletionRequest, Message
 from tests.fakes import scripts
 from tests.integration.by_hand import Connection, Hire, scalar
 from tests.integration.spending import budget, enter, price, status

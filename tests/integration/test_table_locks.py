@@ -9,11 +9,11 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from pgclarify.data.model_calls import CompletionRequest, Message
 from pgclarify.database.pool import Pool, open_pool
 from pgclarify.database.runs import LedgerTables, Runs
 from pgclarify.errors import DatabaseBusy
 from pgclarify.ledger.completions import Paid, PollInterval, complete_all
-from pgclarify.model_calls import CompletionRequest, Message
 from tests.fakes import scripts
 from tests.fakes.completer import Prompt
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, rows_of, scalar, state_of

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pgclarify.database.queries import queries
-from pgclarify.jobs import SESSION_SETTINGS
+from pgclarify.worker.jobs import SESSION_SETTINGS
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
 
 pytestmark = pytest.mark.rolled_back

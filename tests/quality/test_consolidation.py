@@ -7,8 +7,8 @@ from itertools import chain, combinations
 
 import pytest
 
+from pgclarify.data.runs import Run
 from pgclarify.embedding import LocalEmbedder
-from pgclarify.model import Run
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, reading_text
 from tests.fakes import FakeStore
 from tests.quality.readings import GROUPS

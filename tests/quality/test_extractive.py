@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.verdicts import Reading
 from pgclarify.embedding import LocalEmbedder, LocalSpanReader
-from pgclarify.model import Passage, Reading
 from pgclarify.prompts.verdict import verdict
 from pgclarify.providers.extractive import ExtractiveVerifier
 from tests.quality.passages import PASSAGES, QUESTIONS

@@ -7,8 +7,8 @@ from typing import Any
 import psycopg
 import pytest
 
+from pgclarify.data.documents import Passage
 from pgclarify.embedding import LocalEmbedder, LocalSpanReader
-from pgclarify.model import Passage
 from pgclarify.prompts.verdict import verdict
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.vocabulary import StopCode

@@ -9,11 +9,11 @@ from typing import Any
 
 import psycopg
 
+from pgclarify.data.runs import Run
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.runs import Runs, RunTables
 from pgclarify.embedding import LocalEmbedder
-from pgclarify.model import Run
 from pgclarify.operations.execution import execute
 from tests.fakes.context import context_of
 from tests.integration.by_hand import HandWorker, Hire, hire, scalar

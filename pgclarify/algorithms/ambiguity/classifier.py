@@ -21,7 +21,7 @@ from pgclarify.algorithms.ambiguity.judgement import AmbiguityKind, Judgement
 from pgclarify.algorithms.ambiguity.reasons import Spoken, explain
 from pgclarify.algorithms.ambiguity.shipped import ALONE, DIMENSIONS, TEXTS, WITHIN, Part, project, unpack
 from pgclarify.algorithms.ambiguity.wording import Wording, asking_part, take_apart
-from pgclarify.dialogue import TrainedVersion
+from pgclarify.data.dialogue import TrainedVersion
 from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingError
 
 _FILE: Final = "classifier.npz"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms.ambiguity.grams import BUCKETS
 from pgclarify.algorithms.ambiguity.shipped import DIMENSIONS, WITHIN
-from pgclarify.dialogue import TrainedVersion
+from pgclarify.data.dialogue import TrainedVersion
 from pgclarify.errors import ConfigurationError
 
 _ENDS: Final = tuple(np.cumsum([2, 2, len(WITHIN), DIMENSIONS, BUCKETS]).tolist())

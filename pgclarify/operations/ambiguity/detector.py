@@ -12,11 +12,11 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeAlias
 
-from pgclarify.dialogue import Detection, DetectionReason, MatchedRule, TrainedVersion
+from pgclarify.data.dialogue import Detection, DetectionReason, MatchedRule, TrainedVersion
+from pgclarify.data.runs import Run
 from pgclarify.errors import ConfigurationError
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.numbers import counted
-from pgclarify.model import Run
 from pgclarify.protocols import Classifier, DialogueStore, Embedder, Judged
 
 _logger = logging.getLogger(__name__)

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from textwrap import shorten
 from typing import Final
 
-from pgclarify.dialogue import DetectionReason
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.dialogue import DetectionReason
+from pgclarify.data.verdicts import Reading
 from pgclarify.errors import CompletionError
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.completions import CallResult
-from pgclarify.model import Candidate, Reading
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, vectors_of
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.verdicts import supported_verdict, verdict_call

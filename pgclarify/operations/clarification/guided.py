@@ -12,9 +12,12 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from pgclarify.algorithms import Explorer, fuse
+from pgclarify.data.candidates import Candidate, Found
+from pgclarify.data.documents import Passage
+from pgclarify.data.runs import Run
+from pgclarify.data.verdicts import Verdict
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.completions import cause_of
-from pgclarify.model import Candidate, Found, Passage, Run, Verdict
 from pgclarify.operations.clarification.interpretations import Grounded, group, vectors_of
 from pgclarify.operations.clarification.relaxation import relax
 from pgclarify.operations.context import RunContext

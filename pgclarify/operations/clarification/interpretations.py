@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms import Density, Grouping, consolidate, relate_readings
+from pgclarify.data.interpretations import Citation, Cluster, Interpretation
+from pgclarify.data.runs import Run
+from pgclarify.data.verdicts import Refusal, Verdict
 from pgclarify.errors import BudgetSpent
-from pgclarify.model import Citation, Cluster, Interpretation, Refusal, Run, Verdict
 from pgclarify.operations.context import OF_A_BUDGET, Ending, RunContext, code_of_failures
 from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 

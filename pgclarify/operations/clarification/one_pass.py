@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.verdicts import Verdict
 from pgclarify.errors import CompletionError, EmbeddingError, describe
 from pgclarify.ledger.completions import CallResult, ask_one
-from pgclarify.model import Candidate, Verdict
-from pgclarify.model_calls import ModelCall
 from pgclarify.operations.ambiguity.detector import summarize
 from pgclarify.operations.clarification.guided import least_calls
 from pgclarify.operations.clarification.interpretations import reading_text

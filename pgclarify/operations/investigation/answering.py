@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.investigation import LEAST_CONFIDENCE, Step
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import CompletionError, describe
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
-from pgclarify.model import Candidate
-from pgclarify.model_calls import ModelCall
 from pgclarify.operations.investigation.gathering import Gathered, Gatherer
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.judging.proof import Proven, prove
 from pgclarify.operations.trace import Tally, Trace
 from pgclarify.prompts.investigation import answer
-from pgclarify.steps import LEAST_CONFIDENCE, Step
 from pgclarify.vocabulary import StepKind, StepOutcome, StopCode
 
 

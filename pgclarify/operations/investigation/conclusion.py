@@ -10,17 +10,18 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod
 
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.investigation import LEAST_CONFIDENCE, Finding, Step
+from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.runs import Run
 from pgclarify.errors import CompletionError, NotAllowed, describe
 from pgclarify.language.questions import asks_same
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
-from pgclarify.model import Candidate, Run
-from pgclarify.model_calls import ModelCall
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.judging.proof import Proven, is_told, prove
 from pgclarify.operations.trace import Tally, Trace
 from pgclarify.prompts.investigation import conclusion
 from pgclarify.protocols import Embedder
-from pgclarify.steps import LEAST_CONFIDENCE, Finding, Step
 from pgclarify.vocabulary import StepKind, StepOutcome, StopCode
 
 # Two wordings of a question should have one answer if their cosine is at least this.

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from pgclarify.algorithms import penalize
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.documents import Passage
 from pgclarify.errors import CompletionError
 from pgclarify.ledger.calls import Calls, OutOfCalls
-from pgclarify.model import Candidate, Passage
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.investigation.uncertainty import Samples, SemanticEquivalence, draw_samples
 from pgclarify.operations.retrieval.exploration import (

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pgclarify.dialogue import EvidenceCitation
+from pgclarify.data.candidates import Candidate, Found
+from pgclarify.data.dialogue import EvidenceCitation
+from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.errors import CompletionError, describe
 from pgclarify.ledger.completions import CallResult, ask_all
-from pgclarify.model import Candidate, Found, Reading, Refusal
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.quotes import check_quote
 from pgclarify.operations.judging.verdicts import counts_at, verdict_call

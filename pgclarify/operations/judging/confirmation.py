@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import CompletionError, ConfigurationError
 from pgclarify.ledger.completions import CallResult, ask_all
-from pgclarify.model import Passage
-from pgclarify.model_calls import ModelCall
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.quotes import Quoted
 from pgclarify.operations.missing_models import no_language_model

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.investigation import Evidence, Finding, Step, StepCitation
 from pgclarify.language.amounts import has_amounts
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.names import names
@@ -13,9 +15,7 @@ from pgclarify.language.numbers import write_numbers
 from pgclarify.language.support import says_answer
 from pgclarify.language.words import SMALL_WORDS, YES_OR_NO, distinct_words, folded_words
 from pgclarify.ledger.calls import Unproven
-from pgclarify.model import Candidate
 from pgclarify.operations.judging.quotes import Quoted, cite
-from pgclarify.steps import Evidence, Finding, Step, StepCitation
 
 # If a quote of at least this many words is in another passage than the named one, only the number was wrong.
 _TELLING_WORDS: Final = 4

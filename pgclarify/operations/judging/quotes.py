@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.language.amounts import has_amounts
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.numbers import write_numbers
@@ -21,7 +23,6 @@ from pgclarify.language.support import (
     unmentioned_names,
 )
 from pgclarify.language.words import folded_words
-from pgclarify.model import Passage, Reading, Refusal
 
 # A quote of fewer words is read together with its sentence.
 _CLAUSE: Final = 4

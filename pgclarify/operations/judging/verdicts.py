@@ -6,10 +6,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.runs import Run
+from pgclarify.data.verdicts import Reading, Refusal, Verdict
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError, code_of, describe
 from pgclarify.ledger.completions import CallResult, ask_all
-from pgclarify.model import Candidate, Passage, Reading, Refusal, Run, Verdict
-from pgclarify.model_calls import ModelCall
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.confirmation import NOT_FOUND, Confirmation, given_answer

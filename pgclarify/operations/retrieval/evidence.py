@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pgclarify.model import Candidate, Passage
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.documents import Passage
 
 # Characters of a token, about as in English.
 _TOKEN_CHARS = 4

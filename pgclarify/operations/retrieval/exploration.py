@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms import Explored, Explorer, credit
+from pgclarify.data.candidates import Candidate, Found
+from pgclarify.data.documents import Passage
 from pgclarify.language.numbers import counted
-from pgclarify.model import Candidate, Found, Passage
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.trace import Tally
 from pgclarify.protocols import Reranker

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pgclarify.data.candidates import Candidate, Found
 from pgclarify.errors import BudgetSpent
-from pgclarify.model import Candidate, Found
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.retrieval.exploration import Query, Scorer, by_reranker, by_signal, find_first, other_signal
 from pgclarify.protocols import Embedder, Reranker

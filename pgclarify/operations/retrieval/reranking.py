@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import ModelNotFound
 from pgclarify.ledger.ask_each import ask_each, ask_every
 from pgclarify.ledger.calls import Calls
 from pgclarify.ledger.completions import PollInterval
-from pgclarify.model import Passage
-from pgclarify.model_calls import ModelCall
 from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_language_model
 from pgclarify.operations.retrieval.evidence import passage_text
 from pgclarify.prompts.relevance import relevance

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from pgclarify.data.verdicts import AnswerSpan, Reading
 from pgclarify.language.sentences import MAX_SENTENCE_CHARS
 from pgclarify.language.words import content_stems, coverage, words
-from pgclarify.model import AnswerSpan, Reading
 from pgclarify.providers.extractive.answer_types import TYPED, AnswerType, expected_type, is_question
 from pgclarify.providers.extractive.drafts import Draft
 from pgclarify.providers.extractive.evidence import Evidence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from pgclarify.data.verdicts import Reading
 from pgclarify.language.stems import stem
 from pgclarify.language.words import ARTICLES, DETERMINERS, PREPOSITIONS, words
-from pgclarify.model import Reading
 from pgclarify.providers.extractive.answer_types import AnswerType, asked_word, is_typed
 from pgclarify.providers.extractive.readings import Asked
 from pgclarify.providers.extractive.spans import find_spans

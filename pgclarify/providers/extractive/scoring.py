@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from pgclarify.data.verdicts import AnswerSpan
 from pgclarify.language.stems import stem
 from pgclarify.language.words import STOP_WORDS, coverage, words
-from pgclarify.model import AnswerSpan
 
 BIAS = -3.37
 SIMILARITY = 3.10

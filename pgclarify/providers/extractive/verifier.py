@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar, cast
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
+from pgclarify.data.verdicts import Reading
 from pgclarify.errors import InvalidReply
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS
 from pgclarify.language.stems import stem
 from pgclarify.language.words import coverage, words
-from pgclarify.model import Passage, Reading
-from pgclarify.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin, Embedder, SpanReader
 from pgclarify.providers.extractive.answer_types import AnswerType
 from pgclarify.providers.extractive.evidence import Evidence, gather_evidence

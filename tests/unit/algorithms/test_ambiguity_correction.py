@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pgclarify.algorithms.ambiguity import WEIGHTS, AmbiguityClassifier
-from pgclarify.dialogue import TrainedVersion
+from pgclarify.data.dialogue import TrainedVersion
 from pgclarify.errors import ConfigurationError
 
 SHIPPED = AmbiguityClassifier.load()

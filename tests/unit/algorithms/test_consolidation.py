@@ -10,8 +10,8 @@ from hypothesis.extra import numpy as npst
 from numpy.typing import NDArray
 
 from pgclarify.algorithms import Bounds, Density, Grouping, Relation, consolidate, medoid
+from pgclarify.data.interpretations import Cluster
 from pgclarify.errors import DimensionMismatch
-from pgclarify.model import Cluster
 
 groupings = st.sampled_from([Grouping(), Density(), Density(3, 2, "leaf")])
 BOUNDS = Grouping()

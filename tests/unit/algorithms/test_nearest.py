@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify import nearest_process
 from pgclarify.algorithms import nearest as module
 from pgclarify.algorithms.nearest import nearest
-from pgclarify.nearest_process import END
+from pgclarify.worker import nearest_process
+from pgclarify.worker.nearest_process import END
 
 
 def vectors(count: int, dimensions: int = 12) -> NDArray[np.float32]:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from pgclarify.corpora.splitting import chunker_of
-from pgclarify.model import Chunk
+from pgclarify.data.documents import Chunk
 from pgclarify.protocols import Embedder
 from pgclarify.vocabulary import Document
 from tests.fakes import FakeDocumentStore, FakeEmbedder

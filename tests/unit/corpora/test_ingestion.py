@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from pgclarify.corpora.splitting import chunker_of
+from pgclarify.data.documents import Chunk, IndexedDocument, PendingDocument
 from pgclarify.errors import DatabaseBusy, DatabaseError, EmbeddingError, ServerUnavailable
 from pgclarify.ingest.chunking import Chunker
-from pgclarify.model import Chunk, IndexedDocument, PendingDocument
 from pgclarify.protocols import Embedder, TextsFailed
 from pgclarify.vocabulary import Document
 from tests.fakes import FakeDocumentStore, FakeEmbedder, FakeStore, scripts

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from pgclarify.corpora.embedding_models import public_reason
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.long_documents import LongIngestion
+from pgclarify.data.documents import LongDocument
 from pgclarify.embedding.batching import OutOfMemory
 from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingUnavailable, ModelNotFound, PgclarifyError
-from pgclarify.model import LongDocument
 from pgclarify.protocols import Embedder, LongDocumentStore
 from pgclarify.vocabulary import Document
 from tests.fakes import FakeDocumentStore, FakeEmbedder

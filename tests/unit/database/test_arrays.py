@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from pgclarify.data.verdicts import Refusal
 from pgclarify.database.arrays import Element, array_text
-from pgclarify.model import Refusal
 
 
 @pytest.mark.parametrize(

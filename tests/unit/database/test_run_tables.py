@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import pytest
 
+from pgclarify.data.runs import Run
 from pgclarify.database import runs as runs_module
 from pgclarify.database.pool import Pool
 from pgclarify.database.runs import Runs, RunTables
-from pgclarify.model import Run
 from pgclarify.vocabulary import RunStatus
 
 

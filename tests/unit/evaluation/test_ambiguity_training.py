@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
-from pgclarify.dialogue import TrainedVersion
+from pgclarify.data.dialogue import TrainedVersion
 from pgclarify.errors import InputError
 from pgclarify.evaluation.ambiguity_training import (
     Examples,

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from pgclarify.data.documents import Passage
 from pgclarify.evaluation.figures import Row, compare, measure, summarize
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.records import Case, CitedPassage, GoldInterpretation, Output, PredictedInterpretation, Usage
-from pgclarify.model import Passage
 from pgclarify.vocabulary import RunStatus
 
 FEES = Passage("fees", 1, "The refueling fee is ninety dollars. Smoking in the car costs two hundred dollars.")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
+from pgclarify.data.model_calls import CompletionRequest, Message
 from pgclarify.errors import CompletionError
 from pgclarify.ledger.completions import Paid, PollInterval, complete_all
-from pgclarify.model_calls import CompletionRequest, Message
 from tests.fakes import FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
+from pgclarify.data.model_calls import Claim, Completion, CompletionRequest, Message, ModelCall
 from pgclarify.errors import CompletionError, DatabaseError, EndpointUnavailable, InvalidReply, RunLost
 from pgclarify.ledger.completions import CallResult, Paid, ask_one, complete_all
-from pgclarify.model_calls import Claim, Completion, CompletionRequest, Message, ModelCall
 from tests.fakes import FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.unit.ledger.buying import FAST, NOTHING, buy, replies, request, reused, until_in_flight

@@ -10,10 +10,10 @@ import pytest
 from pydantic import ValidationError
 
 from pgclarify.config import Settings
+from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest
 from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.ledger import completions
 from pgclarify.ledger.completions import Paid, PollInterval, complete_all
-from pgclarify.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest
 from pgclarify.protocols import Begin, waited_for
 from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.endpoint import Endpoint

@@ -8,8 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.data.candidates import Candidate, Found
+from pgclarify.data.documents import Passage
+from pgclarify.data.runs import Run
+from pgclarify.data.verdicts import Reading
 from pgclarify.errors import CompletionError
-from pgclarify.model import Candidate, Found, Passage, Reading, Run
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import Embedder
 from tests.fakes import FakeExplorationStore, FakeStore, RunRecord, scripts

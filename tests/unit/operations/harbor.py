@@ -3,9 +3,11 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pgclarify.dialogue import ClarifyingQuestion, ProposedQuestion
+from pgclarify.data.dialogue import ClarifyingQuestion, ProposedQuestion
+from pgclarify.data.documents import Passage
+from pgclarify.data.runs import Run
+from pgclarify.data.verdicts import Reading
 from pgclarify.errors import CompletionError
-from pgclarify.model import Passage, Reading, Run
 from pgclarify.operations.execution import execute
 from pgclarify.protocols import Embedder
 from pgclarify.vocabulary import AmbiguityType

@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import Evidence, Finding, FollowUp, Step
+from pgclarify.data.runs import Run
 from pgclarify.ledger.calls import Calls
-from pgclarify.model import Candidate, Passage, Run
 from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import Embedder, Entailment, Ledger
-from pgclarify.steps import Evidence, Finding, FollowUp, Step
 from tests.fakes import (
     FakeEmbedder,
     FakeEntailment,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgclarify.dialogue import ListedAnswer
+from pgclarify.data.dialogue import ListedAnswer
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import Evidence, Finding
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from pgclarify.model import Passage
 from pgclarify.operations.execution import execute
-from pgclarify.steps import Evidence, Finding
 from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeDialogueStore, FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord, scripts
 from tests.fakes.completer import ScriptedCompleter

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from pgclarify.model import Passage, Reading, Run
+from pgclarify.data.documents import Passage
+from pgclarify.data.runs import Run
+from pgclarify.data.verdicts import Reading
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import Embedder, ExplorationStore

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import Claim, CompletionRequest
+from pgclarify.data.runs import as_ended
 from pgclarify.errors import BudgetSpent, EndpointUnavailable, PriceMissing
 from pgclarify.ledger.completions import PollInterval
-from pgclarify.model import Passage, as_ended
-from pgclarify.model_calls import Claim, CompletionRequest
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.operations.trace import Tally

@@ -10,8 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from pgclarify.algorithms import Density, Grouping, consolidate
+from pgclarify.data.documents import Passage
+from pgclarify.data.interpretations import Citation, Cluster
+from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.errors import EndpointUnavailable
-from pgclarify.model import Citation, Cluster, Passage, Reading, Refusal
 from pgclarify.operations.clarification import interpretations
 from pgclarify.operations.clarification.interpretations import Grounded
 from pgclarify.vocabulary import Outcome, RunStatus, StopCode

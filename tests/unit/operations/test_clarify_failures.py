@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from pgclarify.data.verdicts import Reading
 from pgclarify.errors import EndpointUnavailable, InvalidReply
-from pgclarify.model import Reading
 from pgclarify.vocabulary import Outcome, RunStatus
 from tests.fakes import FakeEmbedder, FakeStore, scripts
 from tests.unit.operations.rental_cars import (

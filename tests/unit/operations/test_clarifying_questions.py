@@ -2,9 +2,9 @@
 
 import pytest
 
-from pgclarify.dialogue import EvidenceCitation, ProposedQuestion
+from pgclarify.data.dialogue import EvidenceCitation, ProposedQuestion
+from pgclarify.data.verdicts import Reading
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from pgclarify.model import Reading
 from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, scripts
 from tests.fakes.completer import Prompt

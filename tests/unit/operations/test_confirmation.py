@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from pgclarify.model import Passage, Reading, Refusal
 from pgclarify.operations.execution import execute
 from pgclarify.operations.judging import verdicts
 from pgclarify.operations.judging.confirmation import AT_ONCE, given_answer

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.model import Run, Verdict
+from pgclarify.data.runs import Run
+from pgclarify.data.verdicts import Verdict
 from pgclarify.operations.execution import execute
 from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeEmbedder, FakeStore, scripts

@@ -10,9 +10,11 @@ from dataclasses import replace
 import pytest
 
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
-from pgclarify.dialogue import Detection, DetectionReason, TrainedVersion
+from pgclarify.data.dialogue import Detection, DetectionReason, TrainedVersion
+from pgclarify.data.documents import Passage
+from pgclarify.data.runs import Run
+from pgclarify.data.verdicts import Reading
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, InvalidReply, RunLost
-from pgclarify.model import Passage, Reading, Run
 from pgclarify.operations.ambiguity.detector import Detector, summarize
 from pgclarify.operations.execution import execute
 from pgclarify.protocols import Classifier

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pgclarify.estimated import Expected, Prospect
-from pgclarify.model import Passage, Reading, Run
+from pgclarify.data.documents import Passage
+from pgclarify.data.estimates import Expected, Prospect
+from pgclarify.data.investigation import Evidence, Finding
+from pgclarify.data.runs import Run
+from pgclarify.data.verdicts import Reading
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.prompts.verdict import verdict
-from pgclarify.steps import Evidence, Finding
 from pgclarify.vocabulary import RunStatus
 from tests.fakes import (
     FakeClassifier,

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from pgclarify.data.interpretations import Interpretation
+from pgclarify.data.runs import Run
 from pgclarify.errors import (
     CompletionError,
     ConfigurationError,
@@ -16,7 +18,6 @@ from pgclarify.errors import (
     RunLost,
     ServerUnavailable,
 )
-from pgclarify.model import Interpretation, Run
 from pgclarify.operations import execution
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.execution import execute

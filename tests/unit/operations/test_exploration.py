@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from pgclarify.algorithms import explore
-from pgclarify.model import Candidate, Passage, Run
-from pgclarify.model_calls import Completion
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import Completion
+from pgclarify.data.runs import Run
 from pgclarify.operations.retrieval.exploration import (
     Query,
     Scorer,

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.documents import Passage
+from pgclarify.data.verdicts import Verdict
 from pgclarify.errors import EmbeddingError, RunLost
-from pgclarify.model import Candidate, Passage, Verdict
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import DocumentStore, Ledger
 from pgclarify.vocabulary import Document, Outcome, RunStatus

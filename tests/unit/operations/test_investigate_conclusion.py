@@ -2,9 +2,10 @@
 
 import pytest
 
-from pgclarify.model import Candidate, Passage
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import LEAST_CONFIDENCE, Evidence, Finding, FollowUp
 from pgclarify.operations.investigation.conclusion import Chain, best_evidence
-from pgclarify.steps import LEAST_CONFIDENCE, Evidence, Finding, FollowUp
 from pgclarify.vocabulary import RunStatus, StepOutcome
 from tests.fakes import scripts
 from tests.fakes.completer import ScriptedCompleter

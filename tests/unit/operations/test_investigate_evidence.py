@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import LEAST_CONFIDENCE, Evidence, Finding
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.ledger.calls import Calls
-from pgclarify.model import Passage
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import Ledger, Meter, Reranker
-from pgclarify.steps import LEAST_CONFIDENCE, Evidence, Finding
 from pgclarify.vocabulary import RunStatus, StepOutcome
 from tests.fakes import FakeLedgerTable, scripts
 from tests.fakes.completer import ScriptedCompleter

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import Evidence, Finding
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Candidate, Passage
 from pgclarify.operations.list_answers import most_rounds
 from pgclarify.operations.retrieval.evidence import cut_evidence, split_evidence
-from pgclarify.steps import Evidence, Finding
 from pgclarify.vocabulary import RunStatus, StopCode
 from tests.fakes import FakeEmbedder, scripts
 from tests.fakes.completer import Prompt

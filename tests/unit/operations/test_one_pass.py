@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import Evidence, Finding
+from pgclarify.data.runs import Run
+from pgclarify.data.verdicts import Reading
 from pgclarify.errors import EndpointUnavailable
-from pgclarify.model import Passage, Reading, Run
 from pgclarify.operations.execution import execute
-from pgclarify.steps import Evidence, Finding
 from pgclarify.vocabulary import Outcome, RunStatus
 from tests.fakes import (
     FakeClassifier,

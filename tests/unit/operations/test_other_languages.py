@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import pytest
 
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import Evidence, Finding
+from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.ledger.calls import Unproven
-from pgclarify.model import Candidate, Passage, Reading, Refusal
 from pgclarify.operations.judging.proof import Proven, prove
 from pgclarify.operations.judging.quotes import Quoted, check_quote
-from pgclarify.steps import Evidence, Finding
 from tests.languages import CORPORA, Asked, Corpus
 
 EVERY = [

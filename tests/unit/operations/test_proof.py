@@ -2,10 +2,11 @@
 
 import pytest
 
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import Evidence, Finding, Step, StepCitation
 from pgclarify.ledger.calls import Unproven
-from pgclarify.model import Candidate, Passage
 from pgclarify.operations.judging.proof import Proven, is_told, prove
-from pgclarify.steps import Evidence, Finding, Step, StepCitation
 from pgclarify.vocabulary import StepKind, StepOutcome
 
 ALTAR = "The altar was painted by Ida  Holm in 1903."

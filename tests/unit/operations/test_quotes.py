@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.model import Passage, Reading, Refusal
+from pgclarify.data.documents import Passage
+from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.operations.judging.quotes import Quoted, check_quote, cite
 
 MUSEUM = "The Lindvik Harbor Museum opens at 9 am. Dogs are welcome."

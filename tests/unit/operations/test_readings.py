@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from pgclarify.dialogue import DetectionReason
+from pgclarify.data.dialogue import DetectionReason
+from pgclarify.data.documents import Passage
+from pgclarify.data.verdicts import Reading
 from pgclarify.errors import CompletionError, EmbeddingError, InvalidReply, RunLost
-from pgclarify.model import Passage, Reading
 from pgclarify.operations.ambiguity.readings import Readings, count_readings
 from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeStore, scripts
 from tests.fakes.completer import ScriptedCompleter

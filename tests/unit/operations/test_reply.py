@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pgclarify.dialogue import Rewriting, Turn
+from pgclarify.data.dialogue import Rewriting, Turn
 from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.operations.execution import execute
 from pgclarify.vocabulary import RunStatus

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pgclarify.data.documents import Passage
 from pgclarify.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -13,7 +14,6 @@ from pgclarify.errors import (
     describe,
 )
 from pgclarify.ledger.completions import PollInterval
-from pgclarify.model import Passage
 from pgclarify.operations.retrieval.evidence import passage_text
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.operations.trace import Tally

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pgclarify.algorithms.ambiguity import Reason
-from pgclarify.dialogue import Rewriting
+from pgclarify.data.dialogue import Rewriting
 from pgclarify.errors import EndpointUnavailable, InvalidReply
 from pgclarify.operations.execution import execute
 from pgclarify.vocabulary import RunStatus

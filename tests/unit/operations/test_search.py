@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.runs import Run
 from pgclarify.errors import EndpointUnavailable, ModelNotFound
-from pgclarify.model import Passage, Run
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import CrossEncoder

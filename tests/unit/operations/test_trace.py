@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pgclarify.model_calls import Completion
+from pgclarify.data.model_calls import Completion
 from pgclarify.operations.trace import Trace
 
 REPLY = Completion("yes", prompt_tokens=10, completion_tokens=2, latency_ms=1.0)

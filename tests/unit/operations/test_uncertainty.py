@@ -2,10 +2,10 @@
 
 import pytest
 
+from pgclarify.data.documents import Passage
 from pgclarify.errors import EmbeddingError, EndpointUnavailable, InvalidReply
 from pgclarify.ledger.calls import Calls, OutOfCalls
 from pgclarify.ledger.completions import PollInterval
-from pgclarify.model import Passage
 from pgclarify.operations.investigation.entailment import ModelEntailment
 from pgclarify.operations.investigation.uncertainty import Samples, SemanticEquivalence, draw_samples
 from pgclarify.operations.trace import Tally

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.documents import Passage
+from pgclarify.data.runs import Run
+from pgclarify.data.verdicts import Reading
 from pgclarify.ledger.completions import CallResult
-from pgclarify.model import Candidate, Passage, Reading, Run
 from pgclarify.operations.judging.verdicts import Supported, check_verdict
 from pgclarify.vocabulary import Outcome, StopCode
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any, TypeVar
 
-from pgclarify.model_calls import Completion, ModelCall
+from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from tests.openai_server import Server, serve

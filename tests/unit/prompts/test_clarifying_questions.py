@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pgclarify.dialogue import Form, PromptScheme, ProposedQuestion
+from pgclarify.data.dialogue import Form, PromptScheme, ProposedQuestion
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import InvalidReply
-from pgclarify.model_calls import ModelCall
 from pgclarify.prompts.clarifying_questions import clarifying_questions
 from pgclarify.vocabulary import AmbiguityType
 from tests.unit.prompts.asking import body_over_http, said

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pgclarify.dialogue import Turn
+from pgclarify.data.dialogue import Turn
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.dialogue_baselines import ambiguity, simulated_choice, simulated_reply
 from tests.openai_server import serve

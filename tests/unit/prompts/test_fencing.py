@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pgclarify.model import Passage
+from pgclarify.data.documents import Passage
 from pgclarify.prompts.fencing import as_data, excerpt, fenced
 
 MARKERS = [

@@ -2,10 +2,10 @@
 
 import pytest
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import Evidence, Finding, FollowUp, Step
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Passage
 from pgclarify.prompts.investigation import answer, conclusion, follow_up, sample
-from pgclarify.steps import Evidence, Finding, FollowUp, Step
 from pgclarify.vocabulary import StepKind, StepOutcome
 from tests.unit.prompts.asking import body_over_http, said
 

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from pgclarify.model import Passage
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import Step
 from pgclarify.prompts.fencing import fenced_passages
 from pgclarify.prompts.investigation import answer, conclusion, follow_up, sample
 from pgclarify.prompts.one_pass import one_pass
-from pgclarify.steps import Step
 from pgclarify.vocabulary import StepKind, StepOutcome
 
 QUESTION = "Where was the painter of the altar born?"

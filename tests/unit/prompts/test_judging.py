@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Passage
-from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.judging import distinct, match, relevance, support
 from tests.openai_server import serve
 from tests.unit.prompts.asking import over_http, said

@@ -12,9 +12,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from pgclarify.dialogue import Form, PromptScheme, Turn
-from pgclarify.model import Passage
-from pgclarify.model_calls import ModelCall
+from pgclarify.data.dialogue import Form, PromptScheme, Turn
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import Step
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.prompts import (
     baselines,
     clarifying_questions,
@@ -39,7 +40,6 @@ from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
-from pgclarify.steps import Step
 from pgclarify.vocabulary import StepKind, StepOutcome
 
 KEYS = Path(__file__).with_name("ledger_keys.txt")

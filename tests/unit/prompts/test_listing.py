@@ -5,10 +5,10 @@ import re
 
 import pytest
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.investigation import Evidence, Finding
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Passage
 from pgclarify.prompts.listing import listing
-from pgclarify.steps import Evidence, Finding
 from tests.unit.prompts.asking import asked, body_over_http, said
 
 QUESTION = "Who played the queen?"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from pgclarify.data.documents import Passage
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Passage
 from pgclarify.prompts.relevance import relevance
 from tests.openai_server import serve
 from tests.unit.prompts.asking import over_http, said

@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from pgclarify import prompts
+from pgclarify.data.model_calls import Completion
 from pgclarify.errors import InvalidReply, describe
-from pgclarify.model_calls import Completion
 from pgclarify.prompts.replies import one_for_each, places, read_form
 
 FORM = '{"answer": "``` yes"}'

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pgclarify.data.model_calls import Completion
 from pgclarify.errors import InvalidReply
-from pgclarify.model_calls import Completion
 from pgclarify.prompts.reranking import reranking
 
 QUESTION = "Who pays tolls?"

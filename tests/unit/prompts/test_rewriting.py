@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from pgclarify.dialogue import HISTORY_LENGTH, Turn
+from pgclarify.data.dialogue import HISTORY_LENGTH, Turn
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import InvalidReply, describe
-from pgclarify.model_calls import ModelCall
 from pgclarify.prompts.rewriting import reformulation, rewriting
 from tests.unit.prompts.asking import asked, body_over_http, said
 

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.verdicts import Reading
 from pgclarify.errors import InvalidReply, describe
-from pgclarify.model import Passage, Reading
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.verdict import verdict
 from pgclarify.vocabulary import StopCode

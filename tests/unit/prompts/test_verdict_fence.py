@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from pgclarify.model import Passage
-from pgclarify.model_calls import Message
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import Message
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.verdict import verdict
 from tests.openai_server import Chat, by_rules

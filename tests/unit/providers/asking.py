@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pgclarify.model_calls import CompletionRequest, Message
+from pgclarify.data.model_calls import CompletionRequest, Message
 from pgclarify.providers.endpoint import Endpoint
 from tests.unit.providers.raw_server import RawServer
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgclarify.model import Passage
+from pgclarify.data.documents import Passage
 from pgclarify.prompts.entailment import entailment
 from pgclarify.prompts.relevance import relevance
 from pgclarify.prompts.verdict import verdict

@@ -11,8 +11,8 @@ import pytest
 from pydantic import SecretStr
 
 from pgclarify.config import ReasoningEffort, Settings
+from pgclarify.data.model_calls import CompletionRequest, Message
 from pgclarify.errors import ConfigurationError, EndpointUnavailable, RequestRefused
-from pgclarify.model_calls import CompletionRequest, Message
 from pgclarify.providers.endpoint import Endpoint
 from tests import openai_server
 from tests.openai_server import Behavior, Chat, Reply, Server, by_rules

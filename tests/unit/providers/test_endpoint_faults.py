@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from pgclarify.data.model_calls import Completion
 from pgclarify.errors import EndpointUnavailable, RequestRefused
-from pgclarify.model_calls import Completion
 from tests.unit.providers.asking import endpoint_of, request
 from tests.unit.providers.raw_server import Answer, RawServer, completion, http, serve_raw
 

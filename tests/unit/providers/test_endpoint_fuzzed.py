@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pgclarify.data.model_calls import Completion
 from pgclarify.errors import EndpointUnavailable
-from pgclarify.model_calls import Completion
 from tests.unit.providers.asking import endpoint_of, request
 from tests.unit.providers.raw_server import completion, http, serve_raw
 

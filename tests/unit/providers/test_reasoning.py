@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from pgclarify.config import ReasoningEffort, Settings
+from pgclarify.data.model_calls import Message, ModelCall
 from pgclarify.errors import EndpointUnavailable, RequestRefused
-from pgclarify.model_calls import Message, ModelCall
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from tests.openai_server import Chat, Reply, Server, by_rules

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from pgclarify.data.model_calls import Completion
 from pgclarify.errors import (
     EndpointFailed,
     EndpointUnavailable,
@@ -20,7 +21,6 @@ from pgclarify.errors import (
     RequestRefused,
     describe,
 )
-from pgclarify.model_calls import Completion
 from pgclarify.prompts.inference import inference
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.reranking import reranking

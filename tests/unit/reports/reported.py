@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from pgclarify.data.runs import Stage
 from pgclarify.database.evaluations import EvaluatedCase, Evaluation
 from pgclarify.evaluation.figures import summarize
-from pgclarify.model import Stage
 from pgclarify.reports.evaluation_page import Member
 from pgclarify.reports.marks import mark
 from pgclarify.reports.run_report import Finding, Proof, RunHead, RunReport, SeenPassage

@@ -8,9 +8,9 @@ from typing import cast
 
 import pytest
 
+from pgclarify.data.runs import Run
 from pgclarify.database.runs import FailedRun, Runs
 from pgclarify.errors import RunPostponed
-from pgclarify.model import Run
 from pgclarify.operations.context import Models, RunContext
 from pgclarify.protocols import is_waited_for
 from pgclarify.worker import executor

@@ -17,9 +17,9 @@ from urllib.request import urlopen
 
 import pytest
 
+from pgclarify.data.model_calls import Completion, CompletionRequest, Message
 from pgclarify.embedded import Address
 from pgclarify.errors import ConfigurationError, EndpointFailed
-from pgclarify.model_calls import Completion, CompletionRequest, Message
 from pgclarify.worker import metrics as metrics_module
 from pgclarify.worker import metrics_server
 from pgclarify.worker.metrics import WorkerMetrics

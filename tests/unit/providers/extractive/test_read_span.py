@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.model import AnswerSpan
+from pgclarify.data.verdicts import AnswerSpan
 from pgclarify.providers.extractive.evidence import gather_evidence
 from pgclarify.providers.extractive.readings import Asked, read_span
 from pgclarify.providers.extractive.scoring import features, probability, probability_of_span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.model import Reading
+from pgclarify.data.verdicts import Reading
 from pgclarify.providers.extractive.readings import Asked
 from pgclarify.providers.extractive.relevance import is_relevant
 from pgclarify.providers.extractive.topics import read_topic

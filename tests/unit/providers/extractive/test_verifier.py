@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import Completion, ModelCall
+from pgclarify.data.verdicts import Reading
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Passage, Reading
-from pgclarify.model_calls import Completion, ModelCall
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer

@@ -18,8 +18,8 @@ from procrastinate.manager import JobManager
 from procrastinate.testing import InMemoryConnector
 from psycopg import Notify
 
-from pgclarify import jobs
 from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, RunPostponed, ServerUnavailable
+from pgclarify.worker import jobs
 
 CHANNEL = "procrastinate_queue_v1#runs"
 ABORT = '{"type": "abort_job_requested", "job_id": 1}'
@@ -124,7 +124,7 @@ async def test_listening_starts_again_after_any_error_and_logs_it(
     # A notification may have come meanwhile.
     await woken.once_more()
     assert sender.opened == 2
-    assert [record.name for record in caplog.records if record.levelname == "WARNING"] == ["pgclarify.jobs"]
+    assert [record.name for record in caplog.records if record.levelname == "WARNING"] == ["pgclarify.worker.jobs"]
 
 
 def test_a_server_that_goes_is_unavailable_also_where_the_queue_says_it_otherwise() -> None:

@@ -1,0 +1,46 @@
+"""Frozen data of consolidation: clusters of readings, interpretations and their citations.
+
+They are in the form that a worker writes. `pgclarify.client.records` has the form that an application reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A group of readings with the same meaning.
+
+    Attributes:
+        members: Indices into the consolidated vectors, ascending.
+        medoid: The member that is most similar to all others.
+        cohesion: Mean cosine similarity of the members to the medoid, the medoid itself included; 1 for one member.
+    """
+
+    members: tuple[int, ...]
+    medoid: int
+    cohesion: float
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A passage that supports an interpretation; candidate_rank names it within the run."""
+
+    candidate_rank: int
+    is_medoid: bool
+    quote: str
+    start_char: int
+    end_char: int
+
+
+@dataclass(frozen=True, slots=True)
+class Interpretation:
+    """A reading that survived consolidation. The medoid's citation comes first."""
+
+    interpretation: str
+    answer: str
+    support: int
+    cohesion: float
+    citations: Sequence[Citation]

@@ -1,0 +1,92 @@
+"""Frozen data of runs: what a worker is given, and the stages that `explain` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pgclarify.errors import NotAllowed
+from pgclarify.vocabulary import RunStatus, StopCode
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage of a run, as `explain` shows it.
+
+    Attributes:
+        name: detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation,
+            decomposition, sampling, answering, reasoning, rewriting, questioning, checking or listing.
+        started_at: When it began, with its time zone.
+        duration_ms: Duration in milliseconds; stages may overlap.
+        rows: The number of results: passages, verdicts, interpretations, answers; None if nothing is counted.
+        calls: Calls of a model that it paid for.
+        reused_calls: Replies that it took from the ledger.
+        prompt_tokens: Input tokens that it paid for.
+        completion_tokens: Output tokens that it paid for.
+        reused_prompt_tokens: Input tokens of the replies that it took from the ledger.
+        reused_completion_tokens: Output tokens of the replies that it took from the ledger.
+        model_ms: Sum of the milliseconds of all its calls, including those in the ledger.
+        batch: The batch, from 1; None without batches.
+        step_ordinal: The step of an investigation; None for other operations.
+        note: Further facts: the relaxed question, why the stage stopped early.
+    """
+
+    name: str
+    started_at: datetime
+    duration_ms: float
+    rows: int | None = None
+    calls: int = 0
+    reused_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    reused_prompt_tokens: int = 0
+    reused_completion_tokens: int = 0
+    model_ms: float = 0.0
+    batch: int | None = None
+    step_ordinal: int | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The facts that a worker needs to carry out a run.
+
+    Attributes:
+        attempt: From 1. Every write names it, so that a worker that lost the run cannot write into it.
+        settings: All parameters in use; the keys are the options of `clarify`, and top_k.
+        corpus_id: The corpus; None for operations without a corpus.
+        embedding_model: The model of the corpus; None if there is no corpus, or no worker has opened its space yet.
+        dimensions: The dimensions of that model; None in the same cases.
+        parent_run_id: The run whose verdicts a `consolidate` clusters again, or whose question a `reply` answers.
+    """
+
+    run_id: int
+    attempt: int
+    operation: str
+    question: str
+    settings: Mapping[str, Any]
+    corpus_id: int | None
+    embedding_model: str | None
+    dimensions: int | None
+    parent_run_id: int | None = None
+
+
+def as_ended(
+    status: RunStatus, stop_reason: str | None, stop_code: StopCode | None, refusal: NotAllowed | None
+) -> tuple[RunStatus, str | None, StopCode | None]:
+    """Return how a run ended if a budget did not allow one of its calls: it is never complete, and names the budget.
+
+    Args:
+        status: How the run ended, by its results.
+        stop_reason: Why the run stopped, by its results.
+        stop_code: The code of that reason, if the tables do not show it.
+        refusal: The budget's refusal of the first such call; None if no call was refused.
+
+    Returns:
+        Status, stop_reason and stop_code to store.
+    """
+    if refusal is None:
+        return status, stop_reason, stop_code
+    return RunStatus.PARTIAL if status is RunStatus.SUCCEEDED else status, refusal.message, StopCode.BUDGET

@@ -1,0 +1,96 @@
+"""Frozen data of judging: the reading in one passage, and the verdict on one candidate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from pgclarify.vocabulary import Outcome, StopCode
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Refusal(StrEnum):
+    """Why the verdict of a model is refused; docs/methods/quotation.md describes each check."""
+
+    UNPROVEN = "unproven"
+    FRAGMENT = "fragment"
+    ANSWER_NOT_QUOTED = "answer_not_quoted"
+    BESIDE_THE_POINT = "beside_the_point"
+    ABOUT_ANOTHER = "about_another"
+    NOT_CONFIRMED = "not_confirmed"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The reading that a verifier finds in one passage, with its answer and the quote that proves it.
+
+    Attributes:
+        is_weak: True for an answer that only counts in the top passage of a search.
+    """
+
+    interpretation: str
+    answer: str
+    quote: str
+    is_weak: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSpan:
+    """The span of a passage that answers a question best.
+
+    Attributes:
+        start: Offset of its first character in the passage.
+        end: Offset after its last character.
+        answerable: Logit of the probability that the passage has an answer.
+        log_probability: Natural logarithm of the probability of these two ends, given that there is an answer.
+    """
+
+    start: int
+    end: int
+    answerable: float
+    log_probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The decision on one candidate.
+
+    Attributes:
+        rank: The candidate's rank.
+        outcome: grounded, abstained or failed.
+        interpretation: A question that is complete by itself; null unless grounded.
+        answer: Short; null unless grounded.
+        quote: Verbatim from the passage; null unless grounded.
+        start_char: Offset of the quote in the document; null unless grounded.
+        end_char: Offset after the quote in the document; null unless grounded.
+        vector: f(interpretation; answer), float32, unit length; null unless grounded.
+        completion_id: The ledger row of the verdict.
+        is_reused: True if the completion had been paid for before.
+        reason: Why it abstained.
+        error: The error with the model's reply, which may repeat the passage; set if and only if the outcome is failed.
+        error_without_reply: The error without the reply, for the error of the run, which roles without the passage see.
+            It is not stored.
+        error_code: The SQLSTATE of the error.
+        abstention_code: The code of the reason: not_answered, no_language_model, threshold or a Refusal; None if it did
+            not abstain.
+    """
+
+    rank: int
+    outcome: Outcome
+    interpretation: str | None = None
+    answer: str | None = None
+    quote: str | None = None
+    start_char: int | None = None
+    end_char: int | None = None
+    vector: NDArray[np.float32] | None = None
+    completion_id: int | None = None
+    is_reused: bool = False
+    reason: str | None = None
+    error: str | None = None
+    error_without_reply: str | None = None
+    error_code: str | None = None
+    abstention_code: StopCode | Refusal | None = None
