@@ -1,8 +1,8 @@
 """A process that finds the nearest neighbors of many vectors. Its memory and threads are freed when it ends.
 
-python -m pgclarify.worker.nearest_process COUNT DIMENSIONS DEPTH THREADS reads at most COUNT vectors, one
-behind the other, as PostgreSQL sends halfvec, and END. It writes, as numbers of this machine, the places of the neighbors of each (int32,
-DEPTH of them, nearest first, -1 where there is none), and then their similarities (float32).
+python -m pgclarify.worker.nearest_process COUNT DIMENSIONS DEPTH THREADS reads at most COUNT vectors, one behind the
+other, as PostgreSQL sends halfvec, and END. It writes, as numbers of this machine, the places of the neighbors of each
+(int32, DEPTH of them, nearest first, -1 where there is none), and then their similarities (float32).
 """
 
 from __future__ import annotations
