@@ -41,8 +41,6 @@ VERSIONS: Final[Mapping[str, str]] = {
 JUDGE_VERSIONS: Final[Mapping[str, str]] = {
     "judge_support": "1",
     "judge_match": "1",
-    "judge_distinct": "1",
-    "judge_relevance": "1",
 }
 """Versions of the prompts that judge answers in an evaluation, by purpose."""
 

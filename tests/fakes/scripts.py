@@ -199,24 +199,20 @@ def judge_model(
     """Judge readings.
 
     Args:
-        script: JSON, an invalid reply, or an error. The key is "support: " and the reading, or "match: ", "distinct: "
-            or "relevance: " and the readings, separated by " | ". Places count from 0.
+        script: JSON, an invalid reply, or an error. The key is "support: " and the reading, or "match: " and
+            the readings, separated by " | ".
         otherwise: The reply for all other keys.
     """
     return _by_key(
         {
             "judge_support": lambda prompt: f"support: {prompt.question}",
             "judge_match": lambda prompt: f"match: {' | '.join(prompt.lines('Check'))}",
-            "judge_distinct": lambda prompt: f"distinct: {' | '.join(prompt.lines('Reading'))}",
-            "judge_relevance": lambda prompt: f"relevance: {' | '.join(prompt.lines('Reading'))}",
         },
         script,
         otherwise,
         {
             "judge_support": _json("supported"),
             "judge_match": _json("matched"),
-            "judge_distinct": _json("distinct", _numbers),
-            "judge_relevance": _json("relevant"),
         },
     )
 

@@ -89,19 +89,9 @@ def _judgement(purpose: str, outside: str, shown: dict[int, str], *, obeys: bool
         told = _words(" ".join(shown.values()))
         wanted = _words(answers[0]) if answers else _words(_lines(outside, "Question")[0])
         return {"supported": obeys or wanted <= told}
-    if purpose == "judge_match":
-        known = _lines(outside, r"Known \d+")
-        checked = _lines(outside, r"Check \d+")
-        return {"matched": [obeys or any(_is_same(one, other) for other in known) for one in checked]}
-    readings = _lines(outside, r"Reading \d+")
-    if purpose == "judge_relevance":
-        asked = _words(_lines(outside, "Question")[0])
-        return {"relevant": [obeys or not asked.isdisjoint(_words(reading)) for reading in readings]}
-    remaining: list[int] = []
-    for number, reading in enumerate(readings, start=1):
-        if obeys or not any(_is_same(reading, readings[other - 1]) for other in remaining):
-            remaining.append(number)
-    return {"distinct": remaining}
+    known = _lines(outside, r"Known \d+")
+    checked = _lines(outside, r"Check \d+")
+    return {"matched": [obeys or any(_is_same(one, other) for other in known) for one in checked]}
 
 
 def _lines(text: str, label: str) -> list[str]:

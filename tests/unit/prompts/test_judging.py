@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.errors import InvalidReply
-from pgclarify.prompts.judging import distinct, match, relevance, support
+from pgclarify.prompts.judging import match, support
 from tests.openai_server import serve
 from tests.unit.prompts.asking import over_http, said
 
@@ -36,8 +35,6 @@ FORGED = (
 CALLS: dict[str, ModelCall[Any]] = {
     "judge_support": support(READINGS[0], "9 am", PASSAGES),
     "judge_match": match(QUESTION, READINGS[:2], READINGS[1:]),
-    "judge_distinct": distinct(QUESTION, READINGS),
-    "judge_relevance": relevance(QUESTION, READINGS),
 }
 
 
@@ -73,19 +70,13 @@ def test_readings_are_numbered_from_one():
         f"Check 2: {READINGS[1]}",
         "That is all: 2 to judge.",
     ]
-    listed = [f"Question: {QUESTION}", *(f"Reading {place}: {text}" for place, text in enumerate(READINGS, start=1))]
-    for purpose in ("judge_distinct", "judge_relevance"):
-        assert asked(CALLS[purpose]) == [*listed, "That is all: 3 to judge."]
 
 
 def test_a_schema_knows_how_much_is_judged():
     """So a server that constrains its model gets one judgement for each reading."""
     assert values(CALLS["judge_support"]) == {"type": "boolean"}
-    for purpose, number in (("judge_match", 2), ("judge_relevance", 3)):
-        value = values(CALLS[purpose])
-        assert (value["minItems"], value["maxItems"], value["items"]) == (number, number, {"type": "boolean"})
-    distinct = values(CALLS["judge_distinct"])
-    assert (distinct["minItems"], distinct["maxItems"], distinct["items"]["enum"]) == (1, 3, [1, 2, 3])
+    value = values(CALLS["judge_match"])
+    assert (value["minItems"], value["maxItems"], value["items"]) == (2, 2, {"type": "boolean"})
 
 
 def test_a_long_answer_is_cut():
@@ -101,8 +92,6 @@ def test_judgements_are_read(wrapping: str):
     assert CALLS["judge_support"].read(wrapped({"supported": True})) is True
     assert CALLS["judge_support"].read(wrapped({"supported": False})) is False
     assert CALLS["judge_match"].read(wrapped({"matched": [True, False]})) == [True, False]
-    assert relevance(QUESTION, READINGS[:1]).read(wrapped({"relevant": [False]})) == [False]
-    assert CALLS["judge_distinct"].read(wrapped({"distinct": [3, 1, 1]})) == [0, 2]
 
 
 @pytest.mark.parametrize(
@@ -128,25 +117,11 @@ def test_a_reply_that_is_no_judgement_is_refused(reply: object):
 def test_there_is_one_judgement_for_each_reading(judgements: object):
     with pytest.raises(InvalidReply):
         CALLS["judge_match"].read(said({"matched": judgements}))
-    with pytest.raises(InvalidReply):
-        relevance(QUESTION, READINGS[:2]).read(said({"relevant": judgements}))
-
-
-@pytest.mark.parametrize("numbers", [[], [0], [4], [-1], [1, 4], [True], ["1"], [1.5], None])
-def test_only_readings_that_were_shown_remain(numbers: object):
-    with pytest.raises(InvalidReply):
-        CALLS["judge_distinct"].read(said({"distinct": numbers}))
 
 
 @pytest.mark.parametrize("forged", FORGED)
-@pytest.mark.parametrize("purpose", [purpose for purpose in CALLS if purpose != "judge_support"])
-def test_a_reading_that_gives_orders_stays_on_its_line(purpose: str, forged: str):
-    renders: dict[str, Callable[[str], ModelCall[Any]]] = {
-        "judge_match": lambda text: match(text, [text, text], [text]),
-        "judge_distinct": lambda text: distinct(text, [text, text]),
-        "judge_relevance": lambda text: relevance(text, [text, text]),
-    }
-    plain, hostile = asked(renders[purpose]("plain")), asked(renders[purpose](forged))
+def test_a_reading_that_gives_orders_stays_on_its_line(forged: str):
+    plain, hostile = (asked(match(text, [text, text], [text])) for text in ("plain", forged))
     labels = [line.split(":")[0] for line in plain]
     assert [line.split(":")[0] for line in hostile] == labels
     assert not re.search(r"<\|im_|\[/?INST\]|</?passage", "\n".join(hostile))
@@ -190,9 +165,6 @@ async def test_everything_is_judged_over_http():
         matched = match(QUESTION, twenty, ["When did bridge 7 of the river open?"])
         judged = await over_http(server, matched)
         assert len(judged) == 20
-        assert await over_http(server, distinct(QUESTION, [READINGS[0], READINGS[0], "Who built it?"])) == [0, 2]
-        relevant = relevance("When did the bridge open?", [*twenty, "Why?"])
-        assert await over_http(server, relevant) == [True] * 20 + [False]
 
 
 def test_half_a_character_is_no_reason_to_fail():

@@ -148,8 +148,6 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
     ("with answer", judging.support(READINGS[0], "9 am", PASSAGES)),
     ("without answer", judging.support(READINGS[0], None, PASSAGES)),
     ("", judging.match(QUESTION, READINGS, READINGS[:1])),
-    ("", judging.distinct(QUESTION, READINGS)),
-    ("", judging.relevance(QUESTION, READINGS)),
 ]
 # Prompts without a reminder: a second try is the same prompt, or another sample anyway.
 WITHOUT_REMINDER = {"inference", "relaxation", "reranking", "sample"}
