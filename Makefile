@@ -12,7 +12,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 # Without compiled files, every process compiles its imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test acceptance unit lint style types imports sql docs reference snapshots system train-reader bench dbt dbt-example install clean help
+.PHONY: demo check test acceptance unit lint style types imports sql docs reference snapshots baseline system train-reader bench dbt dbt-example install clean help
 demo: $(VENV)/.demo ## Install pgclarify, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
@@ -50,12 +50,16 @@ sql: install
 docs: install ## Build the pages into site/; open site/index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-reference: install ## Write docs/reference/, and the sources of the dbt package, from the comments in the database
+reference: install ## Write docs/reference/, the sources of the dbt package and pgclarify/tables.py from the database
 	$(BIN)/python -m website.reference
 	$(BIN)/python -m website.dbt_sources
+	$(BIN)/python -m website.tables
 
 snapshots: install ## Write the snapshots of tests: the rights of roles, a recorded run, prompts' keys
 	$(BIN)/pytest --quiet --update-snapshots tests/snapshots tests/unit/prompts/test_ledger_keys.py
+
+baseline: install ## Write the SQL that creates the tables, from pgclarify/schema
+	$(BIN)/python -m migrations.baseline
 
 # A browser opens reports; PgBouncer and a Java program are clients of the server.
 system: ## Install system packages for `make acceptance`: Chromium, PgBouncer, a JDK, PostgreSQL's JDBC driver

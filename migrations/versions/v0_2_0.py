@@ -1,5 +1,7 @@
 """The baseline: the task queue, and all tables and row types of version 0.2.0.
 
+`make baseline` writes v0_2_0.sql from the tables in pgclarify/schema.
+
 Revision ID: v0_2_0
 Revises:
 """
@@ -21,7 +23,9 @@ QUEUE_VERSION = "3.10.0"
 
 
 def upgrade() -> None:
+    _execute(_read("v0_2_0_before_tables.sql"))
     _execute(_read("v0_2_0.sql"))
+    _execute("insert into pgclarify_private.model_price (model, input_usd, output_usd) values ('extractive', 0, 0)")
     _create_queue()
 
 

@@ -105,7 +105,7 @@ def compare(found: str | None) -> None:
     raise SchemaMismatch(
         "the schema in the database is of a version that this pgclarify does not know",
         detail=f"It is at revision {found}; this version works with {known[0]}.",
-        hint="Run: pip install --upgrade pgclarify. Version 0.1 cannot be upgraded: load its documents anew.",
+        hint="Run: pip install --upgrade pgclarify.",
     )
 
 

@@ -1,7 +1,7 @@
-"""The tables in SQLAlchemy Core: a copy of what migrations/ create.
+"""The tables in SQLAlchemy Core. `make baseline` writes the SQL of the first revision from them.
 
-Alembic reads it to find what a new revision must change, and a test compares the two. Partitions, functions, views,
-policies and the queue are created elsewhere.
+Alembic reads them to find what a new revision must change. Partitions, functions, views, policies and the queue are
+created elsewhere.
 """
 
 from pgclarify.schema.ambiguity import ambiguity_rule, detection, rewriting, trained_classifier
@@ -18,7 +18,7 @@ from pgclarify.schema.interpretation import citation, interpretation
 from pgclarify.schema.keys import applied_sql, caller_key, loopback
 from pgclarify.schema.listed_answer import listed_answer
 from pgclarify.schema.money import budget, budget_counter, embedding_usage, model_price
-from pgclarify.schema.passage import passage, passage_embedding, passage_id_seq, term
+from pgclarify.schema.passage import passage, passage_embedding, term
 from pgclarify.schema.question_group import citation_tally, question_group, question_wording, served_answer
 from pgclarify.schema.run import run
 from pgclarify.schema.source import change, source
@@ -63,7 +63,6 @@ __all__ = [
     "neighborhood",
     "passage",
     "passage_embedding",
-    "passage_id_seq",
     "pending_cut",
     "pending_document",
     "pending_link",

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from sqlalchemy import Connection, MetaData, Table, event
+from sqlalchemy import MetaData
 from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.types import UserDefinedType
 
@@ -22,23 +22,6 @@ QUEUE: Final = {
 # For a column with text of people, documents or models, or vectors of such text; and for an index over an expression of
 # such a column. Otherwise pg_statistic would keep copies of what was erased.
 NO_STATISTICS: Final = {"statistics": 0}
-
-
-@event.listens_for(Table, "after_create")
-def _set_statistics(table: Table, connection: Connection, **_: object) -> None:
-    """Set the statistics targets of a new table, because SQLAlchemy has no argument for them."""
-    prepare = connection.dialect.identifier_preparer
-    for column in table.columns:
-        if column.info == NO_STATISTICS:
-            connection.exec_driver_sql(
-                f"alter table {prepare.format_table(table)}"
-                f" alter column {prepare.format_column(column)} set statistics 0"
-            )
-    for index in table.indexes:
-        if index.info == NO_STATISTICS:
-            connection.exec_driver_sql(
-                f"alter index {table.schema}.{prepare.format_index(index)} alter column 1 set statistics 0"
-            )
 
 
 class Name(UserDefinedType[str]):

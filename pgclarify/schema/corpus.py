@@ -57,15 +57,10 @@ corpus = Table(
     Column("owner", Name, nullable=False, comment="Role whose members may change and drop it."),
     Column("reader", Name, comment="Role whose members may search it; null means only its owner."),
     Column("analyst", Name, comment="Role whose members see everyone's runs on it; null means no role."),
+    # Not a foreign key: embedding_space refers to corpus, and an extension cannot restore a cycle.
     Column(
         "embedding_space_id",
         BigInteger,
-        ForeignKey(
-            "pgclarify_private.embedding_space.embedding_space_id",
-            name="corpus_embedding_space_id_fk",
-            ondelete="SET NULL",
-            use_alter=True,
-        ),
         comment="The space that searches use; null until a worker has opened the first one.",
     ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was created."),
@@ -89,7 +84,6 @@ corpus = Table(
     CheckConstraint("length(name) between 1 and 200", name="corpus_name_is_short"),
     CheckConstraint("graph_degree between 1 and 1000", name="corpus_graph_degree_is_small"),
     UniqueConstraint("name", name="corpus_name_key"),
-    Index("corpus_embedding_space_id_idx", "embedding_space_id"),
     comment="Documents that are searched together.",
 )
 

@@ -8,7 +8,6 @@ from sqlalchemy import (
     Index,
     Integer,
     PrimaryKeyConstraint,
-    Sequence,
     Table,
     Text,
     text,
@@ -16,8 +15,6 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, TSVECTOR
 
 from pgclarify.schema.base import NO_STATISTICS, Name, metadata
-
-passage_id_seq = Sequence("passage_id_seq", metadata=metadata)
 
 passage = Table(
     "passage",

@@ -1,0 +1,302 @@
+-- What SQLAlchemy cannot declare: default privileges, a sequence with a comment, and composite types.
+
+-- PostgreSQL lets PUBLIC execute every new function; ours are granted one by one.
+alter default privileges for role pgclarify_owner revoke execute on functions from public;
+
+create sequence pgclarify_private.passage_id_seq;
+comment on sequence pgclarify_private.passage_id_seq is 'Ids of passages, unique over all corpora.';
+
+-- The rows that functions return.
+
+create type pgclarify.clarification as (
+    run_id bigint,
+    status text,
+    ordinal integer,
+    interpretation text,
+    answer text,
+    support integer,
+    cohesion real,
+    document_ids text[],
+    citations jsonb
+);
+comment on type pgclarify.clarification is 'A reading with its answer and its evidence: a row of clarify.';
+comment on column pgclarify.clarification.run_id is 'The run.';
+comment on column pgclarify.clarification.status is 'succeeded or partial.';
+comment on column pgclarify.clarification.ordinal is 'Place by falling support, from 1.';
+comment on column pgclarify.clarification.interpretation is 'The reading: a question that stands alone.';
+comment on column pgclarify.clarification.answer is 'Its answer.';
+comment on column pgclarify.clarification.support is 'How many documents support it.';
+comment on column pgclarify.clarification.cohesion is 'How much its evidence agrees, up to 1.';
+comment on column pgclarify.clarification.document_ids is 'Documents that prove it, best first.';
+comment on column pgclarify.clarification.citations is 'Array of objects with the columns of view citation.';
+
+create type pgclarify.question_clarification as (
+    question_ordinal integer,
+    question_key text,
+    question text,
+    run_id bigint,
+    status text,
+    ordinal integer,
+    interpretation text,
+    answer text,
+    support integer,
+    cohesion real,
+    document_ids text[],
+    citations jsonb,
+    stop_code text
+);
+comment on type pgclarify.question_clarification is 'A row of clarify_many.';
+comment on column pgclarify.question_clarification.question_ordinal is 'Place of the question, from 1.';
+comment on column pgclarify.question_clarification.question_key is 'The caller''s key of it; null without keys.';
+comment on column pgclarify.question_clarification.question is 'The question.';
+comment on column pgclarify.question_clarification.run_id is 'The run.';
+comment on column pgclarify.question_clarification.status is
+    'succeeded, partial, failed or cancelled. If there is no reading, the columns from ordinal to citations are null.';
+comment on column pgclarify.question_clarification.ordinal is 'As in clarification.';
+comment on column pgclarify.question_clarification.interpretation is 'As in clarification.';
+comment on column pgclarify.question_clarification.answer is 'As in clarification.';
+comment on column pgclarify.question_clarification.support is 'As in clarification.';
+comment on column pgclarify.question_clarification.cohesion is 'As in clarification.';
+comment on column pgclarify.question_clarification.document_ids is 'As in clarification.';
+comment on column pgclarify.question_clarification.citations is 'As in clarification.';
+comment on column pgclarify.question_clarification.stop_code is 'As in run_outcome.';
+
+create type pgclarify.run_outcome as (
+    run_id bigint,
+    status text,
+    error text,
+    interpretations integer,
+    stop_reason text,
+    cost_usd numeric,
+    stop_code text,
+    error_code text
+);
+comment on type pgclarify.run_outcome is 'A row of wait.';
+comment on column pgclarify.run_outcome.run_id is 'The run.';
+comment on column pgclarify.run_outcome.status is 'Its state; queued or running if the timeout came first.';
+comment on column pgclarify.run_outcome.error is 'Why it failed; null unless it did.';
+comment on column pgclarify.run_outcome.interpretations is
+    'Number of readings found; 0 means that none was found, and stop_code says why. Null unless succeeded or partial, and '
+    'for operations without readings, such as investigations.';
+comment on column pgclarify.run_outcome.stop_reason is 'Why it stopped early; null if it did not, or is not over.';
+comment on column pgclarify.run_outcome.cost_usd is
+    'What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before its end.';
+comment on column pgclarify.run_outcome.stop_code is
+    'Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has failed or is not '
+    'over.';
+comment on column pgclarify.run_outcome.error_code is
+    'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else null.';
+
+create type pgclarify.search_result as (
+    rank integer,
+    passage_id bigint,
+    document_id text,
+    title text,
+    heading text,
+    content text,
+    score double precision,
+    origin text
+);
+comment on type pgclarify.search_result is 'A row of search.';
+comment on column pgclarify.search_result.rank is 'Place, from 1.';
+comment on column pgclarify.search_result.passage_id is 'The passage.';
+comment on column pgclarify.search_result.document_id is 'The document.';
+comment on column pgclarify.search_result.title is 'The document''s title.';
+comment on column pgclarify.search_result.heading is 'Headings above the passage.';
+comment on column pgclarify.search_result.content is 'The passage.';
+comment on column pgclarify.search_result.score is 'As in the table candidate. Higher is better.';
+comment on column pgclarify.search_result.origin is 'How it was found: dense, lexical or neighbor.';
+
+create type pgclarify.neighbor as (
+    rank integer,
+    document_id text,
+    passage_id bigint,
+    similarity real
+);
+comment on type pgclarify.neighbor is 'A passage near another: a row of neighbors.';
+comment on column pgclarify.neighbor.rank is 'Place among those that you may read, from 1.';
+comment on column pgclarify.neighbor.document_id is 'The document.';
+comment on column pgclarify.neighbor.passage_id is 'The passage.';
+comment on column pgclarify.neighbor.similarity is 'How near it is: cosine similarity, or lexical similarity from 0 to 1.';
+
+create type pgclarify_private.graph_check as (
+    passages bigint,
+    linked bigint,
+    unlinked bigint,
+    pending bigint,
+    self_edges bigint,
+    dangling bigint,
+    orphans bigint,
+    gaps bigint,
+    unordered bigint,
+    sampled integer,
+    recall double precision
+);
+comment on type pgclarify_private.graph_check is 'The result of check_graph. One row.';
+comment on column pgclarify_private.graph_check.passages is 'Passages with a vector in the active space.';
+comment on column pgclarify_private.graph_check.linked is 'Passages with a list of neighbors.';
+comment on column pgclarify_private.graph_check.unlinked is 'Passages without a list.';
+comment on column pgclarify_private.graph_check.pending is 'Pending work: passages to link, and to unlink.';
+comment on column pgclarify_private.graph_check.self_edges is 'Edges from a passage to itself.';
+comment on column pgclarify_private.graph_check.dangling is 'Edges from or to removed passages that no worker will remove.';
+comment on column pgclarify_private.graph_check.orphans is 'Vectors of removed passages.';
+comment on column pgclarify_private.graph_check.gaps is
+    'Lists that are shorter than they could be; null in a graph of lexical similarity, where that is normal.';
+comment on column pgclarify_private.graph_check.unordered is
+    'Lists that are longer than corpus.graph_degree, repeat a passage, or are not nearest first.';
+comment on column pgclarify_private.graph_check.sampled is 'Lists that were compared with an exact search.';
+comment on column pgclarify_private.graph_check.recall is
+    'Share of their true neighbors that they contain, 0 to 1; null if none were compared.';
+
+create type pgclarify.investigation as (
+    run_id bigint,
+    status text,
+    outcome text,
+    answer text,
+    confidence real,
+    steps jsonb,
+    document_ids text[],
+    citations jsonb
+);
+comment on type pgclarify.investigation is 'The result of investigate, in one row.';
+comment on column pgclarify.investigation.run_id is 'The run.';
+comment on column pgclarify.investigation.status is 'succeeded or partial.';
+comment on column pgclarify.investigation.outcome is
+    'The outcome of its conclusion: answered, not_in_corpus, contradicted, cut_off or failed.';
+comment on column pgclarify.investigation.answer is 'The answer; null unless answered.';
+comment on column pgclarify.investigation.confidence is 'Confidence in the answer, above 0 and up to 1; null unless answered.';
+comment on column pgclarify.investigation.steps is
+    'Array of objects with the columns of view investigation_step, in order, and citations, an array of objects with the '
+    'columns of view citation.';
+comment on column pgclarify.investigation.document_ids is
+    'Documents that the conclusion cites, best first; empty if there are none.';
+comment on column pgclarify.investigation.citations is
+    'The evidence of the conclusion: array of objects with the columns of view citation.';
+
+create type pgclarify.ambiguity as (
+    run_id bigint,
+    is_ambiguous boolean,
+    probability real,
+    kind text,
+    reasons jsonb,
+    ordinal integer,
+    question text
+);
+comment on type pgclarify.ambiguity is 'Whether a question is ambiguous: the row of detect_ambiguity.';
+comment on column pgclarify.ambiguity.run_id is 'The run.';
+comment on column pgclarify.ambiguity.is_ambiguous is 'True if the probability reaches the threshold, or a rule says so.';
+comment on column pgclarify.ambiguity.probability is
+    'Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
+comment on column pgclarify.ambiguity.kind is 'pragmatic, syntactic or lexical; null unless ambiguous.';
+comment on column pgclarify.ambiguity.reasons is
+    'The reasons: array of objects with source (classifier, feature, rule or corpus), name and text.';
+comment on column pgclarify.ambiguity.ordinal is 'Place of the question in the run, from 1.';
+comment on column pgclarify.ambiguity.question is 'The question.';
+
+create type pgclarify.rewritten_question as (
+    run_id bigint,
+    rewritten text,
+    was_ambiguous boolean,
+    reason text
+);
+comment on type pgclarify.rewritten_question is 'A question that stands alone: the row of rewrite.';
+comment on column pgclarify.rewritten_question.run_id is 'The run.';
+comment on column pgclarify.rewritten_question.rewritten is
+    'The rewritten question; exactly the original one if it was clear or could not be rewritten.';
+comment on column pgclarify.rewritten_question.was_ambiguous is
+    'True if it was ambiguous even with its history. False if it was clear. A question that was clear only with its history '
+    'has a reason.';
+comment on column pgclarify.rewritten_question.reason is
+    'Why it was rewritten in this way, or not at all; null if there is nothing to say.';
+
+create type pgclarify.proposed_question as (
+    run_id bigint,
+    ordinal integer,
+    ambiguity_type text,
+    clarifying_question text,
+    reformulation text,
+    document_ids text[],
+    reasoning text,
+    is_answerable boolean,
+    citations jsonb
+);
+comment on type pgclarify.proposed_question is
+    'A clarifying question, or a reformulation to choose: the row of clarifying_questions.';
+comment on column pgclarify.proposed_question.run_id is 'The run, for reply.';
+comment on column pgclarify.proposed_question.ordinal is 'Place in the list, from 1.';
+comment on column pgclarify.proposed_question.ambiguity_type is
+    'semantic, generalize or specify; null for schemes without types.';
+comment on column pgclarify.proposed_question.clarifying_question is
+    'A question to the user; null if there are reformulations to choose from.';
+comment on column pgclarify.proposed_question.reformulation is
+    'What a user who means this would ask; null if the model gave none.';
+comment on column pgclarify.proposed_question.document_ids is
+    'Documents that answer the reformulation, best first; empty if there are none or it was not checked.';
+comment on column pgclarify.proposed_question.reasoning is 'The model''s reasoning; null for schemes without reasoning.';
+comment on column pgclarify.proposed_question.is_answerable is
+    'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be checked.';
+comment on column pgclarify.proposed_question.citations is
+    'The evidence of the reformulation: array of objects with the columns of view citation.';
+
+create type pgclarify.reformulated_question as (
+    conversation_id bigint,
+    turn integer,
+    question text,
+    turns_left integer
+);
+comment on type pgclarify.reformulated_question is 'The state of a conversation after a turn: the row of reply.';
+comment on column pgclarify.reformulated_question.conversation_id is 'The conversation.';
+comment on column pgclarify.reformulated_question.turn is 'The number of this turn, from 1 to 3.';
+comment on column pgclarify.reformulated_question.question is 'The question after this turn, reformulated.';
+comment on column pgclarify.reformulated_question.turns_left is 'How many more turns are possible: 2 to 0.';
+
+create type pgclarify.answer as (
+    run_id bigint,
+    ordinal integer,
+    answer text,
+    variants text[],
+    document_ids text[],
+    citations jsonb
+);
+comment on type pgclarify.answer is 'One answer of a list: the row of list_answers.';
+comment on column pgclarify.answer.run_id is 'The run.';
+comment on column pgclarify.answer.ordinal is 'Place in the order in which answers were found, from 1.';
+comment on column pgclarify.answer.answer is 'The answer, in its first spelling.';
+comment on column pgclarify.answer.variants is 'All spellings that were found, the first one first.';
+comment on column pgclarify.answer.document_ids is 'Documents that have the answer, best first.';
+comment on column pgclarify.answer.citations is
+    'The evidence of the answer: array of objects with the columns of view citation.';
+
+create type pgclarify.estimation as (
+    run_id bigint,
+    questions bigint,
+    distinct_questions bigint,
+    answered bigint,
+    sampled bigint,
+    calls bigint,
+    calls_at_most bigint,
+    reused_calls bigint,
+    prompt_tokens bigint,
+    completion_tokens bigint,
+    cost_usd numeric,
+    model text
+);
+comment on type pgclarify.estimation is 'What questions would cost: the row of estimate.';
+comment on column pgclarify.estimation.run_id is
+    'The run that made the estimate; null if all questions have been answered, so that no run was needed.';
+comment on column pgclarify.estimation.questions is 'How many questions were given.';
+comment on column pgclarify.estimation.distinct_questions is 'How many of them are different.';
+comment on column pgclarify.estimation.answered is 'How many of these an earlier run has answered, so that they need no call.';
+comment on column pgclarify.estimation.sampled is
+    'How many of the others were examined. If not all were, the figures are scaled up from these.';
+comment on column pgclarify.estimation.calls is
+    'About how many calls of the language model would be made and paid for; equal calls count once.';
+comment on column pgclarify.estimation.calls_at_most is
+    'At most so many calls, except for calls that are repeated because their reply was invalid.';
+comment on column pgclarify.estimation.reused_calls is
+    'About how many further calls are needed whose replies are in the ledger.';
+comment on column pgclarify.estimation.prompt_tokens is 'About how many input tokens the calls have.';
+comment on column pgclarify.estimation.completion_tokens is 'About how many output tokens they have.';
+comment on column pgclarify.estimation.cost_usd is
+    'About what the calls cost in US dollars; null if table model_price has no price of the model.';
+comment on column pgclarify.estimation.model is 'The model that would be called; null if no run was needed.';
