@@ -6,16 +6,12 @@ A test fails if the file differs from the database.
 from __future__ import annotations
 
 import re
-import tempfile
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
-from pgclarify import embedded
-from pgclarify.install.installer import install
-from website.reference import RELATIONS
+from website.reference import RELATIONS, installed
 
 FILE = Path(__file__).parents[1] / "dbt" / "models" / "sources.yml"
 HEAD = """\
@@ -62,21 +58,7 @@ def quoted(text: str) -> str:
     return f"'{plain}'"
 
 
-def main() -> None:
-    """Install into a new server, and write the file from its comments."""
-    # The server may run as another user, so the folder must be accessible to all users.
-    with tempfile.TemporaryDirectory(prefix="pgclarify-sources-") as folder:
-        Path(folder).chmod(0o755)
-        dsn = embedded.start(Path(folder) / "data")
-        try:
-            install(dsn)
-            with closing(psycopg.connect(dsn)) as connection:
-                written = render(connection)
-        finally:
-            embedded.stop(Path(folder) / "data")
-    FILE.parent.mkdir(exist_ok=True)
-    FILE.write_text(written, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    FILE.parent.mkdir(exist_ok=True)
+    with installed() as database:
+        FILE.write_text(render(database), encoding="utf-8")

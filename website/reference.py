@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -192,8 +192,9 @@ def _plain(text: str) -> str:
     return re.sub(r"[\\`*\[\]<>|~&]|\b_|_\b", lambda special: f"&#{ord(special[0])};", text)
 
 
-def main() -> None:
-    """Install into a new server, and write the pages from its comments."""
+@contextmanager
+def installed() -> Iterator[psycopg.Connection[Any]]:
+    """Start a new server for a moment, and connect to a database in which pgclarify is installed."""
     # The server may run as another user, so the folder must be accessible to all users.
     with tempfile.TemporaryDirectory(prefix="pgclarify-reference-") as folder:
         Path(folder).chmod(0o755)
@@ -201,13 +202,13 @@ def main() -> None:
         try:
             install(dsn)
             with closing(psycopg.connect(dsn)) as connection:
-                written = pages(connection)
+                yield connection
         finally:
             embedded.stop(Path(folder) / "data")
-    FOLDER.mkdir(exist_ok=True)
-    for name, page in written.items():
-        (FOLDER / name).write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    FOLDER.mkdir(exist_ok=True)
+    with installed() as database:
+        for name, page in pages(database).items():
+            (FOLDER / name).write_text(page, encoding="utf-8")

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 
+from pgclarify import tables
 from tests.clients.serving import ClientService
 from tests.openai_server import Server
 
@@ -49,7 +50,6 @@ def test_runs(engine: sa.Engine, model: Server) -> None:
 
 def test_every_view_can_be_read(engine: sa.Engine, model: Server) -> None:
     with engine.connect() as connection:
-        views = [name for name in sa.inspect(connection).get_view_names("pgclarify") if not name.startswith("_")]
-        for view in views:
-            frame = pd.read_sql_table(view, connection, schema="pgclarify")
-            assert list(frame.columns), view
+        for view in tables.metadata.sorted_tables:
+            frame = pd.read_sql(sa.select(view), connection)
+            assert list(frame.columns) == view.columns.keys()

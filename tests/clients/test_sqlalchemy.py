@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import create_async_engine
 
+from pgclarify import tables
 from tests.clients.serving import CORPUS, STATEMENT_TIMEOUTS, ClientService
 from tests.openai_server import Server
 from tests.workers import DOCUMENTS, scalar
@@ -122,6 +123,29 @@ def test_views_are_reflected_with_comments_and_types(engine: sa.Engine) -> None:
             assert [column.name for column in view.c if not column.comment] == []
             connection.execute(sa.select(view).limit(1)).all()
     assert {"run", "citation", "corpus"} <= set(views)
+
+
+def test_views_join_without_a_condition(engine: sa.Engine, model: Server) -> None:
+    reading = clarify("joined", top_k=4)
+    query = (
+        sa.select(tables.run.c.question, tables.interpretation.c.answer, tables.citation.c.quote)
+        .join_from(tables.run, tables.interpretation)
+        .join(tables.citation)
+        .order_by(tables.interpretation.c.ordinal, tables.citation.c.rank)
+    )
+    with engine.connect() as connection:
+        (asked,) = connection.execute(sa.select(reading.c.run_id).distinct()).scalars()
+        connection.commit()
+        found = connection.execute(query.where(tables.run.c.run_id == asked)).all()
+        expected = connection.execute(
+            sa.text(
+                "select question, answer, quote from pgclarify.citation where run_id = :run_id order by ordinal, rank"
+            ),
+            {"run_id": asked},
+        ).all()
+
+    assert found
+    assert found == expected
 
 
 def test_errors_keep_what_the_server_said(engine: sa.Engine) -> None:

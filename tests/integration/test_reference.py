@@ -8,12 +8,16 @@ import psycopg
 import pytest
 from markdown_it import MarkdownIt
 
-from website import reference
+from website import reference, tables
 
 
 def test_the_reference_shows_the_comments_of_the_database(connection: psycopg.Connection[Any]) -> None:
     written = {path.name: path.read_text() for path in reference.FOLDER.iterdir()}
     assert written == reference.pages(connection), "run make reference to write them again"
+
+
+def test_the_tables_of_sqlalchemy_are_the_views(connection: psycopg.Connection[Any]) -> None:
+    assert tables.FILE.read_text() == tables.render(connection), "run make reference to write them again"
 
 
 def test_every_parameter_has_a_meaning(connection: psycopg.Connection[Any]) -> None:
