@@ -94,7 +94,6 @@ def is_foreign(text: str) -> bool:
 
     Args:
         text: Any text; the first 4,000 characters are read.
-        text: Any text; the first 4,000 characters are read.
     """
     text = text[:_READ]
     if 2 * len(_LATIN.findall(text)) < sum(map(str.isalpha, text)) or _SPANISH in text:
