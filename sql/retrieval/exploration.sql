@@ -118,8 +118,8 @@ comment on function pgclarify_private.find_passages(
     bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text
 ) is
 'Search for a run, as its requester: the depth best passages, best first. Nothing is stored but the vector of the question. '
-'method: dense, lexical or hybrid. signal: dense, lexical or both, for a second score; null for none. embedding_model: model of the vector; error '
-'40001 if the corpus has another one now.';
+'method: dense, lexical or hybrid. signal: dense, lexical or both, for a second score; null for none. embedding_model: model '
+'of the vector; error 40001 if the corpus has another one now.';
 grant execute on function pgclarify_private.find_passages(
     bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text
 ) to pgclarify_worker;
