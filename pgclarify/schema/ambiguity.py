@@ -4,7 +4,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
-    Column,
     ForeignKey,
     Identity,
     Index,
@@ -17,47 +16,41 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
-from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, column, metadata
 
 ambiguity_rule = Table(
     "ambiguity_rule",
     metadata,
-    Column("ambiguity_rule_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column(
+    column("ambiguity_rule_id", BigInteger, "Key.", Identity(always=True)),
+    column(
         "pattern",
         Text,
-        info=NO_STATISTICS,
-        nullable=False,
-        comment=(
-            r"Regular expression of 1 to 500 characters, found anywhere in a question (advanced syntax, as for "
-            r"operator ~*: letters match in any case; \m and \M are the begin and end of a word)."
-        ),
+        r"Regular expression of 1 to 500 characters, found anywhere in a question (advanced syntax, as for "
+        r"operator ~*: letters match in any case; \m and \M are the begin and end of a word).",
+        has_statistics=False,
     ),
-    Column(
+    column(
         "kind",
         Text,
-        nullable=False,
-        comment=(
-            "pragmatic (what it refers to is missing), syntactic (it is vague) or lexical (a name or word with several "
-            "meanings)."
-        ),
+        "pragmatic (what it refers to is missing), syntactic (it is vague) or lexical (a name or word with several "
+        "meanings).",
     ),
-    Column(
+    column(
         "corpus",
         Text,
-        ForeignKey(
-            "pgclarify_private.corpus.name", name="ambiguity_rule_corpus_fk", onupdate="CASCADE", ondelete="CASCADE"
-        ),
-        comment="Corpus whose questions it applies to; null for all questions, also those without a corpus.",
+        "Corpus whose questions it applies to; null for all questions, also those without a corpus.",
+        ForeignKey("corpus.name", onupdate="CASCADE", ondelete="CASCADE"),
+        null=True,
     ),
-    Column(
+    column(
         "note",
         Text,
-        info=NO_STATISTICS,
-        comment="Why such a question is ambiguous, shown to the user among the reasons; null for no note.",
+        "Why such a question is ambiguous, shown to the user among the reasons; null for no note.",
+        null=True,
+        has_statistics=False,
     ),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was made."),
-    PrimaryKeyConstraint("ambiguity_rule_id", name="ambiguity_rule_pk"),
+    column("created_at", Timestamp, "When it was made.", default="now()"),
+    PrimaryKeyConstraint("ambiguity_rule_id"),
     CheckConstraint("length(pattern) between 1 and 500 and not '' ~* pattern", name="ambiguity_rule_pattern_is_fit"),
     CheckConstraint("kind in ('pragmatic', 'syntactic', 'lexical')", name="ambiguity_rule_kind_is_known"),
     CheckConstraint("length(note) between 1 and 500", name="ambiguity_rule_note_is_short"),
@@ -68,49 +61,33 @@ ambiguity_rule = Table(
 detection = Table(
     "detection",
     metadata,
-    Column(
-        "run_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.run.run_id", name="detection_run_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The run.",
-    ),
-    Column("ordinal", Integer, nullable=False, comment="Place of the question in the run, from 1."),
-    Column("question", Text, info=NO_STATISTICS, nullable=False, comment="The question."),
-    Column(
-        "is_ambiguous",
-        Boolean,
-        nullable=False,
-        comment="True if the probability reaches the threshold of the run, or a rule says so.",
-    ),
-    Column(
+    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("ordinal", Integer, "Place of the question in the run, from 1."),
+    column("question", Text, "The question.", has_statistics=False),
+    column("is_ambiguous", Boolean, "True if the probability reaches the threshold of the run, or a rule says so."),
+    column(
         "probability",
         REAL,
-        comment=(
-            "Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another "
-            "language than English."
-        ),
+        "Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another "
+        "language than English.",
+        null=True,
     ),
-    Column(
+    column(
         "kind",
         Text,
-        comment=(
-            "pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or "
-            "lexical (a name or word with several meanings); null unless ambiguous."
-        ),
+        "pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or "
+        "lexical (a name or word with several meanings); null unless ambiguous.",
+        null=True,
     ),
-    Column(
+    column(
         "reasons",
         JSONB,
-        info=NO_STATISTICS,
-        nullable=False,
-        comment=(
-            "The reasons: array of objects with source (classifier, feature, rule or corpus), name and text, and for "
-            "a corpus document_ids."
-        ),
+        "The reasons: array of objects with source (classifier, feature, rule or corpus), name and text, and for "
+        "a corpus document_ids.",
+        has_statistics=False,
     ),
-    Column("classifier_version", Text, nullable=False, comment="Version of the classifier."),
-    PrimaryKeyConstraint("run_id", "ordinal", name="detection_pk"),
+    column("classifier_version", Text, "Version of the classifier."),
+    PrimaryKeyConstraint("run_id", "ordinal"),
     CheckConstraint("ordinal >= 1", name="detection_ordinal_counts_from_one"),
     CheckConstraint("probability between 0 and 1", name="detection_probability_is_a_share"),
     CheckConstraint("kind in ('pragmatic', 'syntactic', 'lexical')", name="detection_kind_is_known"),
@@ -133,102 +110,68 @@ detection = Table(
 rewriting = Table(
     "rewriting",
     metadata,
-    Column(
-        "run_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.run.run_id", name="rewriting_run_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The run.",
-    ),
-    Column(
+    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
+    column(
         "rewritten",
         Text,
-        info=NO_STATISTICS,
-        nullable=False,
-        comment="The rewritten question; exactly the original one if it was clear or could not be rewritten.",
+        "The rewritten question; exactly the original one if it was clear or could not be rewritten.",
+        has_statistics=False,
     ),
-    Column(
+    column(
         "was_ambiguous",
         Boolean,
-        comment=(
-            "True if it was ambiguous even with its history; null for replies. False if it was clear. A question that "
-            "was clear only with its history has a reason."
-        ),
+        "True if it was ambiguous even with its history; null for replies. False if it was clear. A question that "
+        "was clear only with its history has a reason.",
+        null=True,
     ),
-    Column(
+    column(
         "reason",
         Text,
-        info=NO_STATISTICS,
-        comment="Why it was rewritten in this way, or not at all; null if there is nothing to say.",
+        "Why it was rewritten in this way, or not at all; null if there is nothing to say.",
+        null=True,
+        has_statistics=False,
     ),
-    PrimaryKeyConstraint("run_id", name="rewriting_pk"),
+    PrimaryKeyConstraint("run_id"),
     comment="The result of rewrite or reply: a question that stands alone.",
 )
 
 trained_classifier = Table(
     "trained_classifier",
     metadata,
-    Column("trained_classifier_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column(
-        "corpus_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.corpus.corpus_id", name="trained_classifier_corpus_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The corpus.",
-    ),
-    Column("version", Integer, nullable=False, comment="Its number in its corpus, from 1."),
-    Column("trained_by", Name, nullable=False, comment="Role that trained it."),
-    Column("trained_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was stored."),
-    Column("shipped_version", Text, nullable=False, comment="Version of the classifier that ships which it corrects."),
-    Column("examples", Integer, nullable=False, comment="Different labelled questions that it was trained on."),
-    Column(
+    column("trained_classifier_id", BigInteger, "Key.", Identity(always=True)),
+    column("corpus_id", BigInteger, "The corpus.", ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
+    column("version", Integer, "Its number in its corpus, from 1."),
+    column("trained_by", Name, "Role that trained it."),
+    column("trained_at", Timestamp, "When it was stored.", default="now()"),
+    column("shipped_version", Text, "Version of the classifier that ships which it corrects."),
+    column("examples", Integer, "Different labelled questions that it was trained on."),
+    column(
         "threshold",
         REAL,
-        nullable=False,
-        comment="The probability from which a question counts as ambiguous, unless a caller passes another one.",
+        "The probability from which a question counts as ambiguous, unless a caller passes another one.",
     ),
-    Column(
-        "judges_questions",
-        Boolean,
-        nullable=False,
-        comment="Whether it judges questions before which nothing was said.",
-    ),
-    Column("judges_conversations", Boolean, nullable=False, comment="Whether it judges questions with a history."),
-    Column(
+    column("judges_questions", Boolean, "Whether it judges questions before which nothing was said."),
+    column("judges_conversations", Boolean, "Whether it judges questions with a history."),
+    column(
         "figures",
         JSONB,
-        nullable=False,
-        comment=(
-            "How well it tells ambiguous questions from clear ones, beside the classifier that ships: what "
-            "eval train-ambiguity prints."
-        ),
+        "How well it tells ambiguous questions from clear ones, beside the classifier that ships: what "
+        "eval train-ambiguity prints.",
     ),
-    Column(
+    column(
         "is_better",
         Boolean,
-        nullable=False,
-        comment=(
-            "Whether its F1 was higher than that of the classifier that ships, by the whole 95 % interval of the "
-            "difference."
-        ),
+        "Whether its F1 was higher than that of the classifier that ships, by the whole 95 % interval of the "
+        "difference.",
     ),
-    Column(
-        "is_used",
-        Boolean,
-        nullable=False,
-        server_default=text("false"),
-        comment="Whether it judges the questions of the corpus; at most one does.",
-    ),
-    Column(
+    column("is_used", Boolean, "Whether it judges the questions of the corpus; at most one does.", default="false"),
+    column(
         "weights",
         ARRAY(REAL),
-        nullable=False,
-        comment=(
-            "What it learned: single-precision numbers, in the order that "
-            "pgclarify/algorithms/ambiguity/correction.py gives."
-        ),
+        "What it learned: single-precision numbers, in the order that "
+        "pgclarify/algorithms/ambiguity/correction.py gives.",
     ),
-    PrimaryKeyConstraint("trained_classifier_id", name="trained_classifier_pk"),
+    PrimaryKeyConstraint("trained_classifier_id"),
     UniqueConstraint("corpus_id", "version", name="trained_classifier_version_key"),
     CheckConstraint("version >= 1", name="trained_classifier_version_is_positive"),
     CheckConstraint("examples >= 1", name="trained_classifier_examples_are_positive"),

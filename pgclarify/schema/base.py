@@ -2,13 +2,17 @@
 
 from typing import Any, Final
 
-from sqlalchemy import MetaData
+from sqlalchemy import Column, MetaData, text
 from sqlalchemy.dialects.postgresql import TIMESTAMP
+from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import UserDefinedType
 
 from pgclarify.schema_names import PRIVATE_SCHEMA as PRIVATE_SCHEMA
 
-metadata = MetaData(schema=PRIVATE_SCHEMA)
+metadata = MetaData(
+    schema=PRIVATE_SCHEMA,
+    naming_convention={"pk": "%(table_name)s_pk", "fk": "%(table_name)s_%(column_0_name)s_fk"},
+)
 
 Timestamp = TIMESTAMP(timezone=True)
 
@@ -22,6 +26,30 @@ QUEUE: Final = {
 # For a column with text of people, documents or models, or vectors of such text; and for an index over an expression of
 # such a column. Otherwise pg_statistic would keep copies of what was erased.
 NO_STATISTICS: Final = {"statistics": 0}
+
+
+def column(
+    name: str,
+    type_: Any,  # noqa: ANN401 - SQLAlchemy takes classes and objects
+    comment: str,
+    *constraints: SchemaItem,
+    null: bool = False,
+    default: str | None = None,
+    has_statistics: bool = True,
+) -> Column[Any]:
+    """Return a column of a table. Without null, it is NOT NULL; its default is an expression in SQL.
+
+    Without statistics, its statistics target is 0: see NO_STATISTICS.
+    """
+    return Column(
+        name,
+        type_,
+        *constraints,
+        comment=comment,
+        nullable=null,
+        server_default=None if default is None else text(default),
+        info={} if has_statistics else NO_STATISTICS,
+    )
 
 
 class Name(UserDefinedType[str]):

@@ -3,7 +3,6 @@
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
-    Column,
     ForeignKey,
     Identity,
     Index,
@@ -17,75 +16,74 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REAL
 
-from pgclarify.schema.base import NO_STATISTICS, Timestamp, metadata
+from pgclarify.schema.base import Timestamp, column, metadata
 
 completion = Table(
     "completion",
     metadata,
-    Column("completion_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column(
+    column("completion_id", BigInteger, "Key.", Identity(always=True)),
+    column(
         "purpose",
         Text,
-        nullable=False,
-        comment=(
-            "What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, "
-            "conclusion, rewriting, questions, reformulation or listing; in evaluations also baseline_proposal, "
-            "baseline_verification, baseline_answers, baseline_disambiguation, judge_support, judge_match, "
-            "judge_distinct or judge_relevance."
-        ),
+        "What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, "
+        "conclusion, rewriting, questions, reformulation or listing; in evaluations also baseline_proposal, "
+        "baseline_verification, baseline_answers, baseline_disambiguation, judge_support, judge_match, "
+        "judge_distinct or judge_relevance.",
     ),
-    Column("model", Text, nullable=False, comment="Model of the call."),
-    Column("parameters", JSONB, nullable=False, comment="Decoding parameters."),
-    Column("prompt_version", Text, nullable=False, comment="Version of the prompt."),
-    Column("input_hash", BYTEA, nullable=False, comment="SHA-256 of the rendered input."),
-    Column(
+    column("model", Text, "Model of the call."),
+    column("parameters", JSONB, "Decoding parameters."),
+    column("prompt_version", Text, "Version of the prompt."),
+    column("input_hash", BYTEA, "SHA-256 of the rendered input."),
+    column(
         "sample",
         Integer,
-        nullable=False,
-        server_default=text("0"),
-        comment="Which reply to this input, from 0; plus a thousand times the option refresh of the run.",
+        "Which reply to this input, from 0; plus a thousand times the option refresh of the run.",
+        default="0",
     ),
-    Column("run_id", BigInteger, comment="The run that paid for it; null if that run is gone."),
-    Column("reply", Text, info=NO_STATISTICS, comment="The model's reply; null while there is none, or once erased."),
-    Column("prompt_tokens", Integer, comment="Tokens of the input; null if the endpoint did not say."),
-    Column("completion_tokens", Integer, comment="Tokens of the reply; null if the endpoint did not say."),
-    Column("latency_ms", REAL, comment="Milliseconds that the call took."),
-    Column("leased_by", BigInteger, comment="Worker that is making the call; null if none is."),
-    Column("leased_until", Timestamp, comment="When another worker may take over the call."),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was first claimed."),
-    Column("finished_at", Timestamp, comment="When the reply came; null while there is none."),
-    Column(
+    column("run_id", BigInteger, "The run that paid for it; null if that run is gone.", null=True),
+    column(
+        "reply", Text, "The model's reply; null while there is none, or once erased.", null=True, has_statistics=False
+    ),
+    column("prompt_tokens", Integer, "Tokens of the input; null if the endpoint did not say.", null=True),
+    column("completion_tokens", Integer, "Tokens of the reply; null if the endpoint did not say.", null=True),
+    column("latency_ms", REAL, "Milliseconds that the call took.", null=True),
+    column("leased_by", BigInteger, "Worker that is making the call; null if none is.", null=True),
+    column("leased_until", Timestamp, "When another worker may take over the call.", null=True),
+    column("created_at", Timestamp, "When it was first claimed.", default="now()"),
+    column("finished_at", Timestamp, "When the reply came; null while there is none.", null=True),
+    column(
         "cost_usd",
         Numeric,
-        comment="What it cost, in US dollars; null while there is no reply, or if price or tokens are not known.",
+        "What it cost, in US dollars; null while there is no reply, or if price or tokens are not known.",
+        null=True,
     ),
-    Column(
+    column(
         "budget_ids",
         ARRAY(BigInteger),
-        comment=(
-            "Budgets in which the call is reserved while it is made; null if there are none, or it is not being made."
-        ),
+        "Budgets in which the call is reserved while it is made; null if there are none, or it is not being made.",
+        null=True,
     ),
-    Column("reserved_usd", Numeric, comment="Most that it is expected to cost; null unless it is reserved."),
-    Column(
+    column("reserved_usd", Numeric, "Most that it is expected to cost; null unless it is reserved.", null=True),
+    column(
         "reserved_at",
         Timestamp,
-        comment="When it was reserved, which determines the period; null unless it is reserved.",
+        "When it was reserved, which determines the period; null unless it is reserved.",
+        null=True,
     ),
-    Column(
+    column(
         "erased_at",
         Timestamp,
-        comment=(
-            "When its text was erased with a document; null if it was not. Its input_hash is random since then, so "
-            "that an equal input is asked again."
-        ),
+        "When its text was erased with a document; null if it was not. Its input_hash is random since then, so "
+        "that an equal input is asked again.",
+        null=True,
     ),
-    Column(
+    column(
         "cached_tokens",
         Integer,
-        comment="How many of prompt_tokens the endpoint had in its cache; null if it did not say.",
+        "How many of prompt_tokens the endpoint had in its cache; null if it did not say.",
+        null=True,
     ),
-    PrimaryKeyConstraint("completion_id", name="completion_pk"),
+    PrimaryKeyConstraint("completion_id"),
     CheckConstraint("length(input_hash) = 32", name="completion_input_hash_is_sha256"),
     CheckConstraint("sample >= 0", name="completion_sample_counts_from_zero"),
     CheckConstraint(
@@ -118,20 +116,15 @@ completion = Table(
 completion_document = Table(
     "completion_document",
     metadata,
-    Column(
+    column(
         "completion_id",
         BigInteger,
-        ForeignKey(
-            "pgclarify_private.completion.completion_id",
-            name="completion_document_completion_id_fk",
-            ondelete="CASCADE",
-        ),
-        nullable=False,
-        comment="The row of the ledger.",
+        "The row of the ledger.",
+        ForeignKey("completion.completion_id", ondelete="CASCADE"),
     ),
-    Column("corpus_id", BigInteger, nullable=False, comment="The corpus, which may have been dropped."),
-    Column("document_id", Text, nullable=False, comment="The document, which may have been removed."),
-    PrimaryKeyConstraint("completion_id", "corpus_id", "document_id", name="completion_document_pk"),
+    column("corpus_id", BigInteger, "The corpus, which may have been dropped."),
+    column("document_id", Text, "The document, which may have been removed."),
+    PrimaryKeyConstraint("completion_id", "corpus_id", "document_id"),
     Index("completion_document_corpus_id_document_id_idx", "corpus_id", "document_id"),
     comment="The documents in the input of a reply; erase_document uses it to find replies.",
 )

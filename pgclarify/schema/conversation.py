@@ -4,7 +4,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
-    Column,
     ForeignKey,
     Identity,
     Index,
@@ -12,33 +11,28 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     Text,
-    text,
 )
 from sqlalchemy.dialects.postgresql import JSONB, OID
 
-from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, metadata
+from pgclarify.schema.base import Name, Timestamp, column, metadata
 
 evidence = Table(
     "evidence",
     metadata,
-    Column(
-        "run_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.run.run_id", name="evidence_run_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The run.",
+    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("ordinal", Integer, "The item that it proves: place in the run's list, from 1."),
+    column("rank", Integer, "Place among its citations, from 1."),
+    column("candidate_rank", Integer, "The candidate's rank in the run."),
+    column("corpus_id", BigInteger, "The corpus."),
+    column("document_id", Text, "The document."),
+    column("passage_id", BigInteger, "The passage."),
+    column(
+        "heading", Text, "Headings above the passage when it was cited; null if none.", null=True, has_statistics=False
     ),
-    Column("ordinal", Integer, nullable=False, comment="The item that it proves: place in the run's list, from 1."),
-    Column("rank", Integer, nullable=False, comment="Place among its citations, from 1."),
-    Column("candidate_rank", Integer, nullable=False, comment="The candidate's rank in the run."),
-    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
-    Column("document_id", Text, nullable=False, comment="The document."),
-    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column("heading", Text, info=NO_STATISTICS, comment="Headings above the passage when it was cited; null if none."),
-    Column("quote", Text, info=NO_STATISTICS, nullable=False, comment="The words that prove it, verbatim."),
-    Column("start_char", Integer, nullable=False, comment="Offset of the quote in the document, from 0."),
-    Column("end_char", Integer, nullable=False, comment="Offset of the end of the quote."),
-    PrimaryKeyConstraint("run_id", "ordinal", "rank", name="evidence_pk"),
+    column("quote", Text, "The words that prove it, verbatim.", has_statistics=False),
+    column("start_char", Integer, "Offset of the quote in the document, from 0."),
+    column("end_char", Integer, "Offset of the end of the quote."),
+    PrimaryKeyConstraint("run_id", "ordinal", "rank"),
     CheckConstraint("ordinal >= 1", name="evidence_ordinal_counts_from_one"),
     CheckConstraint("rank >= 1", name="evidence_rank_counts_from_one"),
     comment=(
@@ -50,44 +44,40 @@ evidence = Table(
 clarifying_question = Table(
     "clarifying_question",
     metadata,
-    Column(
-        "run_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.run.run_id", name="clarifying_question_run_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The run.",
-    ),
-    Column("ordinal", Integer, nullable=False, comment="Place in the list, from 1."),
-    Column(
+    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("ordinal", Integer, "Place in the list, from 1."),
+    column(
         "ambiguity_type",
         Text,
-        comment=(
-            "semantic (it can mean several things), generalize (something broader may be meant) or specify "
-            "(something narrower may be meant); null for schemes without types."
-        ),
+        "semantic (it can mean several things), generalize (something broader may be meant) or specify "
+        "(something narrower may be meant); null for schemes without types.",
+        null=True,
     ),
-    Column("reasoning", Text, info=NO_STATISTICS, comment="The model's reasoning; null for schemes without reasoning."),
-    Column(
+    column(
+        "reasoning", Text, "The model's reasoning; null for schemes without reasoning.", null=True, has_statistics=False
+    ),
+    column(
         "clarifying_question",
         Text,
-        info=NO_STATISTICS,
-        comment="A question to the user; null if there are reformulations to choose from.",
+        "A question to the user; null if there are reformulations to choose from.",
+        null=True,
+        has_statistics=False,
     ),
-    Column(
+    column(
         "reformulation",
         Text,
-        info=NO_STATISTICS,
-        comment="What a user who means this would ask; null if the model gave none.",
+        "What a user who means this would ask; null if the model gave none.",
+        null=True,
+        has_statistics=False,
     ),
-    Column(
+    column(
         "is_answerable",
         Boolean,
-        comment=(
-            "Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be "
-            "checked."
-        ),
+        "Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be "
+        "checked.",
+        null=True,
     ),
-    PrimaryKeyConstraint("run_id", "ordinal", name="clarifying_question_pk"),
+    PrimaryKeyConstraint("run_id", "ordinal"),
     CheckConstraint("ordinal >= 1", name="clarifying_question_ordinal_counts_from_one"),
     CheckConstraint(
         "ambiguity_type in ('semantic', 'generalize', 'specify')", name="clarifying_question_ambiguity_type_is_known"
@@ -99,33 +89,26 @@ clarifying_question = Table(
 conversation = Table(
     "conversation",
     metadata,
-    Column("conversation_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column("question", Text, info=NO_STATISTICS, nullable=False, comment="The original question."),
-    Column(
+    column("conversation_id", BigInteger, "Key.", Identity(always=True)),
+    column("question", Text, "The original question.", has_statistics=False),
+    column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify_private.corpus.corpus_id", name="conversation_corpus_id_fk", ondelete="SET NULL"),
-        comment="The corpus; null once it was dropped, or if there was none.",
+        "The corpus; null once it was dropped, or if there was none.",
+        ForeignKey("corpus.corpus_id", ondelete="SET NULL"),
+        null=True,
     ),
-    Column("corpus_name", Text, comment="The corpus's name at the time of the question; null without a corpus."),
-    Column(
-        "history",
-        JSONB,
-        info=NO_STATISTICS,
-        nullable=False,
-        server_default=text("'[]'"),
-        comment="Turns before the question, oldest first.",
-    ),
-    Column("requested_by", Name, nullable=False, comment="Role that asked; its members may continue."),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it began."),
-    Column(
+    column("corpus_name", Text, "The corpus's name at the time of the question; null without a corpus.", null=True),
+    column("history", JSONB, "Turns before the question, oldest first.", default="'[]'", has_statistics=False),
+    column("requested_by", Name, "Role that asked; its members may continue."),
+    column("created_at", Timestamp, "When it began.", default="now()"),
+    column(
         "requested_by_oid",
         OID,
-        nullable=False,
-        server_default=text("quote_ident(current_user)::regrole"),
-        comment="Oid of that role, so that another role of that name does not count.",
+        "Oid of that role, so that another role of that name does not count.",
+        default="quote_ident(current_user)::regrole",
     ),
-    PrimaryKeyConstraint("conversation_id", name="conversation_pk"),
+    PrimaryKeyConstraint("conversation_id"),
     CheckConstraint("jsonb_typeof(history) = 'array'", name="conversation_history_is_an_array"),
     CheckConstraint("corpus_name is not null or corpus_id is null", name="conversation_of_a_corpus_has_its_name"),
     Index("conversation_corpus_id_idx", "corpus_id"),
@@ -138,41 +121,31 @@ conversation = Table(
 turn = Table(
     "turn",
     metadata,
-    Column(
+    column(
         "conversation_id",
         BigInteger,
-        ForeignKey(
-            "pgclarify_private.conversation.conversation_id", name="turn_conversation_id_fk", ondelete="CASCADE"
-        ),
-        nullable=False,
-        comment="The conversation.",
+        "The conversation.",
+        ForeignKey("conversation.conversation_id", ondelete="CASCADE"),
     ),
-    Column("ordinal", Integer, nullable=False, comment="Place in the conversation, from 1 to 3."),
-    Column(
+    column("ordinal", Integer, "Place in the conversation, from 1 to 3."),
+    column(
         "run_id",
         BigInteger,
-        ForeignKey("pgclarify_private.run.run_id", name="turn_run_id_fk", ondelete="SET NULL"),
-        comment="The run of clarifying_questions; null once it was deleted.",
+        "The run of clarifying_questions; null once it was deleted.",
+        ForeignKey("run.run_id", ondelete="SET NULL"),
+        null=True,
     ),
-    Column(
-        "form",
-        Text,
-        nullable=False,
-        comment="respond (the reply is in the user's words) or select (a reformulation was chosen).",
-    ),
-    Column(
+    column("form", Text, "respond (the reply is in the user's words) or select (a reformulation was chosen)."),
+    column(
         "asked",
         Text,
-        info=NO_STATISTICS,
-        nullable=False,
-        comment="The clarifying questions, or the reformulations to choose from, one line each.",
+        "The clarifying questions, or the reformulations to choose from, one line each.",
+        has_statistics=False,
     ),
-    Column(
-        "reply", Text, info=NO_STATISTICS, nullable=False, comment="The reply, or the reformulation that was chosen."
-    ),
-    Column("question", Text, info=NO_STATISTICS, nullable=False, comment="The question after this turn, reformulated."),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When the user replied."),
-    PrimaryKeyConstraint("conversation_id", "ordinal", name="turn_pk"),
+    column("reply", Text, "The reply, or the reformulation that was chosen.", has_statistics=False),
+    column("question", Text, "The question after this turn, reformulated.", has_statistics=False),
+    column("created_at", Timestamp, "When the user replied.", default="now()"),
+    PrimaryKeyConstraint("conversation_id", "ordinal"),
     CheckConstraint("ordinal between 1 and 3", name="turn_ordinal_is_one_of_three"),
     CheckConstraint("form in ('respond', 'select')", name="turn_form_is_known"),
     CheckConstraint(r"question ~ '\S'", name="turn_question_is_not_blank"),

@@ -4,7 +4,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
-    Column,
     Computed,
     ForeignKey,
     Identity,
@@ -18,68 +17,50 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, OID
 
-from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, metadata
+from pgclarify.schema.base import Name, Timestamp, column, metadata
 
 corpus = Table(
     "corpus",
     metadata,
-    Column(
+    column(
         "corpus_id",
         BigInteger,
+        "Key; also names the partition pgclarify_private.passage_<corpus_id>.",
         Identity(always=True),
-        nullable=False,
-        comment="Key; also names the partition pgclarify_private.passage_<corpus_id>.",
     ),
-    Column("name", Text, nullable=False, comment="The name that callers use."),
-    Column(
+    column("name", Text, "The name that callers use."),
+    column(
         "search_config",
         Text,
-        nullable=False,
-        comment="Text search configuration of its language, such as english; schema-qualified unless in pg_catalog.",
+        "Text search configuration of its language, such as english; schema-qualified unless in pg_catalog.",
     ),
-    Column(
-        "graph_degree",
-        Integer,
-        nullable=False,
-        server_default=text("16"),
-        comment="Neighbors that the neighborhood graph keeps for a passage.",
-    ),
-    Column(
+    column("graph_degree", Integer, "Neighbors that the neighborhood graph keeps for a passage.", default="16"),
+    column(
         "revision",
         BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment=(
-            "How often its searchable content changed, without documents that have their own readers, and without "
-            "changes that are still in corpus_tally."
-        ),
+        "How often its searchable content changed, without documents that have their own readers, and without "
+        "changes that are still in corpus_tally.",
+        default="0",
     ),
-    Column("owner", Name, nullable=False, comment="Role whose members may change and drop it."),
-    Column("reader", Name, comment="Role whose members may search it; null means only its owner."),
-    Column("analyst", Name, comment="Role whose members see everyone's runs on it; null means no role."),
+    column("owner", Name, "Role whose members may change and drop it."),
+    column("reader", Name, "Role whose members may search it; null means only its owner.", null=True),
+    column("analyst", Name, "Role whose members see everyone's runs on it; null means no role.", null=True),
     # Not a foreign key: embedding_space refers to corpus, and an extension cannot restore a cycle.
-    Column(
+    column(
         "embedding_space_id",
         BigInteger,
-        comment="The space that searches use; null until a worker has opened the first one.",
+        "The space that searches use; null until a worker has opened the first one.",
+        null=True,
     ),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was created."),
-    Column(
+    column("created_at", Timestamp, "When it was created.", default="now()"),
+    column(
         "graph_similarity",
         Text,
-        nullable=False,
-        server_default=text("'dense'"),
-        comment=(
-            "What makes passages neighbors: dense (cosine similarity of their vectors) or lexical (words they share)."
-        ),
+        "What makes passages neighbors: dense (cosine similarity of their vectors) or lexical (words they share).",
+        default="'dense'",
     ),
-    Column(
-        "owner_oid",
-        OID,
-        nullable=False,
-        comment="Oid of the owner, so that another role of that name is not the owner.",
-    ),
-    PrimaryKeyConstraint("corpus_id", name="corpus_pk"),
+    column("owner_oid", OID, "Oid of the owner, so that another role of that name is not the owner."),
+    PrimaryKeyConstraint("corpus_id"),
     CheckConstraint("graph_similarity in ('dense', 'lexical')", name="corpus_graph_similarity_is_known"),
     CheckConstraint("length(name) between 1 and 200", name="corpus_name_is_short"),
     CheckConstraint("graph_degree between 1 and 1000", name="corpus_graph_degree_is_small"),
@@ -90,101 +71,82 @@ corpus = Table(
 embedding_space = Table(
     "embedding_space",
     metadata,
-    Column(
+    column(
         "embedding_space_id",
         BigInteger,
+        "Key; also names the partition pgclarify_private.passage_embedding_<embedding_space_id>.",
         Identity(always=True),
-        nullable=False,
-        comment="Key; also names the partition pgclarify_private.passage_embedding_<embedding_space_id>.",
     ),
-    Column(
-        "corpus_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.corpus.corpus_id", name="embedding_space_corpus_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The corpus.",
-    ),
-    Column("model", Text, nullable=False, comment="Name of the embedding model."),
-    Column("dimensions", Integer, comment="Length of its vectors; null until a worker has loaded the model."),
-    Column(
-        "state",
-        Text,
-        nullable=False,
-        server_default=text("'building'"),
-        comment="building (being filled), active (searched) or retired (replaced).",
-    ),
-    Column(
+    column("corpus_id", BigInteger, "The corpus.", ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
+    column("model", Text, "Name of the embedding model."),
+    column("dimensions", Integer, "Length of its vectors; null until a worker has loaded the model.", null=True),
+    column("state", Text, "building (being filled), active (searched) or retired (replaced).", default="'building'"),
+    column(
         "error",
         Text,
-        info=NO_STATISTICS,
-        comment="Why no worker could open or fill it, or why documents wait for its model; null if nothing failed.",
+        "Why no worker could open or fill it, or why documents wait for its model; null if nothing failed.",
+        null=True,
+        has_statistics=False,
     ),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was created."),
-    Column(
+    column("created_at", Timestamp, "When it was created.", default="now()"),
+    column(
         "linking_document_id",
         Text,
-        info=NO_STATISTICS,
-        comment=(
-            "While a worker links all passages by key: the document of the last linked passage; null if none does."
-        ),
+        "While a worker links all passages by key: the document of the last linked passage; null if none does.",
+        null=True,
+        has_statistics=False,
     ),
-    Column("linking_passage_id", BigInteger, comment="The last linked passage; null if no worker links all passages."),
-    Column(
+    column(
+        "linking_passage_id", BigInteger, "The last linked passage; null if no worker links all passages.", null=True
+    ),
+    column(
         "linking_passages",
         BigInteger,
-        comment="About how many passages it still has to link; null if no worker links all passages.",
+        "About how many passages it still has to link; null if no worker links all passages.",
+        null=True,
     ),
-    Column(
+    column(
         "queued_document_id",
         Text,
-        info=NO_STATISTICS,
-        comment=(
-            "Progress of filling: passages up to this one, by document_id and id, were put into pending_passage. "
-            "Empty if none was yet; null until filling begins, and for the first space of a corpus."
-        ),
+        "Progress of filling: passages up to this one, by document_id and id, were put into pending_passage. "
+        "Empty if none was yet; null until filling begins, and for the first space of a corpus.",
+        null=True,
+        has_statistics=False,
     ),
-    Column("queued_passage_id", BigInteger, comment="The passage, together with queued_document_id."),
-    Column(
-        "queued_passages",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="How many passages were put there.",
-    ),
-    Column(
+    column("queued_passage_id", BigInteger, "The passage, together with queued_document_id.", null=True),
+    column("queued_passages", BigInteger, "How many passages were put there.", default="0"),
+    column(
         "queued_at",
         Timestamp,
-        comment=("When all passages had been queued; null before, and once nothing is left to do after the switch."),
+        "When all passages had been queued; null before, and once nothing is left to do after the switch.",
+        null=True,
     ),
-    Column(
+    column(
         "ingestion_held_until",
         Timestamp,
-        comment=(
-            "Until then, documents of the corpus are not claimed, so that the space can be completed; null if they are."
-        ),
+        "Until then, documents of the corpus are not claimed, so that the space can be completed; null if they are.",
+        null=True,
     ),
-    Column(
+    column(
         "paused_until",
         Timestamp,
-        comment=(
-            "Until then, workers start nothing new on the corpus, so that filling can begin or searches can switch "
-            "to the space; null if they do."
-        ),
+        "Until then, workers start nothing new on the corpus, so that filling can begin or searches can switch "
+        "to the space; null if they do.",
+        null=True,
     ),
-    Column(
+    column(
         "retired_at",
         Timestamp,
-        comment="When it was replaced or given up; null if it was not. A worker drops it a minute later.",
+        "When it was replaced or given up; null if it was not. A worker drops it a minute later.",
+        null=True,
     ),
-    Column(
+    column(
         "linking_worker_id",
         BigInteger,
-        comment=(
-            "Worker that builds all lists in memory. While it is alive no other worker links the space; null if none "
-            "does."
-        ),
+        "Worker that builds all lists in memory. While it is alive no other worker links the space; null if none does.",
+        null=True,
     ),
-    PrimaryKeyConstraint("embedding_space_id", name="embedding_space_pk"),
+    PrimaryKeyConstraint("embedding_space_id"),
     CheckConstraint(
         "(queued_document_id is null) = (queued_passage_id is null)", name="embedding_space_cursor_is_whole"
     ),
@@ -198,8 +160,7 @@ embedding_space = Table(
         name="embedding_space_linking_is_whole",
     ),
     CheckConstraint(
-        "linking_worker_id is null or linking_document_id is not null",
-        name="embedding_space_linking_worker_walks",
+        "linking_worker_id is null or linking_document_id is not null", name="embedding_space_linking_worker_walks"
     ),
     Index("embedding_space_corpus_id_idx", "corpus_id"),
     Index("embedding_space_building_idx", "embedding_space_id", postgresql_where=text("state = 'building'")),
@@ -218,105 +179,47 @@ embedding_space = Table(
 corpus_tally = Table(
     "corpus_tally",
     metadata,
-    Column("corpus_tally_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column(
-        "corpus_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.corpus.corpus_id", name="corpus_tally_corpus_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The corpus.",
+    column("corpus_tally_id", BigInteger, "Key.", Identity(always=True)),
+    column("corpus_id", BigInteger, "The corpus.", ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
+    column("documents", BigInteger, "Documents added, minus those removed.", default="0"),
+    column("pending", BigInteger, "Documents that became pending, minus those indexed.", default="0"),
+    column("failed", BigInteger, "Documents that cannot be indexed, minus those repaired.", default="0"),
+    column("passages", BigInteger, "Passages added, minus those removed.", default="0"),
+    column(
+        "restricted_documents", BigInteger, "The same as documents, for those that have their own readers.", default="0"
     ),
-    Column(
-        "documents",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="Documents added, minus those removed.",
-    ),
-    Column(
-        "pending",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="Documents that became pending, minus those indexed.",
-    ),
-    Column(
-        "failed",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="Documents that cannot be indexed, minus those repaired.",
-    ),
-    Column(
-        "passages", BigInteger, nullable=False, server_default=text("0"), comment="Passages added, minus those removed."
-    ),
-    Column(
-        "restricted_documents",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="The same as documents, for those that have their own readers.",
-    ),
-    Column(
+    column(
         "restricted_passages",
         BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="The same as passages, for documents that have their own readers.",
+        "The same as passages, for documents that have their own readers.",
+        default="0",
     ),
-    Column(
-        "embedded",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="Vectors added to the active space, minus those removed.",
-    ),
-    Column(
+    column("embedded", BigInteger, "Vectors added to the active space, minus those removed.", default="0"),
+    column(
         "lexemes",
         BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment=(
-            "Lexemes added, with repetitions, minus those removed. Divided by passages, this is the average length "
-            "for BM25."
-        ),
+        "Lexemes added, with repetitions, minus those removed. Divided by passages, this is the average length "
+        "for BM25.",
+        default="0",
     ),
-    Column(
+    column(
         "revision",
         BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="Changes of the searchable content, without documents that have their own readers.",
+        "Changes of the searchable content, without documents that have their own readers.",
+        default="0",
     ),
-    Column(
-        "linked",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="Neighborhoods added to the active space, minus those removed.",
+    column("linked", BigInteger, "Neighborhoods added to the active space, minus those removed.", default="0"),
+    column(
+        "restricted_lexemes", BigInteger, "The same as lexemes, for passages that have their own readers.", default="0"
     ),
-    Column(
-        "restricted_lexemes",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="The same as lexemes, for passages that have their own readers.",
-    ),
-    Column(
-        "graph_revision",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="How often passages without readers of their own got neighbors.",
-    ),
-    Column(
+    column("graph_revision", BigInteger, "How often passages without readers of their own got neighbors.", default="0"),
+    column(
         "pending_passages",
         BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="About how many passages pending documents have, minus those embedded.",
+        "About how many passages pending documents have, minus those embedded.",
+        default="0",
     ),
-    PrimaryKeyConstraint("corpus_tally_id", name="corpus_tally_pk"),
+    PrimaryKeyConstraint("corpus_tally_id"),
     Index("corpus_tally_corpus_id_idx", "corpus_id"),
     comment=(
         "Counts of a corpus as increments; their sum is the count. Writers only insert rows, so that they do not "
@@ -327,37 +230,18 @@ corpus_tally = Table(
 reader_revision = Table(
     "reader_revision",
     metadata,
-    Column("reader_revision_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column(
-        "corpus_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.corpus.corpus_id", name="reader_revision_corpus_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The corpus.",
-    ),
-    Column("reader", Name, nullable=False, comment="A role in readers of the changed documents."),
-    Column(
-        "revision",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="Changes of the content that it can find.",
-    ),
-    Column(
-        "graph_revision",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="How often passages that it can read got neighbors.",
-    ),
-    Column(
+    column("reader_revision_id", BigInteger, "Key.", Identity(always=True)),
+    column("corpus_id", BigInteger, "The corpus.", ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
+    column("reader", Name, "A role in readers of the changed documents."),
+    column("revision", BigInteger, "Changes of the content that it can find.", default="0"),
+    column("graph_revision", BigInteger, "How often passages that it can read got neighbors.", default="0"),
+    column(
         "is_merged",
         Boolean,
-        nullable=False,
-        server_default=text("false"),
-        comment="Whether a worker has merged earlier rows into it. Rows that writers insert wait for that.",
+        "Whether a worker has merged earlier rows into it. Rows that writers insert wait for that.",
+        default="false",
     ),
-    PrimaryKeyConstraint("reader_revision_id", name="reader_revision_pk"),
+    PrimaryKeyConstraint("reader_revision_id"),
     Index("reader_revision_corpus_id_reader_idx", "corpus_id", "reader"),
     Index("reader_revision_added_idx", "corpus_id", "reader", postgresql_where=text("not is_merged")),
     comment=(
@@ -370,68 +254,52 @@ reader_revision = Table(
 document = Table(
     "document",
     metadata,
-    Column(
-        "corpus_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.corpus.corpus_id", name="document_corpus_id_fk"),
-        nullable=False,
-        comment="The corpus.",
-    ),
-    Column(
+    column("corpus_id", BigInteger, "The corpus.", ForeignKey("corpus.corpus_id")),
+    column(
         "id",
         Text,
-        nullable=False,
-        comment=(
-            "The user's own id, as text: citations can be joined directly; cast bigint ids with document_ids::bigint[]."
-        ),
+        "The user's own id, as text: citations can be joined directly; cast bigint ids with document_ids::bigint[].",
     ),
-    Column(
-        "content",
-        Text,
-        info=NO_STATISTICS,
-        nullable=False,
-        comment="Plain text or Markdown. Offsets of passages and citations refer to it.",
+    column(
+        "content", Text, "Plain text or Markdown. Offsets of passages and citations refer to it.", has_statistics=False
     ),
-    Column("title", Text, info=NO_STATISTICS, comment="Null if it has none."),
-    Column("uri", Text, info=NO_STATISTICS, comment="Address of the original, for people; null if there is none."),
-    Column(
-        "metadata", JSONB, info=NO_STATISTICS, nullable=False, server_default=text("'{}'"), comment="Any JSON object."
-    ),
-    Column(
+    column("title", Text, "Null if it has none.", null=True, has_statistics=False),
+    column("uri", Text, "Address of the original, for people; null if there is none.", null=True, has_statistics=False),
+    column("metadata", JSONB, "Any JSON object.", default="'{}'", has_statistics=False),
+    column(
         "readers",
         ARRAY(Name),
-        comment=(
-            "Roles that may read it; null means every reader of the corpus. A name without a role grants access to "
-            "no one."
-        ),
+        "Roles that may read it; null means every reader of the corpus. A name without a role grants access to no one.",
+        null=True,
     ),
-    Column("content_hash", BYTEA, nullable=False, comment="SHA-256 of title and content, which searches use."),
-    Column("error", Text, info=NO_STATISTICS, comment="Why it cannot be indexed; null if nothing is wrong."),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was first added."),
-    Column("updated_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it last changed."),
-    Column("indexed_at", Timestamp, comment="When its content last became searchable; null if it never was."),
-    Column(
+    column("content_hash", BYTEA, "SHA-256 of title and content, which searches use."),
+    column("error", Text, "Why it cannot be indexed; null if nothing is wrong.", null=True, has_statistics=False),
+    column("created_at", Timestamp, "When it was first added.", default="now()"),
+    column("updated_at", Timestamp, "When it last changed.", default="now()"),
+    column("indexed_at", Timestamp, "When its content last became searchable; null if it never was.", null=True),
+    column(
         "source_id",
         BigInteger,
-        ForeignKey("pgclarify_private.source.source_id", name="document_source_id_fk"),
-        comment="The attached table of which it is a row; null if it was added in another way.",
+        "The attached table of which it is a row; null if it was added in another way.",
+        ForeignKey("source.source_id"),
+        null=True,
     ),
-    Column(
+    column(
         "origin",
         Text(collation="C"),
-        comment=(
-            "The file that it was loaded from: machine:/path/file, or name/path/file if its source has a name; "
-            "followed by #id if the file has several documents. Empty if a statement or a client added it. Null if "
-            "it is a row of an attached table, or was added before this column existed."
-        ),
+        "The file that it was loaded from: machine:/path/file, or name/path/file if its source has a name; "
+        "followed by #id if the file has several documents. Empty if a statement or a client added it. Null if "
+        "it is a row of an attached table, or was added before this column existed.",
+        null=True,
     ),
-    Column(
+    column(
         "has_failed",
         Boolean,
+        "Whether error has a text. That column has no statistics, and text in views uses no index.",
         Computed("error is not null", persisted=True),
-        comment="Whether error has a text. That column has no statistics, and text in views uses no index.",
+        null=True,
     ),
-    PrimaryKeyConstraint("corpus_id", "id", name="document_pk"),
+    PrimaryKeyConstraint("corpus_id", "id"),
     CheckConstraint("length(id) between 1 and 1000 and octet_length(id) <= 2600", name="document_id_is_short"),
     CheckConstraint("jsonb_typeof(metadata) = 'object'", name="document_metadata_is_an_object"),
     CheckConstraint("octet_length(origin) <= 2600", name="document_origin_is_short"),

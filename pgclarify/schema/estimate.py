@@ -1,62 +1,42 @@
 """Estimates."""
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, ForeignKey, Numeric, PrimaryKeyConstraint, Table
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Numeric, PrimaryKeyConstraint, Table
 
-from pgclarify.schema.base import metadata
+from pgclarify.schema.base import column, metadata
 
 estimate = Table(
     "estimate",
     metadata,
-    Column(
-        "run_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.run.run_id", name="estimate_run_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The run.",
-    ),
-    Column("questions", BigInteger, nullable=False, comment="How many questions were given."),
-    Column("distinct_questions", BigInteger, nullable=False, comment="How many of them are different."),
-    Column(
-        "answered",
-        BigInteger,
-        nullable=False,
-        comment="How many of these an earlier run has answered, so that they need no call.",
-    ),
-    Column(
+    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("questions", BigInteger, "How many questions were given."),
+    column("distinct_questions", BigInteger, "How many of them are different."),
+    column("answered", BigInteger, "How many of these an earlier run has answered, so that they need no call."),
+    column(
         "sampled",
         BigInteger,
-        nullable=False,
-        comment="How many of the others were examined. If not all were, the figures are scaled up from these.",
+        "How many of the others were examined. If not all were, the figures are scaled up from these.",
     ),
-    Column(
+    column(
         "calls",
         BigInteger,
-        nullable=False,
-        comment="About how many calls of the language model would be made and paid for; equal calls count once.",
+        "About how many calls of the language model would be made and paid for; equal calls count once.",
     ),
-    Column(
+    column(
         "calls_at_most",
         BigInteger,
-        nullable=False,
-        comment="At most so many calls, except for calls that are repeated because their reply was invalid.",
+        "At most so many calls, except for calls that are repeated because their reply was invalid.",
     ),
-    Column(
-        "reused_calls",
-        BigInteger,
-        nullable=False,
-        comment="About how many further calls are needed whose replies are in the ledger.",
-    ),
-    Column("prompt_tokens", BigInteger, nullable=False, comment="About how many input tokens the calls have."),
-    Column("completion_tokens", BigInteger, nullable=False, comment="About how many output tokens they have."),
-    Column(
+    column("reused_calls", BigInteger, "About how many further calls are needed whose replies are in the ledger."),
+    column("prompt_tokens", BigInteger, "About how many input tokens the calls have."),
+    column("completion_tokens", BigInteger, "About how many output tokens they have."),
+    column(
         "cost_usd",
         Numeric,
-        comment=(
-            "About what the calls cost in US dollars, by the model's price at the time of the estimate; null if it "
-            "had none."
-        ),
+        "About what the calls cost in US dollars, by the model's price at the time of the estimate; null if it "
+        "had none.",
+        null=True,
     ),
-    PrimaryKeyConstraint("run_id", name="estimate_pk"),
+    PrimaryKeyConstraint("run_id"),
     CheckConstraint("questions >= 1", name="estimate_questions_are_positive"),
     CheckConstraint("distinct_questions between 1 and questions", name="estimate_distinct_questions_are_questions"),
     CheckConstraint("answered between 0 and distinct_questions", name="estimate_answered_are_distinct_questions"),

@@ -3,7 +3,6 @@
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
-    Column,
     ForeignKey,
     Identity,
     Index,
@@ -15,65 +14,55 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import BYTEA, JSONB, OID
 
-from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, metadata
+from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, column, metadata
 
 eval_run = Table(
     "eval_run",
     metadata,
-    Column("eval_run_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column("name", Text, nullable=False, comment="Its name. Several may have the same name; then the latest is meant."),
-    Column("data_set", Text, nullable=False, comment="Name of the data set's file."),
-    Column(
-        "data_set_hash",
-        BYTEA,
-        nullable=False,
-        comment="SHA-256 of the cases, in order. Evaluations of the same cases can be compared.",
-    ),
-    Column(
+    column("eval_run_id", BigInteger, "Key.", Identity(always=True)),
+    column("name", Text, "Its name. Several may have the same name; then the latest is meant."),
+    column("data_set", Text, "Name of the data set's file."),
+    column("data_set_hash", BYTEA, "SHA-256 of the cases, in order. Evaluations of the same cases can be compared."),
+    column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify_private.corpus.corpus_id", name="eval_run_corpus_id_fk", ondelete="SET NULL"),
-        comment="The corpus; null once it was dropped.",
+        "The corpus; null once it was dropped.",
+        ForeignKey("corpus.corpus_id", ondelete="SET NULL"),
+        null=True,
     ),
-    Column("corpus_name", Text, nullable=False, comment="The corpus's name when the evaluation began."),
-    Column("method", Text, nullable=False, comment="An operation, such as clarify, or a baseline, such as rac."),
-    Column("settings", JSONB, nullable=False, comment="All options of the method, as given."),
-    Column(
+    column("corpus_name", Text, "The corpus's name when the evaluation began."),
+    column("method", Text, "An operation, such as clarify, or a baseline, such as rac."),
+    column("settings", JSONB, "All options of the method, as given."),
+    column(
         "conditions",
         JSONB,
-        nullable=False,
-        comment=(
-            "What else the figures depend on: corpus_revision, embedding_model, provider, model, prompt_version, "
-            "judge, judge_version, version."
-        ),
+        "What else the figures depend on: corpus_revision, embedding_model, provider, model, prompt_version, "
+        "judge, judge_version, version.",
     ),
-    Column("planned_cases", Integer, nullable=False, comment="How many cases it has when it is finished."),
-    Column(
+    column("planned_cases", Integer, "How many cases it has when it is finished."),
+    column(
         "figures",
         JSONB,
-        comment=(
-            "Its figures by name, each with value, low, high (the 95 % interval, null without one) and cases; null "
-            "until it is finished."
-        ),
+        "Its figures by name, each with value, low, high (the 95 % interval, null without one) and cases; null "
+        "until it is finished.",
+        null=True,
     ),
-    Column("requested_by", Name, nullable=False, server_default=text("current_user"), comment="Role that evaluated."),
-    Column(
+    column("requested_by", Name, "Role that evaluated.", default="current_user"),
+    column(
         "requested_by_oid",
         OID,
-        nullable=False,
-        server_default=text("quote_ident(current_user)::regrole"),
-        comment="Oid of that role, so that another role of that name does not count.",
+        "Oid of that role, so that another role of that name does not count.",
+        default="quote_ident(current_user)::regrole",
     ),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it began."),
-    Column(
+    column("created_at", Timestamp, "When it began.", default="now()"),
+    column(
         "finished_at",
         Timestamp,
-        comment=(
-            "When its last case was judged; null while it is running, or if it was interrupted: the same command "
-            "resumes it."
-        ),
+        "When its last case was judged; null while it is running, or if it was interrupted: the same command "
+        "resumes it.",
+        null=True,
     ),
-    PrimaryKeyConstraint("eval_run_id", name="eval_run_pk"),
+    PrimaryKeyConstraint("eval_run_id"),
     CheckConstraint("length(name) between 1 and 200", name="eval_run_name_is_short"),
     CheckConstraint("length(data_set_hash) = 32", name="eval_run_data_set_hash_is_sha256"),
     CheckConstraint("jsonb_typeof(settings) = 'object'", name="eval_run_settings_is_an_object"),
@@ -92,53 +81,41 @@ eval_run = Table(
 eval_case = Table(
     "eval_case",
     metadata,
-    Column(
-        "eval_run_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.eval_run.eval_run_id", name="eval_case_eval_run_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The evaluation.",
-    ),
-    Column("ordinal", Integer, nullable=False, comment="Place among the evaluated cases, from 1."),
-    Column("case_id", Text, nullable=False, comment="Its id in the data set."),
-    Column("question", Text, info=NO_STATISTICS, nullable=False, comment="The question."),
-    Column(
+    column("eval_run_id", BigInteger, "The evaluation.", ForeignKey("eval_run.eval_run_id", ondelete="CASCADE")),
+    column("ordinal", Integer, "Place among the evaluated cases, from 1."),
+    column("case_id", Text, "Its id in the data set."),
+    column("question", Text, "The question.", has_statistics=False),
+    column(
         "gold",
         JSONB,
-        info=NO_STATISTICS,
-        nullable=False,
-        comment=(
-            "What is known about it: interpretations (interpretation, answers, document_ids), answer_sets, "
-            "wrong_answers, document_ids, is_ambiguous."
-        ),
+        "What is known about it: interpretations (interpretation, answers, document_ids), answer_sets, "
+        "wrong_answers, document_ids, is_ambiguous.",
+        has_statistics=False,
     ),
-    Column(
+    column(
         "output",
         JSONB,
-        info=NO_STATISTICS,
-        nullable=False,
-        comment=(
-            "The method's output: interpretations (interpretation, answer, is_grounded, citations with document_id, "
-            "passage_id, title and quote), retrieved (document_id, passage_id), questions (rewritten or asked back), "
-            "notes."
-        ),
+        "The method's output: interpretations (interpretation, answer, is_grounded, citations with document_id, "
+        "passage_id, title and quote), retrieved (document_id, passage_id), questions (rewritten or asked back), "
+        "notes.",
+        has_statistics=False,
     ),
-    Column(
+    column(
         "run_id",
         BigInteger,
-        ForeignKey("pgclarify_private.run.run_id", name="eval_case_run_id_fk", ondelete="SET NULL"),
-        comment="The run that answered; null for baselines, or once it was deleted.",
+        "The run that answered; null for baselines, or once it was deleted.",
+        ForeignKey("run.run_id", ondelete="SET NULL"),
+        null=True,
     ),
-    Column(
+    column(
         "status",
         Text,
-        nullable=False,
-        comment=("succeeded, partial (some passages could not be judged) or failed, which counts as an empty output."),
+        "succeeded, partial (some passages could not be judged) or failed, which counts as an empty output.",
     ),
-    Column("error", Text, info=NO_STATISTICS, comment="Why it failed; null unless it did."),
-    Column("figures", JSONB, nullable=False, comment="Its figures: numbers by name."),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was judged."),
-    PrimaryKeyConstraint("eval_run_id", "ordinal", name="eval_case_pk"),
+    column("error", Text, "Why it failed; null unless it did.", null=True, has_statistics=False),
+    column("figures", JSONB, "Its figures: numbers by name."),
+    column("created_at", Timestamp, "When it was judged.", default="now()"),
+    PrimaryKeyConstraint("eval_run_id", "ordinal"),
     CheckConstraint("ordinal >= 1", name="eval_case_ordinal_counts_from_one"),
     CheckConstraint("jsonb_typeof(gold) = 'object'", name="eval_case_gold_is_an_object"),
     CheckConstraint("jsonb_typeof(output) = 'object'", name="eval_case_output_is_an_object"),

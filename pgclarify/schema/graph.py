@@ -1,20 +1,9 @@
 """The neighborhood graph, and what waits for its place in a space."""
 
-from sqlalchemy import (
-    BigInteger,
-    CheckConstraint,
-    Column,
-    ForeignKey,
-    Index,
-    Integer,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-    text,
-)
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, PrimaryKeyConstraint, Table, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY, REAL
 
-from pgclarify.schema.base import NO_STATISTICS, Timestamp, metadata
+from pgclarify.schema.base import Timestamp, column, metadata
 
 
 def _space(table: str) -> ForeignKey:
@@ -28,32 +17,22 @@ def _space(table: str) -> ForeignKey:
 neighborhood = Table(
     "neighborhood",
     metadata,
-    Column("embedding_space_id", BigInteger, nullable=False, comment="The space."),
-    Column("document_id", Text, info=NO_STATISTICS, nullable=False, comment="The passage's document."),
-    Column("passage_id", BigInteger, nullable=False, comment="The passage; never among its own neighbors."),
-    Column(
-        "neighbor_document_ids",
-        ARRAY(Text),
-        info=NO_STATISTICS,
-        nullable=False,
-        comment="Documents of the neighbors, in their order.",
-    ),
-    Column(
+    column("embedding_space_id", BigInteger, "The space."),
+    column("document_id", Text, "The passage's document.", has_statistics=False),
+    column("passage_id", BigInteger, "The passage; never among its own neighbors."),
+    column("neighbor_document_ids", ARRAY(Text), "Documents of the neighbors, in their order.", has_statistics=False),
+    column(
         "neighbor_ids",
         ARRAY(BigInteger),
-        nullable=False,
-        comment=(
-            "The nearest passages, at most corpus.graph_degree. Indexed together with passage_id: when a passage is "
-            "removed, the index finds its own list and those that contain it."
-        ),
+        "The nearest passages, at most corpus.graph_degree. Indexed together with passage_id: when a passage is "
+        "removed, the index finds its own list and those that contain it.",
     ),
-    Column(
+    column(
         "similarities",
         ARRAY(REAL),
-        nullable=False,
-        comment="How near each neighbor is, falling: cosine similarity, or lexical similarity from 0 to 1.",
+        "How near each neighbor is, falling: cosine similarity, or lexical similarity from 0 to 1.",
     ),
-    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="neighborhood_pk"),
+    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id"),
     CheckConstraint(
         "cardinality(neighbor_document_ids) = cardinality(neighbor_ids)"
         " and cardinality(similarities) = cardinality(neighbor_ids)",
@@ -70,11 +49,11 @@ neighborhood = Table(
 pending_link = Table(
     "pending_link",
     metadata,
-    Column("embedding_space_id", BigInteger, _space("pending_link"), nullable=False, comment="The space."),
-    Column("document_id", Text, nullable=False, comment="The passage's document."),
-    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it is waiting."),
-    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="pending_link_pk"),
+    column("embedding_space_id", BigInteger, "The space.", _space("pending_link")),
+    column("document_id", Text, "The passage's document."),
+    column("passage_id", BigInteger, "The passage."),
+    column("added_at", Timestamp, "Since when it is waiting.", default="now()"),
+    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id"),
     Index("pending_link_embedding_space_id_added_at_idx", "embedding_space_id", "added_at"),
     comment="A passage whose neighbors must be found, or found again. Workers take rows with SKIP LOCKED.",
 )
@@ -82,10 +61,10 @@ pending_link = Table(
 pending_unlink = Table(
     "pending_unlink",
     metadata,
-    Column("embedding_space_id", BigInteger, _space("pending_unlink"), nullable=False, comment="The space."),
-    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it is waiting."),
-    PrimaryKeyConstraint("embedding_space_id", "passage_id", name="pending_unlink_pk"),
+    column("embedding_space_id", BigInteger, "The space.", _space("pending_unlink")),
+    column("passage_id", BigInteger, "The passage."),
+    column("added_at", Timestamp, "Since when it is waiting.", default="now()"),
+    PrimaryKeyConstraint("embedding_space_id", "passage_id"),
     Index("pending_unlink_embedding_space_id_added_at_idx", "embedding_space_id", "added_at"),
     comment="A passage that was removed, or has a new vector, while neighborhoods may still contain it.",
 )
@@ -93,33 +72,21 @@ pending_unlink = Table(
 pending_passage = Table(
     "pending_passage",
     metadata,
-    Column(
-        "embedding_space_id",
-        BigInteger,
-        _space("pending_passage"),
-        nullable=False,
-        comment="The space that is being built.",
-    ),
-    Column("document_id", Text, nullable=False, comment="The passage's document."),
-    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column(
+    column("embedding_space_id", BigInteger, "The space that is being built.", _space("pending_passage")),
+    column("document_id", Text, "The passage's document."),
+    column("passage_id", BigInteger, "The passage."),
+    column(
         "attempts",
         Integer,
-        nullable=False,
-        server_default=text("0"),
-        comment=(
-            "How often it could not be embedded. After three times it is skipped, and searches do not switch to the "
-            "space."
-        ),
+        "How often it could not be embedded. After three times it is skipped, and searches do not switch to the space.",
+        default="0",
     ),
-    Column(
-        "retry_at",
-        Timestamp,
-        comment="When embedding it is tried again after a failure; null if it did not fail.",
+    column(
+        "retry_at", Timestamp, "When embedding it is tried again after a failure; null if it did not fail.", null=True
     ),
-    Column("leased_by", BigInteger, comment="Worker that is embedding it; null if none is."),
-    Column("leased_until", Timestamp, comment="When another worker may take it over."),
-    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="pending_passage_pk"),
+    column("leased_by", BigInteger, "Worker that is embedding it; null if none is.", null=True),
+    column("leased_until", Timestamp, "When another worker may take it over.", null=True),
+    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id"),
     CheckConstraint("(leased_by is null) = (leased_until is null)", name="pending_passage_lease_has_a_holder"),
     Index("pending_passage_leased_by_idx", "leased_by", postgresql_where=text("leased_by is not null")),
     Index("pending_passage_failed_idx", "embedding_space_id", postgresql_where=text("attempts >= 3")),
@@ -132,9 +99,9 @@ pending_passage = Table(
 pending_cut = Table(
     "pending_cut",
     metadata,
-    Column("embedding_space_id", BigInteger, _space("pending_cut"), nullable=False, comment="The space."),
-    Column("document_id", Text, nullable=False, comment="The document."),
-    PrimaryKeyConstraint("embedding_space_id", "document_id", name="pending_cut_pk"),
+    column("embedding_space_id", BigInteger, "The space.", _space("pending_cut")),
+    column("document_id", Text, "The document."),
+    PrimaryKeyConstraint("embedding_space_id", "document_id"),
     comment=(
         "A document with a passage that is too long for the space's model. Once the space is active, the document is "
         "indexed again, and cut into shorter passages."

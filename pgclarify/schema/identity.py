@@ -1,18 +1,18 @@
 """Which roles stored names mean."""
 
-from sqlalchemy import BigInteger, Column, Identity, Index, PrimaryKeyConstraint, Table, text
+from sqlalchemy import BigInteger, Identity, Index, PrimaryKeyConstraint, Table
 from sqlalchemy.dialects.postgresql import OID
 
-from pgclarify.schema.base import Name, Timestamp, metadata
+from pgclarify.schema.base import Name, Timestamp, column, metadata
 
 named_role = Table(
     "named_role",
     metadata,
-    Column("named_role_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column("name", Name, nullable=False, comment="The name."),
-    Column("role_oid", OID, nullable=False, comment="Oid of the role."),
-    Column("noted_at", Timestamp, nullable=False, server_default=text("now()"), comment="When the row was written."),
-    PrimaryKeyConstraint("named_role_id", name="named_role_pk"),
+    column("named_role_id", BigInteger, "Key.", Identity(always=True)),
+    column("name", Name, "The name."),
+    column("role_oid", OID, "Oid of the role."),
+    column("noted_at", Timestamp, "When the row was written.", default="now()"),
+    PrimaryKeyConstraint("named_role_id"),
     Index("named_role_name_idx", "name"),
     comment=(
         "Which role a stored name means, where the name grants access: reader or analyst of a corpus, reader of a "

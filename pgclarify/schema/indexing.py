@@ -5,7 +5,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
-    Column,
     ForeignKey,
     Index,
     Integer,
@@ -16,50 +15,32 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import BYTEA, UUID
 
-from pgclarify.schema.base import NO_STATISTICS, QUEUE, Timestamp, metadata
+from pgclarify.schema.base import QUEUE, Timestamp, column, metadata
 
 pending_document = Table(
     "pending_document",
     metadata,
-    Column(
-        "corpus_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.corpus.corpus_id", name="pending_document_corpus_id_fk"),
-        nullable=False,
-        comment="The corpus.",
-    ),
-    Column("document_id", Text, nullable=False, comment="The document."),
-    Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it is waiting."),
-    Column("leased_by", BigInteger, comment="Worker that is indexing it; null if none is."),
-    Column("leased_until", Timestamp, comment="When another worker may take it over."),
-    Column(
-        "passages",
-        Integer,
-        nullable=False,
-        server_default=text("1"),
-        comment="About how many of its passages wait to be embedded; at least 1.",
-    ),
-    Column(
+    column("corpus_id", BigInteger, "The corpus.", ForeignKey("corpus.corpus_id")),
+    column("document_id", Text, "The document."),
+    column("added_at", Timestamp, "Since when it is waiting.", default="now()"),
+    column("leased_by", BigInteger, "Worker that is indexing it; null if none is.", null=True),
+    column("leased_until", Timestamp, "When another worker may take it over.", null=True),
+    column("passages", Integer, "About how many of its passages wait to be embedded; at least 1.", default="1"),
+    column(
         "is_long",
         Boolean,
-        nullable=False,
-        server_default=text("false"),
-        comment="Whether a worker found that it takes several steps, each for its next part.",
+        "Whether a worker found that it takes several steps, each for its next part.",
+        default="false",
     ),
-    Column(
+    column(
         "batch_id",
         UUID,
-        comment="Its batch in staged_passage, with the passages that are embedded already; null if there are none.",
+        "Its batch in staged_passage, with the passages that are embedded already; null if there are none.",
+        null=True,
     ),
-    Column("staged_passages", Integer, nullable=False, server_default=text("0"), comment="How many there are."),
-    Column(
-        "staged_chars",
-        Integer,
-        nullable=False,
-        server_default=text("0"),
-        comment="Where its next part starts; its length once all are staged.",
-    ),
-    PrimaryKeyConstraint("corpus_id", "document_id", name="pending_document_pk"),
+    column("staged_passages", Integer, "How many there are.", default="0"),
+    column("staged_chars", Integer, "Where its next part starts; its length once all are staged.", default="0"),
+    PrimaryKeyConstraint("corpus_id", "document_id"),
     CheckConstraint("(leased_by is null) = (leased_until is null)", name="pending_document_lease_has_a_holder"),
     CheckConstraint("passages >= 1", name="pending_document_has_passages"),
     CheckConstraint("is_long or batch_id is null", name="pending_document_staged_is_long"),
@@ -73,21 +54,20 @@ pending_document = Table(
 staged_passage = Table(
     "staged_passage",
     metadata,
-    Column("batch_id", UUID, nullable=False, comment="The worker's batch."),
-    Column("document_id", Text, nullable=False, comment="As in passage."),
-    Column("ordinal", Integer, nullable=False, comment="As in passage."),
-    Column("heading", Text, info=NO_STATISTICS, comment="As in passage."),
-    Column("content", Text, info=NO_STATISTICS, nullable=False, comment="As in passage."),
-    Column("start_char", Integer, nullable=False, comment="As in passage."),
-    Column("end_char", Integer, nullable=False, comment="As in passage."),
-    Column("content_hash", BYTEA, nullable=False, comment="As in passage."),
-    Column(
+    column("batch_id", UUID, "The worker's batch."),
+    column("document_id", Text, "As in passage."),
+    column("ordinal", Integer, "As in passage."),
+    column("heading", Text, "As in passage.", null=True, has_statistics=False),
+    column("content", Text, "As in passage.", has_statistics=False),
+    column("start_char", Integer, "As in passage."),
+    column("end_char", Integer, "As in passage."),
+    column("content_hash", BYTEA, "As in passage."),
+    column(
         "vector",
         HALFVEC,
-        info=NO_STATISTICS,
-        comment=(
-            "As in passage_embedding; null if the document has a passage of this content_hash, whose vector is kept."
-        ),
+        "As in passage_embedding; null if the document has a passage of this content_hash, whose vector is kept.",
+        null=True,
+        has_statistics=False,
     ),
     Index("staged_passage_batch_id_idx", "batch_id"),
     prefixes=["unlogged"],
@@ -100,18 +80,10 @@ staged_passage = Table(
 term_change = Table(
     "term_change",
     metadata,
-    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
-    Column("lexeme", Text, info=NO_STATISTICS, nullable=False, comment="The lexeme."),
-    Column(
-        "passages", BigInteger, nullable=False, comment="Number to add to term.passages; negative for removed passages."
-    ),
-    Column(
-        "restricted_passages",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="Number to add to term.restricted_passages.",
-    ),
+    column("corpus_id", BigInteger, "The corpus."),
+    column("lexeme", Text, "The lexeme.", has_statistics=False),
+    column("passages", BigInteger, "Number to add to term.passages; negative for removed passages."),
+    column("restricted_passages", BigInteger, "Number to add to term.restricted_passages.", default="0"),
     Index("term_change_corpus_id_idx", "corpus_id"),
     comment=(
         "Changes of term by users' transactions; workers apply them. So a user who removes a document locks no row "

@@ -4,7 +4,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
-    Column,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
@@ -15,31 +14,20 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import REAL
 
-from pgclarify.schema.base import NO_STATISTICS, metadata
+from pgclarify.schema.base import column, metadata
 
 interpretation = Table(
     "interpretation",
     metadata,
-    Column(
-        "run_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.run.run_id", name="interpretation_run_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The run.",
+    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("ordinal", Integer, "Place by falling support, from 1."),
+    column("interpretation", Text, "The reading: a question that stands alone.", has_statistics=False),
+    column("answer", Text, "Its answer.", has_statistics=False),
+    column("support", Integer, "How many documents support it."),
+    column(
+        "cohesion", REAL, "Mean cosine similarity of the readings in its cluster to their medoid; 1 for a single one."
     ),
-    Column("ordinal", Integer, nullable=False, comment="Place by falling support, from 1."),
-    Column(
-        "interpretation", Text, info=NO_STATISTICS, nullable=False, comment="The reading: a question that stands alone."
-    ),
-    Column("answer", Text, info=NO_STATISTICS, nullable=False, comment="Its answer."),
-    Column("support", Integer, nullable=False, comment="How many documents support it."),
-    Column(
-        "cohesion",
-        REAL,
-        nullable=False,
-        comment=("Mean cosine similarity of the readings in its cluster to their medoid; 1 for a single one."),
-    ),
-    PrimaryKeyConstraint("run_id", "ordinal", name="interpretation_pk"),
+    PrimaryKeyConstraint("run_id", "ordinal"),
     CheckConstraint("ordinal >= 1", name="interpretation_ordinal_counts_from_one"),
     CheckConstraint("support >= 1", name="interpretation_is_supported"),
     comment="A reading after consolidation.",
@@ -47,23 +35,25 @@ interpretation = Table(
 citation = Table(
     "citation",
     metadata,
-    Column("run_id", BigInteger, nullable=False, comment="The run."),
-    Column("ordinal", Integer, nullable=False, comment="The interpretation's ordinal."),
-    Column("rank", Integer, nullable=False, comment="Place among its citations, from 1; the first one is the medoid."),
-    Column("candidate_rank", Integer, nullable=False, comment="The candidate's rank in the run."),
-    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
-    Column("document_id", Text, nullable=False, comment="The document."),
-    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column("heading", Text, info=NO_STATISTICS, comment="Headings above the passage when it was cited; null if none."),
-    Column("is_medoid", Boolean, nullable=False, comment="True for the medoid of the cluster."),
-    Column("quote", Text, info=NO_STATISTICS, nullable=False, comment="The words that prove the answer, verbatim."),
-    Column("start_char", Integer, nullable=False, comment="Offset of the quote in the document, from 0."),
-    Column("end_char", Integer, nullable=False, comment="Offset of the end of the quote."),
-    PrimaryKeyConstraint("run_id", "ordinal", "rank", name="citation_pk"),
+    column("run_id", BigInteger, "The run."),
+    column("ordinal", Integer, "The interpretation's ordinal."),
+    column("rank", Integer, "Place among its citations, from 1; the first one is the medoid."),
+    column("candidate_rank", Integer, "The candidate's rank in the run."),
+    column("corpus_id", BigInteger, "The corpus."),
+    column("document_id", Text, "The document."),
+    column("passage_id", BigInteger, "The passage."),
+    column(
+        "heading", Text, "Headings above the passage when it was cited; null if none.", null=True, has_statistics=False
+    ),
+    column("is_medoid", Boolean, "True for the medoid of the cluster."),
+    column("quote", Text, "The words that prove the answer, verbatim.", has_statistics=False),
+    column("start_char", Integer, "Offset of the quote in the document, from 0."),
+    column("end_char", Integer, "Offset of the end of the quote."),
+    PrimaryKeyConstraint("run_id", "ordinal", "rank"),
     CheckConstraint("rank >= 1", name="citation_rank_counts_from_one"),
     ForeignKeyConstraint(
         ["run_id", "ordinal"],
-        ["pgclarify_private.interpretation.run_id", "pgclarify_private.interpretation.ordinal"],
+        ["interpretation.run_id", "interpretation.ordinal"],
         name="citation_interpretation_fk",
         ondelete="CASCADE",
     ),

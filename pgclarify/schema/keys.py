@@ -1,19 +1,17 @@
 """The keys that prove who asks, and the way back into the database."""
 
-from sqlalchemy import Boolean, CheckConstraint, Column, Integer, PrimaryKeyConstraint, Table, Text, text
+from sqlalchemy import Boolean, CheckConstraint, Integer, PrimaryKeyConstraint, Table, Text
 from sqlalchemy.dialects.postgresql import BYTEA
 
-from pgclarify.schema.base import NO_STATISTICS, metadata
+from pgclarify.schema.base import column, metadata
 
 caller_key = Table(
     "caller_key",
     metadata,
-    Column(
-        "is_only", Boolean, nullable=False, server_default=text("true"), comment="Always true: the table has one row."
-    ),
-    Column("inner_pad", BYTEA, nullable=False, comment="Key xor 0x36, 64 bytes."),
-    Column("outer_pad", BYTEA, nullable=False, comment="Key xor 0x5c, 64 bytes."),
-    PrimaryKeyConstraint("is_only", name="caller_key_pk"),
+    column("is_only", Boolean, "Always true: the table has one row.", default="true"),
+    column("inner_pad", BYTEA, "Key xor 0x36, 64 bytes."),
+    column("outer_pad", BYTEA, "Key xor 0x5c, 64 bytes."),
+    PrimaryKeyConstraint("is_only"),
     CheckConstraint("is_only", name="caller_key_has_one_row"),
     CheckConstraint("length(inner_pad) = 64", name="caller_key_inner_pad_is_one_block"),
     CheckConstraint("length(outer_pad) = 64", name="caller_key_outer_pad_is_one_block"),
@@ -23,23 +21,25 @@ caller_key = Table(
 loopback = Table(
     "loopback",
     metadata,
-    Column(
-        "is_only", Boolean, nullable=False, server_default=text("true"), comment="Always true: the table has one row."
-    ),
-    Column(
+    column("is_only", Boolean, "Always true: the table has one row.", default="true"),
+    column(
         "host",
         Text,
-        comment="Socket directory or host name of the primary, as passed to init; null means this server.",
+        "Socket directory or host name of the primary, as passed to init; null means this server.",
+        null=True,
     ),
-    Column("port", Integer, comment="Port of the primary; null means this server's own."),
-    Column("socket_dir", Text, comment="This server's socket directory, used if host is null; null means localhost."),
-    Column(
+    column("port", Integer, "Port of the primary; null means this server's own.", null=True),
+    column(
+        "socket_dir", Text, "This server's socket directory, used if host is null; null means localhost.", null=True
+    ),
+    column(
         "password",
         Text,
-        info=NO_STATISTICS,
-        comment="Password of pgclarify_loopback; null if the server does not ask for one.",
+        "Password of pgclarify_loopback; null if the server does not ask for one.",
+        null=True,
+        has_statistics=False,
     ),
-    PrimaryKeyConstraint("is_only", name="loopback_pk"),
+    PrimaryKeyConstraint("is_only"),
     CheckConstraint("is_only", name="loopback_has_one_row"),
     CheckConstraint("port between 1 and 65535", name="loopback_port_is_a_port"),
     comment="How a waiting call opens a second connection to this database. One row, written by pgclarify init.",
@@ -48,22 +48,10 @@ loopback = Table(
 applied_sql = Table(
     "applied_sql",
     metadata,
-    Column(
-        "is_only", Boolean, nullable=False, server_default=text("true"), comment="Always true: the table has one row."
-    ),
-    Column(
-        "shipped_hash",
-        Text,
-        nullable=False,
-        comment="SHA-256 of the installed files. A worker of another version refuses to start.",
-    ),
-    Column(
-        "state_hash",
-        Text,
-        nullable=False,
-        comment="SHA-256 of the files as applied and of the catalogs afterwards.",
-    ),
-    PrimaryKeyConstraint("is_only", name="applied_sql_pk"),
+    column("is_only", Boolean, "Always true: the table has one row.", default="true"),
+    column("shipped_hash", Text, "SHA-256 of the installed files. A worker of another version refuses to start."),
+    column("state_hash", Text, "SHA-256 of the files as applied and of the catalogs afterwards."),
+    PrimaryKeyConstraint("is_only"),
     CheckConstraint("is_only", name="applied_sql_has_one_row"),
     comment=(
         "Which functions, views and policies are installed. If they are complete, an install does not change them. "

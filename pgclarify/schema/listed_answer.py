@@ -1,31 +1,19 @@
 """Answers one by one."""
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, ForeignKey, Integer, PrimaryKeyConstraint, Table, Text, text
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Integer, PrimaryKeyConstraint, Table, Text
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from pgclarify.schema.base import NO_STATISTICS, Timestamp, metadata
+from pgclarify.schema.base import Timestamp, column, metadata
 
 listed_answer = Table(
     "listed_answer",
     metadata,
-    Column(
-        "run_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.run.run_id", name="listed_answer_run_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The run.",
-    ),
-    Column("ordinal", Integer, nullable=False, comment="Place in the order in which answers were found, from 1."),
-    Column("answer", Text, info=NO_STATISTICS, nullable=False, comment="The answer, in its first spelling."),
-    Column(
-        "variants",
-        ARRAY(Text),
-        info=NO_STATISTICS,
-        nullable=False,
-        comment="All spellings that were found, the first one first.",
-    ),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was found."),
-    PrimaryKeyConstraint("run_id", "ordinal", name="listed_answer_pk"),
+    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("ordinal", Integer, "Place in the order in which answers were found, from 1."),
+    column("answer", Text, "The answer, in its first spelling.", has_statistics=False),
+    column("variants", ARRAY(Text), "All spellings that were found, the first one first.", has_statistics=False),
+    column("created_at", Timestamp, "When it was found.", default="now()"),
+    PrimaryKeyConstraint("run_id", "ordinal"),
     CheckConstraint("ordinal >= 1", name="listed_answer_ordinal_counts_from_one"),
     CheckConstraint(r"answer ~ '\S'", name="listed_answer_answer_is_not_blank"),
     CheckConstraint("variants[1] = answer", name="listed_answer_variants_have_the_answer"),

@@ -4,7 +4,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
-    Column,
     Date,
     ForeignKey,
     Identity,
@@ -13,25 +12,25 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    text,
 )
 from sqlalchemy.dialects.postgresql import OID
 
-from pgclarify.schema.base import Name, Timestamp, metadata
+from pgclarify.schema.base import Name, Timestamp, column, metadata
 
 model_price = Table(
     "model_price",
     metadata,
-    Column("model", Text, nullable=False, comment="The model's name, as workers use it."),
-    Column("input_usd", Numeric, nullable=False, comment="US dollars for a million tokens of input."),
-    Column("output_usd", Numeric, nullable=False, comment="US dollars for a million tokens of output."),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When the row was inserted."),
-    Column(
+    column("model", Text, "The model's name, as workers use it."),
+    column("input_usd", Numeric, "US dollars for a million tokens of input."),
+    column("output_usd", Numeric, "US dollars for a million tokens of output."),
+    column("created_at", Timestamp, "When the row was inserted.", default="now()"),
+    column(
         "cached_input_usd",
         Numeric,
-        comment=("US dollars for a million tokens of input that the endpoint has cached; null if they cost input_usd."),
+        "US dollars for a million tokens of input that the endpoint has cached; null if they cost input_usd.",
+        null=True,
     ),
-    PrimaryKeyConstraint("model", name="model_price_pk"),
+    PrimaryKeyConstraint("model"),
     CheckConstraint("length(model) between 1 and 500", name="model_price_model_is_named"),
     CheckConstraint("input_usd >= 0 and input_usd < 'infinity'", name="model_price_input_usd_is_a_price"),
     CheckConstraint("output_usd >= 0 and output_usd < 'infinity'", name="model_price_output_usd_is_a_price"),
@@ -45,53 +44,34 @@ model_price = Table(
 budget = Table(
     "budget",
     metadata,
-    Column("budget_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column(
+    column("budget_id", BigInteger, "Key.", Identity(always=True)),
+    column(
         "name",
         Text,
-        nullable=False,
-        comment=(
-            "Its name in the runs that it stops: 1 to 100 characters, unique among the budgets of its corpus, or "
-            "among those of all corpora."
-        ),
+        "Its name in the runs that it stops: 1 to 100 characters, unique among the budgets of its corpus, or "
+        "among those of all corpora.",
     ),
-    Column(
-        "role_name",
-        Name,
-        comment="The budget applies to runs of this role and its members; null for everyone's.",
+    column(
+        "role_name", Name, "The budget applies to runs of this role and its members; null for everyone's.", null=True
     ),
-    Column(
+    column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify_private.corpus.corpus_id", name="budget_corpus_id_fk", ondelete="CASCADE"),
-        comment="The budget applies to runs on this corpus; null for runs on all corpora, and without one.",
+        "The budget applies to runs on this corpus; null for runs on all corpora, and without one.",
+        ForeignKey("corpus.corpus_id", ondelete="CASCADE"),
+        null=True,
     ),
-    Column(
-        "period",
-        Text,
-        nullable=False,
-        comment="Period of its limits: a day or month in UTC, or all time since its creation (total).",
-    ),
-    Column("max_cost_usd", Numeric, comment="US dollars; null for no limit."),
-    Column("max_calls", BigInteger, comment="Calls; null for no limit."),
-    Column(
+    column("period", Text, "Period of its limits: a day or month in UTC, or all time since its creation (total)."),
+    column("max_cost_usd", Numeric, "US dollars; null for no limit.", null=True),
+    column("max_calls", BigInteger, "Calls; null for no limit.", null=True),
+    column(
         "binds_owner",
         Boolean,
-        nullable=False,
-        server_default=text("pg_has_role('pgclarify_owner', 'usage')"),
-        comment=(
-            "True if the owner of the corpus may not change or delete it, because a member of pgclarify_owner "
-            "created it."
-        ),
+        "True if the owner of the corpus may not change or delete it, because a member of pgclarify_owner created it.",
+        default="pg_has_role('pgclarify_owner', 'usage')",
     ),
-    Column(
-        "created_at",
-        Timestamp,
-        nullable=False,
-        server_default=text("now()"),
-        comment="When it was created. Earlier spending does not count.",
-    ),
-    PrimaryKeyConstraint("budget_id", name="budget_pk"),
+    column("created_at", Timestamp, "When it was created. Earlier spending does not count.", default="now()"),
+    PrimaryKeyConstraint("budget_id"),
     UniqueConstraint("corpus_id", "name", name="budget_name_key", postgresql_nulls_not_distinct=True),
     CheckConstraint("length(name) between 1 and 100", name="budget_name_is_short"),
     CheckConstraint("period in ('day', 'month', 'total')", name="budget_period_is_known"),
@@ -106,22 +86,11 @@ budget = Table(
 budget_counter = Table(
     "budget_counter",
     metadata,
-    Column("budget_id", BigInteger, nullable=False, comment="The budget, which may have been removed."),
-    Column(
-        "period_start",
-        Timestamp,
-        nullable=False,
-        comment="When the period began; for total, when the budget was made.",
-    ),
-    Column(
-        "cost_usd",
-        Numeric,
-        nullable=False,
-        server_default=text("0"),
-        comment="US dollars that answered calls of this period have cost.",
-    ),
-    Column("calls", BigInteger, nullable=False, server_default=text("0"), comment="How many there are."),
-    PrimaryKeyConstraint("budget_id", "period_start", name="budget_counter_pk"),
+    column("budget_id", BigInteger, "The budget, which may have been removed."),
+    column("period_start", Timestamp, "When the period began; for total, when the budget was made."),
+    column("cost_usd", Numeric, "US dollars that answered calls of this period have cost.", default="0"),
+    column("calls", BigInteger, "How many there are.", default="0"),
+    PrimaryKeyConstraint("budget_id", "period_start"),
     CheckConstraint("cost_usd >= 0 and cost_usd < 'infinity'", name="budget_counter_cost_usd_is_an_amount"),
     CheckConstraint("calls >= 0", name="budget_counter_calls_are_not_negative"),
     comment="What was spent of a budget in a period.",
@@ -130,34 +99,21 @@ budget_counter = Table(
 embedding_usage = Table(
     "embedding_usage",
     metadata,
-    Column("embedding_usage_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column("day", Date, nullable=False, comment="The day in UTC."),
-    Column("corpus_id", BigInteger, comment="The corpus, which may have been dropped; null if there was none."),
-    Column("corpus_name", Text, comment="Its name when the first of these texts was embedded; null without a corpus."),
-    Column("requested_by", Name, nullable=False, comment="Role that asked, or that owns the corpus."),
-    Column("requested_by_oid", OID, nullable=False, comment="Oid of that role."),
-    Column(
-        "operation",
-        Text,
-        nullable=False,
-        comment="embed_passages (of a corpus), or embed_questions (also readings and answers of runs).",
+    column("embedding_usage_id", BigInteger, "Key.", Identity(always=True)),
+    column("day", Date, "The day in UTC."),
+    column("corpus_id", BigInteger, "The corpus, which may have been dropped; null if there was none.", null=True),
+    column(
+        "corpus_name", Text, "Its name when the first of these texts was embedded; null without a corpus.", null=True
     ),
-    Column("model", Text, nullable=False, comment="The embedding model, as in embedding_space."),
-    Column("texts", BigInteger, nullable=False, comment="How many texts."),
-    Column(
-        "tokens",
-        BigInteger,
-        nullable=False,
-        comment="Their tokens; half a token for each byte if the endpoint did not say.",
-    ),
-    Column(
-        "unpriced_tokens",
-        BigInteger,
-        nullable=False,
-        comment="Tokens that were embedded while the model had no price.",
-    ),
-    Column("cost_usd", Numeric, nullable=False, comment="Cost of the other tokens, in US dollars."),
-    PrimaryKeyConstraint("embedding_usage_id", name="embedding_usage_pk"),
+    column("requested_by", Name, "Role that asked, or that owns the corpus."),
+    column("requested_by_oid", OID, "Oid of that role."),
+    column("operation", Text, "embed_passages (of a corpus), or embed_questions (also readings and answers of runs)."),
+    column("model", Text, "The embedding model, as in embedding_space."),
+    column("texts", BigInteger, "How many texts."),
+    column("tokens", BigInteger, "Their tokens; half a token for each byte if the endpoint did not say."),
+    column("unpriced_tokens", BigInteger, "Tokens that were embedded while the model had no price."),
+    column("cost_usd", Numeric, "Cost of the other tokens, in US dollars."),
+    PrimaryKeyConstraint("embedding_usage_id"),
     UniqueConstraint(
         "day",
         "corpus_id",

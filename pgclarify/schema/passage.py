@@ -1,72 +1,49 @@
 """Passages, their vectors, and in how many of them each word occurs."""
 
 from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy import (
-    BigInteger,
-    CheckConstraint,
-    Column,
-    Index,
-    Integer,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-    text,
-)
+from sqlalchemy import BigInteger, CheckConstraint, Index, Integer, PrimaryKeyConstraint, Table, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, TSVECTOR
 
-from pgclarify.schema.base import NO_STATISTICS, Name, metadata
+from pgclarify.schema.base import Name, column, metadata
 
 passage = Table(
     "passage",
     metadata,
-    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
-    Column("document_id", Text, info=NO_STATISTICS, nullable=False, comment="The document."),
-    Column(
+    column("corpus_id", BigInteger, "The corpus."),
+    column("document_id", Text, "The document.", has_statistics=False),
+    column(
         "id",
         BigInteger,
-        nullable=False,
-        server_default=text("nextval('pgclarify_private.passage_id_seq')"),
-        comment="Unique over all corpora, but never used alone to look up a passage.",
+        "Unique over all corpora, but never used alone to look up a passage.",
+        default="nextval('pgclarify_private.passage_id_seq')",
     ),
-    Column("ordinal", Integer, nullable=False, comment="Position in the document, from 1."),
-    Column(
+    column("ordinal", Integer, "Position in the document, from 1."),
+    column(
         "heading",
         Text,
-        info=NO_STATISTICS,
-        comment='Headings above it, outermost first, joined by " > "; null if none.',
+        'Headings above it, outermost first, joined by " > "; null if none.',
+        null=True,
+        has_statistics=False,
     ),
-    Column(
-        "content",
-        Text,
-        info=NO_STATISTICS,
-        nullable=False,
-        comment="The text, exactly as in the document between the two offsets.",
-    ),
-    Column("start_char", Integer, nullable=False, comment="Offset of its first character in the document, from 0."),
-    Column("end_char", Integer, nullable=False, comment="Offset after its last character."),
-    Column("content_hash", BYTEA, nullable=False, comment="SHA-256 of title, heading and content, which are embedded."),
-    Column(
+    column("content", Text, "The text, exactly as in the document between the two offsets.", has_statistics=False),
+    column("start_char", Integer, "Offset of its first character in the document, from 0."),
+    column("end_char", Integer, "Offset after its last character."),
+    column("content_hash", BYTEA, "SHA-256 of title, heading and content, which are embedded."),
+    column(
         "readers",
         ARRAY(Name),
-        comment=(
-            "Readers of the document. While its current content is not indexed, only those that could also read the "
-            "earlier content."
-        ),
+        "Readers of the document. While its current content is not indexed, only those that could also read the "
+        "earlier content.",
+        null=True,
     ),
-    Column(
+    column(
         "lexemes",
         TSVECTOR,
-        info=NO_STATISTICS,
-        nullable=False,
-        comment="Title, heading and content in the corpus's language, with positions.",
+        "Title, heading and content in the corpus's language, with positions.",
+        has_statistics=False,
     ),
-    Column(
-        "lexeme_count",
-        Integer,
-        nullable=False,
-        comment="Number of its lexemes, with repetitions: the passage's length in BM25.",
-    ),
-    PrimaryKeyConstraint("corpus_id", "document_id", "id", name="passage_pk"),
+    column("lexeme_count", Integer, "Number of its lexemes, with repetitions: the passage's length in BM25."),
+    PrimaryKeyConstraint("corpus_id", "document_id", "id"),
     CheckConstraint("ordinal >= 1", name="passage_ordinal_counts_from_one"),
     CheckConstraint("0 <= start_char and start_char < end_char", name="passage_offsets_are_ordered"),
     # What a worker stores goes into a list of so many kB, and from there into the index together, with much less WAL.
@@ -85,11 +62,11 @@ passage = Table(
 passage_embedding = Table(
     "passage_embedding",
     metadata,
-    Column("embedding_space_id", BigInteger, nullable=False, comment="The space."),
-    Column("document_id", Text, info=NO_STATISTICS, nullable=False, comment="The document."),
-    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column("vector", HALFVEC, info=NO_STATISTICS, nullable=False, comment="Unit length, with the space's dimensions."),
-    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="passage_embedding_pk"),
+    column("embedding_space_id", BigInteger, "The space."),
+    column("document_id", Text, "The document.", has_statistics=False),
+    column("passage_id", BigInteger, "The passage."),
+    column("vector", HALFVEC, "Unit length, with the space's dimensions.", has_statistics=False),
+    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id"),
     postgresql_partition_by="list (embedding_space_id)",
     comment=(
         "A passage's vector in a space. One partition for each space, with an HNSW index over "
@@ -100,22 +77,16 @@ passage_embedding = Table(
 term = Table(
     "term",
     metadata,
-    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
-    Column("lexeme", Text, info=NO_STATISTICS, nullable=False, comment="The lexeme, as in passage.lexemes."),
-    Column(
-        "passages",
-        BigInteger,
-        nullable=False,
-        comment="How many passages have it, without the changes that are still in term_change.",
-    ),
-    Column(
+    column("corpus_id", BigInteger, "The corpus."),
+    column("lexeme", Text, "The lexeme, as in passage.lexemes.", has_statistics=False),
+    column("passages", BigInteger, "How many passages have it, without the changes that are still in term_change."),
+    column(
         "restricted_passages",
         BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="The same as passages, for documents that have their own readers.",
+        "The same as passages, for documents that have their own readers.",
+        default="0",
     ),
-    PrimaryKeyConstraint("corpus_id", "lexeme", name="term_pk"),
+    PrimaryKeyConstraint("corpus_id", "lexeme"),
     postgresql_with={"fillfactor": 80},
     comment=(
         "In how many passages of a corpus a lexeme occurs. BM25 needs it, and PostgreSQL's own ranking does not have "

@@ -1,70 +1,50 @@
 """Groups of questions, answers served again, and how often documents are cited."""
 
 from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy import (
-    BigInteger,
-    CheckConstraint,
-    Column,
-    ForeignKey,
-    Index,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-    text,
-)
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, PrimaryKeyConstraint, Table, Text
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, OID
 
-from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, metadata
+from pgclarify.schema.base import Name, Timestamp, column, metadata
 
 question_group = Table(
     "question_group",
     metadata,
-    Column(
+    column(
         "question_group_id",
         BigInteger,
-        nullable=False,
+        "Key, chosen at random, so that it shows neither when the group began nor how many there are.",
         # As the server prints it.
-        server_default=text(
+        default=(
             "((('x'::text || \"right\"(replace((gen_random_uuid())::text, '-'::text, ''::text), 13)))::bit(52))::bigint"
         ),
-        comment="Key, chosen at random, so that it shows neither when the group began nor how many there are.",
     ),
-    Column(
-        "corpus_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.corpus.corpus_id", name="question_group_corpus_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The corpus that was asked.",
-    ),
-    Column("embedding_model", Text, comment="The model of leader; null if the group has none."),
-    Column(
+    column("corpus_id", BigInteger, "The corpus that was asked.", ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
+    column("embedding_model", Text, "The model of leader; null if the group has none.", null=True),
+    column(
         "leader",
         HALFVEC,
-        info=NO_STATISTICS,
-        comment=(
-            "Embedding of the first question of the group. A question belongs to the group if it is near. Null if "
-            "only equal wordings belong."
-        ),
+        "Embedding of the first question of the group. A question belongs to the group if it is near. Null if "
+        "only equal wordings belong.",
+        null=True,
+        has_statistics=False,
     ),
-    Column(
+    column(
         "figures",
         ARRAY(Text),
-        info=NO_STATISTICS,
-        nullable=False,
-        server_default=text("'{}'"),
-        comment="Figures in that question, sorted. A question with other figures belongs to another group.",
+        "Figures in that question, sorted. A question with other figures belongs to another group.",
+        default="'{}'",
+        has_statistics=False,
     ),
-    Column(
+    column(
         "question_word",
         Text,
-        info=NO_STATISTICS,
-        comment=(
-            "who, when, where or why, if that question has one of them; else null. A question with another one "
-            "belongs to another group."
-        ),
+        "who, when, where or why, if that question has one of them; else null. A question with another one "
+        "belongs to another group.",
+        null=True,
+        has_statistics=False,
     ),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it began."),
-    PrimaryKeyConstraint("question_group_id", name="question_group_pk"),
+    column("created_at", Timestamp, "When it began.", default="now()"),
+    PrimaryKeyConstraint("question_group_id"),
     CheckConstraint("(leader is null) = (embedding_model is null)", name="question_group_leader_is_of_a_model"),
     Index("question_group_corpus_id_idx", "corpus_id"),
     comment=(
@@ -76,21 +56,10 @@ question_group = Table(
 question_wording = Table(
     "question_wording",
     metadata,
-    Column(
-        "corpus_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.corpus.corpus_id", name="question_wording_corpus_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The corpus that was asked.",
-    ),
-    Column(
-        "wording_hash",
-        BYTEA,
-        nullable=False,
-        comment="SHA-256 of the question without case, white space and punctuation.",
-    ),
-    Column("question_group_id", BigInteger, nullable=False, comment="Its group."),
-    PrimaryKeyConstraint("corpus_id", "wording_hash", name="question_wording_pk"),
+    column("corpus_id", BigInteger, "The corpus that was asked.", ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
+    column("wording_hash", BYTEA, "SHA-256 of the question without case, white space and punctuation."),
+    column("question_group_id", BigInteger, "Its group."),
+    PrimaryKeyConstraint("corpus_id", "wording_hash"),
     CheckConstraint("length(wording_hash) = 32", name="question_wording_hash_is_sha256"),
     Index("question_wording_question_group_id_idx", "question_group_id"),
     comment="Wordings of grouped questions, so that equal wordings need not be compared by meaning.",
@@ -99,8 +68,8 @@ question_wording = Table(
 served_answer = Table(
     "served_answer",
     metadata,
-    Column("run_id", BigInteger, nullable=False, comment="The run that answered."),
-    Column("served_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was asked again."),
+    column("run_id", BigInteger, "The run that answered."),
+    column("served_at", Timestamp, "When it was asked again.", default="now()"),
     comment=(
         "A question that an earlier run answered, until a worker has counted it. Callers only insert rows, so that "
         "no caller waits for another."
@@ -111,25 +80,14 @@ served_answer = Table(
 citation_tally = Table(
     "citation_tally",
     metadata,
-    Column(
-        "corpus_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.corpus.corpus_id", name="citation_tally_corpus_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The corpus.",
-    ),
-    Column("document_id", Text, nullable=False, comment="The document, which may have been removed."),
-    Column("requested_by", Name, nullable=False, comment="Role that asked."),
-    Column(
-        "citations",
-        BigInteger,
-        nullable=False,
-        comment="Citations of interpretations, of steps of investigations and of listed answers.",
-    ),
-    Column("runs", BigInteger, nullable=False, comment="Runs with such citations."),
-    Column("last_cited_at", Timestamp, nullable=False, comment="When the last of them ended."),
-    Column("requested_by_oid", OID, nullable=False, comment="Oid of that role."),
-    PrimaryKeyConstraint("corpus_id", "document_id", "requested_by", "requested_by_oid", name="citation_tally_pk"),
+    column("corpus_id", BigInteger, "The corpus.", ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
+    column("document_id", Text, "The document, which may have been removed."),
+    column("requested_by", Name, "Role that asked."),
+    column("citations", BigInteger, "Citations of interpretations, of steps of investigations and of listed answers."),
+    column("runs", BigInteger, "Runs with such citations."),
+    column("last_cited_at", Timestamp, "When the last of them ended."),
+    column("requested_by_oid", OID, "Oid of that role."),
+    PrimaryKeyConstraint("corpus_id", "document_id", "requested_by", "requested_by_oid"),
     CheckConstraint("citations >= 1", name="citation_tally_citations_are_positive"),
     CheckConstraint("runs >= 1", name="citation_tally_runs_are_positive"),
     comment=(

@@ -5,7 +5,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
-    Column,
     ForeignKey,
     Identity,
     Index,
@@ -19,226 +18,184 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import BYTEA, JSONB, OID
 
-from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, metadata
+from pgclarify.schema.base import Name, Timestamp, column, metadata
 
 run = Table(
     "run",
     metadata,
-    Column("run_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column(
+    column("run_id", BigInteger, "Key.", Identity(always=True)),
+    column(
         "operation",
         Text,
-        nullable=False,
-        comment=(
-            "clarify, consolidate, search, investigate, detect_ambiguity, rewrite, "
-            "clarifying_questions, reply, list_answers or estimate."
-        ),
+        "clarify, consolidate, search, investigate, detect_ambiguity, rewrite, "
+        "clarifying_questions, reply, list_answers or estimate.",
     ),
-    Column(
+    column(
         "corpus_id",
         BigInteger,
-        ForeignKey("pgclarify_private.corpus.corpus_id", name="run_corpus_id_fk", ondelete="SET NULL"),
-        comment="The corpus; null once it was dropped, or if there was none.",
+        "The corpus; null once it was dropped, or if there was none.",
+        ForeignKey("corpus.corpus_id", ondelete="SET NULL"),
+        null=True,
     ),
-    Column("corpus_name", Text, comment="The corpus's name at the time of the question; null without a corpus."),
-    Column(
+    column("corpus_name", Text, "The corpus's name at the time of the question; null without a corpus.", null=True),
+    column(
         "question",
         Text,
-        info=NO_STATISTICS,
-        nullable=False,
-        comment="The original question; for many questions of detect_ambiguity, and for estimate, a JSON array.",
+        "The original question; for many questions of detect_ambiguity, and for estimate, a JSON array.",
+        has_statistics=False,
     ),
-    Column(
+    column(
         "relaxed_question",
         Text,
-        info=NO_STATISTICS,
-        comment="The relaxed question, used for retrieval; null before relaxation, or if it was not relaxed.",
+        "The relaxed question, used for retrieval; null before relaxation, or if it was not relaxed.",
+        null=True,
+        has_statistics=False,
     ),
-    Column(
+    column(
         "question_vector",
         HALFVEC,
-        info=NO_STATISTICS,
-        comment="Embedding of the question used for retrieval; null before it is computed.",
+        "Embedding of the question used for retrieval; null before it is computed.",
+        null=True,
+        has_statistics=False,
     ),
-    Column(
-        "history",
-        JSONB,
-        info=NO_STATISTICS,
-        nullable=False,
-        server_default=text("'[]'"),
-        comment="Turns before the question, oldest first.",
-    ),
-    Column("settings", JSONB, info=NO_STATISTICS, nullable=False, comment="All parameters, with defaults filled in."),
-    Column(
+    column("history", JSONB, "Turns before the question, oldest first.", default="'[]'", has_statistics=False),
+    column("settings", JSONB, "All parameters, with defaults filled in.", has_statistics=False),
+    column(
         "parent_run_id",
         BigInteger,
-        ForeignKey("pgclarify_private.run.run_id", name="run_parent_run_id_fk", ondelete="SET NULL"),
-        comment=("The run whose verdicts this one consolidates again, or whose question it replies to; else null."),
+        "The run whose verdicts this one consolidates again, or whose question it replies to; else null.",
+        ForeignKey("run.run_id", ondelete="SET NULL"),
+        null=True,
     ),
-    Column(
+    column(
         "call_id",
         Uuid,
-        comment=(
-            "The waiting call that started it. If the call ends early, the run is cancelled. Null if it was submitted."
-        ),
+        "The waiting call that started it. If the call ends early, the run is cancelled. Null if it was submitted.",
+        null=True,
     ),
-    Column("requested_by", Name, nullable=False, comment="Role that asked."),
-    Column(
+    column("requested_by", Name, "Role that asked."),
+    column(
         "reuse_key",
         BYTEA,
-        nullable=False,
-        comment=(
-            "SHA-256 of operation, corpus, question, settings, the requesting role, and the roles whose rights it "
-            "had when the run was last started. Runs with equal keys may be reused for each other."
-        ),
+        "SHA-256 of operation, corpus, question, settings, the requesting role, and the roles whose rights it "
+        "had when the run was last started. Runs with equal keys may be reused for each other.",
     ),
-    Column(
+    column(
         "status",
         Text,
-        nullable=False,
-        server_default=text("'queued'"),
-        comment=(
-            "queued, running, succeeded, partial (valid, but some passages could not be judged, or a budget ended "
-            "it), failed or cancelled."
-        ),
+        "queued, running, succeeded, partial (valid, but some passages could not be judged, or a budget ended "
+        "it), failed or cancelled.",
+        default="'queued'",
     ),
-    Column("error", Text, info=NO_STATISTICS, comment="Why it failed; null unless it did."),
-    Column(
-        "attempt",
-        Integer,
-        nullable=False,
-        server_default=text("0"),
-        comment="How often a worker has started it. Writes of earlier attempts are refused.",
+    column("error", Text, "Why it failed; null unless it did.", null=True, has_statistics=False),
+    column(
+        "attempt", Integer, "How often a worker has started it. Writes of earlier attempts are refused.", default="0"
     ),
-    Column("worker_id", BigInteger, comment="Worker that last started it."),
-    Column(
+    column("worker_id", BigInteger, "Worker that last started it.", null=True),
+    column(
         "corpus_revision",
         BigInteger,
-        comment=("Revision of the corpus, as the requesting role sees it, when the run was last started."),
+        "Revision of the corpus, as the requesting role sees it, when the run was last started.",
+        null=True,
     ),
-    Column("model", Text, comment="Model that judged."),
-    Column("prompt_version", Text, comment="Version of the prompts."),
-    Column("completions", Integer, comment="Calls it paid for; null until it has ended."),
-    Column("reused_completions", Integer, comment="Replies it took from the ledger; null until it has ended."),
-    Column("prompt_tokens", BigInteger, comment="Input tokens it paid for."),
-    Column("completion_tokens", BigInteger, comment="Output tokens it paid for."),
-    Column(
+    column("model", Text, "Model that judged.", null=True),
+    column("prompt_version", Text, "Version of the prompts.", null=True),
+    column("completions", Integer, "Calls it paid for; null until it has ended.", null=True),
+    column("reused_completions", Integer, "Replies it took from the ledger; null until it has ended.", null=True),
+    column("prompt_tokens", BigInteger, "Input tokens it paid for.", null=True),
+    column("completion_tokens", BigInteger, "Output tokens it paid for.", null=True),
+    column(
         "cost_usd",
         Numeric,
-        comment=(
-            "What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before "
-            "its end."
-        ),
+        "What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before "
+        "its end.",
+        null=True,
     ),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was asked."),
-    Column("started_at", Timestamp, comment="When a worker last started it."),
-    Column("finished_at", Timestamp, comment="When it ended; null before."),
-    Column(
-        "stop_reason",
-        Text,
-        info=NO_STATISTICS,
-        comment="Why it stopped early; null if it did not.",
-    ),
-    Column(
+    column("created_at", Timestamp, "When it was asked.", default="now()"),
+    column("started_at", Timestamp, "When a worker last started it.", null=True),
+    column("finished_at", Timestamp, "When it ended; null before.", null=True),
+    column("stop_reason", Text, "Why it stopped early; null if it did not.", null=True, has_statistics=False),
+    column(
         "graph_revision",
         BigInteger,
-        comment=(
-            "Graph revision that the requesting role saw when the run was last started. A run that explores is only "
-            "reused while this has not changed."
-        ),
+        "Graph revision that the requesting role saw when the run was last started. A run that explores is only "
+        "reused while this has not changed.",
+        null=True,
     ),
-    Column(
+    column(
         "route",
         Text,
-        comment=(
-            "For ask_back auto: answered (the question was clear, and one pass answered it) or clarified. Null for "
-            "others, and before the decision."
-        ),
+        "For ask_back auto: answered (the question was clear, and one pass answered it) or clarified. Null for "
+        "others, and before the decision.",
+        null=True,
     ),
-    Column(
-        "saved_completions",
-        Integer,
-        comment="Calls that the route saved; null without a route.",
-    ),
-    Column(
+    column("saved_completions", Integer, "Calls that the route saved; null without a route.", null=True),
+    column(
         "embedding_model",
         Text,
-        comment="The model of question_vector; null without a vector, and in runs of earlier versions.",
+        "The model of question_vector; null without a vector, and in runs of earlier versions.",
+        null=True,
     ),
-    Column(
+    column(
         "interpretations",
         Integer,
-        comment=(
-            "Number of readings found; null unless it is a run of clarify or consolidate that succeeded or is partial."
-        ),
+        "Number of readings found; null unless it is a run of clarify or consolidate that succeeded or is partial.",
+        null=True,
     ),
-    Column("candidates", Integer, comment="Number of passages retrieved; null before its end."),
-    Column("verdicts", Integer, comment="Number of passages judged; null before its end."),
-    Column(
-        "served",
-        Integer,
-        nullable=False,
-        server_default=text("0"),
-        comment="How often it was reused to answer an equal question; counted within seconds.",
+    column("candidates", Integer, "Number of passages retrieved; null before its end.", null=True),
+    column("verdicts", Integer, "Number of passages judged; null before its end.", null=True),
+    column(
+        "served", Integer, "How often it was reused to answer an equal question; counted within seconds.", default="0"
     ),
-    Column("last_served_at", Timestamp, comment="When it was last reused; null if it never was."),
-    Column(
+    column("last_served_at", Timestamp, "When it was last reused; null if it never was.", null=True),
+    column(
         "question_group_id",
         BigInteger,
-        comment=(
-            "Runs on questions of the same meaning, on the same corpus, have the same group; null until a worker has "
-            "assigned it, after the run's end."
-        ),
+        "Runs on questions of the same meaning, on the same corpus, have the same group; null until a worker has "
+        "assigned it, after the run's end.",
+        null=True,
     ),
-    Column(
+    column(
         "is_counted",
         Boolean,
-        nullable=False,
-        server_default=text("true"),
-        comment=(
-            "False if it does not count as a question: it belongs to an evaluation, or to a session with "
-            "pgclarify.count_questions off."
-        ),
+        "False if it does not count as a question: it belongs to an evaluation, or to a session with "
+        "pgclarify.count_questions off.",
+        default="true",
     ),
-    Column(
+    column(
         "requested_by_oid",
         OID,
-        nullable=False,
-        server_default=text("quote_ident(current_user)::regrole"),
-        comment="Oid of that role, so that another role of that name does not count.",
+        "Oid of that role, so that another role of that name does not count.",
+        default="quote_ident(current_user)::regrole",
     ),
-    Column(
+    column(
         "crashes",
         Integer,
-        nullable=False,
-        server_default=text("0"),
-        comment=(
-            "How many workers in a row were lost while executing it, since it last stored a reply. From 2 on it is "
-            "executed alone, and at 10 it fails."
-        ),
+        "How many workers in a row were lost while executing it, since it last stored a reply. From 2 on it is "
+        "executed alone, and at 10 it fails.",
+        default="0",
     ),
-    Column(
+    column(
         "stop_code",
         Text,
-        comment=(
-            "Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has "
-            "failed or is not over."
-        ),
+        "Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has "
+        "failed or is not over.",
+        null=True,
     ),
-    Column(
+    column(
         "error_code",
         Text,
-        comment=(
-            "Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else null."
-        ),
+        "Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else null.",
+        null=True,
     ),
-    Column(
+    column(
         "budget_id",
         BigInteger,
-        comment="The first budget that refused a call, which may have been removed; null if none did.",
+        "The first budget that refused a call, which may have been removed; null if none did.",
+        null=True,
     ),
-    Column("cached_tokens", BigInteger, comment="How many of prompt_tokens the endpoint had in its cache."),
-    PrimaryKeyConstraint("run_id", name="run_pk"),
+    column("cached_tokens", BigInteger, "How many of prompt_tokens the endpoint had in its cache.", null=True),
+    PrimaryKeyConstraint("run_id"),
     CheckConstraint(
         "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "
         "'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate')",

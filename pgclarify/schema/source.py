@@ -3,141 +3,80 @@
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
-    Column,
     ForeignKey,
     Identity,
     PrimaryKeyConstraint,
     Table,
     Text,
     UniqueConstraint,
-    text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, OID, REGCLASS
 
-from pgclarify.schema.base import NO_STATISTICS, QUEUE, Name, Timestamp, metadata
+from pgclarify.schema.base import QUEUE, Name, Timestamp, column, metadata
 
 source = Table(
     "source",
     metadata,
-    Column(
+    column(
         "source_id",
         BigInteger,
+        "Key; also names the function pgclarify_private.capture_<source_id>.",
         Identity(always=True),
-        nullable=False,
-        comment="Key; also names the function pgclarify_private.capture_<source_id>.",
     ),
-    Column(
-        "corpus_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.corpus.corpus_id", name="source_corpus_id_fk"),
-        nullable=False,
-        comment="The corpus.",
-    ),
-    Column("relation", REGCLASS, nullable=False, comment="The table; only a number once it was dropped."),
-    Column("relation_name", Text, nullable=False, comment="Its qualified name when it was attached."),
-    Column(
-        "attached_by",
-        Name,
-        nullable=False,
-        comment="Role that attached it. The table is read only while that role may read it.",
-    ),
-    Column("id_column", Name, nullable=False, comment="Column with the id of the document."),
-    Column("content_column", Name, nullable=False, comment="Column with its content."),
-    Column("title_column", Name, comment="Column with its title; null for none."),
-    Column("uri_column", Name, comment="Column with its address; null for none."),
-    Column(
-        "metadata_columns",
-        ARRAY(Name),
-        nullable=False,
-        server_default=text("'{}'"),
-        comment="Columns that become its metadata.",
-    ),
-    Column("readers_column", Name, comment="Column with its readers; null for none."),
-    Column(
-        "id_prefix",
-        Text,
-        nullable=False,
-        server_default=text("''"),
-        comment="Prefix of the id in document.id; usually empty.",
-    ),
-    Column(
+    column("corpus_id", BigInteger, "The corpus.", ForeignKey("corpus.corpus_id")),
+    column("relation", REGCLASS, "The table; only a number once it was dropped."),
+    column("relation_name", Text, "Its qualified name when it was attached."),
+    column("attached_by", Name, "Role that attached it. The table is read only while that role may read it."),
+    column("id_column", Name, "Column with the id of the document."),
+    column("content_column", Name, "Column with its content."),
+    column("title_column", Name, "Column with its title; null for none.", null=True),
+    column("uri_column", Name, "Column with its address; null for none.", null=True),
+    column("metadata_columns", ARRAY(Name), "Columns that become its metadata.", default="'{}'"),
+    column("readers_column", Name, "Column with its readers; null for none.", null=True),
+    column("id_prefix", Text, "Prefix of the id in document.id; usually empty.", default="''"),
+    column(
         "state",
         Text,
-        nullable=False,
-        server_default=text("'loading'"),
-        comment=(
-            "loading (compared row by row), following, failed (see error), detached (its documents stay) or removing "
-            "(its documents are removed)."
-        ),
+        "loading (compared row by row), following, failed (see error), detached (its documents stay) or removing "
+        "(its documents are removed).",
+        default="'loading'",
     ),
-    Column(
+    column(
         "error",
         Text,
-        info=NO_STATISTICS,
-        comment="Why it failed, or which rows cannot be documents; it stays until resync. Null if nothing is wrong.",
+        "Why it failed, or which rows cannot be documents; it stays until resync. Null if nothing is wrong.",
+        null=True,
+        has_statistics=False,
     ),
-    Column(
+    column(
         "layout",
         Text,
-        comment=(
-            "Structure of the table at the last check. Partitions and files that changed without firing a trigger "
-            "are compared again. Null before the first check."
-        ),
+        "Structure of the table at the last check. Partitions and files that changed without firing a trigger "
+        "are compared again. Null before the first check.",
+        null=True,
     ),
-    Column(
+    column(
         "load_phase",
         Text,
-        nullable=False,
-        server_default=text("'rows'"),
-        comment="While loading: rows (rows become documents), then documents (those without a row are removed).",
+        "While loading: rows (rows become documents), then documents (those without a row are removed).",
+        default="'rows'",
     ),
-    Column(
-        "load_cursor", Text, info=NO_STATISTICS, comment="The last id that was compared; null at the start of a phase."
+    column(
+        "load_cursor",
+        Text,
+        "The last id that was compared; null at the start of a phase.",
+        null=True,
+        has_statistics=False,
     ),
-    Column(
-        "load_started_at",
-        Timestamp,
-        nullable=False,
-        server_default=text("now()"),
-        comment="When the last load began.",
-    ),
-    Column("loaded_at", Timestamp, comment="When the last load ended; null before."),
-    Column(
-        "rows_added",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="Documents that the last load added.",
-    ),
-    Column(
-        "rows_changed",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="Documents that the last load changed.",
-    ),
-    Column(
-        "rows_removed",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="Documents that the last load removed.",
-    ),
-    Column(
-        "rows_skipped",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="Rows that the last load left without a document.",
-    ),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was attached."),
-    Column(
-        "attached_by_oid",
-        OID,
-        nullable=False,
-        comment="Oid of that role, so that another role of that name does not count.",
-    ),
-    PrimaryKeyConstraint("source_id", name="source_pk"),
+    column("load_started_at", Timestamp, "When the last load began.", default="now()"),
+    column("loaded_at", Timestamp, "When the last load ended; null before.", null=True),
+    column("rows_added", BigInteger, "Documents that the last load added.", default="0"),
+    column("rows_changed", BigInteger, "Documents that the last load changed.", default="0"),
+    column("rows_removed", BigInteger, "Documents that the last load removed.", default="0"),
+    column("rows_skipped", BigInteger, "Rows that the last load left without a document.", default="0"),
+    column("created_at", Timestamp, "When it was attached.", default="now()"),
+    column("attached_by_oid", OID, "Oid of that role, so that another role of that name does not count."),
+    PrimaryKeyConstraint("source_id"),
     CheckConstraint(
         "state in ('loading', 'following', 'failed', 'detached', 'removing')", name="source_state_is_known"
     ),
@@ -150,29 +89,23 @@ source = Table(
 change = Table(
     "change",
     metadata,
-    Column("change_id", BigInteger, Identity(always=True), nullable=False, comment="Order of the changes of a source."),
-    Column(
+    column("change_id", BigInteger, "Order of the changes of a source.", Identity(always=True)),
+    column(
         "source_id",
         BigInteger,
-        nullable=False,
-        comment=(
-            "The source. There is no foreign key, because it would lock the source's row in every user's transaction."
-        ),
+        "The source. There is no foreign key, because it would lock the source's row in every user's transaction.",
     ),
-    Column("relation", OID, nullable=False, comment="The table or the partition that changed, by its oid."),
-    Column(
+    column("relation", OID, "The table or the partition that changed, by its oid."),
+    column(
         "keys",
         ARRAY(Text),
-        info=NO_STATISTICS,
-        comment=(
-            "Values of the id column, as text: of one row, or some of those of a statement. Null if any row may have "
-            "changed: TRUNCATE, or a missing column."
-        ),
+        "Values of the id column, as text: of one row, or some of those of a statement. Null if any row may have "
+        "changed: TRUNCATE, or a missing column.",
+        null=True,
+        has_statistics=False,
     ),
-    Column(
-        "changed_at", Timestamp, nullable=False, server_default=text("clock_timestamp()"), comment="When it changed."
-    ),
-    PrimaryKeyConstraint("source_id", "change_id", name="change_pk"),
+    column("changed_at", Timestamp, "When it changed.", default="clock_timestamp()"),
+    PrimaryKeyConstraint("source_id", "change_id"),
     postgresql_with=QUEUE,
     comment="Pending changes of an attached table. Triggers only insert rows; workers process them.",
 )

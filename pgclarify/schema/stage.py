@@ -1,66 +1,52 @@
 """What a run did, stage by stage."""
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, ForeignKey, Integer, PrimaryKeyConstraint, Table, Text, text
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Integer, PrimaryKeyConstraint, Table, Text
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, REAL
 
-from pgclarify.schema.base import NO_STATISTICS, Timestamp, metadata
+from pgclarify.schema.base import Timestamp, column, metadata
 
 stage = Table(
     "stage",
     metadata,
-    Column(
-        "run_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.run.run_id", name="stage_run_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The run.",
-    ),
-    Column("ordinal", Integer, nullable=False, comment="Place in the order of beginning, from 1."),
-    Column(
+    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("ordinal", Integer, "Place in the order of beginning, from 1."),
+    column(
         "name",
         Text,
-        nullable=False,
-        comment=(
-            "detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation, "
-            "decomposition, sampling, answering, reasoning, rewriting, questioning, checking or listing."
-        ),
+        "detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation, "
+        "decomposition, sampling, answering, reasoning, rewriting, questioning, checking or listing.",
     ),
-    Column("batch", Integer, comment="The batch of passages, from 1; null without batches."),
-    Column("step_ordinal", Integer, comment="The step of an investigation; null for other operations."),
-    Column("started_at", Timestamp, nullable=False, comment="When it began."),
-    Column("duration_ms", REAL, nullable=False, comment="Milliseconds that it took. Stages may overlap."),
-    Column(
+    column("batch", Integer, "The batch of passages, from 1; null without batches.", null=True),
+    column("step_ordinal", Integer, "The step of an investigation; null for other operations.", null=True),
+    column("started_at", Timestamp, "When it began."),
+    column("duration_ms", REAL, "Milliseconds that it took. Stages may overlap."),
+    column(
         "rows",
         Integer,
-        comment="Number of results: passages, verdicts, interpretations, answers; null if nothing is counted.",
+        "Number of results: passages, verdicts, interpretations, answers; null if nothing is counted.",
+        null=True,
     ),
-    Column("calls", Integer, nullable=False, comment="Calls that it paid for."),
-    Column("reused_calls", Integer, nullable=False, comment="Replies that it took from the ledger."),
-    Column("prompt_tokens", BigInteger, nullable=False, comment="Input tokens that it paid for."),
-    Column("completion_tokens", BigInteger, nullable=False, comment="Output tokens that it paid for."),
-    Column("note", Text, info=NO_STATISTICS, comment="A note; null if there is none."),
-    Column(
-        "reused_prompt_tokens",
-        BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="Input tokens of the replies that it took from the ledger.",
+    column("calls", Integer, "Calls that it paid for."),
+    column("reused_calls", Integer, "Replies that it took from the ledger."),
+    column("prompt_tokens", BigInteger, "Input tokens that it paid for."),
+    column("completion_tokens", BigInteger, "Output tokens that it paid for."),
+    column("note", Text, "A note; null if there is none.", null=True, has_statistics=False),
+    column(
+        "reused_prompt_tokens", BigInteger, "Input tokens of the replies that it took from the ledger.", default="0"
     ),
-    Column(
+    column(
         "reused_completion_tokens",
         BigInteger,
-        nullable=False,
-        server_default=text("0"),
-        comment="Output tokens of the replies that it took from the ledger.",
+        "Output tokens of the replies that it took from the ledger.",
+        default="0",
     ),
-    Column(
+    column(
         "model_ms",
         DOUBLE_PRECISION,
-        nullable=False,
-        server_default=text("0"),
-        comment=("Milliseconds that its calls took, with those whose replies are from the ledger, added up."),
+        "Milliseconds that its calls took, with those whose replies are from the ledger, added up.",
+        default="0",
     ),
-    PrimaryKeyConstraint("run_id", "ordinal", name="stage_pk"),
+    PrimaryKeyConstraint("run_id", "ordinal"),
     CheckConstraint("ordinal >= 1", name="stage_ordinal_counts_from_one"),
     CheckConstraint(
         "name in ('detection', 'relaxation', 'retrieval', 'neighbors', 'reranking', 'judgement', 'confirmation', "

@@ -1,12 +1,12 @@
 """Tables whose statistics are out of date because a document was erased."""
 
-from sqlalchemy import Column, Table
+from sqlalchemy import Table
 
-from pgclarify.schema.base import Name, metadata
+from pgclarify.schema.base import Name, column, metadata
 
 stale_statistics = Table(
     "stale_statistics",
     metadata,
-    Column("relation_name", Name, nullable=False, comment="The table, in this schema. It may be listed repeatedly."),
+    column("relation_name", Name, "The table, in this schema. It may be listed repeatedly."),
     comment="Tables whose statistics have the id of an erased document. A worker analyzes them.",
 )

@@ -3,7 +3,6 @@
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
-    Column,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
@@ -15,59 +14,50 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import REAL
 
-from pgclarify.schema.base import NO_STATISTICS, Timestamp, metadata
+from pgclarify.schema.base import Timestamp, column, metadata
 
 step = Table(
     "step",
     metadata,
-    Column(
-        "run_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.run.run_id", name="step_run_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The run.",
-    ),
-    Column("ordinal", Integer, nullable=False, comment="Place in the chain, from 1; the conclusion is the last one."),
-    Column(
+    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("ordinal", Integer, "Place in the chain, from 1; the conclusion is the last one."),
+    column(
         "kind",
         Text,
-        nullable=False,
-        comment=(
-            "direct (the question itself, without a follow-up), follow_up (a question that it depends on) or "
-            "conclusion (the answer to the whole question)."
-        ),
+        "direct (the question itself, without a follow-up), follow_up (a question that it depends on) or "
+        "conclusion (the answer to the whole question).",
     ),
-    Column("question", Text, info=NO_STATISTICS, nullable=False, comment="The question."),
-    Column("answer", Text, info=NO_STATISTICS, comment="Its answer; null unless answered."),
-    Column(
+    column("question", Text, "The question.", has_statistics=False),
+    column("answer", Text, "Its answer; null unless answered.", null=True, has_statistics=False),
+    column(
         "outcome",
         Text,
-        nullable=False,
-        comment=(
-            "answered, not_in_corpus (there is no evidence), repeated (it was asked before), contradicted (steps "
-            "contradict each other, and the evidence does not decide), cut_off (the limit on calls was reached) or "
-            "failed (the model could not be reached or understood)."
-        ),
+        "answered, not_in_corpus (there is no evidence), repeated (it was asked before), contradicted (steps "
+        "contradict each other, and the evidence does not decide), cut_off (the limit on calls was reached) or "
+        "failed (the model could not be reached or understood).",
     ),
-    Column("confidence", REAL, comment="Confidence in the answer, above 0 and up to 1; null unless answered."),
-    Column(
+    column("confidence", REAL, "Confidence in the answer, above 0 and up to 1; null unless answered.", null=True),
+    column(
         "reason",
         Text,
-        info=NO_STATISTICS,
-        comment="Why there is no answer, or a remark on the answer; null if there is nothing to say.",
+        "Why there is no answer, or a remark on the answer; null if there is nothing to say.",
+        null=True,
+        has_statistics=False,
     ),
-    Column(
+    column(
         "semantic_sets",
         Integer,
-        comment="How many groups of equal meaning the sampled answers form; null if no answers were sampled.",
+        "How many groups of equal meaning the sampled answers form; null if no answers were sampled.",
+        null=True,
     ),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was decided."),
-    Column(
+    column("created_at", Timestamp, "When it was decided.", default="now()"),
+    column(
         "abstention_code",
         Text,
-        comment="Why there is no evidence, as a code; null unless that is the outcome, and for older steps.",
+        "Why there is no evidence, as a code; null unless that is the outcome, and for older steps.",
+        null=True,
     ),
-    PrimaryKeyConstraint("run_id", "ordinal", name="step_pk"),
+    PrimaryKeyConstraint("run_id", "ordinal"),
     CheckConstraint("ordinal >= 1", name="step_ordinal_counts_from_one"),
     CheckConstraint("kind in ('direct', 'follow_up', 'conclusion')", name="step_kind_is_known"),
     CheckConstraint(
@@ -91,29 +81,23 @@ step = Table(
 step_citation = Table(
     "step_citation",
     metadata,
-    Column("run_id", BigInteger, nullable=False, comment="The run."),
-    Column("step_ordinal", Integer, nullable=False, comment="The step."),
-    Column("rank", Integer, nullable=False, comment="Place among its citations, from 1."),
-    Column(
-        "candidate_rank",
-        Integer,
-        nullable=False,
-        comment="The candidate's rank in the run; a conclusion cites candidates of other steps.",
+    column("run_id", BigInteger, "The run."),
+    column("step_ordinal", Integer, "The step."),
+    column("rank", Integer, "Place among its citations, from 1."),
+    column("candidate_rank", Integer, "The candidate's rank in the run; a conclusion cites candidates of other steps."),
+    column("corpus_id", BigInteger, "The corpus."),
+    column("document_id", Text, "The document."),
+    column("passage_id", BigInteger, "The passage."),
+    column(
+        "heading", Text, "Headings above the passage when it was cited; null if none.", null=True, has_statistics=False
     ),
-    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
-    Column("document_id", Text, nullable=False, comment="The document."),
-    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
-    Column("heading", Text, info=NO_STATISTICS, comment="Headings above the passage when it was cited; null if none."),
-    Column("quote", Text, info=NO_STATISTICS, nullable=False, comment="The words that prove the answer, verbatim."),
-    Column("start_char", Integer, nullable=False, comment="Offset of the quote in the document, from 0."),
-    Column("end_char", Integer, nullable=False, comment="Offset of the end of the quote."),
-    PrimaryKeyConstraint("run_id", "step_ordinal", "rank", name="step_citation_pk"),
+    column("quote", Text, "The words that prove the answer, verbatim.", has_statistics=False),
+    column("start_char", Integer, "Offset of the quote in the document, from 0."),
+    column("end_char", Integer, "Offset of the end of the quote."),
+    PrimaryKeyConstraint("run_id", "step_ordinal", "rank"),
     CheckConstraint("rank >= 1", name="step_citation_rank_counts_from_one"),
     ForeignKeyConstraint(
-        ["run_id", "step_ordinal"],
-        ["pgclarify_private.step.run_id", "pgclarify_private.step.ordinal"],
-        name="step_citation_step_fk",
-        ondelete="CASCADE",
+        ["run_id", "step_ordinal"], ["step.run_id", "step.ordinal"], name="step_citation_step_fk", ondelete="CASCADE"
     ),
     comment="A passage that proves the answer of a step. Quote and ids stay when the document is removed.",
 )

@@ -5,7 +5,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
-    Column,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
@@ -13,60 +12,46 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     Text,
-    text,
 )
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
 
-from pgclarify.schema.base import NO_STATISTICS, Timestamp, metadata
+from pgclarify.schema.base import Timestamp, column, metadata
 
 candidate = Table(
     "candidate",
     metadata,
-    Column(
-        "run_id",
-        BigInteger,
-        ForeignKey("pgclarify_private.run.run_id", name="candidate_run_id_fk", ondelete="CASCADE"),
-        nullable=False,
-        comment="The run.",
-    ),
-    Column(
+    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
+    column(
         "rank",
         Integer,
-        nullable=False,
-        comment=(
-            "From 1: its place in the ranking or, in guided exploration, in the order in which passages were chosen."
-        ),
+        "From 1: its place in the ranking or, in guided exploration, in the order in which passages were chosen.",
     ),
-    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
-    Column("document_id", Text, nullable=False, comment="The document."),
-    Column("passage_id", BigInteger, nullable=False, comment="The passage, which may have changed or been removed."),
-    Column(
-        "heading", Text, info=NO_STATISTICS, comment="Headings above the passage when it was retrieved; null if none."
+    column("corpus_id", BigInteger, "The corpus."),
+    column("document_id", Text, "The document."),
+    column("passage_id", BigInteger, "The passage, which may have changed or been removed."),
+    column(
+        "heading",
+        Text,
+        "Headings above the passage when it was retrieved; null if none.",
+        null=True,
+        has_statistics=False,
     ),
-    Column(
+    column(
         "score",
         DOUBLE_PRECISION,
-        nullable=False,
-        comment=(
-            "dense: cosine similarity; lexical: BM25; hybrid: reciprocal rank fusion; a neighbor: its similarity to "
-            "the passage that led to it; with a reranker: its score. Higher is better."
-        ),
+        "dense: cosine similarity; lexical: BM25; hybrid: reciprocal rank fusion; a neighbor: its similarity to "
+        "the passage that led to it; with a reranker: its score. Higher is better.",
     ),
-    Column("origin", Text, nullable=False, comment="How it was found: dense, lexical or neighbor."),
-    Column("via_passage_id", BigInteger, comment="The passage that led to it; null unless a neighbor."),
-    Column(
-        "batch",
-        Integer,
-        nullable=False,
-        server_default=text("1"),
-        comment="The batch in which it was chosen, from 1; 1 without exploration.",
-    ),
-    Column(
+    column("origin", Text, "How it was found: dense, lexical or neighbor."),
+    column("via_passage_id", BigInteger, "The passage that led to it; null unless a neighbor.", null=True),
+    column("batch", Integer, "The batch in which it was chosen, from 1; 1 without exploration.", default="1"),
+    column(
         "step_ordinal",
         Integer,
-        comment="The step of the investigation that retrieved it; null for other operations.",
+        "The step of the investigation that retrieved it; null for other operations.",
+        null=True,
     ),
-    PrimaryKeyConstraint("run_id", "rank", name="candidate_pk"),
+    PrimaryKeyConstraint("run_id", "rank"),
     CheckConstraint("rank >= 1", name="candidate_rank_counts_from_one"),
     CheckConstraint("batch >= 1", name="candidate_batch_counts_from_one"),
     CheckConstraint("step_ordinal >= 1", name="candidate_step_ordinal_counts_from_one"),
@@ -77,38 +62,40 @@ candidate = Table(
 verdict = Table(
     "verdict",
     metadata,
-    Column("run_id", BigInteger, nullable=False, comment="The run."),
-    Column("rank", Integer, nullable=False, comment="The candidate's rank."),
-    Column(
+    column("run_id", BigInteger, "The run."),
+    column("rank", Integer, "The candidate's rank."),
+    column(
         "outcome",
         Text,
-        nullable=False,
-        comment=(
-            "grounded (the passage answers a reading), abstained (it does not), failed (it could not be judged) or "
-            "erased (the verdict was erased with its document)."
-        ),
+        "grounded (the passage answers a reading), abstained (it does not), failed (it could not be judged) or "
+        "erased (the verdict was erased with its document).",
     ),
-    Column("interpretation", Text, info=NO_STATISTICS, comment="The reading; null unless grounded."),
-    Column("answer", Text, info=NO_STATISTICS, comment="Its answer; null unless grounded."),
-    Column(
+    column("interpretation", Text, "The reading; null unless grounded.", null=True, has_statistics=False),
+    column("answer", Text, "Its answer; null unless grounded.", null=True, has_statistics=False),
+    column(
         "quote",
         Text,
-        info=NO_STATISTICS,
-        comment="The words of the passage that prove it, verbatim; null unless grounded.",
+        "The words of the passage that prove it, verbatim; null unless grounded.",
+        null=True,
+        has_statistics=False,
     ),
-    Column("start_char", Integer, comment="Offset of the quote in the document, from 0."),
-    Column("end_char", Integer, comment="Offset of the end of the quote."),
-    Column(
-        "vector", HALFVEC, info=NO_STATISTICS, comment="f(interpretation; answer), unit length; null unless grounded."
+    column("start_char", Integer, "Offset of the quote in the document, from 0.", null=True),
+    column("end_char", Integer, "Offset of the end of the quote.", null=True),
+    column(
+        "vector",
+        HALFVEC,
+        "f(interpretation; answer), unit length; null unless grounded.",
+        null=True,
+        has_statistics=False,
     ),
-    Column("completion_id", BigInteger, comment="Ledger row that it was read from; null if there was no reply."),
-    Column("is_reused", Boolean, nullable=False, comment="True if that row had been paid for before."),
-    Column("reason", Text, info=NO_STATISTICS, comment="Why it abstained; null unless it did."),
-    Column("error", Text, info=NO_STATISTICS, comment="What went wrong; null unless failed."),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was decided."),
-    Column("abstention_code", Text, comment="Why it abstained, as a code; null unless it did."),
-    Column("error_code", Text, comment="What went wrong, as a SQLSTATE; null unless failed."),
-    PrimaryKeyConstraint("run_id", "rank", name="verdict_pk"),
+    column("completion_id", BigInteger, "Ledger row that it was read from; null if there was no reply.", null=True),
+    column("is_reused", Boolean, "True if that row had been paid for before."),
+    column("reason", Text, "Why it abstained; null unless it did.", null=True, has_statistics=False),
+    column("error", Text, "What went wrong; null unless failed.", null=True, has_statistics=False),
+    column("created_at", Timestamp, "When it was decided.", default="now()"),
+    column("abstention_code", Text, "Why it abstained, as a code; null unless it did.", null=True),
+    column("error_code", Text, "What went wrong, as a SQLSTATE; null unless failed.", null=True),
+    PrimaryKeyConstraint("run_id", "rank"),
     CheckConstraint("outcome in ('grounded', 'abstained', 'failed', 'erased')", name="verdict_outcome_is_known"),
     CheckConstraint(
         "(outcome = 'grounded') = (num_nonnulls(interpretation, answer, quote, start_char, end_char, vector) = 6)",
@@ -127,10 +114,7 @@ verdict = Table(
         name="verdict_error_code_is_known",
     ),
     ForeignKeyConstraint(
-        ["run_id", "rank"],
-        ["pgclarify_private.candidate.run_id", "pgclarify_private.candidate.rank"],
-        name="verdict_candidate_fk",
-        ondelete="CASCADE",
+        ["run_id", "rank"], ["candidate.run_id", "candidate.rank"], name="verdict_candidate_fk", ondelete="CASCADE"
     ),
     comment="The verdict on a candidate.",
 )
