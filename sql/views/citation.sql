@@ -23,7 +23,8 @@ select
     interpretation.interpretation || '' as interpretation,
     coalesce(interpretation.answer, step.answer, listed_answer.answer) || '' as answer,
     (run.requested_by || '')::name as requested_by,
-    run.created_at
+    run.created_at,
+    found.updated_at as document_updated_at
 from pgclarify_private.run
 -- The joins are outside of the union, so that the planner passes a run_id to the index of each table.
 inner join (
@@ -54,6 +55,7 @@ left join lateral (
     select
         min(document.title) as title,
         min(document.uri) as uri,
+        min(document.updated_at) as updated_at,
         min(pgclarify_private.quote_position(document.content, cited.quote, cited.start_char)) as start_char
     from pgclarify_private.document
     where document.corpus_id = cited.corpus_id and document.id = cited.document_id
@@ -88,4 +90,6 @@ comment on column pgclarify.citation.answer is
 'The answer of the interpretation, of the step, or of the list; null for a clarifying question.';
 comment on column pgclarify.citation.requested_by is 'Role that asked.';
 comment on column pgclarify.citation.created_at is 'When it was asked.';
+comment on column pgclarify.citation.document_updated_at is
+'When the document last changed; null if it was removed, or you may not read it.';
 grant select on pgclarify.citation to pgclarify_reader;

@@ -20,8 +20,8 @@ select
     coalesce(cited.runs, 0)::bigint as cited_runs,
     cited.last_cited_at
 from pgclarify_private.document
--- A query that does not read these columns skips the join. Without "+ 0", the planner would use a constant corpus_id in place
--- of this condition, and could not tell any more that there is at most one row.
+-- A query that does not read these columns skips the join. For a constant corpus_id, the planner replaces the first condition;
+-- the condition with "+ 0" then still shows it that there is at most one row.
 left join (
     select
         citation_tally.corpus_id,
@@ -31,7 +31,10 @@ left join (
         max(citation_tally.last_cited_at) as last_cited_at
     from pgclarify_private.citation_tally
     group by citation_tally.corpus_id, citation_tally.document_id
-) as cited on document.corpus_id + 0 = cited.corpus_id and document.id = cited.document_id;
+) as cited
+    on document.corpus_id = cited.corpus_id
+        and document.corpus_id + 0 = cited.corpus_id
+        and document.id = cited.document_id;
 
 comment on column pgclarify.document.citations is
 'How often runs that you may see cited it: for interpretations, in steps of investigations, and for listed answers. Workers '
