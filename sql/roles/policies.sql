@@ -117,10 +117,8 @@ drop policy if exists interpretation_of_visible_run on pgclarify_private.interpr
 create policy interpretation_of_visible_run on pgclarify_private.interpretation for select to pgclarify_views using (
     exists (select from pgclarify_private.run where run.run_id = interpretation.run_id)
     and not exists (
-        select from pgclarify_private.withheld_entry as withheld
-        where withheld.kind = 'interpretation'
-            and withheld.run_id = interpretation.run_id
-            and withheld.ordinal = interpretation.ordinal
+        select from pgclarify_private.withheld_interpretation as withheld
+        where withheld.run_id = interpretation.run_id and withheld.ordinal = interpretation.ordinal
     )
 );
 comment on policy interpretation_of_visible_run on pgclarify_private.interpretation is
@@ -161,10 +159,8 @@ drop policy if exists step_of_visible_run on pgclarify_private.step;
 create policy step_of_visible_run on pgclarify_private.step for select to pgclarify_views using (
     exists (select from pgclarify_private.run where run.run_id = step.run_id)
     and not exists (
-        select from pgclarify_private.withheld_entry as withheld
-        where withheld.kind = 'step'
-            and withheld.run_id = step.run_id
-            and withheld.ordinal = step.ordinal
+        select from pgclarify_private.withheld_step as withheld
+        where withheld.run_id = step.run_id and withheld.ordinal = step.ordinal
     )
 );
 comment on policy step_of_visible_run on pgclarify_private.step is
@@ -187,10 +183,8 @@ drop policy if exists detection_of_visible_run on pgclarify_private.detection;
 create policy detection_of_visible_run on pgclarify_private.detection for select to pgclarify_views using (
     exists (select from pgclarify_private.run where run.run_id = detection.run_id)
     and not exists (
-        select from pgclarify_private.withheld_entry as withheld
-        where withheld.kind = 'detection'
-            and withheld.run_id = detection.run_id
-            and withheld.ordinal = detection.ordinal
+        select from pgclarify_private.withheld_detection as withheld
+        where withheld.run_id = detection.run_id and withheld.ordinal = detection.ordinal
     )
 );
 comment on policy detection_of_visible_run on pgclarify_private.detection is
@@ -227,10 +221,8 @@ drop policy if exists listed_answer_of_visible_run on pgclarify_private.listed_a
 create policy listed_answer_of_visible_run on pgclarify_private.listed_answer for select to pgclarify_views using (
     exists (select from pgclarify_private.run where run.run_id = listed_answer.run_id)
     and not exists (
-        select from pgclarify_private.withheld_entry as withheld
-        where withheld.kind = 'listed_answer'
-            and withheld.run_id = listed_answer.run_id
-            and withheld.ordinal = listed_answer.ordinal
+        select from pgclarify_private.withheld_listed_answer as withheld
+        where withheld.run_id = listed_answer.run_id and withheld.ordinal = listed_answer.ordinal
     )
 );
 comment on policy listed_answer_of_visible_run on pgclarify_private.listed_answer is

@@ -63,14 +63,22 @@ comment on column pgclarify_private.withheld_candidate.run_id is 'The run.';
 comment on column pgclarify_private.withheld_candidate.rank is 'The candidate''s rank.';
 grant select on pgclarify_private.withheld_candidate to pgclarify_views;
 
-create or replace view pgclarify_private.withheld_entry with (security_barrier) as
-select 'interpretation' as kind, citation.run_id, citation.ordinal
+-- A view for each table: the planner plans all of a view for each policy that reads it.
+create or replace view pgclarify_private.withheld_interpretation with (security_barrier) as
+select citation.run_id, citation.ordinal
 from pgclarify_private.citation
 inner join pgclarify_private.withheld_candidate as withheld
     on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank
-where citation.is_medoid
-union all
-select 'step' as kind, step.run_id, step.ordinal
+where citation.is_medoid;
+
+comment on view pgclarify_private.withheld_interpretation is
+'Interpretations whose medoid is a passage of a withheld candidate.';
+comment on column pgclarify_private.withheld_interpretation.run_id is 'The run.';
+comment on column pgclarify_private.withheld_interpretation.ordinal is 'Its ordinal there.';
+grant select on pgclarify_private.withheld_interpretation to pgclarify_views;
+
+create or replace view pgclarify_private.withheld_step with (security_barrier) as
+select step.run_id, step.ordinal
 from pgclarify_private.step
 -- A step's question and reason may repeat the answer of an earlier step.
 inner join pgclarify_private.step_citation as citation
@@ -78,21 +86,35 @@ inner join pgclarify_private.step_citation as citation
 inner join pgclarify_private.withheld_candidate as withheld
     on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank
 union all
-select 'step' as kind, step.run_id, step.ordinal
+select step.run_id, step.ordinal
 from pgclarify_private.step
 inner join pgclarify_private.withheld_candidate as withheld on step.run_id = withheld.run_id
 -- The model saw all passages when it wrote this reason, which cites none.
-where step.kind = 'conclusion' and step.reason is not null
-union all
-select 'listed_answer' as kind, listed.run_id, listed.ordinal
+where step.kind = 'conclusion' and step.reason is not null;
+
+comment on view pgclarify_private.withheld_step is
+'Steps that cite a withheld candidate, or come after such a step; and conclusions with a reason, if any candidate is withheld.';
+comment on column pgclarify_private.withheld_step.run_id is 'The run.';
+comment on column pgclarify_private.withheld_step.ordinal is 'Its ordinal there.';
+grant select on pgclarify_private.withheld_step to pgclarify_views;
+
+create or replace view pgclarify_private.withheld_listed_answer with (security_barrier) as
+select listed.run_id, listed.ordinal
 from pgclarify_private.listed_answer as listed
 inner join pgclarify_private.evidence on listed.run_id = evidence.run_id and listed.ordinal = evidence.ordinal
 inner join pgclarify_private.withheld_candidate as withheld
     on evidence.run_id = withheld.run_id and evidence.candidate_rank = withheld.rank
 -- A policy cannot hide one spelling of several, and each may be from another citation.
-where evidence.rank = 1 or cardinality(listed.variants) > 1
-union all
-select 'detection' as kind, detection.run_id, detection.ordinal
+where evidence.rank = 1 or cardinality(listed.variants) > 1;
+
+comment on view pgclarify_private.withheld_listed_answer is
+'Answers of list_answers whose first citation is a withheld candidate, or any citation if the answer has several spellings.';
+comment on column pgclarify_private.withheld_listed_answer.run_id is 'The run.';
+comment on column pgclarify_private.withheld_listed_answer.ordinal is 'Its ordinal there.';
+grant select on pgclarify_private.withheld_listed_answer to pgclarify_views;
+
+create or replace view pgclarify_private.withheld_detection with (security_barrier) as
+select detection.run_id, detection.ordinal
 from pgclarify_private.detection
 inner join pgclarify_private.run on detection.run_id = run.run_id
 -- No candidates are recorded for it.
@@ -105,11 +127,8 @@ where
     and run.corpus_id <> all(array(select analyzed.corpus_id from pgclarify_private.my_analyzed_corpus as analyzed))
     and pgclarify_private.is_among(run.requested_by, run.requested_by_oid, (select pgclarify_private.my_role_oids()));
 
-comment on view pgclarify_private.withheld_entry is
-'Interpretations, steps, answers and detections of runs with words of such a document: that of the medoid of an '
-'interpretation, of any citation of a step or an earlier step, of any candidate if a conclusion has a reason, of the first '
-'citation of an answer or of any if it has several spellings, or of a reason of a detection.';
-comment on column pgclarify_private.withheld_entry.kind is 'The table: interpretation, step, listed_answer or detection.';
-comment on column pgclarify_private.withheld_entry.run_id is 'The run.';
-comment on column pgclarify_private.withheld_entry.ordinal is 'Its ordinal there.';
-grant select on pgclarify_private.withheld_entry to pgclarify_views;
+comment on view pgclarify_private.withheld_detection is
+'Detections with a reason from a document that is closed to current_user.';
+comment on column pgclarify_private.withheld_detection.run_id is 'The run.';
+comment on column pgclarify_private.withheld_detection.ordinal is 'Its ordinal there.';
+grant select on pgclarify_private.withheld_detection to pgclarify_views;

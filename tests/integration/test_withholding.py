@@ -108,6 +108,6 @@ def test_nothing_is_said_of_runs_of_others(
     # Policies read these views; people may not.
     connection.execute("grant select on all tables in schema pgclarify_private to pgclarify_reader")
 
-    for view in ("withheld_candidate", "withheld_entry"):
+    for view in ("withheld_candidate", "withheld_interpretation"):
         assert scalar(alice, f"select count(*) from pgclarify_private.{view}") > 0  # noqa: S608 - of the two above
         assert scalar(stranger, f"select count(*) from pgclarify_private.{view}") == 0  # noqa: S608 - of the two above

@@ -188,7 +188,10 @@ def test_people_read_views_whose_owner_policies_apply_to(connection: psycopg.Con
         "my_analyzed_corpus",
         "my_changed_name",
         "withheld_candidate",
-        "withheld_entry",
+        "withheld_interpretation",
+        "withheld_step",
+        "withheld_listed_answer",
+        "withheld_detection",
     }
 
 
