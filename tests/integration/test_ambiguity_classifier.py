@@ -134,22 +134,6 @@ class TestWhoMay:
         assert add(keeper, "annas", is_used=True) == 1
         assert scalar(houses["anna"], IN_USE, "annas") == 1
 
-    def test_nobody_reads_rows(self, houses: dict[str, Connection]) -> None:
-        add(houses["anna"], "annas")
-        for person in houses.values():
-            for column in ("version", "weights"):
-                attempt = f"select {column} from pgclarify_private.trained_classifier"  # noqa: S608
-                assert state_of(person, attempt) == INSUFFICIENT_PRIVILEGE
-
-    def test_nobody_writes_rows(self, houses: dict[str, Connection]) -> None:
-        add(houses["anna"], "annas")
-        for attempt in (
-            "insert into pgclarify_private.trained_classifier (corpus_id) values (1)",
-            "update pgclarify_private.trained_classifier set is_used = true",
-            "delete from pgclarify_private.trained_classifier",
-        ):
-            assert state_of(houses["anna"], attempt) == INSUFFICIENT_PRIVILEGE
-
 
 def test_a_version_that_is_not_there_is_refused(houses: dict[str, Connection]) -> None:
     add(houses["anna"], "annas", is_used=True)

@@ -192,12 +192,11 @@ class TestProposals:
         asker.execute(b"select from pgclarify.clarify(%s, top_k => 4)", [first[0]["reformulation"]])
         assert model.calls == calls + 1
 
-    @pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
-    def test_inside_a_transaction(self, asker: Connection, model: Server, level: str) -> None:
+    def test_inside_a_frozen_snapshot(self, asker: Connection, model: Server) -> None:
         with asker.transaction():
-            asker.execute(f"set transaction isolation level {level}".encode())
+            asker.execute("set transaction isolation level repeatable read")
             asker.execute("select count(*) from pgclarify.run")
-            found = ask(asker, f"{{{LEXICAL}}}", question=f"okapi {level}")
+            found = ask(asker, f"{{{LEXICAL}}}", question="okapi")
         assert len(found) == 2
         assert found[0]["citations"]
 

@@ -36,21 +36,6 @@ def owner(connect: Connect, make_role: MakeRole, keeper: Connection) -> Connecti
     return session
 
 
-@in_turn(
-    "change",
-    [
-        "insert into pgclarify_private.budget (name, period, corpus_id, max_calls)"
-        " select 'next', 'day', corpus_id, 1 from pgclarify.corpus",
-        "update pgclarify_private.budget set max_calls = 6",
-        "delete from pgclarify_private.budget",
-        "update pgclarify_private.model_price set input_usd = 0",
-        "delete from pgclarify_private.model_price",
-    ],
-)
-def test_nobody_writes_rows(owner: Connection, change: str) -> None:
-    assert state_of(owner, change) == INSUFFICIENT_PRIVILEGE
-
-
 def test_an_owner_edits_its_own_budgets_and_not_those_that_bind_it(
     connection: Connection, owner: Connection, keeper: Connection
 ) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, at_once, scalar, state_of
 from tests.integration.conversing import (
-    FORBIDDEN,
     NOT_READY,
     PROPOSED,
     QUESTION,
@@ -237,20 +236,6 @@ class TestRefused:
         assert state_of(alice, CHOOSE, [run_id, 1]) == "PC003"
         assert state_of(alice, "select pgclarify.reply(%s, 'x')", [run_id]) == "PC003"
 
-    def test_other_roles_may_not_choose(
-        self, connection: Connection, connect: Connect, make_role: MakeRole, stranger: Connection, run_id: int
-    ) -> None:
-        assert state_of(stranger, CHOOSE, [run_id, 1]) == UNDEFINED_OBJECT
-        assert state_of(stranger, CHOOSE, [run_id + 1, 1]) == UNDEFINED_OBJECT
-        # A role that may read a conversation may not reply in it.
-        analyst = connect(make_role("pgclarify_user", "pg_monitor"))
-        assert scalar(analyst, "select count(*) from pgclarify.clarifying_question") == 2
-        for statement in (CHOOSE, "select pgclarify.reply(%s, %s::text)"):
-            assert state_of(analyst, statement, [run_id, 1]) == FORBIDDEN
-        reader = connect(make_role("pgclarify_reader"))
-        assert state_of(reader, CHOOSE, [run_id, 1]) == FORBIDDEN
-        assert rows(connection, "select from pgclarify_private.conversation") == []
-
     def test_a_member_of_the_role_that_asked_may(
         self,
         connection: Connection,
@@ -329,15 +314,6 @@ class TestGoingOn:
     def test_another_question_is_another_conversation(self, alice: Connection, run_id: int) -> None:
         turn = choose(alice, run_id)
         assert state_of(alice, self.ASK, ["Who?", self.options(turn)]) == WRONG
-
-    def test_somebody_elses_conversation_does_not_exist(
-        self, connect: Connect, make_role: MakeRole, alice: Connection, stranger: Connection, run_id: int
-    ) -> None:
-        options = self.options(choose(alice, run_id))
-        analyst = connect(make_role("pgclarify_user", "pg_monitor"))
-        for session in (stranger, analyst):
-            assert state_of(session, self.ASK, [None, options]) == UNDEFINED_OBJECT
-        assert state_of(alice, self.ASK, [None, '{"conversation": 999999999999}']) == UNDEFINED_OBJECT
 
     @pytest.mark.committed
     def test_a_reply_in_a_transaction_that_made_the_last_turn_would_not_be_seen(

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import psycopg
 import pytest
 
 import pgclarify
 from pgclarify import Client
-from pgclarify.errors import InputError, NotFound, NotReady, PermissionDenied
+from pgclarify.errors import NotFound, NotReady
 from pgclarify.vocabulary import AmbiguityType
 from tests.openai_rules.questioning import SUBJECTS, reformulated, reformulation
 from tests.openai_server import Chat, Reply, Server, by_rules
-from tests.workers import DOCUMENTS, Service, as_role, scalar
+from tests.workers import DOCUMENTS, Service, as_role
 
 pytestmark = pytest.mark.xdist_group("dialogue_client")
 
@@ -68,17 +67,6 @@ class TestDetecting:
             assert (one.is_ambiguous, one.kind, one.reasons) == (alone.is_ambiguous, alone.kind, alone.reasons)
             assert one.probability == pytest.approx(alone.probability, abs=1e-3)
 
-    def test_wrong_arguments_of_detection_are_refused(self, client: Client) -> None:
-        for wrong in (
-            lambda: client.detect_ambiguity(" "),
-            lambda: client.detect_ambiguity("q", threshold=2),
-            lambda: client.detect_ambiguity("q", ["said"] * 101),
-            lambda: client.submit_many("detect_ambiguity", []),
-            lambda: client.rewrite("q", no_such=1),
-        ):
-            with pytest.raises(InputError):
-                wrong()
-
 
 def test_rewriting(client: Client, model: Server) -> None:
     rewritten = client.rewrite(FOLLOW_UP, SAID, threshold=0.0)
@@ -132,22 +120,6 @@ class TestAskingBack:
             assert (last.is_answerable, last.document_ids, last.citations) == (None, (), ())
             with pytest.raises(NotFound):
                 client.clarifying_questions("dialogue")
-
-    def test_wrong_replies_are_refused(self, client: Client, superuser: psycopg.Connection) -> None:
-        asked = client.clarifying_questions("rental car days", form="select")
-        with pytest.raises(InputError):
-            client.reply(asked[0].run_id, ordinal=99)
-        with pytest.raises(InputError):
-            client.clarifying_questions()
-        with pytest.raises(NotFound):
-            client.reply(2**40, ordinal=1)
-        theirs = scalar(
-            superuser,
-            "select min(run_id) from pgclarify.clarifying_questions('rental car prices', options => %s)",
-            '{"form": "select"}',
-        )
-        with pytest.raises((NotFound, PermissionDenied)):
-            client.reply(theirs, ordinal=1)
 
 
 def test_listing(client: Client) -> None:

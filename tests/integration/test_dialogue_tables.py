@@ -25,7 +25,7 @@ from pgclarify.database.pool import open_pool
 from pgclarify.database.runs import Runs
 from pgclarify.errors import ConfigurationError, DatabaseBusy, DatabaseError, RunLost
 from pgclarify.vocabulary import AmbiguityType
-from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
+from tests.integration.by_hand import MakeRole, scalar
 from tests.integration.explaining import Desk, desk
 from tests.integration.investigating import rows
 
@@ -421,42 +421,3 @@ class TestEvidence:
 def _said(reason: DetectionReason) -> dict[str, Any]:
     """A reason as it is stored. Only a reason from a corpus has documents."""
     return {name: value for name, value in asdict(reason).items() if value is not None}
-
-
-class TestWhoSeesThem:
-    TABLES = ("detection", "rewriting", "clarifying_question", "listed_answer", "citation", "conversation_turn")
-
-    def counts(self, connection: Connection) -> dict[str, int]:
-        return {name: scalar(connection, f"select count(*) from pgclarify.{name}") for name in self.TABLES}  # noqa: S608
-
-    async def test_rows_are_visible_to_the_asker_its_members_and_the_analyst(
-        self, played: Played, connect: Connect, make_role: MakeRole
-    ) -> None:
-        owner, asker = played.desk.owner, played.desk.user
-        run = await played.start("list_answers")
-        await played.tables.record_detections(run, [VAGUE])
-        await played.tables.record_rewriting(run, Rewriting("Why?", True))
-        await played.tables.record_clarifying_questions(run, [ClarifyingQuestion(1, ASKED)])
-        await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten",), (THIRTY,)))
-        owner.execute(
-            """
-            with begun as (
-                insert into pgclarify_private.conversation
-                    (question, corpus_id, corpus_name, requested_by, requested_by_oid)
-                select 'cars', 1, 'insurance', rolname, oid from pg_roles where rolname = %s
-                returning conversation_id
-            )
-            insert into pgclarify_private.turn (conversation_id, ordinal, form, asked, reply, question)
-            select conversation_id, 1, 'select', 'a', 'a', 'a' from begun
-            """,
-            [asker.info.user],
-        )
-        analysts = make_role(name="analysts")
-        owner.execute("update pgclarify_private.corpus set analyst = %s", [analysts])
-        member = connect(make_role("pgclarify_reader", asker.info.user))
-        analyst = connect(make_role("pgclarify_reader", analysts))
-        stranger = connect(make_role("pgclarify_user"))
-
-        for somebody in (asker, member, analyst):
-            assert self.counts(somebody) == dict.fromkeys(self.TABLES, 1)
-        assert self.counts(stranger) == dict.fromkeys(self.TABLES, 0)

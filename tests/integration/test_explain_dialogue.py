@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connect, MakeRole, state_of
 from tests.integration.explaining import Desk, desk, reading, stage
 from tests.integration.explaining_dialogue import (
     ASKED_BACK,
@@ -315,12 +314,3 @@ def test_foreign_text_is_sanitized_in_explanations(desk: Desk) -> None:
         assert not any(letter in line for line in lines for letter in "\x1b\u202e\r")
         assert max(map(len, lines)) < 500
         assert not any(line.startswith("two") for line in lines)
-
-
-def test_a_role_that_may_not_see_a_run_gets_no_explanation(desk: Desk, connect: Connect, make_role: MakeRole) -> None:
-    stranger, member = connect(make_role("pgclarify_user")), connect(make_role(desk.user.info.user))
-    for operation, (settings, corpus_id) in OPERATIONS.items():
-        run_id = desk.enter(operation, settings, corpus_id=corpus_id)
-        statement = f"select pgclarify.explain({run_id})"
-        assert state_of(stranger, statement) == "42704"
-        assert state_of(member, statement) is None

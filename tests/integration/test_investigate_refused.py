@@ -14,7 +14,6 @@ from tests.integration.investigating import (
     NOT_READY,
     OPTIONS,
     QUESTION,
-    UNDEFINED_OBJECT,
     alice,
     carry_out,
     investigation,
@@ -215,13 +214,6 @@ class TestRefusals:
         assert told[0].startswith("investigate in atlas")
 
     @pytest.mark.committed
-    def test_nobody_to_answer(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
-        worker.die()
-
-        assert state_of(alice, "select pgclarify.investigate('x', 'atlas')") == "PC001"
-        assert scalar(connection, "select count(*) from pgclarify.run") == 0
-
-    @pytest.mark.committed
     def test_too_late(self, worker: HandWorker, alice: Connection) -> None:
         with pytest.raises(psycopg.Error) as late:
             alice.execute("select pgclarify.investigate('x', 'atlas', '{\"timeout\": \"0.1s\"}')")
@@ -230,10 +222,3 @@ class TestRefusals:
         assert run["status"] == "queued"
         for told in ("pgclarify.wait(array[{}])", "pgclarify.investigation_step where run_id = {}"):
             assert f"{told.format(run['run_id'])}." in (late.value.diag.message_hint or "")
-
-    def test_a_run_of_the_open_transaction_cannot_be_waited_for(self, worker: HandWorker, alice: Connection) -> None:
-        with alice.transaction(force_rollback=True):
-            run_id = submit(alice)
-            assert state_of(alice, "select pgclarify.wait(array[%s::bigint])", [run_id]) == "PC004"
-        assert state_of(alice, READ, [run_id]) == UNDEFINED_OBJECT
-        assert worker.start(run_id) is None

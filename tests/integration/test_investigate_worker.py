@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,17 @@ import pytest
 import pgclarify
 from pgclarify import Client
 from pgclarify.database.queries import queries
-from pgclarify.errors import CallCancelled, InputError, RunFailed
+from pgclarify.errors import RunFailed
 from pgclarify.vocabulary import RunStatus, StepKind, StepOutcome
 from tests.integration.by_hand import MAKE_OPEN_CORPUS
-from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
+from tests.openai_server import PROSE, Reply, Server, by_rules
 from tests.workers import (
     CORPUS,
     DOCUMENTS,
     Service,
     as_role,
     environment,
-    load,
     run_command,
-    scalar,
-    until,
     wait_until_linked,
     wait_until_searchable,
 )
@@ -60,11 +56,6 @@ def client(service: Service, model: Server) -> Iterator[Client]:
 def graph(service: Service, superuser: Connection) -> None:
     """Wait until all passages have neighbors: a run is reused only while their number is the same."""
     wait_until_linked(superuser)
-
-
-def hang_on_the_second(chat: Chat) -> Reply:
-    """Never say what to ask after the first question."""
-    return HANG if chat.purpose == "follow_up" and "Fact 1" in chat.user else by_rules(chat)
 
 
 def investigate(service: Service, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -146,23 +137,6 @@ def test_a_limit_of_calls(client: Client, asker: Connection) -> None:
     assert error == "the calls left did not suffice (limit 4, of which 2 are kept for the conclusion)"
 
 
-def test_a_cancelled_call_cancels_its_run(service: Service, model: Server, asker: Connection) -> None:
-    model.behavior = hang_on_the_second
-    question = f"{HOPS[1]} {HOPS[0]}"
-    status = "select status from pgclarify.run where question = %s"
-    for limit in ("1s", "10s", "100s"):
-        url = psycopg.conninfo.make_conninfo(
-            as_role(service.dsn, service.asker), options=f"-c statement_timeout={limit}"
-        )
-        with pgclarify.connect(url) as client, pytest.raises(CallCancelled):
-            client.investigate(question)
-        # On a slow machine the timeout may come before there is a run.
-        if scalar(asker, status, question) is not None:
-            break
-    assert scalar(asker, status, question) == "cancelled"
-    until(lambda: model.in_flight == 0)
-
-
 def test_a_model_that_cannot_be_understood(client: Client, model: Server) -> None:
     model.behavior = lambda chat: Reply.error(403)
     with pytest.raises(RunFailed, match="403"):
@@ -185,16 +159,9 @@ def test_neither_taken_apart_nor_followed_through_the_graph(client: Client, supe
     assert ("retrieval",) in stages
 
 
-def test_wrong_options_are_input_errors(client: Client) -> None:
-    for options in ({"max_steps": -1}, {"retrieval": "none"}, {"unheard_of": 1}, {"timeout": 0}):
-        with pytest.raises(InputError):
-            client.investigate(QUESTION, **options)
-
-
-@pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
-def test_inside_a_transaction(asker: Connection, model: Server, level: str) -> None:
+def test_inside_a_frozen_snapshot(asker: Connection, model: Server) -> None:
     with asker.transaction():
-        asker.execute(f"set transaction isolation level {level}".encode())
+        asker.execute("set transaction isolation level repeatable read")
         asker.execute("select count(*) from pgclarify.run")  # the snapshot is taken here
         asker.execute(
             "create temporary table found on commit drop as select * from pgclarify.investigate(%s)", [HOPS[1]]
@@ -224,35 +191,3 @@ def test_the_command(service: Service, model: Server, tmp_path: Path) -> None:
 
     done = investigate(service, tmp_path, "Who invented the abacus?", "-o", "max_calls=4")
     assert "(limit 4, of which 2 are kept for the conclusion)" in done.stdout
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--option", "max_steps=21"),
-        ("--option", "timeout=1s"),
-        ("--corpus", "no such"),
-        ("--timeout", "soon"),
-        ("--timeout", "-1s"),
-    ],
-)
-def test_the_command_fails_with_a_sentence(service: Service, tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    done = investigate(service, tmp_path, QUESTION, *arguments)
-    assert done.returncode == 1
-    assert done.stderr.startswith("Error: ")
-    assert "Traceback" not in done.stderr
-
-
-def test_without_a_language_model(connection: Connection, database: str, run_worker: Any) -> None:
-    worker = run_worker(database)
-    load(connection, documents=2)
-    wait_until_searchable(connection)
-
-    with closing(Client(connection)) as client, pytest.raises(RunFailed) as caught:
-        client.investigate(QUESTION)
-    told = str(caught.value)
-    assert "takes a language model: set OPENAI_BASE_URL" in told
-    assert "start it again" in told
-    log = worker.log.read_text()
-    assert "takes a language model" in log
-    assert "Traceback" not in log

@@ -1,4 +1,4 @@
-"""The loopback: a role that functions connect back as, and that may do nothing else."""
+"""The loopback: a role that functions connect back as. tests/snapshots/rights.txt lists its rights."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import Any
 
 import psycopg
 import pytest
-
-from tests.integration.in_turn import in_turn
 
 pytestmark = pytest.mark.rolled_back
 
@@ -36,20 +34,3 @@ def test_the_loopbacks_login_is_limited(connection: psycopg.Connection[Any]) -> 
     assert connection.execute(
         "select count(*) from pg_auth_members where member = 'pgclarify_loopback'::regrole"
     ).fetchone() == (0,)
-
-
-@in_turn(
-    "attempt",
-    [
-        "select * from pgclarify.corpus",
-        "select * from pgclarify_private.caller",
-        "select * from pgclarify_queue.procrastinate_jobs",
-        "select pgclarify_private.sign('loopback')",
-        "select pgclarify_private.living_workers()",
-        "select pgclarify.submit('clarify', 'cars')",
-        "create table pgclarify.mine ()",
-    ],
-)
-def test_the_loopback_is_refused_everything_else(connect: Connect, attempt: str) -> None:
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        connect("pgclarify_loopback").execute(attempt.encode())

@@ -231,27 +231,6 @@ class TestRows:
         assert "John" not in told
         assert rows == 0
 
-    def test_nobody_writes_them(self, house: House) -> None:
-        house.converse(house.corpus_id)
-        for table in (
-            "pgclarify.rewriting",
-            "pgclarify.estimate",
-            "pgclarify_private.detection",
-            "pgclarify_private.turn",
-        ):
-            assert state_of(house.asker, f"delete from {table}") == "42501"  # noqa: S608
-        functions = scalar(
-            house.owner,
-            """
-            select array_agg(p.oid::regprocedure::text) from pg_proc as p
-            where p.pronamespace = 'pgclarify_private'::regnamespace and p.proname ~ '^(record|keep|match|add_turn)'
-                and p.proname <> 'record_eval_case'
-                and has_function_privilege(%s, p.oid, 'execute')
-            """,
-            house.team,
-        )
-        assert functions is None
-
 
 class TestCalls:
     """Objects that the caller may not see are refused as if they did not exist."""

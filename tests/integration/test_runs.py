@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
-from contextlib import closing
 from typing import Any
 
 import psycopg
@@ -294,26 +292,6 @@ def test_a_worker_whose_sessions_are_cut_comes_back(
     assert wait(asker, [run_id]) == ["succeeded"]
     until(lambda: scalar(asker, "select count(*) from pgclarify.worker_status where is_alive") == 1)
     assert service.worker.process.is_alive()
-
-
-def test_a_run_of_somebody_else_does_not_exist(
-    service: Service, asker: Connection, model: Server, make_role: Callable[..., str]
-) -> None:
-    run_id = submit(asker, "private")
-    assert wait(asker, [run_id]) == ["succeeded"]
-
-    with closing(service.connect(make_role("pgclarify_user"))) as stranger:
-        for statement in (
-            "select * from pgclarify.result(%s)",
-            "select * from pgclarify.wait(array[%s::bigint])",
-            "select pgclarify.cancel(array[%s]::bigint[])",
-            "select * from pgclarify.consolidate(%s)",
-        ):
-            with pytest.raises(psycopg.errors.UndefinedObject):
-                stranger.execute(statement.encode(), [run_id])
-        assert scalar(stranger, "select count(*) from pgclarify.run where run_id = %s", run_id) == 0
-    with closing(service.connect(make_role(service.asker))) as colleague:
-        assert colleague.execute("select * from pgclarify.result(%s)", [run_id]).fetchall()
 
 
 def test_a_corpus_whose_model_nobody_can_load_says_so(asker: Connection, model: Server) -> None:

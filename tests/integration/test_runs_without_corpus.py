@@ -162,19 +162,6 @@ class TestAsked:
     ) -> None:
         assert state_of(connect(make_role("pgclarify_user")), DETECT) == NO_WORKER
 
-    def test_and_seen_by_who_asked_and_members_of_that_role(
-        self, desk: Desk, connect: Connect, make_role: MakeRole
-    ) -> None:
-        run_id = desk.enter("detect_ambiguity", {}, corpus_id=None)
-        member = connect(make_role("pgclarify_reader", desk.user.info.user))
-        analysts = make_role(name="analysts")
-        desk.owner.execute("update pgclarify_private.corpus set analyst = %s", [analysts])
-        strangers = connect(make_role("pgclarify_user")), connect(make_role("pgclarify_reader", analysts))
-
-        seen = "select run_id from pgclarify.run"
-        assert member.execute(seen.encode()).fetchall() == desk.user.execute(seen.encode()).fetchall() == [(run_id,)]
-        assert [stranger.execute(seen.encode()).fetchall() for stranger in strangers] == [[], []]
-
 
 class TestWhoStartsThem:
     @in_turn("operation", ["rewrite", "clarifying_questions", "reply", "list_answers", "estimate"])
