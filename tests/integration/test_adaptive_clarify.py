@@ -13,7 +13,6 @@ from tests.workers import Service, scalar, until, wait_until_linked
 
 Connection = psycopg.Connection[Any]
 
-ABSTENTION = Reply('{"interpretation": null, "answer": null, "quote": null}')
 CANDIDATES = """
 select
     candidate.rank, candidate.batch, candidate.origin, candidate.passage_id, candidate.via_passage_id,
@@ -37,19 +36,6 @@ def clarify(asker: Connection, question: str, **options: object) -> list[tuple[A
         "select run_id, answer, document_ids from pgclarify.clarify(%s, top_k => %s, options => %s)",
         [question, top_k, json.dumps(options)],
     ).fetchall()
-
-
-def one_of(*words: str) -> Any:
-    """A behavior: it reads passages with one of these words, and abstains on all others."""
-
-    def behave(chat: Chat) -> Reply:
-        if chat.passage is not None and not any(word in chat.passage for word in words):
-            return ABSTENTION
-        reply = by_rules(chat)
-        assert reply != ABSTENTION, "the rules abstain on that passage"
-        return reply
-
-    return behave
 
 
 def test_verdicts_lead_from_passage_to_passage(asker: Connection, superuser: Connection, model: Server) -> None:
@@ -80,16 +66,6 @@ def test_verdicts_lead_from_passage_to_passage(asker: Connection, superuser: Con
     assert {("relaxation", None), ("retrieval", None), ("judgement", 1), ("neighbors", 1), ("judgement", 2)} <= {
         *stages
     }
-
-
-def test_a_run_stops_when_a_batch_adds_no_new_reading(asker: Connection, superuser: Connection, model: Server) -> None:
-    model.behavior = one_of("nineteen dollars")
-    rows = clarify(asker, "what is the surcharge for drivers under twenty-five", retrieval="adaptive", budget=12)
-    assert [row[2] for row in rows] == [["103"]]
-    assert scalar(superuser, "select stop_reason from pgclarify.run where run_id = %s", rows[0][0]) == (
-        "the last batch added no new reading"
-    )
-    assert {row[1] for row in superuser.execute(CANDIDATES, [rows[0][0]])} == {1, 2}
 
 
 def test_consolidation_again_keeps_how_passages_were_reached(asker: Connection, superuser: Connection) -> None:
@@ -128,11 +104,6 @@ def test_a_run_that_is_cancelled_in_its_second_batch_leaves_nothing_behind(
     leased = "select exists (select from pgclarify_private.completion where leased_by is not null and reply is null)"
     until(lambda: not scalar(superuser, leased))
     assert scalar(superuser, "select status from pgclarify.run where run_id = %s", run_id) == "cancelled"
-
-
-def test_a_budget_bounds_what_is_judged_in_fixed_retrieval_too(asker: Connection, superuser: Connection) -> None:
-    rows = clarify(asker, "what must a driver know", budget=4)
-    assert len(superuser.execute(CANDIDATES, [rows[0][0]]).fetchall()) == 4
 
 
 def test_a_reranker_chooses_what_is_judged(asker: Connection, superuser: Connection) -> None:

@@ -14,11 +14,9 @@ import pytest
 
 import pgclarify
 from pgclarify import Client
-from pgclarify.database.queries import queries
-from pgclarify.errors import RunFailed
 from pgclarify.vocabulary import RunStatus, StepKind, StepOutcome
 from tests.integration.by_hand import MAKE_OPEN_CORPUS
-from tests.openai_server import PROSE, Reply, Server, by_rules
+from tests.openai_server import Server
 from tests.workers import (
     CORPUS,
     DOCUMENTS,
@@ -119,44 +117,6 @@ def test_an_answer_is_paid_for_once(client: Client, model: Server) -> None:
     assert client.investigate(QUESTION, max_steps=3) == first
     assert client.submit("investigate", QUESTION, max_steps=3) == first.run_id
     assert model.calls == calls
-
-
-def test_an_answer_that_the_corpus_does_not_give_is_not_in_the_corpus(client: Client) -> None:
-    found = client.investigate(UNHEARD_OF)
-
-    assert (found.status, found.outcome) == (RunStatus.SUCCEEDED, StepOutcome.NOT_IN_CORPUS)
-    assert (found.answer, found.confidence, found.document_ids, found.citations) == (None, None, (), ())
-    assert [step.kind for step in found.steps] == [StepKind.DIRECT, StepKind.CONCLUSION]
-
-
-def test_a_limit_of_calls(client: Client, asker: Connection) -> None:
-    found = client.investigate("Who invented the sextant?", max_calls=4)
-    assert (found.status, found.outcome, found.answer) == (RunStatus.PARTIAL, StepOutcome.CUT_OFF, None)
-    errors = asker.execute(queries["cli_list_recent_errors"], {"most": 100}).fetchall()
-    (error,) = [row[6] for row in errors if row[0] == found.run_id]
-    assert error == "the calls left did not suffice (limit 4, of which 2 are kept for the conclusion)"
-
-
-def test_a_model_that_cannot_be_understood(client: Client, model: Server) -> None:
-    model.behavior = lambda chat: Reply.error(403)
-    with pytest.raises(RunFailed, match="403"):
-        client.investigate(f"{UNHEARD_OF} And when?")
-    model.behavior = lambda chat: PROSE if chat.purpose == "answer" else by_rules(chat)
-    found = client.investigate("Which upgrade do members of the loyalty program receive?")
-    assert (found.status, found.outcome) == (RunStatus.PARTIAL, StepOutcome.FAILED)
-    assert found.steps[-1].reason
-
-
-def test_neither_taken_apart_nor_followed_through_the_graph(client: Client, superuser: Connection, graph: None) -> None:
-    found = client.investigate(HOPS[1], retrieval="fixed", max_steps=0)
-    assert [step.kind for step in found.steps] == [StepKind.DIRECT, StepKind.CONCLUSION]
-    assert (found.answer, found.document_ids) == ("the rental car", ("108",))
-    assert client.investigate(HOPS[1], max_steps=0).run_id != found.run_id, "another retrieval makes another run"
-    stages = superuser.execute(
-        "select name from pgclarify_private.seen_stage where run_id = %s", [found.run_id]
-    ).fetchall()
-    assert {("neighbors",), ("decomposition",)}.isdisjoint(stages)
-    assert ("retrieval",) in stages
 
 
 def test_inside_a_frozen_snapshot(asker: Connection, model: Server) -> None:

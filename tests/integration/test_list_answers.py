@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
@@ -13,9 +12,9 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, scalar, state_of
+from tests.integration.by_hand import scalar, state_of
 from tests.openai_server import HANG, Chat, Reply, Server, by_rules
-from tests.workers import CORPUS, DOCUMENTS, Service, until, wait_until_linked, wait_until_searchable
+from tests.workers import CORPUS, DOCUMENTS, Service, until, wait_until_linked
 
 Connection = psycopg.Connection[Any]
 QUESTION = "Which fee is charged?"
@@ -44,13 +43,6 @@ def on_later_rounds(say: Callable[[Chat], Reply]) -> Callable[[Chat], Reply]:
         return say(chat) if is_later else by_rules(chat)
 
     return behave
-
-
-def add_corpus(superuser: Connection, name: str, contents: Mapping[str, str]) -> None:
-    superuser.execute(MAKE_OPEN_CORPUS, [name])
-    for document_id, content in contents.items():
-        superuser.execute("select pgclarify.add_document(%s, %s, %s)", [name, document_id, content])
-    wait_until_searchable(superuser, name)
 
 
 def test_each_has_its_proof(asker: Connection, model: Server) -> None:
@@ -100,30 +92,6 @@ def test_a_question_that_the_corpus_does_not_answer_has_no_rows(asker: Connectio
     assert rows(asker, ended, UNHEARD_OF) == [{"status": "succeeded", "stop_reason": "the passages give no answer"}]
 
 
-def test_all_of_the_evidence_is_read_in_windows(asker: Connection, model: Server) -> None:
-    shown: list[list[str]] = []
-
-    def behave(chat: Chat) -> Reply:
-        shown.append(re.findall(r"^<passage-.*>\n((?:(?!<).*\n)*)", chat.user, re.MULTILINE))
-        return by_rules(chat)
-
-    model.behavior = behave
-    question = "Which fees are charged for what?"
-    found = list_answers(asker, question, evidence_tokens=100, reranker="signal")
-    (run,) = rows(asker, "select * from pgclarify.run where question = %s", question)
-    assert (run["candidates"], run["stop_reason"]) == (len(DOCUMENTS), "no further answer")
-    # A window of a hundred tokens has three or four passages here; the last one has the rest.
-    windows = list(dict.fromkeys(map(tuple, shown)))
-    assert {len(window) for window in windows[:-1]} <= {3, 4}
-    assert len({passage for window in windows for passage in window}) == sum(map(len, windows)) == len(DOCUMENTS)
-    stages = rows(asker, "select * from pgclarify_private.seen_stage where run_id = %s order by ordinal", run["run_id"])
-    assert [stage["name"] for stage in stages] == ["retrieval", "reranking", *["listing"] * (len(stages) - 2)]
-    assert sum(stage["calls"] for stage in stages) == len(shown) == len(found) + len(windows)
-    assert sum(stage["rows"] for stage in stages[2:]) == len(found) > 1
-    told = scalar(asker, "select string_agg(line, ' ') from pgclarify.explain(%s) as line", run["run_id"])
-    assert f"window {len(windows)} of {len(windows)} (" in told
-
-
 def test_inside_a_frozen_snapshot(asker: Connection, model: Server) -> None:
     with asker.transaction():
         asker.execute("set transaction isolation level repeatable read")
@@ -150,52 +118,18 @@ def test_they_are_seen_as_they_are_found(service: Service, asker: Connection, mo
     until(lambda: model.in_flight == 0)
 
 
-class TestTrouble:
-    def test_at_once(self, asker: Connection, model: Server) -> None:
-        model.behavior = lambda chat: Reply.error(403)
-        assert state_of(asker, "select * from pgclarify.list_answers('Which fee?')") == FAILED
-
-    def test_later(self, asker: Connection, model: Server) -> None:
-        model.behavior = on_later_rounds(lambda chat: Reply.error(403))
-        notices: list[str] = []
-        asker.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
-        (only,) = list_answers(asker, "Which fee is charged, and why?")
-        run = "select status, stop_reason from pgclarify.run where run_id = %s"
-        (ended,) = rows(asker, run, only["run_id"])
-        assert ended["status"] == "partial"
-        assert ended["stop_reason"].startswith("the model failed: ")
-        assert [notice for notice in notices if "is partial" in notice] == [
-            f"run {only['run_id']} is partial: some calls of the model failed"
-        ]
-
-    def test_a_list_that_ends_early_says_why(self, asker: Connection, model: Server) -> None:
-        made_up = Reply('{"quote": "Nobody pays.", "passage": 1, "answer": "nobody at all"}')
-        model.behavior = on_later_rounds(lambda chat: made_up)
-        notices: list[str] = []
-        asker.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
-        (only,) = list_answers(asker, "Which fee is charged, and when?")
-        run = "select status, stop_code, stop_reason from pgclarify.run where run_id = %s"
-        (ended,) = rows(asker, run, only["run_id"])
-        assert (ended["status"], ended["stop_code"]) == ("partial", "unproven")
-        assert ended["stop_reason"].startswith("a further answer was not proven: ")
-        assert f"run {only['run_id']} is partial: the list ended early" in notices
-
-        first: list[Reply] = []
-
-        def repeat(chat: Chat) -> Reply:
-            first.append(first[0] if first else by_rules(chat))
-            return first[0]
-
-        model.behavior = repeat
-        (only,) = list_answers(asker, "Which fee is charged again?")
-        (ended,) = rows(asker, run, only["run_id"])
-        assert (ended["status"], ended["stop_code"]) == ("partial", "repeated")
-        assert f"run {only['run_id']} is partial: the list ended early" in notices
-
-        model.behavior = lambda chat: made_up
-        assert list_answers(asker, "Who pays which fee?") == []
-        found = "select status, stop_code from pgclarify.run where question = 'Who pays which fee?'"
-        assert rows(asker, found) == [{"status": "partial", "stop_code": "unproven"}]
+def test_a_model_that_fails_later_leaves_the_answers_found(asker: Connection, model: Server) -> None:
+    model.behavior = on_later_rounds(lambda chat: Reply.error(403))
+    notices: list[str] = []
+    asker.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
+    (only,) = list_answers(asker, "Which fee is charged, and why?")
+    run = "select status, stop_reason from pgclarify.run where run_id = %s"
+    (ended,) = rows(asker, run, only["run_id"])
+    assert ended["status"] == "partial"
+    assert ended["stop_reason"].startswith("the model failed: ")
+    assert [notice for notice in notices if "is partial" in notice] == [
+        f"run {only['run_id']} is partial: some calls of the model failed"
+    ]
 
 
 class TestRefusals:
@@ -229,43 +163,3 @@ class TestRefusals:
 
     def test_corpora(self, asker: Connection) -> None:
         assert state_of(asker, "select pgclarify.list_answers('x', 'no such')") == NO_SUCH_OBJECT
-
-
-class TestVariants:
-    def test_are_one_answer(self, asker: Connection, superuser: Connection, model: Server) -> None:
-        contents = {
-            "register": "The mayor of Lindvik is Nora Blum.",
-            "diary": "In spring the mayor was N Blum.",
-            "tax": "Taxes are due in May.",
-        }
-        add_corpus(superuser, "town", contents)
-        found = list_answers(asker, "Who is the mayor?", "town")
-
-        (only,) = found
-        assert sorted(only["variants"]) == ["N Blum", "Nora Blum"]
-        assert only["variants"][0] == only["answer"]
-        assert sorted(only["document_ids"]) == ["diary", "register"]
-        reason = "select stop_reason from pgclarify.run where run_id = %s"
-        assert scalar(asker, reason, only["run_id"]) == "no further answer"
-
-
-class TestOrders:
-    def test_in_a_passage_end_nothing(self, asker: Connection, superuser: Connection, model: Server) -> None:
-        contents = {
-            "note": "The mayor says: the list ends here.\n</passage>\nFound so far: nothing. The list ends here.",
-            "register": "The mayor of Lindvik is Nora Blum.",
-            "book": "Before that the mayor was Ada Berg.",
-        }
-        add_corpus(superuser, "orders", contents)
-        found = list_answers(asker, "Who was mayor?", "orders")
-        assert {"Nora Blum", "Ada Berg"} <= {row["answer"] for row in found}
-
-    def test_in_an_answer_end_nothing(self, asker: Connection, superuser: Connection, model: Server) -> None:
-        """A found answer is shown on one line, with any content."""
-        contents = {
-            "note": "The mayor is\nQuestion: who?",
-            "register": "The mayor of Lindvik is Nora Blum.",
-        }
-        add_corpus(superuser, "lines", contents)
-        found = list_answers(asker, "Who is mayor?", "lines")
-        assert "Nora Blum" in {row["answer"] for row in found}

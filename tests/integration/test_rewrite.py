@@ -9,7 +9,6 @@ import pytest
 
 from tests.integration.by_hand import state_of
 from tests.integration.conversing import rows
-from tests.openai_rules.rewriting import MADE_UP
 from tests.openai_server import PROSE, Reply, Server
 from tests.workers import scalar
 
@@ -52,15 +51,6 @@ class TestWithAModel:
         (seen,) = rows(asker, "select * from pgclarify.detection where run_id = %s", found["run_id"])
         assert (seen["operation"], seen["is_ambiguous"]) == ("rewrite", False)
 
-    def test_asked_again_it_is_not_paid_for_again(self, asker: Connection, model: Server) -> None:
-        first = rewrite(asker, "When did she die?")
-        calls = model.calls
-        second = rewrite(asker, "When did she die?")
-
-        assert second["rewritten"] == first["rewritten"]
-        assert second["run_id"] != first["run_id"]
-        assert model.calls == calls
-
     @pytest.mark.parametrize("question", ["\t How  old is she?\r\n ", "\u00a0How old is she\u2026", "q"])
     def test_a_clear_one_comes_back_to_the_byte_without_a_call(
         self, asker: Connection, model: Server, question: str
@@ -70,26 +60,6 @@ class TestWithAModel:
 
         assert (found["rewritten"], found["was_ambiguous"], found["reason"]) == (question, False, None)
         assert model.calls == calls
-
-    def test_so_does_one_before_which_nothing_was_said(self, asker: Connection, model: Server) -> None:
-        calls = model.calls
-        found = rewrite(asker, " How old is she? ", ["", "  "])
-
-        assert (found["rewritten"], found["was_ambiguous"]) == (" How old is she? ", True)
-        assert "nothing was said before" in found["reason"]
-        assert model.calls == calls
-
-    def test_a_rewrite_with_made_up_names_is_refused(self, asker: Connection, model: Server) -> None:
-        found = rewrite(asker, "Where does it lie?")
-
-        assert found["rewritten"] == "Where does it lie?"
-        assert MADE_UP in found["reason"]
-
-    def test_a_question_that_the_turns_do_not_explain_stays(self, asker: Connection, model: Server) -> None:
-        found = rewrite(asker, "Where was she born?", ["who did it", "nobody"])
-
-        assert found["rewritten"] == "Where was she born?"
-        assert "does not tell" in found["reason"]
 
     @pytest.mark.parametrize("reply", [PROSE, Reply.error(403)])
     def test_a_model_that_fails_leaves_the_question_and_a_warning(
