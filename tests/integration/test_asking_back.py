@@ -74,7 +74,7 @@ class TestProposals:
         (run,) = rows(asker, "select * from pgclarify.run where run_id = %s", found[0]["run_id"])
         assert (run["status"], run["stop_reason"]) == ("succeeded", "1 proposal left out that no document answers")
 
-    def test_or_marked(self, asker: Connection, model: Server) -> None:
+    def test_check_mark_returns_unanswerable_questions_marked(self, asker: Connection, model: Server) -> None:
         found = ask(asker, f'{{{LEXICAL}, "check": "mark"}}')
         assert [row["is_answerable"] for row in found] == [True, True, False]
         assert (found[2]["document_ids"], found[2]["citations"]) == ([], [])
@@ -151,7 +151,7 @@ class TestProposals:
         assert rows(asker, "select corpus from pgclarify.run where run_id = %s", run_id) == [{"corpus": None}]
         assert not scalar(asker, "select count(*) from pgclarify.candidate where run_id = %s", run_id)
 
-    def test_asked_again_it_is_there(self, asker: Connection, model: Server) -> None:
+    def test_asking_again_serves_the_stored_questions(self, asker: Connection, model: Server) -> None:
         first = ask(asker, question="gnu")
         calls = model.calls
         assert ask(asker, question="gnu") == first
@@ -243,7 +243,7 @@ class TestConversation:
         assert again["conversation_id"] != first["conversation_id"]
 
     @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
-    def test_in_a_snapshot_that_does_not_move_on(self, asker: Connection, model: Server, level: str) -> None:
+    def test_a_conversation_goes_on_in_a_frozen_snapshot(self, asker: Connection, model: Server, level: str) -> None:
         run_id = ask(asker, UNCHECKED)[0]["run_id"]
         with asker.transaction():
             asker.execute(f"set transaction isolation level {level}".encode())
@@ -300,7 +300,7 @@ class TestConversation:
         assert not scalar(asker, "select count(*) from pgclarify.conversation_turn where run_id = %s", run_id)
 
 
-def test_without_a_language_model(connection: Connection, database: str, run_worker: Any) -> None:
+def test_asking_back_fails_without_a_language_model(connection: Connection, database: str, run_worker: Any) -> None:
     worker = run_worker(database)
     load(connection, documents=2)
     wait_until_searchable(connection)

@@ -60,7 +60,7 @@ class TestRefused:
 
         assert state_of(alice, "select pgclarify.attach_table('kb', 'app.t', 'id', 'body')") == "0A000"
 
-    def test_a_virtual_id(self, alice: Connection) -> None:
+    def test_a_virtual_id_column_is_refused(self, alice: Connection) -> None:
         if alice.info.server_version >= 180000:
             alice.execute("create table app.t (n bigint, body text, id text generated always as ('a') virtual)")
             diagnostic = refusal(alice, "select pgclarify.attach_table('kb', 'app.t', 'id', 'body')")

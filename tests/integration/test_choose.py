@@ -137,7 +137,9 @@ class TestAgain:
         assert scalar(alice, "select count(*) from pgclarify.conversation_turn where ordinal = 2") == 1
 
     @pytest.mark.committed
-    def test_waits_for_who_chooses_just_now(self, connect: Connect, alice: Connection, second_run: int) -> None:
+    def test_a_choice_waits_for_a_choice_in_progress(
+        self, connect: Connect, alice: Connection, second_run: int
+    ) -> None:
         with alice.transaction():
             choose(alice, second_run, 1)
             other = connect(alice.info.user)
@@ -209,19 +211,25 @@ class TestRefused:
             choose(alice, run_id, ordinal)
         assert wrong.value.diag.message_detail == "It has 2, from 1."
 
-    def test_questions_to_answer(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
+    def test_questions_to_answer_cannot_be_chosen(
+        self, connection: Connection, worker: HandWorker, alice: Connection
+    ) -> None:
         run_id = carry_out(worker, enter(connection, alice.info.user, form="respond"), [entry(1, None, "Which?")])
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as wrong:
             choose(alice, run_id)
         assert f"pgclarify.reply({run_id}" in (wrong.value.diag.message_hint or "")
 
-    def test_a_run_of_something_else(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
+    def test_a_run_of_another_operation_cannot_be_chosen_from(
+        self, connection: Connection, worker: HandWorker, alice: Connection
+    ) -> None:
         run_id = enter(connection, alice.info.user, operation="clarify")
         worker.answer(run_id)
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="asked nothing back"):
             choose(alice, run_id)
 
-    def test_a_run_that_has_nothing(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
+    def test_a_run_without_questions_cannot_be_chosen_from(
+        self, connection: Connection, worker: HandWorker, alice: Connection
+    ) -> None:
         run_id = carry_out(worker, enter(connection, alice.info.user), [])
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="has nothing to reply to"):
             choose(alice, run_id)
@@ -355,7 +363,7 @@ def test_wrong_arguments_are_refused_before_a_run_is_made(
 
 
 @in_turn("reply, options", [(None, "{}"), (" \n", "{}"), ("x" * 10001, "{}"), ("x", '{"to": 1}')])
-def test_a_reply_that_is_none(alice: Connection, reply: str | None, options: str) -> None:
+def test_a_blank_reply_is_refused(alice: Connection, reply: str | None, options: str) -> None:
     assert state_of(alice, "select pgclarify.reply(1, %s, options => %s)", [reply, options]) == WRONG
 
 

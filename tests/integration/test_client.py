@@ -161,7 +161,7 @@ def test_after_the_timeout_the_run_goes_on(client: Client, model: Server) -> Non
     assert client.result(run_id)
 
 
-def test_consolidating_again(client: Client, model: Server) -> None:
+def test_the_client_consolidates_again(client: Client, model: Server) -> None:
     first = client.clarify("client again and again", top_k=6)
     calls = model.calls
     again = client.consolidate(first[0].run_id, consolidation="conservative")
@@ -170,7 +170,7 @@ def test_consolidating_again(client: Client, model: Server) -> None:
 
 
 @pytest.mark.parametrize("method", ["hybrid", "dense", "lexical"])
-def test_search(client: Client, method: Any) -> None:
+def test_the_client_searches(client: Client, method: Any) -> None:
     found = client.search("driving into Canada or Mexico", top_k=3, method=method)
     assert [result.rank for result in found] == list(range(1, len(found) + 1))
     assert (found[0].document_id, found[0].title, found[0].content) == ("105", *DOCUMENTS[105])
@@ -272,7 +272,9 @@ def test_a_database_without_pgclarify(make_database: Callable[..., str]) -> None
             assert "pgclarify init" in (caught.value.hint or "")
 
 
-def test_nobody_there(connection: Connection, connect: Callable[..., Connection]) -> None:
+def test_calls_without_a_worker_or_server_are_errors(
+    connection: Connection, connect: Callable[..., Connection]
+) -> None:
     client = Client(connection, corpus="empty")
     client.create_corpus("empty")
     with pytest.raises(NoWorker):

@@ -68,7 +68,7 @@ class TestDetecting:
             assert one.probability == pytest.approx(alone.probability, abs=1e-3)
 
 
-def test_rewriting(client: Client, model: Server) -> None:
+def test_the_client_rewrites_a_question(client: Client, model: Server) -> None:
     rewritten = client.rewrite(FOLLOW_UP, SAID, threshold=0.0)
     assert (rewritten.rewritten, rewritten.was_ambiguous) == ("When does Nora Blum have time?", True)
 
@@ -108,7 +108,7 @@ class TestAskingBack:
         with pytest.raises(NotReady):
             client.clarifying_questions(conversation=turn.conversation_id)
 
-    def test_replying(self, client: Client) -> None:
+    def test_a_reply_makes_the_next_question(self, client: Client) -> None:
         asked = client.clarifying_questions("rental car fees", count=2, scheme="standard")
         assert [one.ambiguity_type for one in asked] == [None] * len(asked)
         turn = client.reply(asked[0].run_id, "the cleaning fee")
@@ -122,7 +122,7 @@ class TestAskingBack:
                 client.clarifying_questions("dialogue")
 
 
-def test_listing(client: Client) -> None:
+def test_the_client_lists_answers(client: Client) -> None:
     found = client.list_answers("What costs dollars?", max_answers=3)
 
     assert 1 <= len(found) <= 3
@@ -136,7 +136,7 @@ def test_listing(client: Client) -> None:
     assert client.list_answers("zzzz qqqq?", search="lexical") == []
 
 
-async def test_awaited(service: Service, model: Server) -> None:
+async def test_the_async_client_has_the_same_dialogue(service: Service, model: Server) -> None:
     async with pgclarify.connect_async(as_role(service.dsn, service.asker)) as client:
         assert (await client.detect_ambiguity(FOLLOW_UP)).is_ambiguous
         assert (await client.rewrite(CLEAR, threshold=1.0)).rewritten == CLEAR

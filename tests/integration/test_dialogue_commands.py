@@ -63,7 +63,7 @@ def run(service: Service, model: Server, monkeypatch: pytest.MonkeyPatch, capsys
 
 
 class TestDetect:
-    def test_one(self, run: Run) -> None:
+    def test_a_single_question_is_detected(self, run: Run) -> None:
         done = run("detect-ambiguity", FOLLOW_UP)
         assert done.code == 0
         assert done.out.startswith("Ambiguous, pragmatic: what it refers to is missing  (probability ")
@@ -80,13 +80,15 @@ class TestDetect:
         (clear,) = run("detect-ambiguity", CLEAR, "-o", "threshold=1", "--json").rows
         assert (clear["is_ambiguous"], clear["kind"]) == (False, None)
 
-    def test_with_a_corpus(self, run: Run) -> None:
+    def test_a_corpus_adds_a_reason_and_an_unknown_one_is_an_error(self, run: Run) -> None:
         assert "  - corpus: " in run("detect-ambiguity", "rental car", "--corpus", "rental").out
         done = run("detect-ambiguity", "rental car", "--corpus", "no such")
         assert (done.code, done.out) == (1, "")
         assert "no such" in done.err
 
-    def test_many_in_batches(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_file_of_questions_is_detected_in_batches(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(detecting, "_QUESTIONS_AT_ONCE", 2)
         file = tmp_path / "searches.txt"
         file.write_text(f"{FOLLOW_UP}\n\n{CLEAR}\nrental \x1b[2Jcar\n{FOLLOW_UP}\n{CLEAR}\n")
@@ -109,7 +111,7 @@ class TestDetect:
         assert [line.split()[1] for line in (lines[0], lines[3])] == ["pragmatic", "pragmatic"]
         assert lines[2].endswith("rental \\u001b[2Jcar")
 
-    def test_many_from_standard_input(self, service: Service, model: Server) -> None:
+    def test_questions_from_standard_input_are_detected(self, service: Service, model: Server) -> None:
         finished = subprocess.run(
             [sys.executable, "-m", "pgclarify.cli", "detect-ambiguity", "-", "--json"],
             env={**os.environ, "PGCLARIFY_DATABASE_URL": as_role(service.dsn, service.asker)},
@@ -120,7 +122,7 @@ class TestDetect:
         assert [json.loads(line)["question_ordinal"] for line in finished.stdout.splitlines()] == [1, 2, 3]
 
     @pytest.mark.parametrize("timeout", ["soon", "0s"])
-    def test_a_timeout_that_is_none(self, run: Run, tmp_path: Path, timeout: str) -> None:
+    def test_a_wrong_timeout_is_an_error(self, run: Run, tmp_path: Path, timeout: str) -> None:
         file = tmp_path / "searches.txt"
         file.write_text(CLEAR)
         for arguments in (
@@ -134,7 +136,7 @@ class TestDetect:
             assert "timeout" in done.err
 
 
-def test_rewrite(run: Run) -> None:
+def test_the_command_rewrites_a_question(run: Run) -> None:
     clear = run("detect-ambiguity", "--rewrite", CLEAR, "--history", "Is it insured?", "-o", "threshold=1")
     assert (clear.code, clear.out) == (0, f"{CLEAR}\n")
     assert HINT.search(clear.err)
@@ -197,12 +199,12 @@ class TestList:
         assert "   [1] 1" in done.out
         assert HINT.search(done.out)
 
-    def test_as_json(self, run: Run) -> None:
+    def test_listed_answers_are_printed_as_json(self, run: Run) -> None:
         rows = run("list-answers", "What costs dollars?", "-o", "max_answers=2", "--json").rows
         assert [row["ordinal"] for row in rows] == [1, 2]
         assert all(row["citations"] for row in rows)
 
-    def test_nothing(self, run: Run) -> None:
+    def test_a_list_without_answers_says_so(self, run: Run) -> None:
         done = run("list-answers", "zzzz qqqq?", "-o", "search=lexical")
         assert (done.code, "(no_passage)" in done.out) == (0, True)
         as_json = run("list-answers", "zzzz qqqq?", "-o", "search=lexical", "--json")
@@ -339,7 +341,7 @@ class TestAskBackOnATerminal:
             assert "pgclarify ask " in told
             assert process.wait(60) == 0
 
-    def test_end_of_input(self, service: Service, model: Server) -> None:
+    def test_the_end_of_input_ends_the_dialogue(self, service: Service, model: Server) -> None:
         with on_a_terminal(service, "clarifying-questions", "hire cars") as (terminal, process):
             terminal.read_until("Your reply")
             terminal.type("\x04")

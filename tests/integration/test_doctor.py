@@ -73,14 +73,14 @@ def test_looking_leaves_nothing_behind(doctor: Doctor, database: str, connection
     until(lambda: scalar(connection, loopbacks) == 0)
 
 
-def test_without_a_worker(doctor: Doctor, database: str) -> None:
+def test_the_doctor_reports_a_missing_worker(doctor: Doctor, database: str) -> None:
     code, checks = doctor(database)
     assert code == 1
     assert checks["workers"]["level"] == "problem"
     assert "pgclarify up --detach" in checks["workers"]["remedy"]
 
 
-def test_without_the_schema(doctor: Doctor, make_database: Callable[..., str]) -> None:
+def test_the_doctor_reports_a_missing_schema(doctor: Doctor, make_database: Callable[..., str]) -> None:
     code, checks = doctor(make_database())
     assert code == 1
     assert checks["schema"]["level"] == checks["extension vector"]["level"] == "problem"
@@ -92,7 +92,7 @@ def test_without_the_schema(doctor: Doctor, make_database: Callable[..., str]) -
     ("revision", "command"),
     [("0016", "load its documents anew"), ("9999", "pip install --upgrade")],
 )
-def test_a_schema_of_another_version(
+def test_the_doctor_reports_a_schema_of_another_version(
     doctor: Doctor, database: str, connection: psycopg.Connection[Any], revision: str, command: str
 ) -> None:
     connection.execute("update pgclarify_private.schema_version set version_num = %s", [revision])
@@ -102,7 +102,9 @@ def test_a_schema_of_another_version(
     assert command in checks["schema"]["remedy"]
 
 
-def test_without_dblink(doctor: Doctor, database: str, connection: psycopg.Connection[Any], hire: Hire) -> None:
+def test_the_doctor_reports_missing_dblink(
+    doctor: Doctor, database: str, connection: psycopg.Connection[Any], hire: Hire
+) -> None:
     hire()
     connection.execute("drop extension dblink cascade")
     code, checks = doctor(database)
@@ -145,14 +147,14 @@ def test_a_stranger_is_told_what_to_ask_for(doctor: Doctor, database: str, make_
     assert f"grant pgclarify_user to {role}" in checks["your rights"]["remedy"]
 
 
-def test_a_server_that_does_not_answer(doctor: Doctor) -> None:
+def test_the_doctor_reports_a_server_that_does_not_answer(doctor: Doctor) -> None:
     code, checks = doctor("postgresql://me:sesame@127.0.0.1:1/app")
     assert code == 1
     assert checks["connection"]["level"] == "problem"
     assert "sesame" not in str(checks)
 
 
-def test_ask_without_dblink(
+def test_ask_works_without_dblink(
     service: Service, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], superuser: Any
 ) -> None:
     """The command line waits itself if the server cannot."""
@@ -186,7 +188,7 @@ def test_status_shows_runs_and_errors(
     assert "what goes wrong" in capsys.readouterr().out
 
 
-def test_near_names_of_a_corpus(connection: psycopg.Connection[Any]) -> None:
+def test_similar_names_of_a_corpus_are_suggested(connection: psycopg.Connection[Any]) -> None:
     for name in ("Insurance", "claims 2026", "wiki"):
         connection.execute("select pgclarify.create_corpus(%s)", [name])
     for asked, near in (("insurence", "Insurance"), ("claims2026", "claims 2026"), ("zzz", None)):

@@ -22,7 +22,7 @@ class TestElsewhere:
         variables = environment(as_role(database, desk.user.info.user), None) | {"COLUMNS": "40", "PGTZ": "UTC"}
         return run_command("explain", *arguments, variables=variables, folder=folder)
 
-    def test_on_the_command_line(self, desk: Desk, database: str, tmp_path: Path) -> None:
+    def test_the_command_line_explains_a_run(self, desk: Desk, database: str, tmp_path: Path) -> None:
         run_id = explored(desk)
         done = self.command(desk, database, tmp_path, str(run_id))
         short = self.command(desk, database, tmp_path, str(run_id), "--detail", "stages")
@@ -38,7 +38,7 @@ class TestElsewhere:
         assert done.stderr.startswith("Error: ")
         assert " 999" in done.stderr.splitlines()[0]
 
-    async def test_in_python(self, desk: Desk, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_the_client_explains_a_run(self, desk: Desk, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PGTZ", "UTC")
         run_id = explored(desk)
         url = as_role(database, desk.user.info.user)

@@ -39,7 +39,9 @@ class TestOptions:
             ),
         ],
     )
-    def test_settings(self, connection: Connection, options: dict[str, Any], kept: dict[str, Any]) -> None:
+    def test_options_are_stored_with_their_defaults(
+        self, connection: Connection, options: dict[str, Any], kept: dict[str, Any]
+    ) -> None:
         settings = scalar(connection, "select pgclarify_private.search_settings(10, %s)", json.dumps(options))
         assert settings == kept | {"top_k": 10, "timeout": "60s"}
 

@@ -36,7 +36,7 @@ class TestNeighbors:
     def passage(self, connection: Connection, document_id: str) -> int:
         return int(scalar(connection, "select id from pgclarify.passage where document_id = %s", document_id))
 
-    def test_rows(self, linked: Connection) -> None:
+    def test_rows_are_ranked_by_similarity(self, linked: Connection) -> None:
         rows = linked.execute(
             "select rank, document_id, passage_id, round(similarity::numeric, 3)::text"
             " from pgclarify.neighbors('insurance', '0', %s)",
@@ -49,11 +49,11 @@ class TestNeighbors:
         ]
 
     @in_turn("k, found", [(1, ["10"]), (2, ["10", "25"]), (1000, ["10", "25"])])
-    def test_k(self, linked: Connection, k: int, found: list[str]) -> None:
+    def test_k_limits_the_neighbors(self, linked: Connection, k: int, found: list[str]) -> None:
         assert neighbors(linked, "0", k) == found
 
     @in_turn("k", [0, -1, 1001, None])
-    def test_a_wrong_k(self, linked: Connection, k: int | None) -> None:
+    def test_a_wrong_k_is_refused(self, linked: Connection, k: int | None) -> None:
         call = "select pgclarify.neighbors('insurance', '0', %s, %s::integer)"
         assert state_of(linked, call, [self.passage(linked, "0"), k]) == "22023"
 
@@ -173,7 +173,7 @@ class TestNeighbors:
 
 
 class TestEdge:
-    def test_rows(self, small: Connection, hire: Hire) -> None:
+    def test_rows_are_ranked_by_similarity(self, small: Connection, hire: Hire) -> None:
         load(small, worker := hire(), 0, 10, 25)
         link(worker)
 

@@ -90,7 +90,7 @@ def test_a_schema_that_there_is_no_way_from_is_left_alone(
     assert connection.execute("select count(*) from pgclarify.corpus").fetchone() == (0,)
 
 
-def test_the_schema_is_missing(make_database: Callable[..., str]) -> None:
+def test_checking_a_missing_schema_is_an_error(make_database: Callable[..., str]) -> None:
     with (
         closing(psycopg.connect(make_database(), autocommit=True)) as connection,
         pytest.raises(SchemaMismatch),
@@ -107,7 +107,7 @@ def test_whoever_may_use_pgclarify_may_check_the_schema(
         versions.check_schema(connect(make_role()))
 
 
-def test_no_server(server: str) -> None:
+def test_installing_into_a_missing_database_is_an_error(server: str) -> None:
     with pytest.raises(ServerUnavailable):
         installer.install(in_database(server, "there_is_none"))
 

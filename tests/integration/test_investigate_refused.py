@@ -73,7 +73,7 @@ class TestRefusals:
             ["top_k"],
         ],
     )
-    def test_options(self, worker: HandWorker, alice: Connection, options: Any) -> None:
+    def test_wrong_options_are_refused(self, worker: HandWorker, alice: Connection, options: Any) -> None:
         for call in ("investigate(", "submit('investigate', "):
             query = f"select pgclarify.{call}%s, 'atlas', %s::jsonb)"
             assert state_of(alice, query, [QUESTION, json.dumps(options)]) == WRONG_VALUE
@@ -95,7 +95,7 @@ class TestRefusals:
         assert refused.value.diag.message_hint == f"Pass {hint}"
 
     @in_turn("question", [None, "", " \n", "x" * 10_001])
-    def test_questions(self, worker: HandWorker, alice: Connection, question: str | None) -> None:
+    def test_wrong_questions_are_refused(self, worker: HandWorker, alice: Connection, question: str | None) -> None:
         for call in ("investigate(", "submit('investigate', "):
             assert state_of(alice, f"select pgclarify.{call}%s, 'atlas')", [question]) == WRONG_VALUE
 
@@ -214,7 +214,9 @@ class TestRefusals:
         assert told[0].startswith("investigate in atlas")
 
     @pytest.mark.committed
-    def test_too_late(self, worker: HandWorker, alice: Connection) -> None:
+    def test_a_timeout_names_the_run_and_the_statement_that_reads_it(
+        self, worker: HandWorker, alice: Connection
+    ) -> None:
         with pytest.raises(psycopg.Error) as late:
             alice.execute("select pgclarify.investigate('x', 'atlas', '{\"timeout\": \"0.1s\"}')")
         assert late.value.sqlstate == "PC002"

@@ -130,7 +130,7 @@ def test_inside_a_frozen_snapshot(asker: Connection, model: Server) -> None:
     assert inside == [("the rental car", ["108"], 2)]
 
 
-def test_the_command(service: Service, model: Server, tmp_path: Path) -> None:
+def test_the_command_prints_steps_proof_and_json(service: Service, model: Server, tmp_path: Path) -> None:
     done = investigate(service, tmp_path, QUESTION, "--corpus", CORPUS, "--option", "max_steps=4")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()

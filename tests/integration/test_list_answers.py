@@ -151,15 +151,15 @@ class TestRefusals:
             ["top_k"],
         ],
     )
-    def test_options(self, asker: Connection, options: Any) -> None:
+    def test_wrong_options_are_refused_before_a_run_is_made(self, asker: Connection, options: Any) -> None:
         statement = "select pgclarify.list_answers('Which options are refused?', options => %s)"
         assert state_of(asker, statement, [json.dumps(options)]) == WRONG_VALUE
         entered = "select count(*) from pgclarify.run where question = 'Which options are refused?'"
         assert scalar(asker, entered) == 0
 
     @pytest.mark.parametrize("question", [None, "", " \n", "x" * 10_001])
-    def test_questions(self, asker: Connection, question: str | None) -> None:
+    def test_wrong_questions_are_refused(self, asker: Connection, question: str | None) -> None:
         assert state_of(asker, "select pgclarify.list_answers(%s)", [question]) == WRONG_VALUE
 
-    def test_corpora(self, asker: Connection) -> None:
+    def test_an_unknown_corpus_is_refused(self, asker: Connection) -> None:
         assert state_of(asker, "select pgclarify.list_answers('x', 'no such')") == NO_SUCH_OBJECT

@@ -166,7 +166,7 @@ class TestLexical:
     def test_a_question_is_words_and_nothing_else(self, car_and_cart: Connection, question: str) -> None:
         assert [key for key, _ in lexical(car_and_cart, question)] == (["1"] if "car" in question else [])
 
-    def test_quotes_in_lexemes(self, connection: Connection, hire: Hire) -> None:
+    def test_lexemes_may_contain_quotes(self, connection: Connection, hire: Hire) -> None:
         """The parser keeps them in paths of URLs."""
         connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
         add_all(connection, {"1": "see example.org/o'brien", "2": "see example.org/others"})

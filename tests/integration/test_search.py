@@ -20,7 +20,7 @@ QUESTION = "when is it open ?"
 
 
 @pytest.mark.parametrize("method", ["dense", "lexical", "hybrid"])
-def test_search(asker: Connection, model: Server, method: str) -> None:
+def test_a_search_ranks_passages(asker: Connection, model: Server, method: str) -> None:
     calls = model.calls
     rows = asker.execute(
         """

@@ -94,7 +94,9 @@ def model(connection: Connection, connect: Connect, make_role: MakeRole) -> Desk
         ("bagaż", POLISH, "simple", "language"),
     ],
 )
-def test_without_a_language_model(rules: Desk, question: str, content: str | None, config: str, code: str) -> None:
+def test_runs_without_a_language_model_say_so_by_code(
+    rules: Desk, question: str, content: str | None, config: str, code: str
+) -> None:
     rules.add("c", content, config)
     assert rules.code(rules.ask(question)) == code
 
@@ -106,7 +108,7 @@ def test_a_threshold_is_named_where_a_language_is_not_the_cause(rules: Desk) -> 
     assert rules.code(rules.ask("luggage", "d", stop_code="threshold")) == "language"
 
 
-def test_with_a_language_model(model: Desk) -> None:
+def test_runs_with_a_language_model_have_their_stop_code(model: Desk) -> None:
     model.add("c", GERMAN)
     model.add("empty", None)
     assert model.code(model.ask("luggage")) == "not_answered"
@@ -124,7 +126,7 @@ def test_a_search_by_words_in_another_language_than_the_corpus(model: Desk) -> N
     assert model.code(model.ask("zebras", options='{"search": "lexical"}')) == "no_passage"
 
 
-def test_wait_and_result_say_it(rules: Desk) -> None:
+def test_wait_and_result_show_the_stop_code(rules: Desk) -> None:
     rules.add("c", LUGGAGE)
     run_id = rules.ask("luggage")
     waited = rules.asker.execute("select interpretations, stop_code from pgclarify.wait(array[%s])", [run_id])
@@ -161,7 +163,7 @@ def test_only_what_a_language_model_judged_is_a_gap(rules: Desk, connection: Con
     assert asked == [("Does travel insurance pay for lost luggage?", 0, 1), ("pizza", 1, 0), ("towing", 0, 1)]
 
 
-def test_explain_says_it(rules: Desk) -> None:
+def test_explain_shows_the_stop_code(rules: Desk) -> None:
     rules.add("c", LUGGAGE)
     run_id = rules.ask("luggage")
     lines = [row[0] for row in rules.asker.execute("select pgclarify.explain(%s)", [run_id])]
