@@ -122,6 +122,7 @@ citation = Table(
     Column("answer", Text),
     Column("requested_by", Text),
     Column("created_at", DateTime(timezone=True)),
+    Column("document_updated_at", DateTime(timezone=True)),
     ForeignKeyConstraint(["run_id", "ordinal"], ["interpretation.run_id", "interpretation.ordinal"]),
 )
 
