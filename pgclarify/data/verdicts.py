@@ -29,7 +29,8 @@ class Reading:
     """The reading that a verifier finds in one passage, with its answer and the quote that proves it.
 
     Attributes:
-        is_weak: True for an answer that only counts in the top passage of a search.
+        is_weak: True for an answer that only counts in the top passage of a search, because its sentence lacks words
+            of the question.
     """
 
     interpretation: str

@@ -13,6 +13,7 @@ from pgclarify.language.names import content_words
 from pgclarify.language.number_words import digits, numbers
 from pgclarify.language.numbers import find_quantities, write_numbers
 from pgclarify.language.quotes import fold, without_accents
+from pgclarify.language.rivals import codes
 from pgclarify.language.stems import singular, stem
 from pgclarify.language.words import (
     COMMON,
@@ -152,7 +153,8 @@ def unmentioned_names(question: str, text: str) -> list[str]:
     """List the names, years and numbers of a question that a text does not mention.
 
     A name is mentioned by half of its words, by words with the same beginning ("Asian" for "Asia"), and by its
-    initials. A year is mentioned by its decade, and a decade by its years.
+    initials. A year is mentioned by its decade, and a decade by its years. An identifier is mentioned only as a whole:
+    INV-9 is not INV-99.
 
     Args:
         question: An English question, with names capitalized.
@@ -243,6 +245,8 @@ def _mentions(text: str) -> _Mentions:
 
 
 def _is_mentioned(word: str, text: str) -> bool:
+    if codes(word):
+        return codes(word) <= codes(text)
     pieces = _pieces(word)
     # Most names occur literally, and listing everything else that a text mentions takes long.
     if not pieces or not _plain_pieces(text).isdisjoint(pieces):

@@ -7,13 +7,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pgclarify.algorithms.opposites import sense_of, spell_negations
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.language.amounts import has_amounts
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.numbers import write_numbers
 from pgclarify.language.quotes import find_quote
+from pgclarify.language.rivals import names_rival, says_opposite
 from pgclarify.language.sentences import Kind, Sentence, split_sentences
+from pgclarify.language.stems import singular
 from pgclarify.language.support import (
     counts_parts,
     is_english,
@@ -22,8 +25,9 @@ from pgclarify.language.support import (
     topic_of,
     unmentioned_names,
 )
-from pgclarify.language.words import folded_words
+from pgclarify.language.words import NO_CONTENT, YES_OR_NO, distinct_words, folded_words
 
+_NO_CONTENT: Final = frozenset(map(singular, NO_CONTENT))
 # A quote of fewer words is read together with its sentence.
 _CLAUSE: Final = 4
 # If a reading has this many words that neither its quote nor the rest of the passage has, it is not answered there.
@@ -84,7 +88,7 @@ def check_quote(
         return Refusal.ANSWER_NOT_QUOTED if is_translated else _quoted(wider if is_short else span, passage)
     if is_foreign(reading.interpretation) or is_foreign(question):
         checks = frozenset(checks) - {Refusal.ABOUT_ANOTHER, Refusal.BESIDE_THE_POINT}
-    if Refusal.ABOUT_ANOTHER in checks and _is_about_another(reading, question, passage):
+    if Refusal.ABOUT_ANOTHER in checks and _is_about_another(reading, question, passage, wider, sentences):
         return Refusal.ABOUT_ANOTHER
     if not is_short and _refusal(reading, question, passage, span, sentences, checks) is None:
         return _quoted(span, passage)
@@ -138,10 +142,36 @@ def _is_translated(reading: Reading, question: str, passage: Passage) -> bool:
     return not says_answer(reading.answer, texts, asked=question, are_foreign=True)
 
 
-def _is_about_another(reading: Reading, question: str, passage: Passage) -> bool:
-    """Whether the passage lacks a name, year or number of the reading or of the question."""
+def _is_about_another(
+    reading: Reading, question: str, passage: Passage, span: tuple[int, int], sentences: Sequence[Sentence]
+) -> bool:
+    """Whether the passage lacks a name, year or number of the reading or of the question, or its proof has another."""
     text = "\n".join((*_headings(passage), passage.content))
-    return any(unmentioned_names(asked, text) for asked in (reading.interpretation, question))
+    quote = passage.content[slice(*span)]
+    support = "\n".join((*_headings(passage), *_leading(span, sentences), *_before(span, sentences), quote))
+    asked = (reading.interpretation, question)
+    return any(
+        unmentioned_names(one, text)
+        or names_rival(one, support)
+        or says_opposite(one, quote, reading.answer)
+        or _is_denied(one, quote, reading.answer)
+        for one in asked
+    )
+
+
+def _is_denied(asked: str, quote: str, answer: str) -> bool:
+    """Whether a quote negates a word that a question affirms, and the answer does not: "not open on Saturdays"."""
+    if not YES_OR_NO.isdisjoint(distinct_words(answer)):
+        return False
+    question, given, said = (sense_of(spell_negations(text)) for text in (asked, answer, quote))
+    return not given.negated and bool((said.negated & question.affirmed) - _NO_CONTENT)
+
+
+def _before(span: tuple[int, int], sentences: Sequence[Sentence]) -> list[str]:
+    """Return the sentence before a quote that begins with a pronoun, because that names its thing."""
+    first = next((place for place, one in enumerate(sentences) if one.end > span[0]), 0)
+    is_leaning = first > 0 and _PRONOUN.match(sentences[first].text) is not None
+    return [sentences[first - 1].text] if is_leaning else []
 
 
 def _headings(passage: Passage) -> list[str]:

@@ -31,7 +31,7 @@ _REASONS: Final[dict[StopCode | Refusal, str]] = {
     Refusal.FRAGMENT: "the quote is too short to prove the answer",
     Refusal.ANSWER_NOT_QUOTED: "the quote does not say the answer",
     Refusal.BESIDE_THE_POINT: "the quote does not speak of what the reading asks",
-    Refusal.ABOUT_ANOTHER: "the passage does not mention what the reading names",
+    Refusal.ABOUT_ANOTHER: "the passage, or the quote, is about another thing than the question",
     Refusal.NOT_CONFIRMED: NOT_FOUND,
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgclarify.language.sentences import Kind
 from pgclarify.language.words import content_stems, word_set, words
@@ -45,6 +45,8 @@ _MEANT = re.compile(
     r"|\bbefore\b(?=[,;:)]|$)"
 )
 _ADVERBS = word_set("also always usually often then thus therefore normally generally only still now")
+# They stand around the text of a heading.
+_MARKS = "#=*_ -\u00b6"
 _MOST_ASKED = 3
 _MOST_SUBJECT_WORDS = 8
 _MOST_TERM_WORDS = 6
@@ -98,9 +100,12 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
         items = "; ".join(" ".join(item.split()).rstrip(" .;,") for item in evidence.items)
         answer = f"{answer}: {items}" if answer else items
         is_about = is_about or query.stems <= content_stems(text)
-    if not is_about and opens_section(query, evidence, topic, passage):
+    if not is_about and (section := section_of(query, evidence, topic, passage)):
         # The first sentence below a heading is about the heading, even if its subject is another.
         subject, answer, is_about = "", text.rstrip(" ."), True
+        if content_stems(section) != content_stems(topic.name):
+            # The stored headings are those of the first section of the passage.
+            topic = replace(topic, headings=())
     if not is_about or _is_open(answer) or is_cut(subject) or is_cut(answer) or "?" in subject:
         return None
     return Phrase(in_context(_name(query, subject, passage), topic), answer, evidence.term or evidence.text)
@@ -129,16 +134,24 @@ def _is_about(query: QuestionTerms, subject: str, answer: str, text: str, topic:
     return is_subject or (is_near and query.stems <= here | content_stems(text))
 
 
-def opens_section(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: str) -> bool:
-    """Return whether a sentence is the first below a heading that has the words of the query and no others."""
-    is_first = not evidence.before and not evidence.term and evidence.kind is Kind.PROSE
-    is_heading = not is_question(query.text) and content_stems(topic.name) == query.stems
-    return is_first and is_heading and stands_below(topic.name, evidence, passage)
+def section_of(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: str) -> str:
+    """Return the title or heading that has the words of the query and no others, if a sentence is the first below it.
+
+    Returns:
+        "" if the sentence stands elsewhere, or if the query is a question.
+    """
+    if evidence.term or evidence.kind is not Kind.PROSE or is_question(query.text):
+        return ""
+    lines = [line.strip(_MARKS) for line in passage[: evidence.start].splitlines()]
+    above = next((line for line in reversed(lines) if line), "")
+    # A passage with a heading may continue its section. The title of a document without headings stands above its text.
+    heading = above or (topic.title if not topic.is_sectioned else "")
+    return heading if content_stems(heading) == query.stems else ""
 
 
 def stands_below(heading: str, evidence: Evidence, passage: str) -> bool:
     """Return whether only marks stand between a heading and a piece of the passage."""
-    above = passage[: evidence.start].rstrip("#=*_ -\n\u00b6")
+    above = passage[: evidence.start].rstrip(f"{_MARKS}\n")
     return bool(heading) and above.lower().endswith(heading.lower().rstrip("\u00b6"))
 
 

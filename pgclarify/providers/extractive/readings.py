@@ -116,7 +116,9 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     is_scheme_itself = content_stems(answer) <= content_stems(topic.scheme)
     if topic.scheme and not is_scheme_itself:
         question = stand_alone(topic, question)
-    return Reading(question, answer, quote, is_weak=True)
+    # The reader is surer of a sentence than it should be if that lacks words of the question.
+    is_weak = not asked.query.stems <= topic.stems | content_stems(quote)
+    return Reading(question, answer, quote, is_weak)
 
 
 def _is_in_condition(asked: Asked, sentence: str, answer: str) -> bool:

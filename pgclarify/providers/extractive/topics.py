@@ -45,12 +45,14 @@ class Topic:
         headings: Cleaned headings, outermost first, without those that say nothing or repeat the title.
         text: Title and headings, as the context of every sentence.
         stems: Stems of the words in text.
+        is_sectioned: Whether the passage has a heading, also one that says nothing.
     """
 
     title: str
     headings: tuple[str, ...]
     text: str
     stems: frozenset[str]
+    is_sectioned: bool
 
     @property
     def name(self) -> str:
@@ -74,7 +76,7 @@ def read_topic(title: str | None, heading: str | None, passage: str) -> Topic:
     cores = [_core(part) for part in (plain_title, *plain_headings)]
     named = [_in_sentence(part, passage) if _says_something(part) else "" for part in cores]
     headings = tuple(part for part in named[1:] if part and part.lower() != named[0].lower())
-    return Topic(named[0], headings, text, content_stems(text) if text else frozenset())
+    return Topic(named[0], headings, text, content_stems(text) if text else frozenset(), bool(heading))
 
 
 def is_scheme(phrase: str) -> bool:

@@ -20,7 +20,7 @@ from pgclarify.language.words import coverage, words
 from pgclarify.protocols import Begin, Embedder, SpanReader
 from pgclarify.providers.extractive.answer_types import AnswerType
 from pgclarify.providers.extractive.evidence import Evidence, gather_evidence
-from pgclarify.providers.extractive.phrases import opens_section
+from pgclarify.providers.extractive.phrases import section_of
 from pgclarify.providers.extractive.readings import Asked, read_evidence, read_span
 from pgclarify.providers.extractive.relevance import is_relevant
 from pgclarify.providers.extractive.scoring import THRESHOLD, features, probability, probability_of_span
@@ -30,7 +30,7 @@ from pgclarify.vocabulary import StopCode
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-12"
+PROMPT_VERSION: Final = "extractive-13"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -191,8 +191,8 @@ def _read(completion: Completion) -> Reading | StopCode:
 
 def _context(asked: Asked, evidence: Evidence, topic: Topic, content: str) -> str:
     """Return a piece with its context for the comparison: a heading, an introduction or the sentence before."""
-    if opens_section(asked.query, evidence, topic, content):
-        return f"{topic.name}\n{evidence.text}"
+    if section := section_of(asked.query, evidence, topic, content):
+        return f"{section}\n{evidence.text}"
     if evidence.items:
         return evidence.text if evidence.lead else f"{topic.name}\n{evidence.text}"
     # The header is cut, because a long one would be compared with every row of its table.

@@ -226,8 +226,25 @@ def test_a_verdict_that_its_passage_supports_is_kept(
     [
         (MUSEUM, None, "When does the Lindvik Harbor Museum open?", "9 am", "It opens at nine.", Refusal.UNPROVEN),
         # The quote is one word, and its whole sentence does not give the answer either.
-        (MUSEUM, None, "When does the Lindvik Harbor Museum close?", "11:45 pm", "the", Refusal.FRAGMENT),
+        (MUSEUM, None, "When does the Lindvik Harbor Museum serve lunch?", "11:45 pm", "the", Refusal.FRAGMENT),
         (MUSEUM, None, "When does the Ortval Opera close in 2031?", "11:45 pm on Mars", "the", Refusal.ABOUT_ANOTHER),
+        # The quote is about another thing, or denies what is asked.
+        (
+            "The Alpina chair costs 240 euros. The Nordic desk costs 610 euros. Both are from the store.",
+            "Furniture",
+            "How much does the Alpina desk cost?",
+            "240 euros",
+            "The Alpina chair costs 240 euros.",
+            Refusal.ABOUT_ANOTHER,
+        ),
+        (
+            "The gym is not open on Saturdays. Towels are free for the members.",
+            "Gym",
+            "When is the gym open?",
+            "Saturdays",
+            "The gym is not open on Saturdays.",
+            Refusal.ABOUT_ANOTHER,
+        ),
         # Names, years and numbers that the passage does not have.
         (
             MUSEUM,

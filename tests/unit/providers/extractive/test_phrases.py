@@ -121,6 +121,16 @@ def test_the_first_sentence_below_a_heading_tells_of_it() -> None:
     assert readings("backup", "## Backup\n\nThis saves all documents and runs.", "Operations", "Backup") == []
 
 
+def test_each_heading_and_the_title_of_a_document_are_readings_of_their_own() -> None:
+    handbook = "# Expenses\n\nSend receipts within 30 days.\n\n# Parking\n\nSpaces are assigned by the front desk."
+    assert readings("parking", handbook, "Staff handbook", "Expenses") == [
+        ("parking (staff handbook)", "Spaces are assigned by the front desk")
+    ]
+    assert readings("fire drill", "Leave by the stairs. Lifts must not be used.", "Fire drill") == [
+        ("fire drill", "Leave by the stairs")
+    ]
+
+
 def test_a_term_is_what_its_definition_tells_of() -> None:
     content = "`-w` `--no-password`\n:   Never issue a password prompt. The server may refuse.\n\n`-v`\n:   Be verbose."
     assert readings("password", content, "createuser", "Options") == [

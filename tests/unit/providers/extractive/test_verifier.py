@@ -76,12 +76,13 @@ async def test_a_whole_question_is_its_own_reading(embedder: BagOfWords) -> None
 @pytest.mark.parametrize(
     ("question", "content", "is_weak"),
     [
-        ("Who leads the research group?", "Dr. Helen Marsh leads the research group.", True),
+        ("Who leads the research group?", "Dr. Helen Marsh leads the research group.", False),
+        ("Who leads the famous research group?", "Dr. Helen Marsh leads the research group.", True),
         ("May interns sign contracts?", "Interns may not sign contracts.", False),
         ("interns", "Interns may not sign contracts.", False),
     ],
 )
-async def test_answers_that_only_the_reader_finds_are_weak(
+async def test_answers_of_the_reader_are_weak_if_words_of_the_question_are_missing(
     embedder: BagOfWords, question: str, content: str, is_weak: bool
 ) -> None:
     reading = await judge(embedder, question, passage(content))
