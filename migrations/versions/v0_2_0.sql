@@ -243,7 +243,6 @@ CREATE TABLE pgclarify_private.neighborhood (
     neighbor_document_ids TEXT[] NOT NULL,
     neighbor_ids BIGINT[] NOT NULL,
     similarities REAL[] NOT NULL,
-    CONSTRAINT neighborhood_pk PRIMARY KEY (embedding_space_id, document_id, passage_id),
     CONSTRAINT neighborhood_arrays_are_parallel CHECK (cardinality(neighbor_document_ids) = cardinality(neighbor_ids) and cardinality(similarities) = cardinality(neighbor_ids))
 )
  PARTITION BY list (embedding_space_id);
@@ -256,7 +255,6 @@ COMMENT ON COLUMN pgclarify_private.neighborhood.neighbor_document_ids IS 'Docum
 ALTER TABLE pgclarify_private.neighborhood ALTER COLUMN neighbor_document_ids SET STATISTICS 0;
 COMMENT ON COLUMN pgclarify_private.neighborhood.neighbor_ids IS 'The nearest passages, at most corpus.graph_degree. Indexed together with passage_id: when a passage is removed, the index finds its own list and those that contain it.';
 COMMENT ON COLUMN pgclarify_private.neighborhood.similarities IS 'How near each neighbor is, falling: cosine similarity, or lexical similarity from 0 to 1.';
-CREATE INDEX neighborhood_passage_ids_idx ON pgclarify_private.neighborhood USING gin (array_append(neighbor_ids, passage_id));
 
 CREATE TABLE pgclarify_private.passage (
     corpus_id BIGINT NOT NULL,
@@ -271,7 +269,6 @@ CREATE TABLE pgclarify_private.passage (
     readers name[],
     lexemes TSVECTOR NOT NULL,
     lexeme_count INTEGER NOT NULL,
-    CONSTRAINT passage_pk PRIMARY KEY (corpus_id, document_id, id),
     CONSTRAINT passage_ordinal_counts_from_one CHECK (ordinal >= 1),
     CONSTRAINT passage_offsets_are_ordered CHECK (0 <= start_char and start_char < end_char)
 )
@@ -293,15 +290,12 @@ COMMENT ON COLUMN pgclarify_private.passage.readers IS 'Readers of the document.
 COMMENT ON COLUMN pgclarify_private.passage.lexemes IS 'Title, heading and content in the corpus''s language, with positions.';
 ALTER TABLE pgclarify_private.passage ALTER COLUMN lexemes SET STATISTICS 0;
 COMMENT ON COLUMN pgclarify_private.passage.lexeme_count IS 'Number of its lexemes, with repetitions: the passage''s length in BM25.';
-CREATE INDEX passage_lexemes_idx ON pgclarify_private.passage USING gin (lexemes) WITH (gin_pending_list_limit = 256);
-CREATE INDEX passage_readers_idx ON pgclarify_private.passage USING gin (coalesce(readers, '{""}'::name[])) WITH (fastupdate = off);
 
 CREATE TABLE pgclarify_private.passage_embedding (
     embedding_space_id BIGINT NOT NULL,
     document_id TEXT NOT NULL,
     passage_id BIGINT NOT NULL,
-    vector @extschema:vector@.halfvec NOT NULL,
-    CONSTRAINT passage_embedding_pk PRIMARY KEY (embedding_space_id, document_id, passage_id)
+    vector @extschema:vector@.halfvec NOT NULL
 )
  PARTITION BY list (embedding_space_id);
 COMMENT ON TABLE pgclarify_private.passage_embedding IS 'A passage''s vector in a space. One partition for each space, with an HNSW index over vector::halfvec(dimensions).';

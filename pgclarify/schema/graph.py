@@ -32,13 +32,12 @@ neighborhood = Table(
         ARRAY(REAL),
         "How near each neighbor is, falling: cosine similarity, or lexical similarity from 0 to 1.",
     ),
-    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id"),
+    # Without keys and indexes: each partition has its own, see sql/corpora/partition.sql.
     CheckConstraint(
         "cardinality(neighbor_document_ids) = cardinality(neighbor_ids)"
         " and cardinality(similarities) = cardinality(neighbor_ids)",
         name="neighborhood_arrays_are_parallel",
     ),
-    Index("neighborhood_passage_ids_idx", text("array_append(neighbor_ids, passage_id)"), postgresql_using="gin"),
     postgresql_partition_by="list (embedding_space_id)",
     comment=(
         "A passage's nearest passages in a space, nearest first. One partition for each space; view edge has one row "

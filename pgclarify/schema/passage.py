@@ -1,7 +1,7 @@
 """Passages, their vectors, and in how many of them each word occurs."""
 
 from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy import BigInteger, CheckConstraint, Index, Integer, PrimaryKeyConstraint, Table, Text, text
+from sqlalchemy import BigInteger, CheckConstraint, Integer, PrimaryKeyConstraint, Table, Text
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, TSVECTOR
 
 from pgclarify.schema.base import Name, column, metadata
@@ -43,18 +43,9 @@ passage = Table(
         has_statistics=False,
     ),
     column("lexeme_count", Integer, "Number of its lexemes, with repetitions: the passage's length in BM25."),
-    PrimaryKeyConstraint("corpus_id", "document_id", "id"),
+    # Without keys and indexes: each partition has its own, see sql/corpora/partition.sql.
     CheckConstraint("ordinal >= 1", name="passage_ordinal_counts_from_one"),
     CheckConstraint("0 <= start_char and start_char < end_char", name="passage_offsets_are_ordered"),
-    # What a worker stores goes into a list of so many kB, and from there into the index together, with much less WAL.
-    # Each search reads the list, so it is short.
-    Index("passage_lexemes_idx", "lexemes", postgresql_using="gin", postgresql_with={"gin_pending_list_limit": "256"}),
-    Index(
-        "passage_readers_idx",
-        text("coalesce(readers, '{\"\"}'::name[])"),
-        postgresql_using="gin",
-        postgresql_with={"fastupdate": "off"},
-    ),
     postgresql_partition_by="list (corpus_id)",
     comment="A chunk of a document. One partition for each corpus that is not distributed.",
 )
@@ -66,7 +57,7 @@ passage_embedding = Table(
     column("document_id", Text, "The document.", has_statistics=False),
     column("passage_id", BigInteger, "The passage."),
     column("vector", HALFVEC, "Unit length, with the space's dimensions.", has_statistics=False),
-    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id"),
+    # Without keys and indexes, too.
     postgresql_partition_by="list (embedding_space_id)",
     comment=(
         "A passage's vector in a space. One partition for each space, with an HNSW index over "

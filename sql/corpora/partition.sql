@@ -68,6 +68,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_partition text;
+    v_statement text;
 begin
     select pgclarify_private.partition_name(pg_class.relname::text, add_partition.key) into strict v_partition
     from pg_class
@@ -75,9 +76,29 @@ begin
     -- Created as a plain table and attached, because CREATE TABLE … PARTITION OF would lock the parent against every
     -- search until the end of the transaction. With the CHECK, ATTACH needs no scan.
     execute format(
-        'create table %s (like %s including defaults including constraints including indexes including comments)',
+        'create table %s (like %s including defaults including constraints including comments)',
         v_partition, add_partition.parent
     );
+    -- The parent has no key and no index: a restored dump could not attach partitions to those of an extension.
+    foreach v_statement in array case add_partition.parent
+        when 'pgclarify_private.passage'::regclass then array[
+            'alter table %s add primary key (corpus_id, document_id, id)',
+            -- What a worker stores goes into a list of so many kB, and from there into the index together, with much less
+            -- WAL. Each search reads the list, so it is short.
+            'create index on %s using gin (lexemes) with (gin_pending_list_limit = 256)',
+            'create index on %s using gin (coalesce(readers, ''{""}''::name[])) with (fastupdate = off)'
+        ]
+        when 'pgclarify_private.passage_embedding'::regclass then array[
+            'alter table %s add primary key (embedding_space_id, document_id, passage_id)'
+        ]
+        when 'pgclarify_private.neighborhood'::regclass then array[
+            'alter table %s add primary key (embedding_space_id, document_id, passage_id)',
+            'create index on %s using gin (array_append(neighbor_ids, passage_id))'
+        ]
+    end
+    loop
+        execute format(v_statement, v_partition);
+    end loop;
     perform pgclarify_private.leave_out_statistics(v_partition::regclass, add_partition.parent);
     execute format(
         'alter table %s add constraint is_in_partition check (%I = %s)',
