@@ -214,7 +214,7 @@ def submit(
     connection: product.Connection, questions: Sequence[Question], retrieval: str, budget: int, verify: str
 ) -> Mapping[Question, int]:
     """Submit questions, and return the run of each question."""
-    options = {"retrieval": retrieval, "budget": budget, "verify": verify}
+    options = {"retrieval": retrieval, "max_passages": budget, "verify": verify}
     run_ids: dict[Question, int] = {}
     for corpus in sorted({one.corpus for one in questions}):
         mine = [one for one in questions if one.corpus == corpus]

@@ -41,9 +41,9 @@ from training.splits import is_for_training
 _QUOTED = 80
 _WAYS: Mapping[str, Mapping[str, object]] = {
     "clarify": {},
-    "ask_back": {"ask_back": "auto"},
+    "ask_back": {"ask_back": "when_vague"},
     "adaptive": {"retrieval": "adaptive"},
-    "adaptive, ask_back": {"retrieval": "adaptive", "ask_back": "auto"},
+    "adaptive, ask_back": {"retrieval": "adaptive", "ask_back": "when_vague"},
 }
 
 

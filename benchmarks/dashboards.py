@@ -155,8 +155,8 @@ _MAKE = (
     select
         operation, 1 + meaning %% %(corpora)s, 'corpus ' || 1 + meaning %% %(corpora)s,
         'What about ' || md5(meaning::text) || ', and where does it say so?', vector, 'all-MiniLM-L6-v2',
-        '{"embed": "question_answer", "top_k": 20, "budget": 20, "search": "hybrid", "retrieval": "fixed", "refresh": 0,
-          "singletons": "keep", "consolidation": "default"}',
+        '{"top_k": 20, "max_passages": 20, "method": "hybrid", "retrieval": "fixed", "refresh": 0, "singletons": "keep",
+          "consolidation": "default"}',
         asker, pgclarify_private.role_oid(asker), sha256(number::text::bytea), status,
         case when status = 'failed' then 'the endpoint was gone' end, case when status = 'failed' then 'PC013' end, 1,
         1 + number %% 20, number / 1000, 'model-' || number %% 3, '1', 20, 3, 20000, 800, 0.0123, asked_at,

@@ -127,7 +127,7 @@ async def _explore(context: RunContext, question: str, vector: NDArray[np.float3
     """Explore as `search` does, and return the number of passages that only the graph found."""
     query = Query(question, vector, "hybrid", "both")
     first = await find_first(context, query, depth=_BUDGET)
-    explored = await explore_passages(context, query, first=first, scorer=by_signal, budget=_BUDGET)
+    explored = await explore_passages(context, query, first=first, scorer=by_signal, max_passages=_BUDGET)
     assert len(explored) == _BUDGET
     await context.stores.passages.record_candidates(context.run, explored[:_TOP_K])
     found = {one.passage.passage_id for one in first}

@@ -86,10 +86,13 @@ def measure(
                 ranked = find("dense", method=method)
                 yield Found(plain, "", "", ranked)
                 yield Found(
-                    f"{plain}, scored again", "", plain, find("dense", method=method, reranker="signal", budget=budget)
+                    f"{plain}, scored again",
+                    "",
+                    plain,
+                    find("dense", method=method, reranker="signal", max_passages=budget),
                 )
                 for graph in _GRAPHS:
-                    explored = find(graph, method="adaptive", search=method, budget=budget)
+                    explored = find(graph, retrieval="adaptive", method=method, max_passages=budget)
                     yield Found(f"adaptive after {plain}", graph, plain, explored)
                     neighbors = _neighbors(connection, graph)
                     known = [

@@ -28,8 +28,8 @@ async def clarify(context: RunContext) -> Ending:
 
     Args:
         context: The run. With settings["retrieval"] adaptive, the verdicts decide which passages are judged and how
-            many, at most settings["budget"]. With fixed (the default), the first settings["top_k"] are judged, or
-            settings["budget"] if that is less. With settings["reranker"], passages are first ranked again. With
+            many, at most settings["max_passages"]. With fixed (the default), the first settings["top_k"] are judged, or
+            settings["max_passages"] if that is less. With settings["reranker"], passages are first ranked again. With
             settings["verify"] model, the language model must confirm each answer. With settings["ask_back"] auto, all
             this is only for questions that a single pass does not answer.
 
@@ -53,7 +53,7 @@ async def _judged(context: RunContext, embedder: Embedder) -> list[tuple[Candida
     confirmation = Confirmation(context) if settings.get("verify") == "model" else None
     reading_embedder = await context.reading_embedder()
     judge = PassageJudge(context, reading_embedder, confirmation)
-    if settings.get("ask_back") == "auto":
+    if settings.get("ask_back") == "when_vague":
         answered = await OnePass(context, reading_embedder, first_stage, judge, confirmation).carry_out()
         if answered is not None:
             return [answered]

@@ -82,16 +82,16 @@ class _Survey:
         self._at_most = 0
         self._passages = 0
         settings = self._run.settings
-        self._method: str = settings["search"]
+        self._method: str = settings["method"]
         self._top_k: int = settings["top_k"]
-        self._budget: int = settings.get("budget", self._top_k)
+        self._max_passages: int = settings.get("max_passages", self._top_k)
         self._most_verdicts = most_verdicts(settings)
         self._reranker: str | None = settings.get("reranker")
         self._reranker_at_endpoint: Completer | None = None
         if self._reranker is not None and self._reranker.startswith(AT_ENDPOINT):
             self._reranker_at_endpoint = context.models.rerankers.at_endpoint(self._reranker)
         self._is_adaptive = settings.get("retrieval") == "adaptive"
-        self._asks_back = settings.get("ask_back") == "auto"
+        self._asks_back = settings.get("ask_back") == "when_vague"
         self._confirms = settings.get("verify") == "model"
         self._is_extractive = self._completer.provider == _EXTRACTIVE
 
@@ -147,7 +147,7 @@ class _Survey:
             return list(questions)
         rankings, _ = await self._rank(questions, questions, depth=self._top_k)
         shown = {
-            question: cut_evidence(ranked(found[: self._budget]), READ_TOKENS)
+            question: cut_evidence(ranked(found[: self._max_passages]), READ_TOKENS)
             for question, found in zip(questions, rankings, strict=True)
             if found
         }
@@ -201,7 +201,7 @@ class _Survey:
         self._at_most += self._expected.calls - before
         if self._is_adaptive and not self._is_extractive:
             # Neighbors may add further passages, unless the search has found all there are.
-            unseen = [self._budget - len(found) for found in judged if len(found) >= self._top_k]
+            unseen = [self._max_passages - len(found) for found in judged if len(found) >= self._top_k]
             self._expected.add("verdict", sum(unseen))
             if self._confirms:
                 self._expected.add("confirmation", ceil(sum(unseen) / AT_ONCE))

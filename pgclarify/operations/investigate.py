@@ -44,8 +44,8 @@ async def investigate(context: RunContext) -> Ending:
     number was used up. It fails if the model could not be reached, or nothing could be embedded.
 
     Args:
-        context: The run; settings: search, retrieval, reranker, top_k, budget, batch, max_steps, max_calls, samples,
-            penalty, reasoner, entailment.
+        context: The run; settings: method, retrieval, reranker, top_k, max_passages, batch, max_steps, max_calls,
+            samples, penalty, reasoner, entailment.
 
     Source: SUNAR, Algorithm 1 and §3.2.
     """

@@ -22,13 +22,13 @@ from pgclarify.protocols import Embedder, Reranker
 async def search(context: RunContext) -> Ending:
     """Search for a run; its candidates are the result.
 
-    Without settings["reranker"] the result is the first ranking of settings["search"]. With it, settings["budget"]
-    passages are scored again, and the best settings["top_k"] are the result. If settings["retrieval"] is adaptive,
-    neighbors in the graph are among them. If a budget refuses a model's grades, the result is the first ranking, and
-    the run is partial.
+    Without settings["reranker"] the result is the first ranking of settings["method"]. With it,
+    settings["max_passages"] passages are scored again, and the best settings["top_k"] are the result. If
+    settings["retrieval"] is adaptive, neighbors in the graph are among them. If a budget refuses a model's grades, the
+    result is the first ranking, and the run is partial.
 
     Args:
-        context: The run; settings["search"] is dense, lexical or hybrid.
+        context: The run; settings["method"] is dense, lexical or hybrid.
     """
     embedder = await context.embedder()
     name = context.run.settings.get("reranker")
@@ -43,22 +43,22 @@ async def search(context: RunContext) -> Ending:
 async def _retrieve_and_rerank(context: RunContext, embedder: Embedder, reranker: Reranker | None) -> None:
     """Record the best of the passages that were scored again, with neighbors if the run's retrieval is adaptive."""
     run, settings = context.run, context.run.settings
-    method, budget = settings["search"], settings["budget"]
+    method, max_passages = settings["method"], settings["max_passages"]
     is_adaptive = settings.get("retrieval") == "adaptive"
     signal = other_signal(method) if reranker is None else None
     vector = (await embedder.encode([run.question]))[0] if Query.needs_vector(method, signal) else None
     query = Query(run.question, vector, method, signal)
-    first = await find_first(context, query, depth=budget)
+    first = await find_first(context, query, depth=max_passages)
     try:
         explored = await explore_passages(
             context,
             query,
             first=first,
             scorer=by_signal if reranker is None else by_reranker(reranker, run.question),
-            budget=budget,
-            # At most half the budget, so that a batch leaves some for its neighbors. Without neighbors, no batch
+            max_passages=max_passages,
+            # At most half of max_passages, so that a batch leaves some for its neighbors. Without neighbors, no batch
             # affects the next one.
-            batch_size=max(1, min(BATCH_SIZE, budget // 2)) if is_adaptive else budget,
+            batch_size=max(1, min(BATCH_SIZE, max_passages // 2)) if is_adaptive else max_passages,
             k=NEIGHBORS if is_adaptive else 0,
         )
     except BudgetSpent as refusal:
@@ -68,5 +68,5 @@ async def _retrieve_and_rerank(context: RunContext, embedder: Embedder, reranker
         explored = ranked(first)
         is_adaptive = False
     if is_adaptive:
-        context.trace.stop_reason = stop_reason(len(explored), budget)
+        context.trace.stop_reason = stop_reason(len(explored), max_passages)
     await context.stores.passages.record_candidates(run, explored[: settings["top_k"]])

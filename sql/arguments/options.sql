@@ -261,16 +261,16 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select '{
         "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
-        "budget": {"type": "integer", "least": 1, "most": 1000},
+        "max_passages": {"type": "integer", "least": 1, "most": 1000},
         "reranker": {
             "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"]
         },
-        "search": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
+        "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
         "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
         "embed": {"choices": ["question_answer", "question"], "default": "question_answer"},
         "singletons": {"choices": ["keep", "drop"], "default": "keep"},
         "verify": {"choices": ["checks", "model", "none"], "default": "checks"},
-        "ask_back": {"choices": ["auto"]},
+        "ask_back": {"choices": ["when_vague"]},
         "threshold": {"type": "number", "least": 0, "most": 1},
         "refresh": {"type": "integer", "least": 0, "most": 1000000}
     }'::jsonb;
@@ -298,21 +298,23 @@ $$;
 comment on function pgclarify_private.settings(integer, jsonb, jsonb) is
 'top_k and options, checked, as stored in run.settings.';
 
-create or replace function pgclarify_private.raise_budget_is_short(budget integer, top_k integer)
+create or replace function pgclarify_private.raise_too_few_passages(max_passages integer, top_k integer)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    raise exception 'budget must not be less than top_k'
+    raise exception 'max_passages must not be less than top_k'
         using errcode = 'invalid_parameter_value',
-            column = 'budget',
-            detail = format('budget is %s, and top_k is %s.', raise_budget_is_short.budget, raise_budget_is_short.top_k),
-            hint = 'Only passages that are scored can be among the best: pass a larger budget, or a smaller top_k.';
+            column = 'max_passages',
+            detail = format(
+                'max_passages is %s, and top_k is %s.', raise_too_few_passages.max_passages, raise_too_few_passages.top_k
+            ),
+            hint = 'Only passages that are scored can be among the best: pass a larger max_passages, or a smaller top_k.';
 end
 $$;
 
-comment on function pgclarify_private.raise_budget_is_short(integer, integer) is 'Error 22023.';
+comment on function pgclarify_private.raise_too_few_passages(integer, integer) is 'Error 22023.';
 
 create or replace function pgclarify_private.check_questions(questions text[])
 returns text[]

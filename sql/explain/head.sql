@@ -11,7 +11,7 @@ declare
         when 'search' then
             pgclarify_private.search_settings(
                 10,
-                case when v_run.settings ? 'retrieval' then '{"method": "adaptive"}' else '{}' end::jsonb
+                case when v_run.settings ? 'retrieval' then '{"retrieval": "adaptive"}' else '{}' end::jsonb
             ) - 'retrieval'
         when 'investigate' then pgclarify_private.investigate_settings('{}')
         when 'detect_ambiguity' then pgclarify_private.detection_settings('{"corpus": "any"}')

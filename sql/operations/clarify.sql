@@ -10,11 +10,13 @@ declare
         clarify_settings.top_k, clarify_settings.options, pgclarify_private.clarify_options()
     );
 begin
-    if v_settings ->> 'retrieval' = 'fixed' and (v_settings ->> 'budget')::integer > clarify_settings.top_k then
-        raise exception 'budget must not be more than top_k'
+    if v_settings ->> 'retrieval' = 'fixed' and (v_settings ->> 'max_passages')::integer > clarify_settings.top_k then
+        raise exception 'max_passages must not be more than top_k'
             using errcode = 'invalid_parameter_value',
-                column = 'budget',
-                detail = format('budget is %s, and top_k is %s.', v_settings ->> 'budget', clarify_settings.top_k),
+                column = 'max_passages',
+                detail = format(
+                    'max_passages is %s, and top_k is %s.', v_settings ->> 'max_passages', clarify_settings.top_k
+                ),
                 hint = 'The first top_k passages are judged and no others: pass a larger top_k, or {"retrieval": "adaptive"}.';
     end if;
     if v_settings ? 'threshold' and not v_settings ? 'ask_back' then
@@ -22,7 +24,7 @@ begin
             using errcode = 'invalid_parameter_value',
                 column = 'threshold',
                 detail = 'Without it, all questions are clarified, ambiguous or not.',
-                hint = 'Also pass {"ask_back": "auto"}, or omit threshold.';
+                hint = 'Also pass {"ask_back": "when_vague"}, or omit threshold.';
     end if;
     -- refresh = 0 is the default. It is dropped, so that the run has the same reuse key as runs without the option.
     return case when v_settings -> 'refresh' = '0' then v_settings - 'refresh' else v_settings end;
@@ -106,13 +108,14 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 'The readings of a vague question that the corpus answers, each with its answer and the documents that it cites; no row if '
 'the corpus answers none. If that is unknown, a warning says why no reading was found. question: 1 to 10,000 characters. '
 'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to '
-'wait; null waits without limit. options: search (hybrid, dense, lexical), consolidation (default; conservative, which shows '
+'wait; null waits without limit. options: method (hybrid, dense, lexical), consolidation (default; conservative, which shows '
 'the two thirds of the readings that have most support; hdbscan), singletons (keep, drop), '
 'verify (checks: the words of a passage must support a reading; model: the language model must also confirm it; none: the '
 'passage must contain the quote), retrieval (fixed; adaptive, where the verdicts decide which passages are judged and how '
-'many), budget (most passages to judge; top_k), reranker (signal, model, endpoint: and a name, or a CrossEncoder), ask_back '
-'(auto: a clear question is answered in one pass, and only an ambiguous one is clarified), threshold (a question is ambiguous '
-'if its probability is at least this, 0 to 1), refresh (0 to 1,000,000: a new number asks the model again; 0).';
+'many), max_passages (most passages to judge; top_k), reranker (signal, model, endpoint: and a name, or a CrossEncoder), '
+'ask_back (when_vague: a clear question is answered in one pass, and only an ambiguous one is clarified), threshold (a '
+'question is ambiguous if its probability is at least this, 0 to 1), refresh (0 to 1,000,000: a new number asks the model '
+'again; 0).';
 grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.clarify_many(

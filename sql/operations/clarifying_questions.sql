@@ -57,7 +57,7 @@ begin atomic
         "count": {"type": "integer", "least": 1, "most": 10},
         "examples": {"type": "boolean", "default": true},
         "check": {"choices": ["drop", "mark", "none"], "default": "drop"},
-        "search": {"choices": ["hybrid", "dense", "lexical"]},
+        "method": {"choices": ["hybrid", "dense", "lexical"]},
         "top_k": {"type": "integer", "least": 1, "most": 20},
         "conversation": {"type": "integer", "least": 1, "most": 9223372036854775807},
         "timeout": {"type": "string", "default": "5min"}
@@ -86,9 +86,9 @@ begin
     -- One question for each turn, or five reformulations to choose from: AT-CoT, §4.2.
     v_settings := jsonb_build_object('count', case v_settings ->> 'form' when 'select' then 5 else 1 end) || v_settings;
     if v_settings ->> 'check' <> 'none' then
-        return '{"search": "hybrid", "top_k": 4}'::jsonb || v_settings;
+        return '{"method": "hybrid", "top_k": 4}'::jsonb || v_settings;
     end if;
-    select name into v_idle from unnest(array['search', 'top_k']) as name where v_settings ? name limit 1;
+    select name into v_idle from unnest(array['method', 'top_k']) as name where v_settings ? name limit 1;
     if found then
         raise exception 'option "%" needs a check', v_idle
             using errcode = 'invalid_parameter_value',
@@ -208,5 +208,5 @@ comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
 'with check none no corpus; a conversation keeps its corpus, or none. history: earlier turns, oldest first. options: form '
 '(respond, select), count (1 to 10; 1 to respond to, the first of 3 '
 'proposals that check drop keeps; 5 to select from), check (drop, mark, none), '
-'search (hybrid, dense, lexical), top_k (passages judged for each, 4), conversation (its number), timeout (5min).';
+'method (hybrid, dense, lexical), top_k (passages judged for each, 4), conversation (its number), timeout (5min).';
 grant execute on function pgclarify.clarifying_questions(text, text, text[], jsonb) to pgclarify_user;

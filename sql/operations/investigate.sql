@@ -6,14 +6,14 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select '{
-        "search": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
+        "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
         "retrieval": {"choices": ["adaptive", "fixed"], "default": "adaptive"},
         "reranker": {
             "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"],
             "default": "signal"
         },
         "top_k": {"type": "integer", "least": 1, "most": 100, "default": 10},
-        "budget": {"type": "integer", "least": 1, "most": 1000, "default": 32},
+        "max_passages": {"type": "integer", "least": 1, "most": 1000, "default": 32},
         "batch": {"type": "integer", "least": 1, "most": 100, "default": 16},
         "max_steps": {"type": "integer", "least": 0, "most": 20, "default": 4},
         "max_calls": {"type": "integer", "least": 4, "most": 10000, "default": 60},
@@ -29,7 +29,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.investigate_options() is
-'The options of investigate, in the form that check_options takes; submit_investigation has no timeout.';
+'The options of investigate, in the form that check_options takes.';
 
 create or replace function pgclarify_private.investigate_settings(options jsonb)
 returns jsonb
@@ -41,8 +41,10 @@ declare
         investigate_settings.options, pgclarify_private.investigate_options()
     );
 begin
-    if (v_settings ->> 'budget')::integer < (v_settings ->> 'top_k')::integer then
-        perform pgclarify_private.raise_budget_is_short((v_settings ->> 'budget')::integer, (v_settings ->> 'top_k')::integer);
+    if (v_settings ->> 'max_passages')::integer < (v_settings ->> 'top_k')::integer then
+        perform pgclarify_private.raise_too_few_passages(
+            (v_settings ->> 'max_passages')::integer, (v_settings ->> 'top_k')::integer
+        );
     end if;
     return v_settings;
 end
@@ -93,7 +95,7 @@ end;
 comment on function pgclarify.investigate(text, text, jsonb) is
 'One answer to a question that may take several steps, each with its citations. One row, even if there is no answer: then '
 'outcome says why. It needs a language model. question: 1 to 10,000 characters. corpus: its name; null means '
-'pgclarify.corpus, or the only one. options: search (hybrid, dense, lexical), retrieval (adaptive; fixed: without neighbors '
-'of passages), reranker (signal, model, or a name), top_k (passages that an answer is read from, 10), budget (passages to '
-'score for each step, 32), max_steps (4; 0: the question is not split), max_calls (60), timeout (5min).';
+'pgclarify.corpus, or the only one. options: method (hybrid, dense, lexical), retrieval (adaptive; fixed: without neighbors '
+'of passages), reranker (signal, model, or a name), top_k (passages that an answer is read from, 10), max_passages '
+'(to score for each step, 32), max_steps (4; 0: the question is not split), max_calls (60), timeout (5min).';
 grant execute on function pgclarify.investigate(text, text, jsonb) to pgclarify_user;

@@ -38,7 +38,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select
         jsonb_build_object(
-            'search', pgclarify_private.clarify_options() -> 'search',
+            'method', pgclarify_private.clarify_options() -> 'method',
             'reranker', pgclarify_private.clarify_options() -> 'reranker'
         )
         || '{
@@ -122,7 +122,6 @@ end;
 comment on function pgclarify.list_answers(text, text, jsonb) is
 'The answers of a question that has several, one by one, each found with knowledge of those before it and with a quote; no '
 'rows if the corpus has none. It needs a language model. View listed_answer shows the answers found so far. question: 1 to '
-'10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. options: search (hybrid, dense, lexical), '
-'reranker (signal, model, or a name), top_k (passages to read, 20), '
-'max_answers (10), timeout (5min).';
+'10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. options: method (hybrid, dense, lexical), '
+'reranker (signal, model, or a name), top_k (passages to read, 20), max_answers (10), timeout (5min).';
 grant execute on function pgclarify.list_answers(text, text, jsonb) to pgclarify_user;

@@ -58,12 +58,12 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select '{
-        "method": {"choices": ["hybrid", "dense", "lexical", "adaptive"], "default": "hybrid"},
-        "search": {"choices": ["hybrid", "dense", "lexical"]},
+        "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
+        "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
         "reranker": {
             "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"]
         },
-        "budget": {"type": "integer", "least": 1, "most": 1000},
+        "max_passages": {"type": "integer", "least": 1, "most": 1000},
         "timeout": {"type": "string", "default": "60s"}
     }'::jsonb;
 end;
@@ -80,43 +80,36 @@ declare
     v_given jsonb := pgclarify_private.settings(
         search_settings.top_k, search_settings.options, pgclarify_private.search_options()
     );
-    v_is_adaptive boolean := v_given ->> 'method' = 'adaptive';
-    v_settings jsonb := jsonb_build_object('top_k', v_given -> 'top_k', 'timeout', v_given -> 'timeout');
+    v_settings jsonb := v_given - '{retrieval, reranker, max_passages}'::text[];
 begin
-    if v_given ? 'search' and not v_is_adaptive then
-        raise exception 'option "search" is for method adaptive'
-            using errcode = 'invalid_parameter_value',
-                column = 'search',
-                detail = format('The method is %s, which is itself a search.', v_given ->> 'method'),
-                hint = 'Omit it, or pass {"method": "adaptive"}.';
+    if v_given ->> 'retrieval' = 'fixed' and not v_given ? 'reranker' then
+        if v_given ? 'max_passages' then
+            raise exception 'option "max_passages" is for retrieval adaptive, or for a reranker'
+                using errcode = 'invalid_parameter_value',
+                    column = 'max_passages',
+                    detail = 'No passage is scored again.',
+                    hint = 'Omit it, or pass {"retrieval": "adaptive"}.';
+        end if;
+        return v_settings;
     end if;
-    if v_given ? 'budget' and not v_is_adaptive and not v_given ? 'reranker' then
-        raise exception 'option "budget" is for method adaptive, or for a reranker'
-            using errcode = 'invalid_parameter_value',
-                column = 'budget',
-                detail = format('The method is %s, and passages are not scored again.', v_given ->> 'method'),
-                hint = 'Omit it, or pass {"method": "adaptive"}.';
+    if (v_given ->> 'max_passages')::integer < search_settings.top_k then
+        perform pgclarify_private.raise_too_few_passages((v_given ->> 'max_passages')::integer, search_settings.top_k);
     end if;
-    if (v_given ->> 'budget')::integer < search_settings.top_k then
-        perform pgclarify_private.raise_budget_is_short((v_given ->> 'budget')::integer, search_settings.top_k);
+    v_settings := v_settings || jsonb_build_object(
+        'reranker', coalesce(v_given ->> 'reranker', 'signal'),
+        -- At least top_k.
+        'max_passages', coalesce((v_given ->> 'max_passages')::integer, greatest(100, search_settings.top_k))
+    );
+    if v_given ->> 'retrieval' = 'adaptive' then
+        return v_settings || '{"retrieval": "adaptive"}';
     end if;
-    if v_is_adaptive or v_given ? 'reranker' then
-        v_settings := v_settings || jsonb_build_object(
-            'reranker', coalesce(v_given ->> 'reranker', 'signal'),
-            -- At least top_k.
-            'budget', coalesce((v_given ->> 'budget')::integer, greatest(100, search_settings.top_k))
-        );
-    end if;
-    if v_is_adaptive then
-        return v_settings || jsonb_build_object('retrieval', 'adaptive', 'search', coalesce(v_given ->> 'search', 'hybrid'));
-    end if;
-    return v_settings || jsonb_build_object('search', v_given -> 'method');
+    return v_settings;
 end
 $$;
 
 comment on function pgclarify_private.search_settings(integer, jsonb) is
-'Checked top_k and options of search, in the form of run.settings, and timeout. search is the first stage; retrieval '
-'adaptive, reranker and budget are present if passages are scored again.';
+'Checked top_k and options of search, in the form of run.settings, and timeout. retrieval is present if it is adaptive; '
+'reranker and max_passages are present if passages are scored again.';
 
 create or replace function pgclarify_private.prepare_search(
     caller pgclarify_private.caller,
@@ -158,7 +151,7 @@ declare
     v_timeout constant interval := pgclarify_private.timeout(v_run.settings ->> 'timeout');
     v_run_ids bigint[];
 begin
-    if v_run.settings ->> 'search' = 'lexical' and not v_run.settings ? 'reranker' then
+    if v_run.settings ->> 'method' = 'lexical' and not v_run.settings ? 'reranker' then
         -- It needs no embedding, so it needs no worker. It waits only if the corpus is being moved. It waits here, because a
         -- search that waits has an old snapshot and finds nothing.
         perform pgclarify_private.lock_passages(v_run.corpus_id);
@@ -201,9 +194,8 @@ end;
 
 comment on function pgclarify.search(text, text, integer, jsonb) is
 'The passages that fit a question best. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or '
-'the only one. top_k: how many, 1 to 1000. options: method (hybrid; dense; lexical, which needs no worker; adaptive, which '
-'also follows neighbors of the passages that it finds), search (the first stage of adaptive: hybrid, dense, lexical), '
-'reranker (scores passages again: signal, model, endpoint: and a name, or the name of a cross-encoder; signal by default '
-'with adaptive), budget (most passages that are scored again, at least top_k; default 100, or top_k if that is more), '
-'timeout (60s).';
+'the only one. top_k: how many, 1 to 1000. options: method (hybrid; dense; lexical, which needs no worker), retrieval '
+'(fixed; adaptive, which also follows neighbors of the passages that it finds), reranker (scores passages again: signal, '
+'model, endpoint: and a name, or the name of a cross-encoder; signal by default with adaptive), max_passages (most passages '
+'that are scored again, at least top_k; default 100, or top_k if that is more), timeout (60s).';
 grant execute on function pgclarify.search(text, text, integer, jsonb) to pgclarify_user;

@@ -113,7 +113,7 @@ begin
                     from pgclarify_private.parameters(check_arguments.operation) as known
                 ),
                 hint = case
-                    when v_near is null then 'An option goes into "options": {"options": {"search": "dense"}}.'
+                    when v_near is null then 'An option goes into "options": {"options": {"method": "dense"}}.'
                     else format('Did you mean "%s"?', v_near)
                 end;
     end if;

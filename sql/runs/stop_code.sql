@@ -190,7 +190,7 @@ begin
         and (v_asked <> 'english' or coalesce(v_found, v_searched) <> 'english') then
         return true;
     end if;
-    return v_run.settings ->> 'search' = 'lexical' and v_asked <> v_searched;
+    return v_run.settings ->> 'method' = 'lexical' and v_asked <> v_searched;
 end
 $$;
 

@@ -60,8 +60,8 @@ def test_ask(loaded: House) -> None:
 
 def test_ask_takes_options(loaded: House) -> None:
     asked = ("ask", "what is the refueling fee", "--corpus", "fees")
-    assert "ninety dollars" in loaded.done(*asked, "-o", "search=lexical")
-    assert '"search"' in loaded.run(*asked, "--option", "search=wrong").stderr
+    assert "ninety dollars" in loaded.done(*asked, "-o", "method=lexical")
+    assert '"method"' in loaded.run(*asked, "--option", "method=wrong").stderr
 
 
 def test_ask_as_json(loaded: House) -> None:
@@ -104,7 +104,7 @@ def test_a_vague_question_is_told_from_a_clear_one(loaded: House) -> None:
 
 
 def test_a_clear_question_is_answered_in_a_single_pass(loaded: House) -> None:
-    asked = ("ask", "what is the refueling fee", "--corpus", "fees", "-o", "ask_back=auto", "-o", "threshold=1")
+    asked = ("ask", "what is the refueling fee", "--corpus", "fees", "-o", "ask_back=when_vague", "-o", "threshold=1")
     printed = loaded.done(*asked)
     assert "ninety dollars" in printed
 

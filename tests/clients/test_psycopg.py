@@ -40,7 +40,7 @@ def test_parameters_find_their_function(asker: Connection, model: Server) -> Non
     """psycopg sends strings and null without a type, and a number with the smallest type that holds it."""
     asked = asker.execute(
         "select * from pgclarify.clarify(%(question)s, %(corpus)s, %(top_k)s, %(timeout)s, %(options)s)",
-        {"question": "typed", "corpus": None, "top_k": 4, "timeout": "1min", "options": '{"search": "dense"}'},
+        {"question": "typed", "corpus": None, "top_k": 4, "timeout": "1min", "options": '{"method": "dense"}'},
     )
     assert asked.fetchall()
     run_ids = scalar(

@@ -67,7 +67,7 @@ def test_readings_join_a_table_of_ones_own(engine: sa.Engine, model: Server) -> 
 
 def test_parameters_in_order_and_in_text(engine: sa.Engine, model: Server) -> None:
     in_order = sa.func.pgclarify.clarify("ways", CORPUS, 4).table_valued("ordinal", "answer", "citations")
-    by_name = clarify("ways", top_k=4, options=sa.cast({"search": "hybrid"}, postgresql.JSONB))
+    by_name = clarify("ways", top_k=4, options=sa.cast({"method": "hybrid"}, postgresql.JSONB))
     in_text = sa.text(
         "select ordinal, answer, citations from pgclarify.clarify(:question, top_k => :top_k, options => :options)"
     ).bindparams(sa.bindparam("options", type_=postgresql.JSONB))
@@ -77,7 +77,7 @@ def test_parameters_in_order_and_in_text(engine: sa.Engine, model: Server) -> No
         assert asked
         named = connection.execute(sa.select(by_name.c.ordinal, by_name.c.answer, by_name.c.citations))
         assert named.all() == asked
-        bound = connection.execute(in_text, {"question": "ways", "top_k": 4, "options": {"search": "hybrid"}})
+        bound = connection.execute(in_text, {"question": "ways", "top_k": 4, "options": {"method": "hybrid"}})
         assert bound.all() == asked
 
 

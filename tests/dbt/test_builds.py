@@ -253,7 +253,7 @@ def test_a_wrong_config_says_what_to_write(
         "no_corpus": "config corpus has a wrong value: None. Write, for example, corpus='insurance'",
         "unknown_id": "The SQL of the model has these columns: search_id, query",
         "textual_top_k": "config top_k has a wrong value: 20. Write a whole number from 1 to 1000",
-        "listed_options": "Write a mapping, such as options={'search': 'hybrid'}",
+        "listed_options": "Write a mapping, such as options={'method': 'hybrid'}",
         "endless_timeout": "Write a number with s, min, h or d, such as timeout='2h'",
         "unknown_choice": "Write one of: error, warn",
         "reserved_name": "The table has a column of that name already",

@@ -21,7 +21,7 @@ from tests.fakes.ledger import FakeLedger, FakeLedgerTable
 
 _DEFAULTS = {
     "top_k": 20,
-    "search": "hybrid",
+    "method": "hybrid",
     "consolidation": "default",
     "embed": "question_answer",
     "singletons": "keep",

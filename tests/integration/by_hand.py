@@ -391,7 +391,7 @@ class HandWorker:
         embedding_model: str = "all-MiniLM-L6-v2",
     ) -> list[dict[str, Any]]:
         """Retrieve for a run as clarify does, and store the candidates. embedding_model: the model of the vector."""
-        settings = self._settings.get(run_id, {"search": "hybrid", "top_k": 20})
+        settings = self._settings.get(run_id, {"method": "hybrid", "top_k": 20})
         found = self.send(
             "find_passages",
             run_id=run_id,
@@ -399,8 +399,8 @@ class HandWorker:
             question=question,
             vector=None if vector is None else json.dumps(list(vector)),
             embedding_model=embedding_model,
-            method=settings["search"],
-            depth=min(settings["top_k"], settings.get("budget", settings["top_k"])),
+            method=settings["method"],
+            depth=min(settings["top_k"], settings.get("max_passages", settings["top_k"])),
             signal=None,
         )
         ranked = [{"rank": rank, **row} for rank, row in enumerate(found, start=1)]

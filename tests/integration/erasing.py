@@ -17,7 +17,7 @@ CANARY = "Wyvernquartz"
 CORPUS = "insurance"
 SECRET, OPEN = "secret", "open"
 TEXTS = {SECRET: f"# {CANARY} cars\n\nCars of {CANARY} cost 12 dollars.", OPEN: "Cars cost 9 dollars."}
-LEXICAL = json.dumps({"search": "lexical"})
+LEXICAL = json.dumps({"method": "lexical"})
 # Each column of each table, with partitions one by one, and without the filters of views.
 _COLUMNS = """
     select n.nspname, c.relname, a.attname

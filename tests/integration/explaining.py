@@ -193,7 +193,7 @@ EXPLORED = f"""\
 clarify in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, readings=1)
   Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker
   Model a-model, prompts v1, worker 1 (extractive on here)
-  Settings other than the defaults: search=dense
+  Settings other than the defaults: method=dense
   ->  relaxation  (time=0.0..210 ms, 21%, calls=1, tokens=120+14)
         Relaxed question: rental car hire
   ->  retrieval  (time=211..220 ms, 1%, rows=3)
@@ -224,7 +224,7 @@ clarify in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, readings=
 
 def explored(desk: Desk) -> int:
     """A run of clarify that explored in two batches."""
-    run_id = desk.start(desk.submit(search="dense"))
+    run_id = desk.start(desk.submit(method="dense"))
     earlier = desk.start(desk.submit("another question"))
     (known,) = desk.pay(earlier, ("verdict", 300.0, 300, 30))
     desk.pay(run_id, ("relaxation", 210, 120, 14))

@@ -19,7 +19,7 @@ DOCUMENTS = {
     "bridge": ("The bridge", "The bridge over the Ure was made by Nora Blum."),
     "Blum": ("Nora Blum", "Nora Blum was born in Ripon."),
 }
-OPTIONS = '{"search": "lexical"}'
+OPTIONS = '{"method": "lexical"}'
 
 
 def cite(rank: int, quote: str, start_char: int = 0) -> dict[str, Any]:

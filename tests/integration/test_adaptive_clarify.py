@@ -39,7 +39,7 @@ def clarify(asker: Connection, question: str, **options: object) -> list[tuple[A
 
 
 def test_verdicts_lead_from_passage_to_passage(asker: Connection, superuser: Connection, model: Server) -> None:
-    rows = clarify(asker, "what does it cost", retrieval="adaptive", budget=12)
+    rows = clarify(asker, "what does it cost", retrieval="adaptive", max_passages=12)
     assert rows
     run_id = rows[0][0]
     candidates = superuser.execute(CANDIDATES, [run_id]).fetchall()
@@ -58,7 +58,7 @@ def test_verdicts_lead_from_passage_to_passage(asker: Connection, superuser: Con
         "select completions, stop_reason, relaxed_question from pgclarify.run where run_id = %s", [run_id]
     ).fetchall()[0]
     assert paid == 1 + len(candidates)
-    assert stop_reason in ("the budget of 12 verdicts was spent", "no passage was left")
+    assert stop_reason in ("the limit of 12 verdicts was reached", "no passage was left")
     assert relaxed == "what does it cost overview"
     stages = superuser.execute(
         "select name, batch from pgclarify_private.seen_stage where run_id = %s order by ordinal", [run_id]
@@ -69,7 +69,7 @@ def test_verdicts_lead_from_passage_to_passage(asker: Connection, superuser: Con
 
 
 def test_consolidation_again_keeps_how_passages_were_reached(asker: Connection, superuser: Connection) -> None:
-    run_id = clarify(asker, "what is paid for by whom", retrieval="adaptive", budget=12)[0][0]
+    run_id = clarify(asker, "what is paid for by whom", retrieval="adaptive", max_passages=12)[0][0]
     again = asker.execute("select run_id, document_ids from pgclarify.consolidate(%s)", [run_id]).fetchall()
     assert again[0][0] != run_id
     assert superuser.execute(CANDIDATES, [again[0][0]]).fetchall() == superuser.execute(CANDIDATES, [run_id]).fetchall()
@@ -107,7 +107,7 @@ def test_a_run_that_is_cancelled_in_its_second_batch_leaves_nothing_behind(
 
 
 def test_a_reranker_chooses_what_is_judged(asker: Connection, superuser: Connection) -> None:
-    rows = clarify(asker, "returned with a full tank", reranker="signal", search="dense", top_k=3)
+    rows = clarify(asker, "returned with a full tank", reranker="signal", method="dense", top_k=3)
     candidates = superuser.execute(CANDIDATES, [rows[0][0]]).fetchall()
     assert len(candidates) == 3
     # The words decide, and a dense search does not use them.
@@ -117,7 +117,14 @@ def test_a_reranker_chooses_what_is_judged(asker: Connection, superuser: Connect
 
 
 @pytest.mark.parametrize(
-    "options", ['{"budget": 0}', '{"budget": 1001}', '{"budget": "all"}', '{"reranker": 1}', '{"retrieval": "both"}']
+    "options",
+    [
+        '{"max_passages": 0}',
+        '{"max_passages": 1001}',
+        '{"max_passages": "all"}',
+        '{"reranker": 1}',
+        '{"retrieval": "both"}',
+    ],
 )
 def test_a_wrong_option_is_refused(asker: Connection, options: str) -> None:
     with pytest.raises(psycopg.errors.InvalidParameterValue):

@@ -25,7 +25,7 @@ SUMMARY = (
 
 
 def clarify(asker: Connection, question: str, threshold: float = CLEAR, **options: object) -> list[tuple[Any, ...]]:
-    given = {"ask_back": "auto", "threshold": threshold, **options}
+    given = {"ask_back": "when_vague", "threshold": threshold, **options}
     return asker.execute(
         "select run_id, interpretation, answer, support, document_ids, citations"
         " from pgclarify.clarify(%s, top_k => 6, options => %s)",
@@ -108,10 +108,15 @@ def test_many_questions_go_their_own_ways(asker: Connection, model: Server) -> N
     rows = asker.execute(
         "select run.route, count(*) from pgclarify.clarify_many(%s, top_k => 6, options => %s) as found"
         " inner join pgclarify.run using (run_id) group by 1",
-        [[QUESTION, "Where may rental cars be driven into under the standard agreement?"], '{"ask_back": "auto"}'],
+        [
+            [QUESTION, "Where may rental cars be driven into under the standard agreement?"],
+            '{"ask_back": "when_vague"}',
+        ],
     ).fetchall()
     assert {route for route, _ in rows} <= {"answered", "clarified"}
-    run_id = scalar(asker, "select pgclarify.submit('clarify', %s, options => %s)", QUESTION, '{"ask_back": "auto"}')
+    run_id = scalar(
+        asker, "select pgclarify.submit('clarify', %s, options => %s)", QUESTION, '{"ask_back": "when_vague"}'
+    )
     assert scalar(asker, "select status from pgclarify.wait(array[%s::bigint])", run_id) == "succeeded"
 
 
@@ -121,8 +126,8 @@ def test_many_questions_go_their_own_ways(asker: Connection, model: Server) -> N
         ('{"threshold": 0.5}', 'option "threshold" is for option "ask_back"'),
         ('{"ask_back": "never"}', 'option "ask_back" has a wrong value'),
         ('{"ask_back": true}', 'option "ask_back" has a wrong value'),
-        ('{"ask_back": "auto", "threshold": 1.5}', 'option "threshold" has a wrong value'),
-        ('{"ask_back": "auto", "threshold": "0.5"}', 'option "threshold" has a wrong value'),
+        ('{"ask_back": "when_vague", "threshold": 1.5}', 'option "threshold" has a wrong value'),
+        ('{"ask_back": "when_vague", "threshold": "0.5"}', 'option "threshold" has a wrong value'),
     ],
 )
 def test_wrong_options_of_ask_back_are_refused(asker: Connection, options: str, message: str) -> None:

@@ -23,7 +23,7 @@ Connection = psycopg.Connection[Any]
 
 # No document has a word of it.
 QUESTION = "zebra"
-LEXICAL = '"search": "lexical", "count": 5'
+LEXICAL = '"method": "lexical", "count": 5'
 ASK = "select * from pgclarify.clarifying_questions(%s, options => %s)"
 UNCHECKED = '{"check": "none", "count": 5}'
 
@@ -102,7 +102,7 @@ class TestProposals:
             return replace(reply, content=json.dumps({**said, "questions": said["questions"][::-1]}))
 
         model.behavior = unicorns_first
-        (asked,) = ask(asker, '{"search": "lexical"}', question="zebra first")
+        (asked,) = ask(asker, '{"method": "lexical"}', question="zebra first")
         assert (asked["ordinal"], asked["clarifying_question"]) == (1, f"Is it about {SUBJECTS[1]}?")
 
     @pytest.mark.parametrize("form", ["respond", "select"])

@@ -353,7 +353,7 @@ class TestGoingOn:
         ("x", '{"turn": 1}'),
         ("x", '{"timeout": "soon"}'),
         ("x", '{"check": "none", "top_k": 3}'),
-        ("x", '{"check": "none", "search": "dense"}'),
+        ("x", '{"check": "none", "method": "dense"}'),
     ],
 )
 def test_wrong_arguments_are_refused_before_a_run_is_made(

@@ -75,7 +75,7 @@ def status_of(connection: Connection, question: str) -> str | None:
 
 
 def test_readings_with_their_evidence(client: Client, asker: Connection) -> None:
-    readings = client.clarify("what does a rental cost", corpus=CORPUS, top_k=len(DOCUMENTS), search="hybrid")
+    readings = client.clarify("what does a rental cost", corpus=CORPUS, top_k=len(DOCUMENTS), method="hybrid")
 
     assert [reading.ordinal for reading in readings] == list(range(1, len(readings) + 1))
     assert len(readings) > 1

@@ -26,7 +26,7 @@ STEPS = "Which deductible has a rental car? Where are #1 minted?"
 # By the type of the rows that are returned.
 RUNS = {
     "clarification": (
-        'select run_id from pgclarify.clarify(%s, %s, options => \'{"ask_back": "auto", "threshold": 1}\')',
+        'select run_id from pgclarify.clarify(%s, %s, options => \'{"ask_back": "when_vague", "threshold": 1}\')',
         [QUESTION, CORPUS],
     ),
     "investigation": ("select run_id from pgclarify.investigate(%s, %s)", [STEPS, CORPUS]),

@@ -133,7 +133,7 @@ def test_the_client_lists_answers(client: Client) -> None:
         for citation in answer.citations:
             _, content = DOCUMENTS[int(citation.document_id)]
             assert content[citation.start_char : citation.end_char] == citation.quote
-    assert client.list_answers("zzzz qqqq?", search="lexical") == []
+    assert client.list_answers("zzzz qqqq?", method="lexical") == []
 
 
 async def test_the_async_client_has_the_same_dialogue(service: Service, model: Server) -> None:

@@ -205,9 +205,9 @@ class TestList:
         assert all(row["citations"] for row in rows)
 
     def test_a_list_without_answers_says_so(self, run: Run) -> None:
-        done = run("list-answers", "zzzz qqqq?", "-o", "search=lexical")
+        done = run("list-answers", "zzzz qqqq?", "-o", "method=lexical")
         assert (done.code, "(no_passage)" in done.out) == (0, True)
-        as_json = run("list-answers", "zzzz qqqq?", "-o", "search=lexical", "--json")
+        as_json = run("list-answers", "zzzz qqqq?", "-o", "method=lexical", "--json")
         assert (as_json.out, "(no_passage)" in as_json.err) == ("", True)
 
 

@@ -239,7 +239,7 @@ def assert_explained(dsn: str) -> None:
             'clarify',
             'When does unused annual leave expire?',
             'handbook',
-            '{"ask_back": "auto"}'
+            '{"ask_back": "when_vague"}'
         ) as run_id \\gset
         select from pgclarify.wait(array[:run_id]);
         \\pset tuples_only on

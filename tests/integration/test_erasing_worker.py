@@ -49,9 +49,11 @@ def ask_everything(asker: Connection) -> None:
     asker.execute("select * from pgclarify.clarify(%s, top_k => 20)", [QUESTION])
     (run_id,) = asker.execute("select max(run_id) from pgclarify.run").fetchone() or (None,)
     asker.execute("select * from pgclarify.consolidate(%s)", [run_id])
-    adaptive = json.dumps({"retrieval": "adaptive", "reranker": "model", "budget": 20})
+    adaptive = json.dumps({"retrieval": "adaptive", "reranker": "model", "max_passages": 20})
     asker.execute("select * from pgclarify.clarify(%s, top_k => 20, options => %s)", [QUESTION, adaptive])
-    asker.execute("select * from pgclarify.clarify(%s, top_k => 20, options => %s)", [QUESTION, '{"ask_back": "auto"}'])
+    asker.execute(
+        "select * from pgclarify.clarify(%s, top_k => 20, options => %s)", [QUESTION, '{"ask_back": "when_vague"}']
+    )
     asker.execute("select * from pgclarify.search(%s, top_k => 20)", [QUESTION])
     asker.execute("select * from pgclarify.investigate(%s)", [FOLLOWED])
     asker.execute("select * from pgclarify.list_answers(%s)", [QUESTION])

@@ -15,7 +15,7 @@ from tests.workers import scalar
 pytestmark = pytest.mark.rolled_back
 
 Connection = psycopg.Connection[Any]
-LEXICAL = '{"search": "lexical"}'
+LEXICAL = '{"method": "lexical"}'
 
 
 def submit(connection: Connection) -> int:

@@ -106,13 +106,13 @@ class TestWhatItSays:
     @pytest.mark.parametrize(
         ("topic", "options"),
         [
-            ("lexical", {"search": "lexical"}),
+            ("lexical", {"method": "lexical"}),
             ("signal", {"reranker": "signal"}),
             ("model", {"reranker": "model"}),
-            ("budget", {"budget": 2}),
-            ("adaptive", {"retrieval": "adaptive", "budget": 10}),
-            ("asking back", {"ask_back": "auto"}),
-            ("both", {"ask_back": "auto", "reranker": "model", "retrieval": "adaptive"}),
+            ("max_passages", {"max_passages": 2}),
+            ("adaptive", {"retrieval": "adaptive", "max_passages": 10}),
+            ("asking back", {"ask_back": "when_vague"}),
+            ("both", {"ask_back": "when_vague", "reranker": "model", "retrieval": "adaptive"}),
         ],
     )
     def test_is_bounded_whatever_is_asked(
@@ -228,7 +228,7 @@ class TestWhoAsks:
             (["cars"], "rental", 0, "{}", WRONG_VALUE),
             (["cars"], "rental", 20, '{"sample": 1001}', WRONG_VALUE),
             (["cars"], "rental", 20, '{"timeout": "never"}', WRONG_VALUE),
-            (["cars"], "rental", 5, '{"budget": 6}', WRONG_VALUE),
+            (["cars"], "rental", 5, '{"max_passages": 6}', WRONG_VALUE),
         ]:
             assert state_of(asker, call, [questions, corpus, top_k, options]) == state
 
@@ -275,7 +275,7 @@ class TestElsewhere:
         assert {**printed, "run_id": found.run_id} == asdict(found)
 
         with pytest.raises(SystemExit) as done:
-            options = [part for pair in ("search=dense", "ask_back=auto", "threshold=1") for part in ("-o", pair)]
+            options = [part for pair in ("method=dense", "ask_back=when_vague", "threshold=1") for part in ("-o", pair)]
             main(["estimate", *of("searches", 4), "-k", "3", *options])
         assert done.value.code == 0
         out, err = capsys.readouterr()
@@ -287,4 +287,4 @@ class TestElsewhere:
 
     async def test_the_async_client_estimates(self, service: Service) -> None:
         async with await connect_async(as_role(service.dsn, service.asker)) as client:
-            assert (await client.estimate(of("awaiting", 1), top_k=2, budget=1)).calls == 2
+            assert (await client.estimate(of("awaiting", 1), top_k=2, max_passages=1)).calls == 2

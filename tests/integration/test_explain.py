@@ -178,7 +178,7 @@ def test_a_consolidation_names_the_run_whose_verdicts_it_takes(desk: Desk) -> No
 
 
 def test_a_search_shows_what_it_kept(desk: Desk) -> None:
-    run_id = desk.start(desk.enter("search", {"search": "hybrid", "top_k": 2}))
+    run_id = desk.start(desk.enter("search", {"method": "hybrid", "top_k": 2}))
     desk.choose(run_id, ("101", 0.0325, "dense", None, 1), ("104", 0.0161, "lexical", None, 1))
     desk.worker.finish(run_id, stages=[stage("retrieval", "00.000", 12, rows=2, note="hybrid")])
     desk.date(run_id)
@@ -200,7 +200,7 @@ def test_a_search_shows_what_it_kept(desk: Desk) -> None:
 
 
 def test_an_explored_search_shows_how_each_passage_was_reached(desk: Desk) -> None:
-    settings = {"search": "dense", "retrieval": "adaptive", "reranker": "signal", "budget": 100, "top_k": 10}
+    settings = {"method": "dense", "retrieval": "adaptive", "reranker": "signal", "max_passages": 100, "top_k": 10}
     run_id = desk.start(desk.enter("search", settings))
     desk.choose(run_id, ("103", 0.9, "neighbor", "102", 2), ("101", 0.8, "dense", None, 1))
     # The passage that leads to another one need not be among the best itself.
@@ -213,12 +213,12 @@ def test_an_explored_search_shows_how_each_passage_was_reached(desk: Desk) -> No
             stage("neighbors", "00.013", 6, batch=1, rows=40),
             stage("reranking", "00.019", 0.4, batch=2, rows=16),
         ],
-        stop_reason="the budget of 32 passages is spent",
+        stop_reason="the limit of 32 passages is reached",
     )
     desk.date(run_id)
 
     assert desk.told(run_id).splitlines()[3:] == [
-        "  Settings other than the defaults: retrieval=adaptive, search=dense",
+        "  Settings other than the defaults: retrieval=adaptive, method=dense",
         "  ->  retrieval  (time=0.0..12 ms, 1%, rows=100)",
         "        Search: dense",
         "  ->  batch 1  (time=12..19 ms, 1%)",
@@ -231,7 +231,7 @@ def test_an_explored_search_shows_how_each_passage_was_reached(desk: Desk) -> No
         "        #1  neighbor of passage 2  0.9000  passage 4 of 103 (Age > Young)",
         "        #3  neighbor of #2  0.7000  passage 5 of 104 (Fuel)",
         "  Passages: 3 found",
-        "  Stopped: the budget of 32 passages is spent",
+        "  Stopped: the limit of 32 passages is reached",
         "  Total: calls=0, reused=0, cost=$0",
         "  Asked again: served from this run, with no call, while the corpus stays at revision 1",
     ]
@@ -240,9 +240,9 @@ def test_an_explored_search_shows_how_each_passage_was_reached(desk: Desk) -> No
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"method": "adaptive"}, "retrieval=adaptive"),
-        ({"method": "adaptive", "reranker": "model"}, "reranker=model, retrieval=adaptive"),
-        ({"reranker": "signal"}, "budget=100, reranker=signal"),
+        ({"retrieval": "adaptive"}, "retrieval=adaptive"),
+        ({"retrieval": "adaptive", "reranker": "model"}, "reranker=model, retrieval=adaptive"),
+        ({"reranker": "signal"}, "max_passages=100, reranker=signal"),
         ({}, None),
     ],
 )

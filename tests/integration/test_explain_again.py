@@ -27,7 +27,7 @@ class TestAskedAgain:
         run_id = explored(desk)
 
         assert self.last(desk, run_id).startswith("served from this run")
-        assert desk.submit(search="dense") == run_id
+        assert desk.submit(method="dense") == run_id
 
     def test_an_equal_question_is_served_from_a_later_run(self, desk: Desk) -> None:
         run_id = explored(desk)
@@ -37,7 +37,7 @@ class TestAskedAgain:
         desk.worker.answer(later)
 
         assert self.last(desk, run_id) == f"served from run {later}, with no call"
-        assert desk.submit(search="dense") == later
+        assert desk.submit(method="dense") == later
 
     def test_the_corpus_has_changed(self, desk: Desk) -> None:
         run_id = explored(desk)
@@ -46,7 +46,7 @@ class TestAskedAgain:
         assert self.last(desk, run_id) == (
             "a new run, since the corpus has changed; passages that are unchanged are not paid for again"
         )
-        assert desk.submit(search="dense") != run_id
+        assert desk.submit(method="dense") != run_id
 
     def test_each_operation_says_which_calls_are_reused(self, desk: Desk) -> None:
         asked = {
@@ -55,14 +55,14 @@ class TestAskedAgain:
             ("search", "signal"): "",
         }
         for (operation, reranker), ending in asked.items():
-            run_id = desk.enter(operation, {"top_k": 10, "budget": 32, "search": "dense", "reranker": reranker})
+            run_id = desk.enter(operation, {"top_k": 10, "max_passages": 32, "method": "dense", "reranker": reranker})
             desk.worker.answer(run_id)
             desk.owner.execute("select pgclarify.add_document('insurance', %s, 'More.')", [f"{operation} {reranker}"])
             desk.worker.index_everything()
             assert self.last(desk, run_id) == f"a new run, since the corpus has changed{ending}"
 
     def test_other_passages_have_neighbors(self, desk: Desk) -> None:
-        settings = {"top_k": 20, "search": "dense", "retrieval": "adaptive", "reranker": "signal", "budget": 100}
+        settings = {"top_k": 20, "method": "dense", "retrieval": "adaptive", "reranker": "signal", "max_passages": 100}
         run_id = desk.enter("search", settings)
         desk.worker.answer(run_id)
         assert self.last(desk, run_id).startswith("served from this run")
@@ -92,7 +92,7 @@ class TestAskedAgain:
         link(desk.worker)
 
         assert self.last(desk, run_id).startswith("served from this run")
-        assert desk.submit(search="dense") == run_id
+        assert desk.submit(method="dense") == run_id
 
     def test_the_roles_have_changed(self, desk: Desk, make_role: MakeRole) -> None:
         run_id = explored(desk)
@@ -101,7 +101,7 @@ class TestAskedAgain:
         assert self.last(desk, run_id) == (
             "a new run, since the roles of alice have changed; passages that were judged are not paid for again"
         )
-        assert desk.submit(search="dense") != run_id
+        assert desk.submit(method="dense") != run_id
 
     @pytest.mark.committed
     def test_another_model_is_in_service(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:
@@ -110,19 +110,19 @@ class TestAskedAgain:
         HandWorker(connect(make_role("pgclarify_worker")), model="another-model")
 
         assert self.last(desk, run_id) == OTHERS_SERVE
-        assert desk.submit(search="dense") != run_id
+        assert desk.submit(method="dense") != run_id
 
     @pytest.mark.committed
     def test_another_version_is_in_service(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:
         run_id = explored(desk)
         later = HandWorker(connect(make_role("pgclarify_worker")), version="1")
-        assert desk.submit(search="dense") == run_id, "while both versions run, as in a rolling upgrade"
+        assert desk.submit(method="dense") == run_id, "while both versions run, as in a rolling upgrade"
 
         desk.worker.die()
         assert self.last(desk, run_id) == OTHERS_SERVE
-        assert desk.submit(search="dense") != run_id
+        assert desk.submit(method="dense") != run_id
         later.die()
-        assert desk.submit(search="dense") != run_id, "the later worker was the last one"
+        assert desk.submit(method="dense") != run_id, "the later worker was the last one"
 
     @pytest.mark.committed
     def test_a_worker_that_serves_no_runs_is_not_counted(
@@ -133,7 +133,7 @@ class TestAskedAgain:
         HandWorker(connect(make_role("pgclarify_worker")), model="another-model", is_serving=False)
 
         assert self.last(desk, run_id).startswith("served from this run")
-        assert desk.submit(search="dense") == run_id
+        assert desk.submit(method="dense") == run_id
 
     @pytest.mark.committed
     def test_runs_are_not_to_be_reused(self, desk: Desk) -> None:
@@ -143,16 +143,16 @@ class TestAskedAgain:
             assert self.last(desk, run_id) == (
                 "a new run, since pgclarify.reuse_runs is off here; passages that were judged are not paid for again"
             )
-            assert desk.submit(search="dense") != run_id
+            assert desk.submit(method="dense") != run_id
         for yes in ("on", "true", "1", "yes", "''", "' on '"):
             desk.user.execute(f"set pgclarify.reuse_runs = {yes}".encode())
-            assert desk.submit(search="dense") == run_id
+            assert desk.submit(method="dense") == run_id
         desk.user.execute("reset pgclarify.reuse_runs")
-        assert desk.submit(search="dense") == run_id
+        assert desk.submit(method="dense") == run_id
         with desk.user.transaction():
             desk.user.execute("set local pgclarify.reuse_runs = off")
-            assert desk.submit(search="dense") != run_id
-        assert desk.submit(search="dense") == run_id
+            assert desk.submit(method="dense") != run_id
+        assert desk.submit(method="dense") == run_id
 
     def test_the_corpus_is_gone(self, desk: Desk) -> None:
         run_id = explored(desk)

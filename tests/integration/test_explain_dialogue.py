@@ -188,7 +188,7 @@ class TestRoute:
     """The explanation of a question's route, with ask_back auto."""
 
     def told(self, desk: Desk, kind: str | None, route: str | None, saved: int | None = None) -> str:
-        run_id = desk.start(desk.submit(ask_back="auto"))
+        run_id = desk.start(desk.submit(ask_back="when_vague"))
         record(desk, run_id, "detections", [detection(1, "rental cars", 0.25 if kind is None else 0.75, kind)])
         if route is not None:
             desk.worker.send("record_route", run_id=run_id, attempt=1, route=route, saved_completions=saved)
@@ -222,7 +222,7 @@ class TestRoute:
     ) -> None:
         told = self.told(desk, kind, route, saved).splitlines()
         assert [line for line in told if "Route" in line] == [f"  Route: {expected}"]
-        assert told[3:5] == ["  Settings other than the defaults: ask_back=auto", f"  Route: {expected}"]
+        assert told[3:5] == ["  Settings other than the defaults: ask_back=when_vague", f"  Route: {expected}"]
 
     def test_is_not_told_before_it_is_known(self, desk: Desk) -> None:
         assert "Route" not in self.told(desk, None, None)
@@ -243,7 +243,7 @@ class TestRoute:
         )
 
     def test_is_forgotten_when_the_run_is_started_again(self, desk: Desk) -> None:
-        run_id = desk.start(desk.submit(ask_back="auto"))
+        run_id = desk.start(desk.submit(ask_back="when_vague"))
         desk.worker.send("record_route", run_id=run_id, attempt=1, route="answered", saved_completions=3)
         desk.start(run_id)
         assert "Route" not in desk.told(run_id)

@@ -83,7 +83,7 @@ class TestRuns:
     def test_explain_shows_the_route_of_clarify(
         self, asker: psycopg.Connection[Any], threshold: float, route: str
     ) -> None:
-        question, options = "How many days does rental reimbursement pay for?", {"ask_back": "auto"}
+        question, options = "How many days does rental reimbursement pay for?", {"ask_back": "when_vague"}
         told = ask(asker, "clarify", question, "rental", 20, "5min", json.dumps(options | {"threshold": threshold}))
         assert re.match(rf"  Route: {route}\b", told[4])
         assert below(told, "detection")[0].startswith("Clear" if route == "answered" else "Ambiguous")

@@ -123,7 +123,7 @@ async def test_an_exploration_sends_few_statements(
             query,
             first=first,
             scorer=by_signal,
-            budget=6,
+            max_passages=6,
             batch_size=2,
             k=2,
         )

@@ -23,19 +23,19 @@ class TestOptions:
     @in_turn(
         "options, kept",
         [
-            ({"method": "dense"}, {"search": "dense"}),
+            ({"method": "dense"}, {"method": "dense"}),
             (
-                {"method": "adaptive"},
-                {"search": "hybrid", "retrieval": "adaptive", "reranker": "signal", "budget": 100},
+                {"retrieval": "adaptive"},
+                {"method": "hybrid", "retrieval": "adaptive", "reranker": "signal", "max_passages": 100},
             ),
             (
-                {"method": "adaptive", "search": "lexical", "reranker": "model", "budget": 10},
-                {"search": "lexical", "retrieval": "adaptive", "reranker": "model", "budget": 10},
+                {"retrieval": "adaptive", "method": "lexical", "reranker": "model", "max_passages": 10},
+                {"method": "lexical", "retrieval": "adaptive", "reranker": "model", "max_passages": 10},
             ),
-            ({"reranker": "a-model"}, {"search": "hybrid", "reranker": "a-model", "budget": 100}),
+            ({"reranker": "a-model"}, {"method": "hybrid", "reranker": "a-model", "max_passages": 100}),
             (
-                {"method": "lexical", "reranker": "signal", "budget": 30.0},
-                {"search": "lexical", "reranker": "signal", "budget": 30},
+                {"method": "lexical", "reranker": "signal", "max_passages": 30.0},
+                {"method": "lexical", "reranker": "signal", "max_passages": 30},
             ),
         ],
     )
@@ -45,27 +45,26 @@ class TestOptions:
         settings = scalar(connection, "select pgclarify_private.search_settings(10, %s)", json.dumps(options))
         assert settings == kept | {"top_k": 10, "timeout": "60s"}
 
-    def test_the_budget_is_no_less_than_what_is_asked_for(self, connection: Connection) -> None:
-        budget = """select pgclarify_private.search_settings(%s, '{"method": "adaptive"}') -> 'budget'"""
-        assert [scalar(connection, budget, top_k) for top_k in (1, 100, 101, 1000)] == [100, 100, 101, 1000]
+    def test_max_passages_is_no_less_than_what_is_asked_for(self, connection: Connection) -> None:
+        most = """select pgclarify_private.search_settings(%s, '{"retrieval": "adaptive"}') -> 'max_passages'"""
+        assert [scalar(connection, most, top_k) for top_k in (1, 100, 101, 1000)] == [100, 100, 101, 1000]
 
     @in_turn(
         "options, option",
         [
-            ({"budget": 10}, "budget"),
-            ({"method": "lexical", "budget": 10}, "budget"),
-            ({"search": "dense"}, "search"),
-            ({"method": "dense", "search": "dense"}, "search"),
-            ({"method": "adaptive", "search": "adaptive"}, "search"),
-            ({"method": "adaptive", "budget": 0}, "budget"),
-            ({"method": "adaptive", "budget": 1001}, "budget"),
-            ({"method": "adaptive", "budget": 1.5}, "budget"),
-            ({"method": "adaptive", "budget": 9}, "budget"),
-            ({"reranker": "model", "budget": 9}, "budget"),
-            ({"method": "adaptive", "reranker": 1}, "reranker"),
-            ({"method": "adaptive", "reranker": "x" * 501}, "reranker"),
-            ({"method": "adaptive", "reranker": " "}, "reranker"),
-            ({"method": "adaptive", "reranker": "a\nb"}, "reranker"),
+            ({"max_passages": 10}, "max_passages"),
+            ({"method": "lexical", "max_passages": 10}, "max_passages"),
+            ({"method": "dense"}, "search"),
+            ({"retrieval": "adaptive"}, "method"),
+            ({"retrieval": "adaptive", "max_passages": 0}, "max_passages"),
+            ({"retrieval": "adaptive", "max_passages": 1001}, "max_passages"),
+            ({"retrieval": "adaptive", "max_passages": 1.5}, "max_passages"),
+            ({"retrieval": "adaptive", "max_passages": 9}, "max_passages"),
+            ({"reranker": "model", "max_passages": 9}, "max_passages"),
+            ({"retrieval": "adaptive", "reranker": 1}, "reranker"),
+            ({"retrieval": "adaptive", "reranker": "x" * 501}, "reranker"),
+            ({"retrieval": "adaptive", "reranker": " "}, "reranker"),
+            ({"retrieval": "adaptive", "reranker": "a\nb"}, "reranker"),
             ({"x" * 1000 + "\u202e": 1}, "x" * 99 + "…"),
             ({"reranker": "none"}, "reranker"),
             ({"reranker": " Embedding"}, "reranker"),
@@ -87,11 +86,11 @@ class TestOptions:
 
     def test_whole_numbers_are_kept_as_such(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
         ids = [
-            scalar(user, "select pgclarify.submit('clarify', 'cars', 'insurance', %s)", f'{{"budget": {budget}}}')
-            for budget in ("8", "8.0", "0.8e1")
+            scalar(user, "select pgclarify.submit('clarify', 'cars', 'insurance', %s)", f'{{"max_passages": {most}}}')
+            for most in ("8", "8.0", "0.8e1")
         ]
         assert connection.execute(
-            "select distinct settings ->> 'budget', encode(reuse_key, 'hex') from pgclarify_private.run"
+            "select distinct settings ->> 'max_passages', encode(reuse_key, 'hex') from pgclarify_private.run"
         ).fetchall() == [("8", scalar(connection, "select encode(max(reuse_key), 'hex') from pgclarify_private.run"))]
         assert worker.start(ids[1]) is not None
         assert len(worker.retrieve(ids[1], 1, "at 10", [1, 0, 0, 0])) == len(ANGLES)
@@ -134,12 +133,12 @@ class TestOptionsOfClarify:
     @in_turn("call", CALLS)
     def test_no_more_can_be_judged_than_are_retrieved(self, user: Connection, worker: HandWorker, call: str) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
-            user.execute(call.encode(), [4, '{"budget": 5}'])
-        assert refused.value.diag.column_name == "budget"
+            user.execute(call.encode(), [4, '{"max_passages": 5}'])
+        assert refused.value.diag.column_name == "max_passages"
         assert refused.value.diag.message_hint
 
-    def test_a_budget_that_can_be_spent(self, user: Connection, worker: HandWorker) -> None:
-        for options in ('{"budget": 4}', '{"budget": 5, "retrieval": "adaptive"}'):
+    def test_as_many_can_be_judged_as_are_retrieved(self, user: Connection, worker: HandWorker) -> None:
+        for options in ('{"max_passages": 4}', '{"max_passages": 5, "retrieval": "adaptive"}'):
             assert scalar(user, self.CALLS[0], 4, options)
 
     def test_reranker_none_is_refused_as_a_name(self, user: Connection, worker: HandWorker) -> None:

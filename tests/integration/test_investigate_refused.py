@@ -47,10 +47,10 @@ class TestRefusals:
             {"top_k": 0},
             {"top_k": 101},
             {"top_k": 2.5},
-            {"budget": 0},
-            {"budget": 9},
+            {"max_passages": 0},
+            {"max_passages": 9},
             {"top_k": 33},
-            {"budget": 1001},
+            {"max_passages": 1001},
             {"batch": 0},
             {"batch": 101},
             {"max_steps": -1},
@@ -100,13 +100,13 @@ class TestRefusals:
             assert state_of(alice, f"select pgclarify.{call}%s, 'atlas')", [question]) == WRONG_VALUE
 
     def test_all_options_are_kept_as_used(self, worker: HandWorker, alice: Connection) -> None:
-        run_id = submit(alice, options='{"top_k": 7.0, "reasoner": false, "budget": null}')
+        run_id = submit(alice, options='{"top_k": 7.0, "reasoner": false, "max_passages": null}')
 
         kept = scalar(alice, "select settings ->> 'top_k' from pgclarify.run where run_id = %s", run_id)
         assert kept == "7", "equal numbers are equal settings in any notation"
         assert scalar(alice, "select settings from pgclarify.run where run_id = %s", run_id) == {
-            "search": "hybrid", "retrieval": "adaptive", "reranker": "signal", "top_k": 7, "budget": 32, "batch": 16,
-            "max_steps": 4, "max_calls": 60, "samples": 5, "penalty": True, "reasoner": False,
+            "method": "hybrid", "retrieval": "adaptive", "reranker": "signal", "top_k": 7, "max_passages": 32,
+            "batch": 16, "max_steps": 4, "max_calls": 60, "samples": 5, "penalty": True, "reasoner": False,
             "entailment": "embedding",
         }  # fmt: skip
 

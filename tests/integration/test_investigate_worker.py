@@ -100,7 +100,7 @@ def test_a_second_step_that_needs_the_first_answer(client: Client, asker: Connec
     assert "register" not in {*searched(asked), *searched(who), *searched(CHAIN[1])}
     assert "register" in searched(where)
 
-    found = client.investigate(asked, corpus="chain", search="lexical", top_k=top_k, budget=top_k)
+    found = client.investigate(asked, corpus="chain", method="lexical", top_k=top_k, max_passages=top_k)
     assert [(step.question, step.answer) for step in found.steps] == [
         (who, "Selma Aune Ravn"),
         (where, "Store Lindvik Holm"),

@@ -329,11 +329,11 @@ class TestServedAgain:
 
         assert self.ask(alice) == run_id
         assert self.ask(alice, "  cars\n") == run_id
-        assert self.ask(alice, options='{"search": "hybrid", "singletons": null}') == run_id
+        assert self.ask(alice, options='{"method": "hybrid", "singletons": null}') == run_id
         others = [
             self.ask(alice, "Cars"),
             self.ask(alice, top_k=19),
-            self.ask(alice, options='{"search": "dense"}'),
+            self.ask(alice, options='{"method": "dense"}'),
             self.ask(bob),
             self.ask(connection),
         ]

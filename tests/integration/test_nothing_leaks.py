@@ -48,7 +48,7 @@ OF_CORPUS = (
     "select * from pgclarify.search('cars', {})",
     "select * from pgclarify.search('cars', {}, options => '{{\"method\": \"lexical\"}}')",
     "select * from pgclarify.search('cars', {}, options => '{{\"method\": \"dense\"}}')",
-    "select * from pgclarify.search('cars', {}, options => '{{\"method\": \"adaptive\"}}')",
+    "select * from pgclarify.search('cars', {}, options => '{{\"retrieval\": \"adaptive\"}}')",
     "select pgclarify.submit('clarify', 'cars', {})",
     "select pgclarify.submit_many('clarify', array['cars'], {})",
     "select pgclarify.add_document({}, '1', 'Cars.')",
@@ -272,10 +272,10 @@ class TestPassages:
         worker.index_everything()
 
         for method in ("dense", "lexical", "hybrid"):
-            found = retrieve(stranger, worker, "zebra insured", vector_of(HIDDEN), search=method)
+            found = retrieve(stranger, worker, "zebra insured", vector_of(HIDDEN), method=method)
             assert [passage["document_id"] for passage in found] == ["open"]
             # A word that only the secret has, and the nearest text.
-            found = retrieve(stranger, worker, "zebra", vector_of(HIDDEN), search=method)
+            found = retrieve(stranger, worker, "zebra", vector_of(HIDDEN), method=method)
             assert [passage["document_id"] for passage in found] == ([] if method == "lexical" else ["open"])
         rows = seen(stranger)
         assert [row[1] for row in rows["document"]] == ["open"]

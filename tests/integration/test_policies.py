@@ -14,7 +14,7 @@ pytestmark = pytest.mark.rolled_back
 
 UNDEFINED_OBJECT = "42704"
 INSUFFICIENT_PRIVILEGE = "42501"
-LEXICAL = '{"search": "lexical"}'
+LEXICAL = '{"method": "lexical"}'
 
 
 def create(connection: Connection, name: str, **options: str) -> None:

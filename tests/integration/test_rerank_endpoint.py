@@ -58,7 +58,7 @@ def ledger(connection: Connection) -> list[tuple[Any, ...]]:
 
 def test_a_search_is_one_call(asker: Connection, superuser: Connection, model: Server) -> None:
     before = model.rerank_calls, model.calls
-    rows = search(asker, "an administrative fee for tolls", budget=6)
+    rows = search(asker, "an administrative fee for tolls", max_passages=6)
     assert (model.rerank_calls, model.calls) == (before[0] + 1, before[1])
     assert rows[0][0] == "107"
     assert 0 < rows[2][1] <= rows[1][1] <= rows[0][1] < 1
@@ -76,10 +76,10 @@ def test_a_search_is_one_call(asker: Connection, superuser: Connection, model: S
     [
         ("clarify('who may drive in Canada', top_k => 2, options => %s)", {}),
         ("clarify('who may drive in Mexico', top_k => 2, options => %s)", {"retrieval": "adaptive"}),
-        ("clarify('the price of hail damage', top_k => 2, options => %s)", {"ask_back": "auto"}),
+        ("clarify('the price of hail damage', top_k => 2, options => %s)", {"ask_back": "when_vague"}),
         ("list_answers('Which fees are there?', options => %s)", {}),
         ("investigate('Who pays the fee for tolls?', options => %s)", {}),
-        ("search('free upgrade', options => %s)", {"method": "adaptive"}),
+        ("search('free upgrade', options => %s)", {"retrieval": "adaptive"}),
     ],
 )
 def test_every_operation_that_ranks_passages_takes_one(
@@ -117,7 +117,7 @@ class TestMoney:
         self, asker: Connection, superuser: Connection, model: Server
     ) -> None:
         price(superuser, "words-1", "2", "0")
-        search(asker, "unlimited mileage", budget=4)
+        search(asker, "unlimited mileage", max_passages=4)
         completions, prompt_tokens, completion_tokens, cost = last_run(
             superuser, "completions", "prompt_tokens", "completion_tokens", "cost_usd"
         )
@@ -127,7 +127,7 @@ class TestMoney:
         # A new run on the same passages costs nothing.
         before = model.rerank_calls
         asker.execute("set pgclarify.reuse_runs = off")
-        search(asker, "unlimited mileage", budget=4)
+        search(asker, "unlimited mileage", max_passages=4)
         assert last_run(superuser, "completions", "reused_completions", "cost_usd") == (0, 1, 0)
         assert model.rerank_calls == before
 
@@ -149,7 +149,7 @@ class TestMoney:
         model.rerank = lambda body: Reply(
             body=json.dumps({"results": [{"index": n, "relevance_score": 0.5} for n in range(len(body["documents"]))]})
         )
-        search(asker, "a repair shop", budget=4)
+        search(asker, "a repair shop", max_passages=4)
         assert last_run(superuser, "completions", "cost_usd") == (1, None)
         spent, reserved = superuser.execute("select spent_usd, reserved_usd from pgclarify.budget").fetchall()[0]
         assert spent > 0

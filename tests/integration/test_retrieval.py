@@ -49,13 +49,13 @@ def retrieve(
     question: str,
     vector: Sequence[float] | None,
     *,
-    search: str,
+    method: str,
     top_k: int = 10,
 ) -> list[dict[str, Any]]:
     """Ask, and retrieve for the run."""
     row = connection.execute(
-        "select pgclarify.submit('clarify', %s, 'insurance', jsonb_build_object('top_k', %s::integer) || jsonb_build_object('search', %s::text))",  # noqa: E501
-        [question, top_k, search],
+        "select pgclarify.submit('clarify', %s, 'insurance', jsonb_build_object('top_k', %s::integer) || jsonb_build_object('method', %s::text))",  # noqa: E501
+        [question, top_k, method],
     ).fetchone()
     assert row is not None
     run = worker.start(row[0])
@@ -205,7 +205,7 @@ class TestDense:
         asked = vector_of("question")
         expected = sorted(((cosine(asked, vector_of(text)), key) for key, text in documents.items()), reverse=True)
 
-        found = retrieve(connection, worker, "question", asked, search="dense", top_k=10)
+        found = retrieve(connection, worker, "question", asked, method="dense", top_k=10)
 
         assert [passage["document_id"] for passage in found] == [key for _, key in expected[:10]]
         # Vectors are stored with eleven bits of precision.
@@ -220,7 +220,7 @@ class TestDense:
         worker.index_everything()
 
         with pytest.raises(psycopg.errors.DataException) as wrong:
-            retrieve(connection, worker, "cars", [1.0, 0.0], search="dense")
+            retrieve(connection, worker, "cars", [1.0, 0.0], method="dense")
         assert wrong.value.sqlstate == "22000"
 
     def test_nothing_is_open_yet(self, connection: Connection, hire: Hire) -> None:
@@ -228,7 +228,7 @@ class TestDense:
         add_all(connection, {"1": "Cars."})
 
         for search in ("dense", "lexical", "hybrid"):
-            assert retrieve(connection, hire(), "cars", [1.0, 0.0, 0.0, 0.0], search=search) == []
+            assert retrieve(connection, hire(), "cars", [1.0, 0.0, 0.0, 0.0], method=search) == []
 
 
 class TestHybrid:
@@ -245,11 +245,11 @@ class TestHybrid:
         lists = {
             search: [
                 passage["document_id"]
-                for passage in retrieve(connection, worker, "w1 w2", asked, search=search, top_k=100)
+                for passage in retrieve(connection, worker, "w1 w2", asked, method=search, top_k=100)
             ]
             for search in ("dense", "lexical")
         }
-        found = retrieve(connection, worker, "w1 w2", asked, search="hybrid", top_k=15)
+        found = retrieve(connection, worker, "w1 w2", asked, method="hybrid", top_k=15)
 
         scores: dict[str, float] = {}
         places: dict[str, list[tuple[int, str]]] = {}
@@ -270,7 +270,7 @@ class TestHybrid:
         worker = hire()
         worker.index_everything()
 
-        found = retrieve(connection, worker, "trucks", vector_of("x"), search="hybrid", top_k=5)
+        found = retrieve(connection, worker, "trucks", vector_of("x"), method="hybrid", top_k=5)
 
         assert connection.execute(
             "select rank, document_id, passage_id, score, origin from pgclarify.candidate order by rank"

@@ -72,10 +72,10 @@ def test_dense_finds_what_is_visible(
     session, stranger = connect(alice), connect(make_role("pgclarify_user"))
 
     def recall() -> float:
-        assert retrieve(stranger, worker, "question", QUESTION, search="dense", top_k=10) == []
+        assert retrieve(stranger, worker, "question", QUESTION, method="dense", top_k=10) == []
         found = [
             passage["document_id"]
-            for passage in retrieve(session, worker, "question", QUESTION, search="dense", top_k=10)
+            for passage in retrieve(session, worker, "question", QUESTION, method="dense", top_k=10)
         ]
         assert len(found) == len(set(found)) == 10
         assert set(found) <= set(hers)
@@ -102,7 +102,7 @@ def test_dense_where_some_have_no_readers(
     worker.index_everything(vectors)
     connection.execute("insert into pgclarify_private.corpus_tally (corpus_id, passages) values (1, %s)", [more])
 
-    found = retrieve(connect(alice), worker, "question", QUESTION, search="dense", top_k=10)
+    found = retrieve(connect(alice), worker, "question", QUESTION, method="dense", top_k=10)
 
     assert sorted(passage["document_id"] for passage in found) == everyones
 
@@ -136,7 +136,7 @@ def test_every_method_asks_who_reads(connection: Connection, connect: Connect, h
         user = connect(role)
         assert {key for key, _ in lexical(user, "cars")} == readable
         for search in ("lexical", "hybrid", "dense"):
-            found = retrieve(user, worker, "cars", vector_of("x"), search=search)
+            found = retrieve(user, worker, "cars", vector_of("x"), method=search)
             assert {passage["document_id"] for passage in found} == readable
 
 
@@ -171,7 +171,7 @@ def test_a_new_reader_reads_at_once(connection: Connection, connect: Connect, hi
     for readers, readable in (([], []), ([alice], ["1"]), (["no such role"], []), (None, ["1"])):
         add_all(connection, {"1": "Cars."}, {} if readers is None else {"1": readers})
         assert [key for key, _ in lexical(user, "cars")] == readable
-        found = retrieve(user, worker, "cars", vector_of("x"), search="dense")
+        found = retrieve(user, worker, "cars", vector_of("x"), method="dense")
         assert [passage["document_id"] for passage in found] == readable
 
 
@@ -183,7 +183,7 @@ def seen(user: Connection, worker: HandWorker) -> list[str]:
     """The passages that a role reads in the table; a search by words and one by vectors find the same."""
     contents = [row[0] for row in user.execute("select content from pgclarify.passage order by content")]
     for search in ("lexical", "dense"):
-        found = retrieve(user, worker, "cars", vector_of("x"), search=search)
+        found = retrieve(user, worker, "cars", vector_of("x"), method=search)
         assert sorted(passage["content"] for passage in found) == contents
     return contents
 
@@ -259,7 +259,7 @@ def test_roles_count_when_the_run_is_carried_out(
     user = connect(alice)
 
     def found() -> set[str]:
-        return {passage["document_id"] for passage in retrieve(user, worker, "cars", vector_of("x"), search="hybrid")}
+        return {passage["document_id"] for passage in retrieve(user, worker, "cars", vector_of("x"), method="hybrid")}
 
     assert found() == {"team's", "everyone's"}
     connection.execute(f"revoke {team} from {alice}".encode())
@@ -280,7 +280,7 @@ def test_no_wrong_count_shows_a_passage(
     connection.execute("insert into pgclarify_private.corpus_tally (corpus_id, restricted_passages) values (1, -2)")
 
     for method in ("dense", "lexical", "hybrid"):
-        found = retrieve(connect(alice), worker, "cars", QUESTION, search=method, top_k=10)
+        found = retrieve(connect(alice), worker, "cars", QUESTION, method=method, top_k=10)
         assert [passage["document_id"] for passage in found] == ["hers"]
 
 

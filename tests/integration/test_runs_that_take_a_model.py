@@ -10,8 +10,8 @@ from tests.integration.investigating import alice, submit, worker
 
 __all__ = ["alice", "worker"]
 
-WITH_A_MODEL = '{"search": "lexical", "reranker": "model"}'
-CONFIRMED = '{"search": "lexical", "verify": "model"}'
+WITH_A_MODEL = '{"method": "lexical", "reranker": "model"}'
+CONFIRMED = '{"method": "lexical", "verify": "model"}'
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ class TestWhoStartsThem:
     def test_any_worker_starts_a_run_without_a_language_model(
         self, worker: HandWorker, thinker: HandWorker, alice: Connection
     ) -> None:
-        for options in ('{"search": "lexical"}', '{"search": "lexical", "reranker": "signal"}', '{"verify": "none"}'):
+        for options in ('{"method": "lexical"}', '{"method": "lexical", "reranker": "signal"}', '{"verify": "none"}'):
             assert worker.start(clarify(alice, options)) is not None
 
     def test_where_nobody_has_one_it_starts_to_say_so(

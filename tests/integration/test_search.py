@@ -53,7 +53,9 @@ def test_search_from_neighbor_to_neighbor(asker: Connection, superuser: Connecti
     search = "select rank, document_id, score, origin from pgclarify.search('mileage', %s, 5, %s)"
 
     plain = asker.execute(search, [CORPUS, '{"method": "lexical"}']).fetchall()
-    rows = asker.execute(search, [CORPUS, '{"method": "adaptive", "search": "lexical", "budget": 5}']).fetchall()
+    rows = asker.execute(
+        search, [CORPUS, '{"retrieval": "adaptive", "method": "lexical", "max_passages": 5}']
+    ).fetchall()
 
     assert [row[1] for row in plain] == ["110"]
     assert [row[0] for row in rows] == [1, 2, 3, 4, 5]
@@ -65,7 +67,7 @@ def test_search_from_neighbor_to_neighbor(asker: Connection, superuser: Connecti
     ((run_id, stop_reason),) = asker.execute(
         "select run_id, stop_reason from pgclarify.run where settings ->> 'retrieval' = 'adaptive'"
     ).fetchall()
-    assert stop_reason == "the budget of 5 passages is spent"
+    assert stop_reason == "the limit of 5 passages is reached"
     stages = asker.execute(
         "select name, batch from pgclarify_private.seen_stage where run_id = %s order by ordinal", [run_id]
     )
@@ -84,7 +86,7 @@ def test_search_from_neighbor_to_neighbor(asker: Connection, superuser: Connecti
 
 def test_search_scored_again_by_a_model(asker: Connection, model: Server) -> None:
     calls = model.calls
-    options = '{"reranker": "model", "budget": 4}'
+    options = '{"reranker": "model", "max_passages": 4}'
     rows = asker.execute("select score from pgclarify.search('fuel', %s, 3, %s)", [CORPUS, options]).fetchall()
     assert len(rows) == 3
     assert all(0 < score < 1 for (score,) in rows)
@@ -115,7 +117,7 @@ def test_lexical_search_needs_no_worker(connection: Connection) -> None:
 
 def scored_again(connection: Connection, reranker: str) -> list[tuple[str, float, str]]:
     """Title, score and content of what is found."""
-    options = json.dumps({"reranker": reranker, "budget": 6, "timeout": "10min"})
+    options = json.dumps({"reranker": reranker, "max_passages": 6, "timeout": "10min"})
     return connection.execute(
         "select title, score, content from pgclarify.search(%s, %s, 3, %s) order by rank", [QUESTION, CORPUS, options]
     ).fetchall()

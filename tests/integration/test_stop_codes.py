@@ -122,8 +122,8 @@ def test_runs_with_a_language_model_have_their_stop_code(model: Desk) -> None:
 def test_a_search_by_words_in_another_language_than_the_corpus(model: Desk) -> None:
     model.add("c", LUGGAGE)
     asked = "Was ist mit dem Gepäck, das nicht da ist?"
-    assert model.code(model.ask(asked, options='{"search": "lexical"}')) == "language"
-    assert model.code(model.ask("zebras", options='{"search": "lexical"}')) == "no_passage"
+    assert model.code(model.ask(asked, options='{"method": "lexical"}')) == "language"
+    assert model.code(model.ask("zebras", options='{"method": "lexical"}')) == "no_passage"
 
 
 def test_wait_and_result_show_the_stop_code(rules: Desk) -> None:

@@ -42,7 +42,8 @@ async def test_searches_find_what_answers(
     worker = hire()
     await store(connection, worker, embedder)
     for method, (least_rank, least_recall) in FLOORS.items():
-        options = {"method": method, "budget": 16} if method == "adaptive" else {"method": method}
+        is_adaptive = method == "adaptive"
+        options = {"retrieval": "adaptive", "max_passages": 16} if is_adaptive else {"method": method}
         one_step = await search(connection, worker, embedder, options, [one.question for one in QUESTIONS])
         chains = await search(connection, worker, embedder, options, [question for question, _ in CHAINS])
         ranks = {one.question: reciprocal_rank(one_step[one.question], one.passage) for one in QUESTIONS}
@@ -50,7 +51,7 @@ async def test_searches_find_what_answers(
         assert statistics.mean(ranks.values()) >= least_rank, (method, ranks)
         assert statistics.mean(recalls.values()) >= least_recall, (method, recalls)
     led_to = {f"What is known of the {PASSAGES[first][0]}?": second for _, (first, second) in CHAINS}
-    adaptive = {"method": "adaptive", "budget": FEW}
+    adaptive = {"retrieval": "adaptive", "max_passages": FEW}
     found = await search(connection, worker, embedder, adaptive, list(led_to), top_k=FEW)
     missed = [question for question, second in led_to.items() if second not in found[question]]
     # Misses none of 7; hybrid search misses 3.

@@ -72,8 +72,8 @@ def _clarify(recorder: Recorder) -> None:
     (first, *_) = recorder.record("clarify", statement, VAGUE, 20, "{}")
     recorder.record("clarify, served again", statement, VAGUE, 20, "{}")
     # All verdicts are paid for: which of those that are late lead on does not depend on time.
-    recorder.record("clarify, adaptive", statement, VAGUE, 12, _options(retrieval="adaptive", budget=14))
-    recorder.record("clarify, reranked", statement, VAGUE, 3, _options(reranker="model", search="lexical"))
+    recorder.record("clarify, adaptive", statement, VAGUE, 12, _options(retrieval="adaptive", max_passages=14))
+    recorder.record("clarify, reranked", statement, VAGUE, 3, _options(reranker="model", method="lexical"))
     recorder.record("clarify, asked back", statement, VAGUE, 3, _options(ask_back="auto", threshold=0))
     recorder.record("clarify, answered in one pass", statement, CLEAR, 3, _options(ask_back="auto", threshold=1))
     recorder.record(
@@ -111,7 +111,7 @@ def _search(recorder: Recorder) -> None:
     statement = "select * from pgclarify.search(%s, top_k => 5, options => %s)"
     for method in ("hybrid", "dense", "lexical"):
         recorder.record(f"search, {method}", statement, "a fee for each day", _options(method=method))
-    recorder.record("search, adaptive", statement, "a fee for each day", _options(method="adaptive", budget=8))
+    recorder.record("search, adaptive", statement, "a fee for each day", _options(retrieval="adaptive", max_passages=8))
 
 
 def _ask_back(recorder: Recorder) -> None:
@@ -136,7 +136,7 @@ def _ask_back(recorder: Recorder) -> None:
     recorder.record("rewrite, clear", rewrite, CLEAR, ["Who painted it?"])
     ask = "select * from pgclarify.clarifying_questions(%s, options => %s)"
     (offered, *_) = recorder.record(
-        "clarifying_questions, select", ask, "zebra", _options(form="select", search="lexical")
+        "clarifying_questions, select", ask, "zebra", _options(form="select", method="lexical")
     )
     (turn,) = recorder.record("reply, chosen", "select * from pgclarify.reply(%s, ordinal => 1)", offered["run_id"])
     (asked, *_) = recorder.record(
@@ -153,7 +153,7 @@ def _answer(recorder: Recorder) -> None:
         "investigate",
         "select * from pgclarify.investigate(%s, options => %s)",
         TWO_HOPS,
-        _options(samples=2, budget=8, batch=4, top_k=4, entailment="model"),
+        _options(samples=2, max_passages=8, batch=4, top_k=4, entailment="model"),
     )
     (submitted,) = recorder.call(
         "submit, investigate", "select pgclarify.submit('investigate', %s) as run_id", "Who invented telescopes?"

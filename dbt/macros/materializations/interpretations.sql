@@ -10,7 +10,7 @@
     {% set asked_with = {
         'corpus': pgclarify.text_setting('corpus', 'insurance'),
         'top_k': pgclarify.integer_setting('top_k', 20, 1, 1000),
-        'options': dict(pgclarify.mapping_setting('options', "{'search': 'hybrid'}")),
+        'options': dict(pgclarify.mapping_setting('options', "{'method': 'hybrid'}")),
     } %}
     {% set batch_size = pgclarify.integer_setting('batch_size', 500, 1, 10000) %}
     {% set timeout = pgclarify.seconds_setting('timeout') %}

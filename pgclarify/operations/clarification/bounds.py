@@ -15,8 +15,8 @@ from pgclarify.vocabulary import AT_ENDPOINT
 def most_verdicts(settings: Mapping[str, Any]) -> int:
     """Bound the verdicts on one question; settings as in `most_calls`."""
     top_k: int = settings["top_k"]
-    budget: int = settings.get("budget", top_k)
-    return budget if settings.get("retrieval") == "adaptive" else min(top_k, budget)
+    max_passages: int = settings.get("max_passages", top_k)
+    return max_passages if settings.get("retrieval") == "adaptive" else min(top_k, max_passages)
 
 
 def most_calls(settings: Mapping[str, Any], *, relaxes: bool) -> dict[str, int]:
@@ -36,7 +36,7 @@ def most_calls(settings: Mapping[str, Any], *, relaxes: bool) -> dict[str, int]:
         calls["confirmation"] = most if settings.get("retrieval") == "adaptive" else ceil(most / AT_ONCE)
     reranker = settings.get("reranker") or ""
     # Passages are ranked for the question, and separately for the relaxed question.
-    is_ranked_twice = relaxes and (settings.get("retrieval") == "adaptive" or settings.get("ask_back") == "auto")
+    is_ranked_twice = relaxes and (settings.get("retrieval") == "adaptive" or settings.get("ask_back") == "when_vague")
     most_ranked = max(RERANKED, settings["top_k"])
     if reranker == "model":
         calls["relevance"] = (1 + is_ranked_twice) * most_ranked

@@ -51,13 +51,13 @@ class GuidedExploration:
     The first batch comes from the ranking by the question itself, and is judged while the question is being relaxed.
     Later batches come from that ranking fused with the ranking by the relaxed question, and from the neighbors of
     grounded passages: first those with a new reading, then those with a known one. Exploration ends when a batch adds
-    no new reading, the budget is spent, or no passage is left. While there is no reading at all, it continues. If the
-    first batch spends the budget, the question is not relaxed.
+    no new reading, max_passages is reached, or no passage is left. While there is no reading at all, it continues. If
+    the first batch reaches max_passages, the question is not relaxed.
 
     A reading is new if consolidation of all verdicts so far gives it a group of its own.
 
     Args:
-        context: The run; settings["budget"] is the most verdicts, settings["top_k"] if it is not set.
+        context: The run; settings["max_passages"] is the most verdicts, settings["top_k"] if it is not set.
         first_stage: Ranks passages for a question.
         judge: Judges passages.
     """
@@ -69,8 +69,8 @@ class GuidedExploration:
         self._trace = context.trace
         self._first_stage = first_stage
         self._judge = judge
-        self._budget: int = self._run.settings.get("budget", self._run.settings["top_k"])
-        self._explorer: Explorer[int] = Explorer([], budget=self._budget, batch_size=self._budget)
+        self._max_passages: int = self._run.settings.get("max_passages", self._run.settings["top_k"])
+        self._explorer: Explorer[int] = Explorer([], budget=self._max_passages, batch_size=self._max_passages)
         # Passages of the first ranking, and neighbors.
         self._ranked: dict[int, Found] = {}
         self._near: dict[int, Found] = {}
@@ -106,8 +106,8 @@ class GuidedExploration:
         return sorted(self._landed, key=lambda pair: pair[0].rank)
 
     async def _explore(self, tasks: asyncio.TaskGroup) -> None:
-        # If the first batch can spend the budget, the question may not need relaxing.
-        relaxing = tasks.create_task(relax(self._context)) if self._budget > _FIRST_BATCH else None
+        # If the first batch can reach max_passages, the question may not need relaxing.
+        relaxing = tasks.create_task(relax(self._context)) if self._max_passages > _FIRST_BATCH else None
         ranking = await self._first_stage.rank(self._run.question)
         self._take_ranking(ranking)
         await self._begin_batch(tasks)
@@ -125,7 +125,7 @@ class GuidedExploration:
                 # Late verdicts may lead to more passages.
                 await self._await_landing()
                 await self._observe(list(self._landed))
-        self._trace.stop_reason = f"the budget of {counted(self._budget, 'verdict')} was spent"
+        self._trace.stop_reason = f"the limit of {counted(self._max_passages, 'verdict')} was reached"
 
     @property
     def _is_settled(self) -> bool:
@@ -148,7 +148,7 @@ class GuidedExploration:
             self._batch += 1
             candidates = self._choose(passage_ids)
             kept = set(await self._passages.record_candidates(self._run, candidates))
-            # Passages that are gone by now free their share of the budget.
+            # Passages that are gone by now no longer count in max_passages.
             self._explorer.give_back([one.passage.passage_id for one in candidates if one.rank not in kept])
             candidates = [candidate for candidate in candidates if candidate.rank in kept]
             if candidates:
@@ -296,8 +296,8 @@ def least_calls(run: Run, verdicts: int, *, relaxes: bool) -> int:
         verdicts: How many different passages the first ranking has.
         relaxes: Whether the completer relaxes questions.
     """
-    budget: int = run.settings.get("budget", run.settings["top_k"])
-    return min(verdicts, budget, _FIRST_BATCH) + (relaxes and budget > _FIRST_BATCH)
+    max_passages: int = run.settings.get("max_passages", run.settings["top_k"])
+    return min(verdicts, max_passages, _FIRST_BATCH) + (relaxes and max_passages > _FIRST_BATCH)
 
 
 def _growth(verdicts: int, news: int, *, is_silent: bool) -> float:

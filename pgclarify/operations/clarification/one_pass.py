@@ -46,7 +46,7 @@ class OnePass:
     answers.
 
     Args:
-        context: The run; settings: search, top_k, and optionally budget, reranker and threshold.
+        context: The run; settings: method, top_k, and optionally max_passages, reranker and threshold.
         embedder: Embeds readings.
         first_stage: Ranks passages for a question.
         judge: Judges single passages.
@@ -101,7 +101,9 @@ class OnePass:
         return detections[0].is_ambiguous or detections[0].probability is None
 
     async def _answer(self) -> Answered | None:
-        candidates = ranked((await self._first_stage.rank(self._run.question))[: self._run.settings.get("budget")])
+        candidates = ranked(
+            (await self._first_stage.rank(self._run.question))[: self._run.settings.get("max_passages")]
+        )
         if not candidates:
             return None
         with self._trace.stage("answering") as tally:

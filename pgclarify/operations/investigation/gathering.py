@@ -27,7 +27,7 @@ from pgclarify.operations.retrieval.exploration import (
 )
 from pgclarify.protocols import Embedder, Reranker
 
-# SUNAR, §4: the depth of the first stage. Passages beyond the budget are never read.
+# SUNAR, §4: the depth of the first stage. Passages beyond max_passages are never read.
 _FIRST_STAGE = 100
 
 
@@ -54,7 +54,7 @@ class Gatherer:
     """Finds evidence for the steps of one run.
 
     Args:
-        context: The run; settings: search, retrieval, top_k, budget, batch, penalty, samples.
+        context: The run; settings: method, retrieval, top_k, max_passages, batch, penalty, samples.
         embedder: The corpus's model.
         reranker: Scores passages; None for the retrieval signal that the first stage does not use.
         calls: The run's remaining calls.
@@ -95,7 +95,7 @@ class Gatherer:
         """
         settings = self._run.settings
         query = await self._query(question)
-        depth = max(_FIRST_STAGE, settings["budget"])
+        depth = max(_FIRST_STAGE, settings["max_passages"])
         first = await find_first(self._context, query, depth=depth, step_ordinal=step_ordinal)
         relevance: dict[int, float] = {}
         samples: dict[int, Samples] = {}
@@ -125,7 +125,7 @@ class Gatherer:
             query,
             first=first,
             scorer=by_signal if self._reranker is None else by_reranker(self._reranker, question),
-            budget=settings["budget"],
+            max_passages=settings["max_passages"],
             batch_size=settings["batch"],
             k=NEIGHBORS if settings.get("retrieval", "adaptive") == "adaptive" else 0,
             rescore=rescore,
@@ -150,7 +150,7 @@ class Gatherer:
         )
 
     async def _query(self, question: str) -> Query:
-        method = self._run.settings["search"]
+        method = self._run.settings["method"]
         signal = other_signal(method) if self._reranker is None else None
         vector = (await self._embedder.encode([question]))[0] if Query.needs_vector(method, signal) else None
         return Query(question, vector, method, signal)

@@ -100,7 +100,7 @@ class AnswerabilityCheck:
         Return what has to be judged: question, place in its search, passage.
         """
         run, passages = self._context.run, self._context.stores.passages
-        method, depth = run.settings["search"], run.settings["top_k"]
+        method, depth = run.settings["method"], run.settings["top_k"]
         needs_vectors = Query.needs_vector(method, None)
         vectors = await self._embedder.encode(questions) if needs_vectors else [None] * len(questions)
         rankings = []

@@ -97,7 +97,7 @@ async def find_first(context: RunContext, query: Query, *, depth: int, step_ordi
     Args:
         context: The run.
         query: The query.
-        depth: Most passages, from 1. An exploration reads at most as many as its budget.
+        depth: Most passages, from 1. An exploration reads at most max_passages.
         step_ordinal: The step of an investigation, from 1.
 
     Returns:
@@ -121,7 +121,7 @@ async def explore_passages(
     *,
     first: Sequence[Found],
     scorer: Scorer,
-    budget: int,
+    max_passages: int,
     batch_size: int = BATCH_SIZE,
     k: int = NEIGHBORS,
     rescore: Rescorer | None = None,
@@ -137,7 +137,7 @@ async def explore_passages(
         query: The query of the first stage; with a signal, neighbors are scored by it.
         first: The first ranking, best first.
         scorer: Scores a batch: `by_signal`, or `by_reranker` of a reranker.
-        budget: Most passages to score, from 1.
+        max_passages: Most passages to score, from 1.
         batch_size: Most passages of a batch, from 1.
         k: Most neighbors of each passage, from 0; 0 means reranking only.
         rescore: Changes the scores of a batch, given its passages; None changes nothing.
@@ -158,7 +158,7 @@ async def explore_passages(
         query,
         first=first,
         scorer=scorer,
-        budget=budget,
+        max_passages=max_passages,
         batch_size=batch_size,
         k=k,
         rescore=rescore,
@@ -177,7 +177,7 @@ class _Exploration:
         *,
         first: Sequence[Found],
         scorer: Scorer,
-        budget: int,
+        max_passages: int,
         batch_size: int,
         k: int,
         rescore: Rescorer | None,
@@ -192,7 +192,7 @@ class _Exploration:
         self._step_ordinal = step_ordinal
         self._known = {one.passage.passage_id: one for one in first}
         self._ranking = set(self._known)
-        self._explorer = Explorer(list(self._known), budget=budget, batch_size=batch_size)
+        self._explorer = Explorer(list(self._known), budget=max_passages, batch_size=batch_size)
         self._number = 0
         # The batch of each issued passage, and the score of each scored one.
         self._batches: dict[int, int] = {}
@@ -300,13 +300,13 @@ class _Exploration:
         )
 
 
-def stop_reason(explored: int, budget: int) -> str:
+def stop_reason(explored: int, max_passages: int) -> str:
     """Say why an exploration ended.
 
     Args:
         explored: How many passages were scored.
-        budget: The most that could be scored.
+        max_passages: The most that could be scored.
     """
-    return (
-        f"the budget of {counted(budget, 'passage')} is spent" if explored >= budget else "nothing was left to look at"
-    )
+    if explored >= max_passages:
+        return f"the limit of {counted(max_passages, 'passage')} is reached"
+    return "nothing was left to look at"

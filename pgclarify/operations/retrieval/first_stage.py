@@ -29,7 +29,7 @@ class FirstStage:
     """Ranks passages for a run: by its search and, if settings["reranker"] is set, again by that.
 
     Args:
-        context: The run; settings["search"] is dense, lexical or hybrid.
+        context: The run; settings["method"] is dense, lexical or hybrid.
         embedder: The corpus's model; unused if nothing needs the question's vector.
         reranker: Ranks passages again; None for the retrieval signal that the search does not use.
     """
@@ -47,7 +47,9 @@ class FirstStage:
         return self._is_graded and self._context.run.settings.get("reranker") is not None
 
     async def choose(self, question: str) -> list[Candidate]:
-        """Rank passages, and record the first as candidates: settings["top_k"], or settings["budget"] if that is less.
+        """Rank passages, and record the first as candidates.
+
+        These are settings["top_k"] passages, or settings["max_passages"] if that is less.
 
         Args:
             question: As in `rank`.
@@ -63,7 +65,7 @@ class FirstStage:
         Source: VERDICT, Eq. 7.
         """
         run = self._context.run
-        candidates = ranked(await self.rank(question, at_most=run.settings.get("budget")))
+        candidates = ranked(await self.rank(question, at_most=run.settings.get("max_passages")))
         kept = set(await self._context.stores.passages.record_candidates(run, candidates))
         return [candidate for candidate in candidates if candidate.rank in kept]
 
@@ -87,7 +89,7 @@ class FirstStage:
         Source: VERDICT, Eq. 7 and §5.1.3.
         """
         settings = self._context.run.settings
-        method, top_k = settings["search"], settings["top_k"]
+        method, top_k = settings["method"], settings["top_k"]
         wanted = top_k if at_most is None else min(top_k, at_most)
         signal = other_signal(method) if self.is_reranked and self._reranker is None else None
         vector = (await self._embedder.encode([question]))[0] if Query.needs_vector(method, signal) else None

@@ -9,20 +9,20 @@ from pgclarify.cli.options import read_options
 
 
 def test_values_are_json_where_they_can_be() -> None:
-    given = ["max_steps=2", "penalty=false", "reranker=model", "entailment=a/model=1", 'search="dense"', "samples="]
+    given = ["max_steps=2", "penalty=false", "reranker=model", "entailment=a/model=1", 'method="dense"', "samples="]
     assert read_options(given) == {
         "max_steps": 2,
         "penalty": False,
         "reranker": "model",
         "entailment": "a/model=1",
-        "search": "dense",
+        "method": "dense",
         "samples": "",
     }
 
 
 @pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", "[NaN]", "[" * 100_000])
 def test_values_that_are_no_strict_json_stay_text(value: str) -> None:
-    assert read_options([f"budget={value}"]) == {"budget": value}
+    assert read_options([f"max_passages={value}"]) == {"max_passages": value}
 
 
 @pytest.mark.parametrize("option", ["max_steps", "=2", ""])

@@ -35,7 +35,7 @@ SETTINGS: Mapping[str, object] = {
     "count": 5,
     "examples": True,
     "check": "drop",
-    "search": "dense",
+    "method": "dense",
     "top_k": 3,
 }
 

@@ -43,11 +43,11 @@ ANSWERS = {WHO: PAINTER, WHERE: BIRTHPLACE}
 SAMPLES = {WHO: ["Ida Holm"], WHERE: ["Ortval"]}
 
 SETTINGS: Mapping[str, object] = {
-    "search": "dense",
+    "method": "dense",
     "retrieval": "adaptive",
     "reranker": "signal",
     "top_k": 4,
-    "budget": 4,
+    "max_passages": 4,
     "batch": 4,
     "max_steps": 4,
     "max_calls": 60,

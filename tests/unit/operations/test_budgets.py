@@ -143,7 +143,7 @@ class TestClarify:
     async def test_a_search_that_a_model_may_not_rank_is_as_it_was_found(self) -> None:
         found = [Passage(f"d{number}", number, content(number)) for number in range(1, 5)]
         searching = FakeStore(found, table=FakeLedgerTable(max_calls=1))
-        settings = {"search": "lexical", "reranker": "model", "budget": 4, "top_k": 3}
+        settings = {"method": "lexical", "reranker": "model", "max_passages": 4, "top_k": 3}
         run = searching.add_run("rental cars", operation="search", settings=settings)
         judge = scripts.relevance_judge({found[0].content: "0.1"}, otherwise="0.9")
         rerankers = Rerankers(judge, missing, PollInterval(0, 0))

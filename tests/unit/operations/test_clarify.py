@@ -160,9 +160,9 @@ async def test_top_k_passages_are_judged() -> None:
     assert len(verifier.calls) == len(record.verdicts) == 2
 
 
-@pytest.mark.parametrize(("budget", "judged"), [(2, 2), (3, 3), (9, 3)])
-async def test_a_budget_bounds_what_is_judged(budget: int, judged: int) -> None:
-    record = await carry_out(corpus(), scripts.verifier(script()), settings={"top_k": 3, "budget": budget})
+@pytest.mark.parametrize(("max_passages", "judged"), [(2, 2), (3, 3), (9, 3)])
+async def test_a_budget_bounds_what_is_judged(max_passages: int, judged: int) -> None:
+    record = await carry_out(corpus(), scripts.verifier(script()), settings={"top_k": 3, "max_passages": max_passages})
     assert sorted(record.verdicts) == list(range(1, judged + 1))
     assert record.stop_reason is None
 
@@ -254,7 +254,7 @@ async def test_no_endpoint_for_the_relaxation_fails_the_run() -> None:
 async def test_lexical_search_needs_no_vector() -> None:
     embedder = FakeEmbedder()
     record = await carry_out(
-        [passage("a", ASIDE)], scripts.verifier(script()), embedder=embedder, settings={"search": "lexical"}
+        [passage("a", ASIDE)], scripts.verifier(script()), embedder=embedder, settings={"method": "lexical"}
     )
     assert record.query_vector is None
     assert embedder.calls == []

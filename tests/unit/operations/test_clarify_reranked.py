@@ -48,7 +48,7 @@ async def test_a_hundred_passages_are_reranked_and_the_best_judged() -> None:
 
 
 async def test_the_budget_bounds_what_is_judged_of_them() -> None:
-    orchard = Orchard(50, {}, retrieval="fixed", reranker="last", top_k=4, budget=2)
+    orchard = Orchard(50, {}, retrieval="fixed", reranker="last", top_k=4, max_passages=2)
     record = await orchard.carry_out(rerankers=with_encoder(LastIsBest()))
     assert sorted(record.verdicts) == [1, 2]
 

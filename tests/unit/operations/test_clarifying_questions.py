@@ -46,7 +46,7 @@ async def test_the_reformulations_are_embedded_together() -> None:
     embedder = FakeEmbedder()
     await ask_back(embedder=embedder)
     assert embedder.calls == [[WHO, COST]]
-    await ask_back(embedder=(lexical := FakeEmbedder()), search="lexical")
+    await ask_back(embedder=(lexical := FakeEmbedder()), method="lexical")
     assert lexical.calls == []
 
 

@@ -183,7 +183,7 @@ async def test_exploration_confirms_each_batch_and_is_led_by_it(monkeypatch: pyt
     monkeypatch.setattr(verdicts, "check_quote", lambda reading, _, passage: cite(reading.quote, passage))
     records = []
     for confirmed in ({"apple", "pear", "plum"}, {"apple"}):
-        orchard = Orchard(20, fruit={1: "apple", 9: "pear", 10: "plum"}, verify="model", budget=20)
+        orchard = Orchard(20, fruit={1: "apple", 9: "pear", 10: "plum"}, verify="model", max_passages=20)
         _confirming(orchard.verifier, confirmed)
         records.append(await orchard.carry_out())
         assert orchard.answers == confirmed

@@ -174,7 +174,7 @@ async def test_a_retry_that_was_cut_off_is_to_be_paid() -> None:
 
 
 async def test_a_smaller_budget_asks_less() -> None:
-    desk = Desk(settings={"top_k": 3, "budget": 2}, relaxation=None)
+    desk = Desk(settings={"top_k": 3, "max_passages": 2}, relaxation=None)
     assert calls(await desk.estimate()) == await desk.clarify() == 4
 
 
@@ -204,7 +204,7 @@ async def test_scores_of_an_endpoint_are_followed_once_they_are_known() -> None:
     assert {prompt.passage for prompt in desk.verifier.asked("verdict")} == {COVERED}
 
 
-@pytest.mark.parametrize("more", [{}, {"ask_back": "auto"}, {"retrieval": "adaptive", "budget": 2}])
+@pytest.mark.parametrize("more", [{}, {"ask_back": "when_vague"}, {"retrieval": "adaptive", "max_passages": 2}])
 async def test_without_a_language_model_only_the_endpoint_is_counted(more: dict[str, object]) -> None:
     settings = {"top_k": 1, "reranker": "endpoint:words-1", **more}
     desk = Desk(settings=settings, provider="extractive", relaxation=None, has_model=False)
@@ -229,7 +229,7 @@ async def test_a_cross_encoder_is_not_loaded_and_makes_it_a_bound() -> None:
 
 
 async def test_exploration_is_counted_at_most() -> None:
-    desk = Desk(settings={"top_k": 2, "budget": 5, "retrieval": "adaptive"})
+    desk = Desk(settings={"top_k": 2, "max_passages": 5, "retrieval": "adaptive"})
     assert figures(await desk.estimate()) == (12, 12, 0)
     # There are fewer passages than requested, so the search has found all of them.
     assert figures(await desk.estimate(top_k=4)) == (8, 12, 0)
@@ -237,7 +237,7 @@ async def test_exploration_is_counted_at_most() -> None:
 
 class TestAskingBack:
     async def test_counts_one_call_for_a_clear_question(self) -> None:
-        desk = Desk(settings={"ask_back": "auto", "top_k": 3}, ambiguous=QUESTIONS[1:])
+        desk = Desk(settings={"ask_back": "when_vague", "top_k": 3}, ambiguous=QUESTIONS[1:])
         before = await desk.estimate()
         # One question is clear, the other is clarified. If the single pass proves nothing, the first one is clarified,
         # too.
@@ -245,12 +245,12 @@ class TestAskingBack:
         assert {one.purpose: one.calls for one in before.purposes} == {"one_pass": 1, "relaxation": 1, "verdict": 3}
 
     async def test_knows_an_answer_that_was_proven(self) -> None:
-        desk = Desk(settings={"ask_back": "auto"}, answers={QUESTIONS[0]: PROVEN})
+        desk = Desk(settings={"ask_back": "when_vague"}, answers={QUESTIONS[0]: PROVEN})
         assert await desk.clarify(QUESTIONS[:1]) == 1
         assert figures(await desk.estimate(QUESTIONS[:1])) == (0, 0, 1)
 
     async def test_knows_that_nothing_was_proven(self) -> None:
-        desk = Desk(settings={"ask_back": "auto"}, answers={QUESTIONS[0]: None})
+        desk = Desk(settings={"ask_back": "when_vague"}, answers={QUESTIONS[0]: None})
         paid = await desk.clarify(QUESTIONS[:1])
         assert figures(await desk.estimate(QUESTIONS[:1])) == (0, 0, paid)
         assert figures(await desk.estimate(QUESTIONS[:1], singletons="drop")) == (0, 0, paid)
@@ -282,14 +282,14 @@ class TestConfirming:
         assert await desk.clarify(QUESTIONS[:1], verify="model") == 1
 
     async def test_exploration_is_counted_at_most(self) -> None:
-        desk = Desk(settings={"top_k": 2, "budget": 12, "retrieval": "adaptive", "verify": "model"})
+        desk = Desk(settings={"top_k": 2, "max_passages": 12, "retrieval": "adaptive", "verify": "model"})
         # There may be 12 verdicts, and two passages are known. Each passage may be a batch with its own confirmation.
         assert figures(await desk.estimate(QUESTIONS[:1])) == (1 + 12 + 3, 1 + 12 + 12, 0)
 
     @pytest.mark.parametrize("confirmed", [True, False])
     async def test_asking_back_confirms_one_answer(self, *, confirmed: bool) -> None:
         desk = Desk(
-            settings={"ask_back": "auto", "verify": "model", "top_k": 3},
+            settings={"ask_back": "when_vague", "verify": "model", "top_k": 3},
             answers={QUESTIONS[0]: PROVEN},
             confirmed=confirmed,
         )
@@ -300,7 +300,7 @@ class TestConfirming:
         assert figures(await desk.estimate(question)) == (0, 0, paid)
 
     async def test_an_answer_that_is_yet_to_be_confirmed_is_counted(self) -> None:
-        desk = Desk(settings={"ask_back": "auto", "top_k": 3}, answers={QUESTIONS[0]: PROVEN})
+        desk = Desk(settings={"ask_back": "when_vague", "top_k": 3}, answers={QUESTIONS[0]: PROVEN})
         await desk.clarify(QUESTIONS[:1])
         assert figures(await desk.estimate(QUESTIONS[:1], verify="model")) == (1, 1 + 5, 1)
 
@@ -338,7 +338,7 @@ async def test_a_run_that_was_cancelled_is_left_alone() -> None:
 
 
 async def test_an_estimate_records_its_stages() -> None:
-    desk = Desk(settings={"ask_back": "auto"}, ambiguous=QUESTIONS)
+    desk = Desk(settings={"ask_back": "when_vague"}, ambiguous=QUESTIONS)
     run = desk.enter()
     await desk.carry_out(run)
     stages = {stage.name: (stage.rows, stage.calls, stage.note) for stage in desk.store.runs[run.run_id].stages}

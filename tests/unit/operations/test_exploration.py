@@ -52,19 +52,19 @@ class World:
         self,
         query: Query = QUERY,
         *,
-        budget: int = 100,
+        max_passages: int = 100,
         batch_size: int = 2,
         k: int = 10,
         scorer: Scorer = by_signal,
         **options: object,
     ) -> list[Candidate]:
-        first = await find_first(self.context, query, depth=budget)
+        first = await find_first(self.context, query, depth=max_passages)
         return await explore_passages(
             self.context,
             query,
             first=first,
             scorer=scorer,
-            budget=budget,
+            max_passages=max_passages,
             batch_size=batch_size,
             k=k,
             **options,  # type: ignore[arg-type]
@@ -81,7 +81,7 @@ def ids(candidates: Sequence[Candidate]) -> list[int]:
 async def test_neighbors_of_good_passages_are_come_to() -> None:
     world = World([1, 2, 3, 4], neighbors={1: [9, 8], 2: [7]}, signals={1: 0.3, 2: 0.4, 9: 0.9, 7: 0.8})
 
-    explored = await world.explore(budget=4)
+    explored = await world.explore(max_passages=4)
 
     assert [(one.rank, one.passage.passage_id, one.origin, one.via_passage_id, one.batch) for one in explored] == [
         (1, 9, "neighbor", 1, 2),
@@ -96,7 +96,7 @@ async def test_neighbors_of_good_passages_are_come_to() -> None:
 async def test_a_passage_of_the_first_ranking_may_be_led_to() -> None:
     world = World([1, 2, 3, 4, 5], neighbors={1: [5]})
 
-    explored = {one.passage.passage_id: one for one in await world.explore(budget=3)}
+    explored = {one.passage.passage_id: one for one in await world.explore(max_passages=3)}
 
     assert sorted(explored) == [1, 2, 5]
     assert (explored[5].origin, explored[5].via_passage_id, explored[5].batch) == ("neighbor", 1, 2)
@@ -107,7 +107,7 @@ async def test_neighbors_are_looked_up_when_they_are_needed() -> None:
     chain = {number: [number + 1] for number in range(1, 40)}
     world = World([1, 2, 20, 21, 30, 31], neighbors=chain)
 
-    explored = await world.explore(budget=11)
+    explored = await world.explore(max_passages=11)
 
     assert len(explored) == 11
     assert world.exploration.lookups == [[1, 2], [3, 20, 21], [4, 22, 30, 31]]
@@ -132,7 +132,7 @@ async def test_the_best_are_looked_up_first() -> None:
     """If the best passages lead to enough neighbors, others are looked up only when they are the best that remain."""
     world = World([1, 2, 3, 4], neighbors={1: [11, 12, 13, 14, 15], 2: [21]}, signals={1: 0.9, 2: 0.8, 3: 0.7, 4: 0.6})
 
-    explored = await world.explore(budget=12, batch_size=4)
+    explored = await world.explore(max_passages=12, batch_size=4)
 
     # Passages with equal scores are looked up together.
     assert world.exploration.lookups == [[1, 2, 3], [4, 11, 12, 13, 14], [15, 21]]
@@ -158,16 +158,16 @@ async def test_exploration_gives_the_results_of_the_algorithm() -> None:
         neighbors = {number: chance.sample(numbers, chance.randint(0, 8)) for number in numbers}
         signals = {number: chance.choice([0.2, 0.4, 0.6, 0.8]) for number in numbers}
         first = chance.sample(numbers, chance.randint(1, 12))
-        budget, batch_size = chance.randint(1, 30), chance.randint(1, 5)
+        max_passages, batch_size = chance.randint(1, 30), chance.randint(1, 5)
         world = World(first, neighbors=neighbors, signals=signals)
 
-        explored = await world.explore(budget=budget, batch_size=batch_size)
+        explored = await world.explore(max_passages=max_passages, batch_size=batch_size)
 
         expected = explore(
-            first[:budget],
+            first[:max_passages],
             lambda batch, near=neighbors: {one: near[one] for one in batch},  # type: ignore[misc]
             lambda batch, scores=signals: [scores[one] for one in batch],  # type: ignore[misc]
-            budget=budget,
+            budget=max_passages,
             batch_size=batch_size,
         )
         assert [(one.passage.passage_id, one.score) for one in explored] == [(one.id, one.score) for one in expected]
@@ -277,7 +277,7 @@ def test_the_other_signal(method: str, signal: str) -> None:
 
 
 def test_stop_reasons_tell_budget_from_exhaustion() -> None:
-    assert stop_reason(5, 5) == "the budget of 5 passages is spent"
+    assert stop_reason(5, 5) == "the limit of 5 passages is reached"
     assert stop_reason(4, 5) == "nothing was left to look at"
 
 

@@ -71,10 +71,10 @@ async def test_two_passages_of_one_batch_that_say_the_same_are_new() -> None:
 
 
 async def test_exploration_goes_on_while_there_is_no_reading() -> None:
-    orchard = Orchard(30, {19: "apple"}, budget=20)
+    orchard = Orchard(30, {19: "apple"}, max_passages=20)
     record = await orchard.carry_out()
     assert [len(batch) for batch in orchard.batches] == [8, 8, 4]
-    assert record.stop_reason == "the budget of 20 verdicts was spent"
+    assert record.stop_reason == "the limit of 20 verdicts was reached"
     assert orchard.answers == {"apple"}
 
 
@@ -82,11 +82,11 @@ async def test_the_budget_is_top_k_if_it_is_not_set() -> None:
     orchard = Orchard(30, {}, top_k=7)
     record = await orchard.carry_out()
     assert len(record.verdicts) == 7
-    assert record.stop_reason == "the budget of 7 verdicts was spent"
+    assert record.stop_reason == "the limit of 7 verdicts was reached"
 
 
 async def test_the_last_batch_is_cut_to_the_budget_and_no_neighbors_are_asked_for_after_it() -> None:
-    orchard = Orchard(30, {1: "apple", 9: "pear"}, budget=10)
+    orchard = Orchard(30, {1: "apple", 9: "pear"}, max_passages=10)
     await orchard.carry_out()
     assert [len(batch) for batch in orchard.batches] == [8, 2]
     assert orchard.exploration.lookups == [[1]]
@@ -131,14 +131,14 @@ async def test_passages_that_are_gone_get_no_verdict() -> None:
 
 
 async def test_passages_that_are_gone_take_nothing_of_the_budget() -> None:
-    orchard = Orchard(10, {6: "apple"}, budget=5, gone=[1, 2, 3, 4, 5])
+    orchard = Orchard(10, {6: "apple"}, max_passages=5, gone=[1, 2, 3, 4, 5])
     record = await orchard.carry_out()
     assert orchard.batches == [[6, 7, 8, 9, 10]]
-    assert (orchard.answers, record.stop_reason) == ({"apple"}, "the budget of 5 verdicts was spent")
+    assert (orchard.answers, record.stop_reason) == ({"apple"}, "the limit of 5 verdicts was reached")
 
 
 async def test_where_all_are_gone_no_budget_is_said_to_be_spent() -> None:
-    orchard = Orchard(5, {}, budget=5, gone=[1, 2, 3, 4, 5])
+    orchard = Orchard(5, {}, max_passages=5, gone=[1, 2, 3, 4, 5])
     record = await orchard.carry_out()
     assert (record.verdicts, record.stop_reason) == ({}, "no passage was left")
 
@@ -165,19 +165,21 @@ async def test_the_first_batch_is_judged_while_the_question_is_being_relaxed() -
     assert [query for query, *_ in orchard.exploration.searches] == [QUESTION, "any fruit"]
 
 
-@pytest.mark.parametrize("budget", [1, 8])
-async def test_where_the_first_batch_spends_the_budget_the_question_is_not_relaxed(budget: int) -> None:
-    orchard = Orchard(20, {1: "apple"}, relaxation="any fruit", budget=budget)
+@pytest.mark.parametrize("max_passages", [1, 8])
+async def test_where_the_first_batch_spends_the_budget_the_question_is_not_relaxed(max_passages: int) -> None:
+    orchard = Orchard(20, {1: "apple"}, relaxation="any fruit", max_passages=max_passages)
     record = await orchard.carry_out()
-    assert len(orchard.verifier.calls) == budget
+    assert len(orchard.verifier.calls) == max_passages
     assert [query for query, *_ in orchard.exploration.searches] == [QUESTION]
     assert (record.relaxed_question, orchard.answers) == (None, {"apple"})
-    assert (record.stop_reason or "").startswith(f"the budget of {budget} verdict{'s' if budget > 1 else ''} was")
+    assert (record.stop_reason or "").startswith(
+        f"the limit of {max_passages} verdict{'s' if max_passages > 1 else ''} was"
+    )
 
 
 async def test_a_small_budget_that_the_first_batch_leaves_some_of_is_spent_on_what_the_relaxed_question_finds() -> None:
     by_query = {QUESTION: [1, 2], "any fruit": [2, 3]}
-    orchard = Orchard(3, {3: "apple"}, by_query=by_query, relaxation="any fruit", budget=3)
+    orchard = Orchard(3, {3: "apple"}, by_query=by_query, relaxation="any fruit", max_passages=3)
     await orchard.carry_out()
     assert (orchard.batches, orchard.answers) == ([[1, 2], [3]], {"apple"})
 
@@ -248,13 +250,13 @@ numbers = st.integers(1, 25)
     st.integers(1, 25),
 )
 def test_whatever_the_verdicts_say(
-    first: list[int], neighbors: dict[int, list[int]], fruit: dict[int, str], budget: int
+    first: list[int], neighbors: dict[int, list[int]], fruit: dict[int, str], max_passages: int
 ) -> None:
-    orchard = Orchard(25, fruit, first=first, neighbors=neighbors, budget=budget)
+    orchard = Orchard(25, fruit, first=first, neighbors=neighbors, max_passages=max_passages)
     record = asyncio.run(orchard.carry_out())
     assert record.status is RunStatus.SUCCEEDED
     judged = [one.passage.passage_id for one in record.candidates]
-    assert len(judged) == len(set(judged)) == len(record.verdicts) == len(orchard.verifier.calls) <= budget
+    assert len(judged) == len(set(judged)) == len(record.verdicts) == len(orchard.verifier.calls) <= max_passages
     assert [one.rank for one in record.candidates] == sorted(record.verdicts) == list(range(1, len(judged) + 1))
     batch_of = {one.passage.passage_id: one.batch for one in record.candidates}
     for one in record.candidates:
@@ -266,4 +268,4 @@ def test_whatever_the_verdicts_say(
             assert record.verdicts[judged.index(one.via_passage_id) + 1].outcome is Outcome.GROUNDED
     # All answers of judged passages are found. If there are none, all passages were judged.
     assert orchard.answers == {fruit[number] for number in judged if number in fruit}
-    assert orchard.answers or len(judged) == min(budget, len(first))
+    assert orchard.answers or len(judged) == min(max_passages, len(first))

@@ -81,7 +81,7 @@ async def test_without_a_reading_nobody_is_waited_for_since_it_goes_on_whatever_
     gate.set()
     await task
     assert orchard.answers == {"pear"}
-    assert orchard.record.stop_reason == "the budget of 20 verdicts was spent"
+    assert orchard.record.stop_reason == "the limit of 20 verdicts was reached"
 
 
 def test_three_quarters_are_enough_and_the_others_have_twice_as_long_as_it_took() -> None:
@@ -111,7 +111,7 @@ def test_a_verdict_of_which_the_reply_is_there_is_waited_for() -> None:
 
 async def test_all_verdicts_that_were_asked_for_are_waited_for() -> None:
     gate = asyncio.Event()
-    orchard = Orchard(10, {10: "apple"}, budget=10, gate=gate, gated=[10])
+    orchard = Orchard(10, {10: "apple"}, max_passages=10, gate=gate, gated=[10])
     task = await begin(orchard, lambda: len(orchard.record.verdicts) == 9)
     gate.set()
     await task

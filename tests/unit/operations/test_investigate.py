@@ -277,7 +277,7 @@ async def test_the_limit_holds_for_whoever_asks_a_model(max_calls: int, reranker
         entailment=entailment,
         max_calls=max_calls,
         samples=5,
-        budget=40,
+        max_passages=40,
         batch=8,
     )
     assert len(investigator.calls) + len(relevance.calls) + len(same.calls) <= max_calls
@@ -308,7 +308,7 @@ async def test_a_reranker_that_costs_no_more_than_there_is_is_no_shortage():
         reranker="model",
         rerankers=rerankers,
         penalty=False,
-        budget=100,
+        max_passages=100,
     )
     assert (told.end.answer, told.record.status) == ("Ortval", RunStatus.SUCCEEDED)
 

@@ -69,7 +69,7 @@ async def test_later_inputs_are_of_the_documents_of_earlier_steps():
     investigator = scripts.investigator(FOLLOW_UPS, answers=ANSWERS, samples=SAMPLES, conclusion=BOTH)
     table = FakeLedgerTable()
     # The first step keeps only the passage about the altar.
-    await carry_out(investigator, first=[1, 2], signals=SIGNALS, top_k=1, budget=2, table=table)
+    await carry_out(investigator, first=[1, 2], signals=SIGNALS, top_k=1, max_passages=2, table=table)
     noted: dict[str, list[tuple[str, ...]]] = {}
     for row in table.rows.values():
         noted.setdefault(row.request.purpose, []).append(row.request.document_ids)
@@ -113,7 +113,7 @@ async def test_fixed_retrieval_scores_the_first_stage_alone():
 
 
 async def test_the_search_and_the_signal_are_those_of_the_settings():
-    told = await direct(answering(None, None), search="lexical", budget=2)
+    told = await direct(answering(None, None), method="lexical", max_passages=2)
     assert told.exploration.searches == [(WHERE, "lexical", 100, "dense")]
 
 

@@ -66,7 +66,7 @@ class Desk:
         self.embedder = FakeEmbedder()
 
     async def ask(self) -> RunRecord:
-        run = self.store.add_run(self.question, settings={"ask_back": "auto", **self.settings})
+        run = self.store.add_run(self.question, settings={"ask_back": "when_vague", **self.settings})
         await self.carry_out(run)
         return self.store.runs[run.run_id]
 
@@ -245,7 +245,7 @@ async def test_a_single_pass_reads_no_more_than_fits() -> None:
 
 
 async def test_a_budget_bounds_what_it_reads() -> None:
-    desk = Desk(settings={"budget": 2})
+    desk = Desk(settings={"max_passages": 2})
     record = await desk.ask()
     (asked,) = desk.investigator.asked("one_pass")
     assert asked.passages == [OFFICE, DRIVERS]
@@ -284,7 +284,7 @@ async def test_asking_again_reuses_the_reply() -> None:
 
 
 class TestGuided:
-    SETTINGS = {"retrieval": "adaptive", "budget": 20}  # noqa: RUF012 - never changed
+    SETTINGS = {"retrieval": "adaptive", "max_passages": 20}  # noqa: RUF012 - never changed
 
     async def test_a_clear_question_is_answered_in_one_pass(self) -> None:
         contents = (OFFICE, DRIVERS, COVERED, *(f"Office {n} is open on Sundays." for n in range(9)))
@@ -295,7 +295,7 @@ class TestGuided:
         assert desk.route == ("answered", 8)
 
     async def test_a_small_budget_would_not_have_relaxed_it(self) -> None:
-        desk = Desk(settings={"retrieval": "adaptive", "budget": 3})
+        desk = Desk(settings={"retrieval": "adaptive", "max_passages": 3})
         await desk.ask()
         assert desk.route == ("answered", 2)
 
@@ -349,7 +349,7 @@ class TestWithoutAModel:
 
 async def test_a_run_that_was_cancelled_meanwhile_is_left_alone() -> None:
     desk = Desk()
-    run = desk.store.add_run(QUESTION, settings={"ask_back": "auto"})
+    run = desk.store.add_run(QUESTION, settings={"ask_back": "when_vague"})
     desk.store.cancel(run)
     await desk.carry_out(run)
     assert desk.store.runs[run.run_id].status is RunStatus.CANCELLED

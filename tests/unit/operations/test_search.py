@@ -53,7 +53,13 @@ def found(record: RunRecord) -> list[int]:
 
 
 def adaptive(**settings: object) -> dict[str, object]:
-    return {"retrieval": "adaptive", "search": "hybrid", "reranker": "signal", "budget": 100, "top_k": 3} | settings
+    return {
+        "retrieval": "adaptive",
+        "method": "hybrid",
+        "reranker": "signal",
+        "max_passages": 100,
+        "top_k": 3,
+    } | settings
 
 
 class TestPlain:
@@ -68,7 +74,7 @@ class TestPlain:
         assert (world.exploration.searches, record.stop_reason) == ([("a question", "hybrid", 3, None)], None)
 
     async def test_lexical_search_embeds_nothing(self) -> None:
-        world = World({"search": "lexical"})
+        world = World({"method": "lexical"})
         record = await world.search()
         assert (record.status, record.query_vector) == (RunStatus.SUCCEEDED, None)
         assert world.embedder.calls == []
@@ -91,7 +97,7 @@ class TestPlain:
 
 class TestAdaptive:
     async def test_a_passage_outside_the_first_ranking_is_found(self) -> None:
-        world = World(adaptive(search="dense"), first=[1, 2], neighbors={1: [8]}, signals={8: 0.9, 2: 0.2, 1: 0.4})
+        world = World(adaptive(method="dense"), first=[1, 2], neighbors={1: [8]}, signals={8: 0.9, 2: 0.2, 1: 0.4})
         record = await world.search()
         assert [(one.rank, one.passage.passage_id, one.origin, one.via_passage_id) for one in record.candidates] == [
             (1, 8, "neighbor", 1),
@@ -102,18 +108,20 @@ class TestAdaptive:
         assert world.exploration.searches == [("a question", "dense", 100, "lexical")]
 
     async def test_the_budget_is_the_most_that_is_looked_at(self) -> None:
-        world = World(adaptive(budget=2, top_k=10), signals={2: 0.9, 3: 0.99})
+        world = World(adaptive(max_passages=2, top_k=10), signals={2: 0.9, 3: 0.99})
         record = await world.search()
         assert found(record) == [2, 1]
-        assert record.stop_reason == "the budget of 2 passages is spent"
+        assert record.stop_reason == "the limit of 2 passages is reached"
 
-    @pytest.mark.parametrize("budget", [2, 3, 10, 16])
-    async def test_a_small_budget_leaves_something_for_neighbors(self, budget: int) -> None:
-        world = World(adaptive(budget=budget, search="dense"), neighbors={1: [40]}, signals={1: 0.5, 40: 0.9})
+    @pytest.mark.parametrize("max_passages", [2, 3, 10, 16])
+    async def test_a_small_budget_leaves_something_for_neighbors(self, max_passages: int) -> None:
+        world = World(
+            adaptive(max_passages=max_passages, method="dense"), neighbors={1: [40]}, signals={1: 0.5, 40: 0.9}
+        )
         assert found(await world.search())[0] == 40
 
     async def test_a_budget_of_one_is_the_first(self) -> None:
-        assert found(await World(adaptive(budget=1)).search()) == [1]
+        assert found(await World(adaptive(max_passages=1)).search()) == [1]
 
     async def test_by_both_signals_a_passage_shares_in_what_led_to_it(self) -> None:
         world = World(adaptive(), first=[1, 2], neighbors={1: [8]}, signals={1: 0.6, 2: 0.5, 8: 0.5})
@@ -159,9 +167,11 @@ class TestAdaptive:
 
 
 class TestReranked:
-    @pytest.mark.parametrize(("budget", "expected"), [(40, [8, 7, 6]), (4, [4, 3, 2])])
-    async def test_the_first_ones_are_scored_again(self, budget: int, expected: Sequence[int]) -> None:
-        world = World({"search": "hybrid", "reranker": "an-encoder", "budget": budget, "top_k": 3}, neighbors={4: [8]})
+    @pytest.mark.parametrize(("max_passages", "expected"), [(40, [8, 7, 6]), (4, [4, 3, 2])])
+    async def test_the_first_ones_are_scored_again(self, max_passages: int, expected: Sequence[int]) -> None:
+        world = World(
+            {"method": "hybrid", "reranker": "an-encoder", "max_passages": max_passages, "top_k": 3}, neighbors={4: [8]}
+        )
         record = await world.search()
         assert found(record) == expected
         assert world.exploration.lookups == []

@@ -39,7 +39,7 @@ def head(**changes: Any) -> RunHead:
         "question": "rental cars",
         "relaxed_question": "car hire",
         "history": ["hello"],
-        "settings": {"top_k": 20, "search": "hybrid", "reranker": None},
+        "settings": {"top_k": 20, "method": "hybrid", "reranker": None},
         "parent_run_id": None,
         "requested_by": "alice",
         "status": "succeeded",

@@ -1,2 +1,2 @@
-{{ config(corpus='rental', id='search_id', question='query', options=['search']) }}
+{{ config(corpus='rental', id='search_id', question='query', options=['method']) }}
 select search_id, query from {{ ref('searches') }}
