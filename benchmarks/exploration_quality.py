@@ -121,7 +121,7 @@ def _store(
 ) -> None:
     """Make a corpus, named after the vectors that make its neighbors, and link it as a worker does."""
     documents = (Document(row["id"], _line(row["text"]), title=row["title"]) for row in passages)
-    product.load(dsn, graph, documents, vectors.__getitem__, graph_similarity=graph)
+    product.load(dsn, graph, documents, vectors.__getitem__, graph=graph)
     with product.connect(dsn) as connection:
         statement = "select pgclarify_private.link_passages(%s) as passages"
         while connection.execute(statement, [_LINKED_AT_ONCE]).fetchall()[0]["passages"]:

@@ -114,20 +114,24 @@ async def gold_evidence(bench: Bench, data: Data) -> Method:
     return Direct(replace(await bench.asked(), retriever=GoldEvidence(data)), top_k=_TOP_K)
 
 
-_SUNAR: Final = {"top_k": 10, "samples": 5, "max_steps": _MAX_STEPS, "reranker": "signal"}
+_SUNAR: Final = {"top_k": 10, "max_steps": _MAX_STEPS, "reranker": "signal"}
 ROWS: Final = (
     Row("FEW-SHOT-COT", "direct", paper=".1876"),
     Row("SELF-ASK (Retrieval)", "self_ask", make=self_ask, paper=".2476, R@10 .240"),
     Row("SUNAR", "investigate", _SUNAR, ".3275, R@10 .459"),
-    Row("SUNAR (-ASU)", "investigate", _SUNAR | {"penalty": False}, ".3043"),
-    Row("SUNAR_R (-ASU) (-MER)", "investigate", _SUNAR | {"penalty": False, "reasoner": False}, ".2811"),
+    Row("SUNAR (-ASU)", "investigate", _SUNAR | {"entailment": "none"}, ".3043"),
     Row("without neighborhood", "investigate", _SUNAR | {"retrieval": "fixed"}),
     Row("without decomposition", "investigate", _SUNAR | {"max_steps": 0}),
     Row("gold evidence", "direct_gold", make=gold_evidence),
     Row("gold decomposition", "gold_decomposition", make=gold_decomposition),
     *(
-        Row(f"search, {one}", "search", {"top_k": 20, "method": one}, paper)
-        for one, paper in (("lexical", "R@10 .062"), ("dense", ""), ("adaptive", "R@10 .073"), ("hybrid", ""))
+        Row(f"search, {one}", "search", {"top_k": 20} | options, paper)
+        for one, options, paper in (
+            ("lexical", {"method": "lexical"}, "R@10 .062"),
+            ("dense", {"method": "dense"}, ""),
+            ("adaptive", {"retrieval": "adaptive"}, "R@10 .073"),
+            ("hybrid", {}, ""),
+        )
     ),
 )
 

@@ -44,7 +44,6 @@ ROWS: Final = (
     Row("VERDICT", "clarify", PAPERS_OWN, "3.70, .815, .678"),
     Row("clarify", "clarify"),
     Row("clarify, conservative", "clarify", {"consolidation": "conservative"}, "2.41, .824"),
-    Row("clarify, f(q)", "clarify", {"embed": "question"}, "3.65, .782"),
     Row("clarify, no check of quotes", "clarify", {"verify": "none"}),
     Row("clarify, second look", "clarify", {"verify": "model"}),
     Row("RAC with gold evidence", "rac_gold", make=with_gold_evidence),

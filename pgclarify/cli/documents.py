@@ -203,7 +203,7 @@ def distribute(
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         client = connection.client_of(database)
-        plan = client.distribute(corpus, shards=shards, undo=undo, dry_run=True)
+        plan = client.distribute(corpus, shards=0 if undo else shards, dry_run=True)
         moved = f"{plan['passages']:,} passages of {sanitize(corpus)}, {plan['bytes'] / 2**20:,.0f} MiB with indexes,"
         if not plan["is_moved"]:
             text = f"{moved} are {'on this server' if undo else 'distributed'} already"
@@ -214,7 +214,7 @@ def distribute(
             confirm(f"this would {what}", is_confirmed=yes)
             with database.transaction():
                 connection.fetch(database, "cli_notice_lost_client")
-                plan = client.distribute(corpus, shards=shards, undo=undo)
+                plan = client.distribute(corpus, shards=0 if undo else shards)
             text = f"{moved} are {'back on this server' if undo else f'spread {there}'}"
     if as_json:
         terminal.print_json(plan)

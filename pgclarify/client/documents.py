@@ -28,7 +28,7 @@ def create_corpus(
         name: 1 to 200 characters, unique.
         embedding_model: A sentence-transformers name or a path that the workers can load; or "endpoint:" and the name
             of a model that their endpoint serves.
-        options: As in SQL: search_config, graph_degree, reader, analyst.
+        options: As in SQL: search_config, graph, reader, analyst.
 
     Returns:
         Its id.
@@ -253,7 +253,7 @@ def distribute(session: Session, /, corpus: str, **options: object) -> Script[di
 
     Args:
         corpus: Its name. The client's own corpus is not a default here.
-        options: As in SQL: shards, undo, dry_run.
+        options: As in SQL: shards, dry_run.
 
     Returns:
         What was moved, or would be.

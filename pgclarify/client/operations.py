@@ -444,7 +444,7 @@ def estimate(
         corpus: As in clarify.
         top_k: As in clarify.
         timeout: Seconds to wait; None waits without limit.
-        options: As in clarify; and sample, the most questions to examine (200).
+        options: As in clarify.
     """
     arguments = {"questions": listed(questions), "corpus": corpus, "top_k": top_k}
     found: list[Estimate] = yield from _ask(session, "estimate", arguments, timed(options, timeout))

@@ -44,15 +44,17 @@ async def investigate(context: RunContext) -> Ending:
     number was used up. It fails if the model could not be reached, or nothing could be embedded.
 
     Args:
-        context: The run; settings: method, retrieval, reranker, top_k, max_passages, batch, max_steps, max_calls,
-            samples, penalty, reasoner, entailment.
+        context: The run; settings: method, retrieval, reranker, top_k, max_passages, max_steps, max_calls,
+            entailment ("none": no answers are sampled).
 
     Source: SUNAR, Algorithm 1 and §3.2.
     """
     run, store, models, trace = context.run, context.store, context.models, context.trace
     embedder = await context.embedder()
     calls = Calls(store, models.completer, most=run.settings["max_calls"], poll=context.poll)
-    entailment = await models.entailments.get(run.settings["entailment"], store, embedder, calls=calls)
+    # Answers of steps are also compared if none are sampled.
+    judge = "embedding" if run.settings["entailment"] == "none" else run.settings["entailment"]
+    entailment = await models.entailments.get(judge, store, embedder, calls=calls)
     equivalence = SemanticEquivalence(entailment)
     reranker = await models.rerankers.get(run.settings["reranker"], store, calls=calls)
     gatherer = Gatherer(context, embedder=embedder, reranker=reranker, calls=calls, equivalence=equivalence)
@@ -99,15 +101,14 @@ class _Investigation:
 
     async def carry_out(self) -> Ending:
         # Calls that the conclusion may need are reserved.
-        kept = CALLS_TO_ANSWER if self._run.settings["reasoner"] else 0
-        with self._calls.keeping(kept):
+        with self._calls.keeping(CALLS_TO_ANSWER):
             answer = await self._decompose()
         end = await self._conclusion.conclude(
             Chain(self._steps, self._answerer.shown, self._answerer.relevance, answer)
         )
         errors = [*self._errors, *self._answerer.errors, *self._conclusion.errors]
         if self._calls.were_short:
-            self._trace.stop_reason = self._calls.shortage(kept)
+            self._trace.stop_reason = self._calls.shortage(CALLS_TO_ANSWER)
             self._trace.stop_code = StopCode.LIMIT
         if end.outcome is StepOutcome.NOT_IN_CORPUS:
             # After an incomplete search, the answer cannot be "not in this corpus".

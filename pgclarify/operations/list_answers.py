@@ -30,6 +30,8 @@ from pgclarify.vocabulary import RunStatus, StopCode
 # and so asks for something else. These are the limits of such rounds, in a row and in a run.
 _MOST_FRUITLESS = 2
 _SPARE_ROUNDS = 4
+# The size of a window of the evidence, for a model of any context.
+WINDOW_TOKENS = 3000
 
 
 def most_rounds(max_answers: int, windows: int) -> int:
@@ -46,8 +48,7 @@ async def list_answers(context: RunContext) -> Ending:
     answers. It fails if the model failed before the first answer, or nothing could be embedded.
 
     Args:
-        context: The run; settings: search, reranker (absent for none), top_k, evidence_tokens (of a window),
-            max_answers.
+        context: The run; settings: method, reranker (absent for none), top_k, max_answers.
 
     Source: AmbigPrompt, §3.
     """
@@ -60,7 +61,7 @@ async def _gather(context: RunContext) -> list[list[Candidate]]:
     name = context.run.settings.get("reranker")
     reranker = None if name is None else await context.models.rerankers.get(name, context.store)
     candidates = await FirstStage(context, embedder, reranker).choose(context.run.question)
-    return split_evidence(candidates, context.run.settings["evidence_tokens"])
+    return split_evidence(candidates, WINDOW_TOKENS)
 
 
 class _Repeated(InvalidReply):

@@ -21,8 +21,7 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select '{
-        batch, embed, entailment, evidence_tokens, examples, graph_degree, graph_similarity, min_cluster_size,
-        min_samples, penalty, reasoner, sample, samples, scheme, selection
+        examples, scheme
     }'::text[];
 end;
 
@@ -216,8 +215,7 @@ begin
         }'
         when 'create_corpus' then '{
             "search_config": {"type": "string", "default": "english"},
-            "graph_degree": {"type": "number", "default": 16},
-            "graph_similarity": {"choices": ["dense", "lexical"], "default": "dense"},
+            "graph": {"choices": ["dense", "lexical"], "default": "dense"},
             "reader": {"type": "string"},
             "analyst": {"type": "string"}
         }'
@@ -240,8 +238,7 @@ begin
             "binds_owner": {"type": "boolean"}
         }'
         when 'distribute' then '{
-            "shards": {"type": "integer", "least": 1, "most": 1000, "default": 8},
-            "undo": {"type": "boolean", "default": false},
+            "shards": {"type": "integer", "least": 0, "most": 1000, "default": 8},
             "dry_run": {"type": "boolean", "default": false}
         }'
         when 'explain' then '{
@@ -267,7 +264,6 @@ begin atomic
         },
         "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
         "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
-        "embed": {"choices": ["question_answer", "question"], "default": "question_answer"},
         "singletons": {"choices": ["keep", "drop"], "default": "keep"},
         "verify": {"choices": ["checks", "model", "none"], "default": "checks"},
         "ask_back": {"choices": ["when_vague"]},

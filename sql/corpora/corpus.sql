@@ -231,14 +231,6 @@ begin
                 hint = 'Pass, for example, name => ''insurance''.';
     end if;
     perform pgclarify_private.check_embedding_model(create_corpus.embedding_model);
-    if (v_settings ->> 'graph_degree')::numeric not between 1 and 1000
-        or (v_settings ->> 'graph_degree')::numeric % 1 <> 0 then
-        raise exception 'option "graph_degree" has a wrong value'
-            using errcode = 'invalid_parameter_value',
-                column = 'graph_degree',
-                detail = format('It is %s.', v_settings ->> 'graph_degree'),
-                hint = 'Pass a whole number from 1 to 1000.';
-    end if;
     begin
         -- A number is accepted as an oid, even if no configuration has it.
         select pg_ts_config.oid::regconfig::text into strict v_search_config
@@ -266,12 +258,11 @@ begin
     perform pgclarify_private.check_groups(array[v_settings ->> 'reader', v_settings ->> 'analyst'], null);
     begin
         insert into pgclarify_private.corpus (
-            name, search_config, graph_degree, graph_similarity, owner, owner_oid, reader, analyst
+            name, search_config, graph_similarity, owner, owner_oid, reader, analyst
         )
         values (
-            create_corpus.name, v_search_config, (v_settings ->> 'graph_degree')::integer,
-            v_settings ->> 'graph_similarity', v_owner, pgclarify_private.role_oid(v_owner), v_settings ->> 'reader',
-            v_settings ->> 'analyst'
+            create_corpus.name, v_search_config, v_settings ->> 'graph', v_owner, pgclarify_private.role_oid(v_owner),
+            v_settings ->> 'reader', v_settings ->> 'analyst'
         )
         on conflict on constraint corpus_name_key do nothing
         returning corpus_id into v_corpus_id;

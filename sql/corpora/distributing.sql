@@ -43,7 +43,7 @@ begin
                     'The passages of corpus "%s" are spread over the nodes of a cluster.', (refuse_distributed.corpus).name
                 ),
                 hint = format(
-                    'Bring them back: select pgclarify.distribute(%L, ''{"undo": true}'').', (refuse_distributed.corpus).name
+                    'Bring them back: select pgclarify.distribute(%L, ''{"shards": 0}'').', (refuse_distributed.corpus).name
                 );
     end if;
 end
@@ -308,8 +308,8 @@ declare
     v_embedding regclass;
     v_is_distributed boolean;
     v_is_moved boolean;
-    v_is_undone boolean := (v_settings -> 'undo')::boolean;
     v_shards integer := (v_settings -> 'shards')::integer;
+    v_is_undone boolean := v_shards = 0;
     v_ef_search integer;
     v_passages bigint;
     v_bytes bigint;
@@ -425,8 +425,8 @@ comment on function pgclarify.distribute(text, jsonb) is
 'transaction. Until it ends, changes of the corpus and new questions wait; a call that waits for an answer fails with 55P03 '
 'after its timeout. A search that begins before its end may fail with 40001: repeat it. At its end, create_corpus, a new '
 'embedding model, and queries of view pgclarify.passage wait, for every corpus. corpus: name of one that you own. options: '
-'shards (8), undo (true: bring the corpus back), dry_run (true: change nothing). Returns an object: is_distributed, is_moved '
-'(false if it is there already), passages and bytes (what is moved, with its indexes), nodes (null with undo), shards, '
+'shards (8; 0: bring the corpus back), dry_run (true: change nothing). Returns an object: is_distributed, is_moved '
+'(false if it is there already), passages and bytes (what is moved, with its indexes), nodes and shards (null if it is brought back), '
 'ef_search (the least hnsw.ef_search of pgclarify_owner on the nodes). A corpus that is already distributed is not changed, '
 'and keeps its shards.';
 grant execute on function pgclarify.distribute(text, jsonb) to pgclarify_user;

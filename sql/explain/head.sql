@@ -34,8 +34,8 @@ begin
         from jsonb_each(v_run.settings) as setting
         where
             setting.value is distinct from v_usual -> setting.key
-            -- Not settings: how the consolidated verdicts were embedded, a reply, and the number of questions.
-            and setting.key not in ('parent_embed', 'text', 'questions', 'distinct_questions', 'answered')
+            -- Not settings: a reply, and the number of questions.
+            and setting.key not in ('text', 'questions', 'distinct_questions', 'answered')
     );
 end
 $$;

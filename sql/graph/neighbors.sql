@@ -173,7 +173,7 @@ end;
 comment on function pgclarify.neighbors(text, text, bigint, integer) is
 'The passages nearest to a passage, nearest first, of those that you may read. corpus: its name; null means pgclarify.corpus, '
 'or the only one. document_id, passage_id: the passage; error 42704 if you may not read it. k: how many, 1 to 1000; a corpus '
-'keeps graph_degree of them (16, see create_corpus), and passages that you may not read do not count.';
+'keeps graph_degree of them (16), and passages that you may not read do not count.';
 grant execute on function pgclarify.neighbors(text, text, bigint, integer) to pgclarify_reader;
 
 create or replace function pgclarify_private.edge_corpora(caller pgclarify_private.caller)
@@ -270,5 +270,5 @@ comment on column pgclarify.edge.neighbor_document_id is 'The document of its ne
 comment on column pgclarify.edge.neighbor_passage_id is 'Its neighbor.';
 comment on column pgclarify.edge.rank is 'Place of the neighbor among those of the passage that you may read, from 1.';
 comment on column pgclarify.edge.similarity is
-'How near it is: cosine similarity, or lexical similarity from 0 to 1 (option graph_similarity of the corpus).';
+'How near it is: cosine similarity, or lexical similarity from 0 to 1 (option graph of the corpus).';
 grant select on pgclarify.edge to pgclarify_reader;

@@ -220,47 +220,14 @@ begin atomic
     select
         jsonb_build_object(
             'consolidation', pgclarify_private.clarify_options() -> 'consolidation',
-            'embed', pgclarify_private.clarify_options() -> 'embed',
             'singletons', pgclarify_private.clarify_options() -> 'singletons'
         ) || '{
-            "min_cluster_size": {"type": "integer", "least": 2, "most": 1000},
-            "min_samples": {"type": "integer", "least": 1, "most": 1000},
-            "selection": {"choices": ["eom", "leaf"]},
             "timeout": {"type": "string", "default": "60s"}
         }'::jsonb;
 end;
 
 comment on function pgclarify_private.consolidate_options() is
 'The options of consolidate, in the form that check_options takes.';
-
-create or replace function pgclarify_private.consolidate_settings(options jsonb)
-returns jsonb
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_settings constant jsonb := pgclarify_private.check_options(
-        consolidate_settings.options, pgclarify_private.consolidate_options()
-    );
-    v_of_density constant text := (
-        select min(option.name)
-        from unnest('{min_cluster_size, min_samples, selection}'::text[]) as option (name)
-        where v_settings ? option.name
-    );
-begin
-    if v_of_density is not null and v_settings ->> 'consolidation' <> 'hdbscan' then
-        raise exception 'option "%" is for consolidation "hdbscan"', v_of_density
-            using errcode = 'invalid_parameter_value',
-                column = v_of_density,
-                detail = format('consolidation is "%s", which does not use density.', v_settings ->> 'consolidation'),
-                hint = format('Also pass {"consolidation": "hdbscan"}, or omit %s.', v_of_density);
-    end if;
-    return v_settings;
-end
-$$;
-
-comment on function pgclarify_private.consolidate_settings(jsonb) is
-'Checked options of consolidate, in the form of run.settings.';
 
 create or replace function pgclarify_private.prepare_consolidate(
     caller pgclarify_private.caller, run_id bigint, options jsonb default '{}'
@@ -299,8 +266,7 @@ begin
         'consolidate',
         v_run.corpus_id,
         v_run.question,
-        pgclarify_private.consolidate_settings(prepare_consolidate.options)
-        || jsonb_build_object('parent_embed', v_run.settings ->> 'embed'),
+        pgclarify_private.check_options(prepare_consolidate.options, pgclarify_private.consolidate_options()),
         parent_run_id => v_run.run_id
     );
 end

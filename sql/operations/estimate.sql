@@ -7,13 +7,12 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select pgclarify_private.clarify_options() || '{
-        "sample": {"type": "integer", "least": 1, "most": 1000, "default": 200},
         "timeout": {"type": "string", "default": "60s"}
     }'::jsonb;
 end;
 
 comment on function pgclarify_private.estimate_options() is
-'The options of estimate, in the form that check_options takes: those of clarify, sample and timeout.';
+'The options of estimate, in the form that check_options takes: those of clarify, and timeout.';
 
 create or replace function pgclarify_private.estimate_settings(top_k integer, options jsonb)
 returns jsonb
@@ -22,16 +21,15 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_given jsonb := pgclarify_private.check_options(estimate_settings.options, pgclarify_private.estimate_options());
-    v_own constant text[] := '{sample,timeout}';
 begin
     -- Checked as in clarify, because the estimate is for runs of clarify.
-    return pgclarify_private.clarify_settings(estimate_settings.top_k, v_given - v_own)
-        || jsonb_build_object('sample', v_given -> 'sample', 'timeout', v_given -> 'timeout');
+    return pgclarify_private.clarify_settings(estimate_settings.top_k, v_given - 'timeout')
+        || jsonb_build_object('timeout', v_given -> 'timeout');
 end
 $$;
 
 comment on function pgclarify_private.estimate_settings(integer, jsonb) is
-'Checked top_k and options of estimate: the settings of the runs, sample and timeout.';
+'Checked top_k and options of estimate: the settings of the runs, and timeout.';
 
 create or replace function pgclarify_private.find_for_estimate(
     run_id bigint,
@@ -268,7 +266,8 @@ declare
     v_roles constant name[] := pgclarify_private.roles_of(v_requester);
     v_questions constant text[] := pgclarify_private.check_questions(prepare_estimate.questions);
     v_given constant jsonb := pgclarify_private.estimate_settings(prepare_estimate.top_k, prepare_estimate.options);
-    v_settings constant jsonb := v_given - '{sample,timeout}'::text[];
+    v_settings constant jsonb := v_given - 'timeout';
+    v_most_examined constant integer := 200;
     v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(v_roles, prepare_estimate.corpus);
     v_reuses constant boolean := pgclarify_private.reuses_runs();
     v_distinct bigint;
@@ -295,7 +294,7 @@ begin
             where not exists (select from answered where answered.question = asked.question)
             -- A pseudorandom sample, but always the same: so a difference between two estimates has another reason.
             order by sha256(convert_to(asked.question, 'UTF8'))
-            limit (v_given -> 'sample')::integer
+            limit v_most_examined
         )
     into v_distinct, v_answered, v_sample;
     return pgclarify_private.new_run(

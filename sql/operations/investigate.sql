@@ -14,14 +14,10 @@ begin atomic
         },
         "top_k": {"type": "integer", "least": 1, "most": 100, "default": 10},
         "max_passages": {"type": "integer", "least": 1, "most": 1000, "default": 32},
-        "batch": {"type": "integer", "least": 1, "most": 100, "default": 16},
         "max_steps": {"type": "integer", "least": 0, "most": 20, "default": 4},
         "max_calls": {"type": "integer", "least": 4, "most": 10000, "default": 60},
-        "samples": {"type": "integer", "least": 2, "most": 50, "default": 5},
-        "penalty": {"type": "boolean", "default": true},
-        "reasoner": {"type": "boolean", "default": true},
         "entailment": {
-            "type": "string", "longest": 500, "keywords": ["embedding", "model"], "never": ["none", "signal"],
+            "type": "string", "longest": 500, "keywords": ["embedding", "model", "none"], "never": ["signal"],
             "default": "embedding"
         },
         "timeout": {"type": "string", "default": "5min"}
@@ -97,5 +93,6 @@ comment on function pgclarify.investigate(text, text, jsonb) is
 'outcome says why. It needs a language model. question: 1 to 10,000 characters. corpus: its name; null means '
 'pgclarify.corpus, or the only one. options: method (hybrid, dense, lexical), retrieval (adaptive; fixed: without neighbors '
 'of passages), reranker (signal, model, or a name), top_k (passages that an answer is read from, 10), max_passages '
-'(to score for each step, 32), max_steps (4; 0: the question is not split), max_calls (60), timeout (5min).';
+'(to score for each step, 32), max_steps (4; 0: the question is not split), max_calls (60), entailment (how '
+'sampled answers are compared: embedding, model, or a name; none: no answers are sampled), timeout (5min).';
 grant execute on function pgclarify.investigate(text, text, jsonb) to pgclarify_user;

@@ -43,7 +43,6 @@ begin atomic
         )
         || '{
             "top_k": {"type": "integer", "least": 1, "most": 100, "default": 20},
-            "evidence_tokens": {"type": "integer", "least": 100, "most": 100000, "default": 3000},
             "max_answers": {"type": "integer", "least": 1, "most": 50, "default": 10},
             "timeout": {"type": "string", "default": "5min"}
         }'::jsonb;

@@ -58,7 +58,7 @@ begin atomic
         "reader": {"type": "string"},
         "analyst": {"type": "string"},
         "embedding_model": {"type": "string"},
-        "graph": {"choices": ["build"]},
+        "graph": {"choices": ["dense", "lexical"]},
         "ambiguity_classifier": {"type": "integer", "least": 1, "most": 2147483647}
     }'::jsonb;
 end;
@@ -83,12 +83,14 @@ begin
     update pgclarify_private.corpus
     set
         reader = case when alter_corpus.options ? 'reader' then (v_settings ->> 'reader')::name else corpus.reader end,
-        analyst = case when alter_corpus.options ? 'analyst' then (v_settings ->> 'analyst')::name else corpus.analyst end
+        analyst = case when alter_corpus.options ? 'analyst' then (v_settings ->> 'analyst')::name else corpus.analyst end,
+        graph_similarity = coalesce(v_settings ->> 'graph', corpus.graph_similarity)
     where
         corpus.corpus_id = v_corpus.corpus_id
         and (
             alter_corpus.options ? 'reader' and corpus.reader is distinct from (v_settings ->> 'reader')::name
             or alter_corpus.options ? 'analyst' and corpus.analyst is distinct from (v_settings ->> 'analyst')::name
+            or corpus.graph_similarity <> v_settings ->> 'graph'
         );
     v_is_changed := found;
     if alter_corpus.options ? 'ambiguity_classifier' then
@@ -129,9 +131,9 @@ comment on function pgclarify.alter_corpus(text, jsonb) is
 'Change a corpus; true if anything changed. Omitted options are not changed. name: a corpus that you own. options: reader '
 '(role that may search it; null: only its owner; not a group that grant_access has created for another corpus), analyst (role '
 'that sees all runs on it; null: no role), embedding_model (its name; the corpus is searched with the present model until '
-'workers have embedded all passages with the new one; the present name or null ends such a change), graph (build: workers '
-'find the neighbors of every passage again), ambiguity_classifier (a version that eval train-ambiguity has made; null: the '
-'shipped classifier).';
+'workers have embedded all passages with the new one; the present name or null ends such a change), graph (dense or '
+'lexical: what makes passages neighbors; workers find the neighbors of every passage again), ambiguity_classifier (a version '
+'that eval train-ambiguity has made; null: the shipped classifier).';
 grant execute on function pgclarify.alter_corpus(text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.is_group(role name, kind text, corpus_id bigint)

@@ -41,8 +41,7 @@ begin atomic
         (
             'repeated',
             'the language model gave answers again instead of saying that there is no further one, so that a list ended early',
-            'See with explain what each round brought. Take another language model, or give each window fewer passages with a '
-            'smaller evidence_tokens.'
+            'See with explain what each round brought. Take another language model, or a smaller top_k.'
         ),
         (
             'no_passage',

@@ -23,7 +23,6 @@ _DEFAULTS = {
     "top_k": 20,
     "method": "hybrid",
     "consolidation": "default",
-    "embed": "question_answer",
     "singletons": "keep",
     "verify": "checks",
 }

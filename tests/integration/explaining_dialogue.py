@@ -12,7 +12,7 @@ ASKED_BACK = {
     "scheme": "at_cot", "form": "respond", "count": 1, "examples": True,
     "check": "drop", "method": "hybrid", "top_k": 4,
 }  # fmt: skip
-LISTED = {"method": "hybrid", "top_k": 20, "evidence_tokens": 3000, "max_answers": 10}
+LISTED = {"method": "hybrid", "top_k": 20, "max_answers": 10}
 
 
 def detection(ordinal: int, question: str, probability: float, kind: str | None, *reasons: Any) -> dict[str, Any]:

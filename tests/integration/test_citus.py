@@ -89,7 +89,7 @@ def test_tables_that_were_restored_without_citus_become_partitions_again(
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", database)
 
     for is_moved in (True, False):
-        plan = distribute(connection, "kb", undo=True, dry_run=True)
+        plan = distribute(connection, "kb", shards=0, dry_run=True)
         assert (plan["is_distributed"], plan["is_moved"]) == (False, is_moved)
         with pytest.raises(SystemExit, match="0"):
             main(["corpus", "distribute", "kb", "--undo", "--yes"])

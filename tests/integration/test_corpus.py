@@ -27,15 +27,17 @@ class TestCreating:
             connection,
             """
             select pgclarify.create_corpus(
-                'insurance', 'a-model', '{"search_config": "german", "graph_degree": 8, "reader": "pgclarify_user",
+                'insurance', 'a-model', '{"search_config": "german", "graph": "lexical", "reader": "pgclarify_user",
                 "analyst": "pgclarify_reader"}'
             )
             """,
         )
 
         assert connection.execute(
-            "select corpus_id, corpus, search_config, graph_degree, owner, reader, analyst from pgclarify.corpus"
-        ).fetchall() == [(corpus_id, "insurance", "german", 8, "postgres", "pgclarify_user", "pgclarify_reader")]
+            "select corpus_id, corpus, search_config, graph_similarity, owner, reader, analyst from pgclarify.corpus"
+        ).fetchall() == [
+            (corpus_id, "insurance", "german", "lexical", "postgres", "pgclarify_user", "pgclarify_reader")
+        ]
         assert connection.execute(
             "select model, state, dimensions from pgclarify_private.embedding_space"
         ).fetchall() == [("a-model", "building", None)]
@@ -73,10 +75,6 @@ class TestCreating:
             ("'a', repeat('x', 501)", INVALID_PARAMETER),
             ("'a', options => '[]'", INVALID_PARAMETER),
             ("'a', options => '{\"color\": \"red\"}'", INVALID_PARAMETER),
-            ("'a', options => '{\"graph_degree\": \"16\"}'", INVALID_PARAMETER),
-            ("'a', options => '{\"graph_degree\": 0}'", INVALID_PARAMETER),
-            ("'a', options => '{\"graph_degree\": 1.5}'", INVALID_PARAMETER),
-            ("'a', options => '{\"graph_degree\": 1e30}'", INVALID_PARAMETER),
             ("'a', options => '{\"search_config\": \"klingon\"}'", UNDEFINED_OBJECT),
             ("'a', options => '{\"search_config\": \"no.such\"}'", UNDEFINED_OBJECT),
             ("'a', options => '{\"search_config\": \"a..b\"}'", UNDEFINED_OBJECT),
@@ -96,9 +94,9 @@ class TestCreating:
 
     def test_null_options_are_the_defaults(self, connection: Connection) -> None:
         scalar(connection, "select pgclarify.create_corpus('a', options => null)")
-        scalar(connection, "select pgclarify.create_corpus('b', options => '{\"graph_degree\": null}')")
+        scalar(connection, "select pgclarify.create_corpus('b', options => '{\"graph\": null}')")
 
-        assert scalar(connection, "select array_agg(graph_degree) from pgclarify.corpus") == [16, 16]
+        assert scalar(connection, "select array_agg(graph_similarity) from pgclarify.corpus") == ["dense", "dense"]
 
     def test_a_name_is_taken_once(self, connection: Connection) -> None:
         scalar(connection, "select pgclarify.create_corpus('insurance')")

@@ -20,7 +20,7 @@ OPERATIONS: dict[str, dict[str, Any]] = {
     "rewrite": {},
     "clarifying_questions": {"scheme": "at_cot", "form": "respond", "count": 5, "check": "drop"},
     "reply": {"text": "yes"},
-    "list_answers": {"method": "hybrid", "top_k": 20, "evidence_tokens": 3000, "max_answers": 10},
+    "list_answers": {"method": "hybrid", "top_k": 20, "max_answers": 10},
 }
 
 

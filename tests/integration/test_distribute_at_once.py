@@ -33,7 +33,7 @@ ONE_SERVER = """
     )
     returns void language sql as '';
 """
-# What undo does at its end: copies take the place of the tables of the corpus.
+# What distribute does at its end with 0 shards: copies take the place of the tables of the corpus.
 MOVE = "select pgclarify_private.move_corpus(corpus, null) from pgclarify_private.corpus"
 Result = TypeVar("Result")
 

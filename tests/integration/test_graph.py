@@ -25,7 +25,8 @@ def corpus(connection: Connection) -> Connection:
 @pytest.fixture
 def small(connection: Connection) -> Connection:
     """A corpus that keeps two neighbors of a passage."""
-    connection.execute("""select pgclarify.create_corpus('insurance', options => '{"graph_degree": 2}')""")
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute("update pgclarify_private.corpus set graph_degree = 2")
     return connection
 
 
@@ -253,9 +254,7 @@ class TestPlans:
 class TestLexicalSimilarity:
     @pytest.fixture
     def worded(self, connection: Connection, hire: Hire) -> Connection:
-        connection.execute(
-            """select pgclarify.create_corpus('insurance', options => '{"graph_similarity": "lexical"}')"""
-        )
+        connection.execute("""select pgclarify.create_corpus('insurance', options => '{"graph": "lexical"}')""")
         add(
             connection,
             {

@@ -36,10 +36,9 @@ def assert_right(connection: Connection, worker: HandWorker) -> None:
 @pytest.mark.parametrize("similarity", ["dense", "lexical"])
 def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire, similarity: str) -> None:
     connection.execute(
-        "select pgclarify.create_corpus('insurance', options => jsonb_build_object("
-        "'graph_degree', 5, 'graph_similarity', %s::text))",
-        [similarity],
+        "select pgclarify.create_corpus('insurance', options => jsonb_build_object('graph', %s::text))", [similarity]
     )
+    connection.execute("update pgclarify_private.corpus set graph_degree = 5")
     words = [f"word{number}" for number in range(30)]
 
     def text(chance: random.Random) -> str:
@@ -96,7 +95,8 @@ def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire
 
 
 def test_linking_what_is_deleted_at_the_same_moment(connection: Connection, connect: Connect, hire: Hire) -> None:
-    connection.execute("""select pgclarify.create_corpus('insurance', options => '{"graph_degree": 3}')""")
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute("update pgclarify_private.corpus set graph_degree = 3")
     linker, indexer, users = hire(), hire(), [connect(), connect()]
     for round_ in range(15):
         add(connection, {str(number): f"Round {round_}, {number}." for number in range(12)})

@@ -78,7 +78,8 @@ def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def corpus(connection: Connection) -> Connection:
-    connection.execute("""select pgclarify.create_corpus('insurance', options => '{"graph_degree": 5}')""")
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute("update pgclarify_private.corpus set graph_degree = 5")
     return connection
 
 
@@ -354,7 +355,7 @@ async def test_more_passages_than_there_is_room_for(loaded: Connection, hire: Hi
 
 
 async def test_a_graph_of_words_is_left_to_the_database(connection: Connection, hire: Hire) -> None:
-    connection.execute("""select pgclarify.create_corpus('insurance', options => '{"graph_similarity": "lexical"}')""")
+    connection.execute("""select pgclarify.create_corpus('insurance', options => '{"graph": "lexical"}')""")
     add(connection, MANY)
     (worker := hire()).index_everything()
 

@@ -18,7 +18,8 @@ def corpus(connection: Connection) -> Connection:
 @pytest.fixture
 def small(connection: Connection) -> Connection:
     """A corpus that keeps two neighbors of a passage."""
-    connection.execute("""select pgclarify.create_corpus('insurance', options => '{"graph_degree": 2}')""")
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute("update pgclarify_private.corpus set graph_degree = 2")
     return connection
 
 

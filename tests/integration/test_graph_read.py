@@ -21,8 +21,8 @@ def corpus(connection: Connection) -> Connection:
 @pytest.fixture
 def small(connection: Connection) -> Connection:
     """A corpus that keeps two neighbors of a passage."""
-    options = """'{"graph_degree": 2, "reader": "pgclarify_user"}'"""
-    connection.execute(f"select pgclarify.create_corpus('insurance', options => {options})".encode())
+    connection.execute("""select pgclarify.create_corpus('insurance', options => '{"reader": "pgclarify_user"}')""")
+    connection.execute("update pgclarify_private.corpus set graph_degree = 2")
     return connection
 
 
@@ -103,8 +103,9 @@ class TestNeighbors:
         boss, staff = make_role("pgclarify_user"), make_role("pgclarify_user")
         connection.execute(
             "select pgclarify.create_corpus('insurance', options =>"
-            """ '{"graph_similarity": "lexical", "graph_degree": 1, "reader": "pgclarify_user"}')"""
+            """ '{"graph": "lexical", "reader": "pgclarify_user"}')"""
         )
+        connection.execute("update pgclarify_private.corpus set graph_degree = 1")
         texts = {"hail": "Hail dented the bonnet.", "storm": "Hail.", "car": "The bonnet that hail dented."}
         add(connection, texts)
         (worker := hire()).index_everything()

@@ -51,19 +51,12 @@ class TestRefusals:
             {"max_passages": 9},
             {"top_k": 33},
             {"max_passages": 1001},
-            {"batch": 0},
-            {"batch": 101},
             {"max_steps": -1},
             {"max_steps": 21},
             {"max_calls": 3},
             {"max_calls": 10001},
-            {"samples": 1},
-            {"samples": 51},
-            {"penalty": "yes"},
-            {"reasoner": 1},
             {"reranker": "none"},
             {"reranker": "embedding"},
-            {"entailment": "none"},
             {"entailment": "Signal "},
             {"entailment": True},
             {"entailment": " "},
@@ -83,7 +76,10 @@ class TestRefusals:
         "options, hint",
         [
             ({"reranker": "none"}, '"signal" or "model", or the name or path of a CrossEncoder; or leave it out.'),
-            ({"entailment": "none"}, '"embedding" or "model", or the name or path of a CrossEncoder; or leave it out.'),
+            (
+                {"entailment": "signal"},
+                '"embedding" or "model" or "none", or the name or path of a CrossEncoder; or leave it out.',
+            ),
             ({"timeout": "-1s"}, 'a positive interval, such as "60s", or leave it out for the default.'),
         ],
     )
@@ -100,14 +96,13 @@ class TestRefusals:
             assert state_of(alice, f"select pgclarify.{call}%s, 'atlas')", [question]) == WRONG_VALUE
 
     def test_all_options_are_kept_as_used(self, worker: HandWorker, alice: Connection) -> None:
-        run_id = submit(alice, options='{"top_k": 7.0, "reasoner": false, "max_passages": null}')
+        run_id = submit(alice, options='{"top_k": 7.0, "max_passages": null}')
 
         kept = scalar(alice, "select settings ->> 'top_k' from pgclarify.run where run_id = %s", run_id)
         assert kept == "7", "equal numbers are equal settings in any notation"
         assert scalar(alice, "select settings from pgclarify.run where run_id = %s", run_id) == {
             "method": "hybrid", "retrieval": "adaptive", "reranker": "signal", "top_k": 7, "max_passages": 32,
-            "batch": 16, "max_steps": 4, "max_calls": 60, "samples": 5, "penalty": True, "reasoner": False,
-            "entailment": "embedding",
+            "max_steps": 4, "max_calls": 60, "entailment": "embedding",
         }  # fmt: skip
 
     def test_functions_refuse_runs_of_another_operation(self, worker: HandWorker, alice: Connection) -> None:

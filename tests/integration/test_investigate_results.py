@@ -84,7 +84,7 @@ class TestAnswers:
         assert rows(alice, again, f"  {QUESTION} ", OPTIONS) == [first]
         # The timeout is not part of the question.
         assert rows(alice, again, QUESTION, '{"method": "lexical", "timeout": "1s"}') == [first]
-        assert submit(alice, options='{"method": "lexical", "penalty": false}') != run_id
+        assert submit(alice, options='{"method": "lexical", "max_steps": 1}') != run_id
         assert scalar(alice, "select pgclarify.submit('clarify', %s, 'atlas', %s)", QUESTION, OPTIONS) != run_id
         connection.execute("select pgclarify.remove_document('atlas', 'Blum')")
         assert submit(alice) != run_id

@@ -142,8 +142,6 @@ class TestRefusals:
             {"reranker": 1},
             {"top_k": 0},
             {"top_k": 101},
-            {"evidence_tokens": 99},
-            {"evidence_tokens": 100001},
             {"max_answers": 0},
             {"max_answers": 51},
             {"max_answers": 2.5},

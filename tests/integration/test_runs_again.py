@@ -8,7 +8,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg.types.json import Jsonb
 
 from tests.integration.test_runs import submit
 from tests.openai_server import Server
@@ -127,12 +126,11 @@ def test_equal_work_of_two_runs_is_paid_for_once(
     assert sum(completions for row in paid if row is not None for completions in row) == 7
 
 
-@pytest.mark.parametrize("embed", ["question_answer", "question"])
-def test_consolidating_again_asks_no_model(asker: Connection, model: Server, embed: str) -> None:
+def test_consolidating_again_asks_no_model(asker: Connection, model: Server) -> None:
     first = asker.execute("select * from pgclarify.clarify('again and again', top_k => 8)").fetchall()
     calls = model.calls
 
-    options = f'{{"consolidation": "conservative", "embed": "{embed}"}}'
+    options = '{"consolidation": "conservative"}'
     again = asker.execute("select * from pgclarify.consolidate(%s, %s)", [first[0][0], options]).fetchall()
 
     assert model.calls == calls
@@ -148,32 +146,12 @@ def test_consolidating_again_by_density(asker: Connection, model: Server) -> Non
     first = asker.execute("select * from pgclarify.clarify('again by density', top_k => 8)").fetchall()
     calls = model.calls
 
-    given = {"consolidation": "hdbscan", "min_cluster_size": 1000, "min_samples": 3, "selection": "leaf"}
-    again = asker.execute("select * from pgclarify.consolidate(%s, %s)", [first[0][0], Jsonb(given)]).fetchall()
+    options = '{"consolidation": "hdbscan", "singletons": "drop"}'
+    again = asker.execute("select * from pgclarify.consolidate(%s, %s)", [first[0][0], options]).fetchall()
 
     assert model.calls == calls
-    # No cluster is that large, so each verdict is a separate reading.
-    verdicts = "select count(*) from pgclarify.verdict where run_id = %s and outcome = 'grounded'"
-    assert (len(again),) == asker.execute(verdicts, [first[0][0]]).fetchone()
+    assert 0 < len(again) <= len(first)
     (settings,) = asker.execute("select settings from pgclarify.run where run_id = %s", [again[0][0]]).fetchone() or (
         {},
     )
-    assert given.items() <= settings.items()
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        '{"min_cluster_size": 2}',
-        '{"min_samples": 1, "consolidation": "conservative"}',
-        '{"selection": "eom"}',
-        '{"min_cluster_size": 1, "consolidation": "hdbscan"}',
-        '{"min_samples": 0, "consolidation": "hdbscan"}',
-        '{"selection": "all", "consolidation": "hdbscan"}',
-    ],
-)
-def test_density_has_its_own_options_and_bounds(asker: Connection, model: Server, options: str) -> None:
-    first = asker.execute("select * from pgclarify.clarify('again and again', top_k => 8)").fetchall()
-    with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
-        asker.execute("select * from pgclarify.consolidate(%s, %s)", [first[0][0], options])
-    assert str(refused.value.diag.column_name) in options[: options.index(":")]
+    assert {"consolidation": "hdbscan", "singletons": "drop"}.items() <= settings.items()

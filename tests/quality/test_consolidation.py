@@ -47,7 +47,7 @@ async def group(embedder: LocalEmbedder, mode: str) -> Grouped:
 
 async def groups_of(run: Run, embedder: LocalEmbedder, readings: list[tuple[str, str]]) -> list[list[int]]:
     """Groups of indices into a list of readings."""
-    vectors = await embedder.encode([reading_text(run, *reading) for reading in readings])
+    vectors = await embedder.encode([reading_text(*reading) for reading in readings])
     grounded = [
         # Each reading has a document of its own, which says the answer.
         Grounded(f"d{place}", place + 1, asked, answer, answer, 0, len(answer))

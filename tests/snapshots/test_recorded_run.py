@@ -153,7 +153,7 @@ def _answer(recorder: Recorder) -> None:
         "investigate",
         "select * from pgclarify.investigate(%s, options => %s)",
         TWO_HOPS,
-        _options(samples=2, max_passages=8, batch=4, top_k=4, entailment="model"),
+        _options(max_passages=8, top_k=4, entailment="model"),
     )
     (submitted,) = recorder.call(
         "submit, investigate", "select pgclarify.submit('investigate', %s) as run_id", "Who invented telescopes?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -52,17 +52,12 @@ class Grounded:
                 raise ValueError(f"the verdict on candidate {verdict.rank} is not grounded")
 
 
-def embed_mode(run: Run) -> str:
-    """Return which text of a reading is embedded: question_answer (the default) or question."""
-    return str(run.settings.get("embed", "question_answer"))
+def reading_text(interpretation: str, answer: str) -> str:
+    """Return the text of a reading to embed: f(interpretation; answer).
 
-
-def reading_text(run: Run, interpretation: str, answer: str) -> str:
-    """Return the text of a reading to embed: f(interpretation; answer), or f(interpretation) if embed is question.
-
-    Source: VERDICT, Algorithm 1, line 8, and Table 4 (bottom half).
+    Source: VERDICT, Algorithm 1, line 8.
     """
-    return interpretation if embed_mode(run) == "question" else f"{interpretation} {answer}"
+    return f"{interpretation} {answer}"
 
 
 async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float32]) -> list[Interpretation]:
@@ -70,7 +65,7 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
 
     Args:
         run: The run. settings["consolidation"] is default; conservative, which shows at most two thirds of the
-            readings, those with most support; or hdbscan, with the attributes of `Density` as further settings.
+            readings, those with most support; or hdbscan.
             settings["singletons"] is keep (the default) or drop, which removes readings that only one document
             supports, unless none would be left.
         grounded: By rank.
@@ -146,8 +141,7 @@ def vectors_of(grounded: Sequence[tuple[object, Verdict]]) -> NDArray[np.float32
 
 def _grouping(settings: Mapping[str, Any]) -> Grouping | Density:
     if settings.get("consolidation") == "hdbscan":
-        names = (field.name for field in fields(Density))
-        return Density(**{name: settings[name] for name in names if name in settings})
+        return Density()
     return Grouping()
 
 

@@ -165,7 +165,7 @@ class OnePass:
 
     async def _verdict(self, proven: Proven, result: CallResult[Proven | None]) -> Answered:
         candidate, citation = proven.cited[0], proven.citations[0]
-        (vector,) = await self._embedder.encode([reading_text(self._run, self._run.question, proven.answer)])
+        (vector,) = await self._embedder.encode([reading_text(self._run.question, proven.answer)])
         return candidate, Verdict(
             rank=candidate.rank,
             outcome=Outcome.GROUNDED,

@@ -1,6 +1,7 @@
 """The conclusion of an investigation: one answer from its steps and the best evidence of all of them.
 
-Source: SUNAR, §3.2, the meta evidence reasoner. The conclusion without it, contradictions and confidence are ours.
+Source: SUNAR, §3.2, the meta evidence reasoner. The conclusion from the steps alone, contradictions and confidence are
+ours.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Conclusion:
     """Concludes one investigation.
 
     Args:
-        run: The run; settings["reasoner"] says whether the model reads the evidence again.
+        run: The run; settings: top_k.
         calls: The remaining calls of the run.
         equivalence: Compares answers by meaning.
         embedder: The corpus's model.
@@ -90,15 +91,13 @@ class Conclusion:
         ordinal = len(chain.steps) + 1
         with self._trace.stage("reasoning", step_ordinal=ordinal) as tally:
             end = Step(ordinal, StepKind.CONCLUSION, self._run.question, StepOutcome.NOT_IN_CORPUS)
-            with self._calls.keeping(CALLS_TO_ANSWER if self._run.settings["reasoner"] else 0):
+            with self._calls.keeping(CALLS_TO_ANSWER):
                 clash = await self._clash(chain.answered, tally)
             if clash is None and (direct := _direct_answer(chain)) is not None:
                 # The answer comes from its own passages, so no error of an earlier step can affect it.
                 step = replace(direct, ordinal=ordinal, kind=StepKind.CONCLUSION)
-            elif self._run.settings["reasoner"] and chain.shown:
+            elif chain.shown:
                 step = await self._from_evidence(end, chain, clash, tally)
-            elif clash is not None:
-                step = replace(end, outcome=StepOutcome.CONTRADICTED, reason=clash)
             else:
                 step = self._from_chain(end, chain)
             # The reason may repeat answers. So only the step has it.
@@ -165,8 +164,8 @@ class Conclusion:
         Args:
             end: The conclusion to complete.
             chain: The steps.
-            doubt: Why the evidence did not confirm it; None if the evidence was not read.
-            code: The same as a code; not_answered if the evidence was not read.
+            doubt: Why the evidence did not confirm it; None if there is no evidence, and so no step with an answer.
+            code: The same as a code; not_answered if there is no evidence.
         """
         answered = chain.answered
         if chain.answer is None:
@@ -178,8 +177,8 @@ class Conclusion:
             end,
             outcome=StepOutcome.ANSWERED,
             answer=chain.answer,
-            confidence=max(confidence if doubt is None else confidence * _DISAGREEMENT, LEAST_CONFIDENCE),
-            reason=None if doubt is None else f"from the steps alone: {doubt}",
+            confidence=max(confidence * _DISAGREEMENT, LEAST_CONFIDENCE),
+            reason=f"from the steps alone: {doubt}",
             citations=tuple(dict.fromkeys(citation for step in answered for citation in step.citations)),
         )
 

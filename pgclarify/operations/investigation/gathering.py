@@ -29,6 +29,10 @@ from pgclarify.protocols import Embedder, Reranker
 
 # SUNAR, §4: the depth of the first stage. Passages beyond max_passages are never read.
 _FIRST_STAGE = 100
+# SUNAR, §4: passages of a batch.
+BATCH_SIZE = 16
+# Answers sampled from a batch. The authors' code draws 10; each is a call.
+SAMPLES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class Gatherer:
     """Finds evidence for the steps of one run.
 
     Args:
-        context: The run; settings: method, retrieval, top_k, max_passages, batch, penalty, samples.
+        context: The run; settings: method, retrieval, top_k, max_passages, entailment.
         embedder: The corpus's model.
         reranker: Scores passages; None for the retrieval signal that the first stage does not use.
         calls: The run's remaining calls.
@@ -126,7 +130,7 @@ class Gatherer:
             first=first,
             scorer=by_signal if self._reranker is None else by_reranker(self._reranker, question),
             max_passages=settings["max_passages"],
-            batch_size=settings["batch"],
+            batch_size=BATCH_SIZE,
             k=NEIGHBORS if settings.get("retrieval", "adaptive") == "adaptive" else 0,
             rescore=rescore,
             step_ordinal=step_ordinal,
@@ -163,16 +167,15 @@ class Gatherer:
         Raises:
             CompletionError: If answers could not be sampled or compared; OutOfCalls if too few calls are left.
         """
-        samples = self._run.settings["samples"]
-        if not self._run.settings["penalty"]:
+        if self._run.settings["entailment"] == "none":
             return None
-        if not self._calls.take(samples):
+        if not self._calls.take(SAMPLES):
             raise OutOfCalls
         with self._context.trace.stage("sampling", batch=batch, step_ordinal=step_ordinal) as tally:
             return await draw_samples(
                 question,
                 passages,
-                samples=samples,
+                samples=SAMPLES,
                 calls=self._calls,
                 equivalence=self._equivalence,
                 tally=tally,

@@ -106,7 +106,7 @@ class PassageJudge:
             if not isinstance(checked, Supported):
                 await record(candidate, checked)
             elif self._confirmation is None:
-                await record(candidate, await grounded_verdict(run, checked, self._embedder))
+                await record(candidate, await grounded_verdict(checked, self._embedder))
             else:
                 supported.append(checked)
 
@@ -134,7 +134,7 @@ class PassageJudge:
             if isinstance(is_confirmed, CompletionError):
                 verdict = _failed(one.undecided, is_confirmed)
             elif is_confirmed:
-                verdict = await grounded_verdict(self._context.run, one, self._embedder)
+                verdict = await grounded_verdict(one, self._embedder)
                 tally.rows = (tally.rows or 0) + 1
             else:
                 verdict = _refused(one.undecided, Refusal.NOT_CONFIRMED)
@@ -219,7 +219,7 @@ async def supported_verdict(
 ) -> Verdict:
     """Convert the result of a call into a verdict, as `check_verdict` and `grounded_verdict` do."""
     checked = check_verdict(run, candidate, result)
-    return await grounded_verdict(run, checked, embedder) if isinstance(checked, Supported) else checked
+    return await grounded_verdict(checked, embedder) if isinstance(checked, Supported) else checked
 
 
 def check_verdict(run: Run, candidate: Candidate, result: CallResult[Reading | StopCode]) -> Supported | Verdict:
@@ -252,16 +252,15 @@ def check_verdict(run: Run, candidate: Candidate, result: CallResult[Reading | S
     return Supported(candidate, reading, quoted, abstained)
 
 
-async def grounded_verdict(run: Run, supported: Supported, embedder: Embedder) -> Verdict:
+async def grounded_verdict(supported: Supported, embedder: Embedder) -> Verdict:
     """Embed a reading, which makes the verdict grounded.
 
     Args:
-        run: The run; settings["embed"] says which text is embedded.
         supported: The reading.
         embedder: Embeds readings; if it fails, the verdict has failed.
     """
     reading, quoted = supported.reading, supported.quoted
-    text = reading_text(run, reading.interpretation, reading.answer)
+    text = reading_text(reading.interpretation, reading.answer)
     try:
         # One by one, because each verdict is recorded at once. The embedder merges concurrent texts into one batch.
         vector = (await embedder.encode([text]))[0]

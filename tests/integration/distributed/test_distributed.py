@@ -78,7 +78,7 @@ def test_a_session_that_copies_no_ddl_to_the_nodes(connection: Connection, both:
     for session in (connection, both.connection):
         session.execute(f"set {setting} = off".encode())
 
-    assert not distribute(connection, "there", undo=True)["is_distributed"]
+    assert not distribute(connection, "there", shards=0)["is_distributed"]
     assert scalar(connection, ON_NODES, TABLES) == 0
     # LOCK TABLE of Citus sets it to on.
     connection.execute(f"set {setting} = off".encode())
@@ -181,7 +181,7 @@ def test_moving_a_corpus_locks_the_corpus_and_tables_only_at_the_end(
         worker.index_everything()
         assert state_of(user, "select pgclarify.add_document('here', 'd2', 'Boats.')") == "55P03"
     with connection.transaction(force_rollback=True):
-        distribute(connection, "here", shards=2, undo=is_undone)
+        distribute(connection, "here", shards=0 if is_undone else 2)
 
         waiting = ["select pgclarify.create_corpus('third')", "select pgclarify.add_document('here', 'd2', 'Boats.')"]
         if not is_undone:
@@ -227,11 +227,11 @@ def test_a_distributed_corpus_refuses_graphs(connection: Connection, both: HandW
 def test_a_transaction_that_sees_no_later_passages_moves_nothing(connection: Connection, both: HandWorker) -> None:
     with pytest.raises(psycopg.errors.FeatureNotSupported), connection.transaction():
         connection.execute("set transaction isolation level repeatable read")
-        connection.execute("select pgclarify.distribute('there', '{\"undo\": true}')")
+        connection.execute("select pgclarify.distribute('there', '{\"shards\": 0}')")
 
 
 def test_neighbors_by_words_are_looked_for(connection: Connection, hire: Hire) -> None:
-    connection.execute("select pgclarify.create_corpus('there', options => '{\"graph_similarity\": \"lexical\"}')")
+    connection.execute("select pgclarify.create_corpus('there', options => '{\"graph\": \"lexical\"}')")
     for number in range(6):
         text = f"Zebra {'stripes' if number % 2 else 'spots'}, number {number}."
         connection.execute("select pgclarify.add_document('there', %s, %s)", [str(number), text])
@@ -252,7 +252,7 @@ def test_neighbors_by_words_are_looked_for(connection: Connection, hire: Hire) -
 def test_a_corpus_comes_back(connection: Connection, both: HandWorker, reader: str) -> None:
     """It is then like one that was never distributed: tables, indexes, graph, and what may be done with it."""
     for dry_run in (True, False, False):
-        said = distribute(connection, "there", undo=True, dry_run=dry_run)
+        said = distribute(connection, "there", shards=0, dry_run=dry_run)
         assert said["passages"] == 30 * 3
         assert said["bytes"] > 0
         assert said["is_distributed"] == dry_run
@@ -288,7 +288,7 @@ def test_a_search_that_waits_while_a_corpus_comes_back(
         distribute(connection, "there", shards=2)
         with ThreadPoolExecutor() as pool:
             with connection.transaction():
-                distribute(connection, "there", undo=True)
+                distribute(connection, "there", shards=0)
                 waiting = pool.submit(call)
                 waits = "select exists (select from pg_locks where pid = %s and not granted)"
                 while not scalar(connection, waits, user.info.backend_pid):
@@ -313,7 +313,7 @@ def test_a_call_is_cancelled_while_it_waits_for_a_lock(
             found(user, corpus, [], "hybrid", QUESTIONS[0])
         else:
             user.execute("select count(*) from pgclarify.passage")
-        moving = pool.submit(distribute, owner, corpus, shards=2, undo=is_undone)
+        moving = pool.submit(distribute, owner, corpus, shards=0 if is_undone else 2)
         while not scalar(connection, waits, owner.info.backend_pid):
             assert not moving.done()
         connection.execute("select pg_cancel_backend(%s::integer)", [owner.info.backend_pid])
@@ -323,7 +323,7 @@ def test_a_call_is_cancelled_while_it_waits_for_a_lock(
     assert distribute(owner, corpus, dry_run=True)["is_distributed"] == is_undone
     assert scalar(connection, "select count(*) from pg_class where relname ~ '^passage_.*_copy$'") == 0
     assert_same(user, reader)
-    assert distribute(owner, corpus, shards=2, undo=is_undone)["is_distributed"] != is_undone
+    assert distribute(owner, corpus, shards=0 if is_undone else 2)["is_distributed"] != is_undone
     assert_same(user, reader)
 
 

@@ -26,7 +26,7 @@ def test_the_owner_has_to_be_let_in_on_the_nodes(connection: Connection, both: H
     connection.execute("alter role pgclarify_owner nologin")
     try:
         assert state_of(connection, "select pgclarify.distribute('here')") == "55000"
-        assert state_of(connection, "select pgclarify.distribute('there', '{\"undo\": true}')") == "55000"
+        assert state_of(connection, "select pgclarify.distribute('there', '{\"shards\": 0}')") == "55000"
     finally:
         connection.execute("alter role pgclarify_owner login")
     assert distribute(connection, "here", shards=2)["is_distributed"]
@@ -36,7 +36,7 @@ def test_a_corpus_comes_back_without_the_settings_of_searches(connection: Connec
     connection.execute("alter role pgclarify_owner reset hnsw.iterative_scan")
     try:
         assert state_of(connection, "select pgclarify.distribute('here')") == "55000"
-        assert not distribute(connection, "there", undo=True)["is_distributed"]
+        assert not distribute(connection, "there", shards=0)["is_distributed"]
     finally:
         connection.execute("alter role pgclarify_owner set hnsw.iterative_scan = 'strict_order'")
 
@@ -49,8 +49,8 @@ def test_a_corpus_comes_back_from_nodes_that_take_no_shards_any_more(connection:
     try:
         for options in ("{}", '{"dry_run": true}'):
             assert state_of(connection, "select pgclarify.distribute('here', %s)", [options]) == "55000"
-        assert distribute(connection, "there", undo=True, dry_run=True)["is_distributed"]
-        assert not distribute(connection, "there", undo=True)["is_distributed"]
+        assert distribute(connection, "there", shards=0, dry_run=True)["is_distributed"]
+        assert not distribute(connection, "there", shards=0)["is_distributed"]
     finally:
         connection.execute(takes_shards, [True])
 
@@ -92,7 +92,7 @@ def test_the_nodes_have_to_look_at_enough(connection: Connection, both: HandWork
         connection.execute("alter role pgclarify_owner set hnsw.ef_search = 136")
         assert distribute(connection, "here", shards=4)["is_distributed"]
     # A corpus that grew can be brought back without the new setting.
-    assert not distribute(connection, "there", undo=True)["is_distributed"]
+    assert not distribute(connection, "there", shards=0)["is_distributed"]
 
 
 def test_the_setting_of_this_database_goes_first(connection: Connection, both: HandWorker) -> None:

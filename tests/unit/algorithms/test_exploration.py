@@ -257,7 +257,7 @@ def test_only_what_is_out_can_be_given_back():
         explorer.observe({"b": 0.5}, {})
 
 
-@pytest.mark.parametrize("sizes", [{"max_passages": 0, "batch_size": 1}, {"max_passages": 1, "batch_size": 0}])
+@pytest.mark.parametrize("sizes", [{"budget": 0, "batch_size": 1}, {"budget": 1, "batch_size": 0}])
 def test_a_budget_and_a_batch_have_at_least_one(sizes):
     with pytest.raises(ValueError, match="must be at least 1, not 0"):
         Explorer(["a"], **sizes)

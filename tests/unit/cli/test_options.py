@@ -9,14 +9,14 @@ from pgclarify.cli.options import read_options
 
 
 def test_values_are_json_where_they_can_be() -> None:
-    given = ["max_steps=2", "penalty=false", "reranker=model", "entailment=a/model=1", 'method="dense"', "samples="]
+    given = ["max_steps=2", "dry_run=false", "reranker=model", "entailment=a/model=1", 'method="dense"', "uri="]
     assert read_options(given) == {
         "max_steps": 2,
-        "penalty": False,
+        "dry_run": False,
         "reranker": "model",
         "entailment": "a/model=1",
         "method": "dense",
-        "samples": "",
+        "uri": "",
     }
 
 

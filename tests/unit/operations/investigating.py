@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from unittest.mock import patch
 
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
@@ -9,6 +10,7 @@ from pgclarify.data.investigation import Evidence, Finding, FollowUp, Step
 from pgclarify.data.runs import Run
 from pgclarify.ledger.calls import Calls
 from pgclarify.operations.execution import execute
+from pgclarify.operations.investigation import gathering
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import Embedder, Entailment, Ledger
@@ -48,12 +50,8 @@ SETTINGS: Mapping[str, object] = {
     "reranker": "signal",
     "top_k": 4,
     "max_passages": 4,
-    "batch": 4,
     "max_steps": 4,
     "max_calls": 60,
-    "samples": 2,
-    "penalty": True,
-    "reasoner": True,
     "entailment": "pairs",
 }
 
@@ -110,6 +108,8 @@ async def carry_out(
     rerankers: Rerankers | None = None,
     entailments: Entailments | None = None,
     question: str = QUESTION,
+    batch: int = 4,
+    samples: int = 2,
     **settings: object,
 ) -> Told:
     store = FakeStore(table=table)
@@ -128,5 +128,6 @@ async def carry_out(
         rerankers=rerankers,
         entailments=entailments or pair_entailments(same),
     )
-    await execute(context)
+    with patch.multiple(gathering, BATCH_SIZE=batch, SAMPLES=samples):
+        await execute(context)
     return Told(run, store.runs[run.run_id], steps.steps.get(run.run_id, []), exploration)

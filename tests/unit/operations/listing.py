@@ -27,7 +27,7 @@ MADE_UP = Finding("Eva Lund", (Evidence(1, "Eva Lund was the queen"),))
 GONE = EndpointUnavailable("the model does not answer")
 PROSE = "Ida Holm, I think."
 Line = Finding | str | CompletionError
-SETTINGS = {"method": "dense", "top_k": 20, "evidence_tokens": 3000, "max_answers": 10}
+SETTINGS = {"method": "dense", "top_k": 20, "max_answers": 10}
 
 
 def passages(contents: Sequence[str] = CONTENTS) -> list[Passage]:

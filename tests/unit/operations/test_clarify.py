@@ -260,18 +260,10 @@ async def test_lexical_search_needs_no_vector() -> None:
     assert embedder.calls == []
 
 
-@pytest.mark.parametrize(
-    ("embed", "text"),
-    [
-        ("question_answer", f"{LICENSE.interpretation} {LICENSE.answer}"),
-        ("question", LICENSE.interpretation),
-    ],
-)
-async def test_the_option_embed_chooses_the_embedded_text_of_a_reading(embed: str, text: str) -> None:
+async def test_readings_are_embedded_with_their_answers() -> None:
     embedder = FakeEmbedder()
-    record = await carry_out(
-        [passage("a", DRIVERS)], scripts.verifier(script()), embedder=embedder, settings={"embed": embed}
-    )
+    record = await carry_out([passage("a", DRIVERS)], scripts.verifier(script()), embedder=embedder)
+    text = f"{LICENSE.interpretation} {LICENSE.answer}"
     assert embedder.calls == [["rental cars"], [text]]
     vector = record.verdicts[1].vector
     assert vector is not None
@@ -308,8 +300,6 @@ async def test_conservative_shows_two_thirds_at_most_of_equals_the_best_ranked(n
         ({"consolidation": "default"}, Grouping()),
         ({"consolidation": "conservative"}, Grouping()),
         ({"consolidation": "hdbscan"}, Density()),
-        ({"consolidation": "hdbscan", "min_cluster_size": 3, "min_samples": 2}, Density(3, 2)),
-        ({"consolidation": "hdbscan", "selection": "leaf"}, Density(selection="leaf")),
     ],
 )
 async def test_consolidation_groups_by_its_settings_in_a_thread_of_its_own(

@@ -130,7 +130,7 @@ async def test_consolidation_that_is_not_installed_is_refused_before_any_stage(m
     assert not record.stages
 
 
-@pytest.mark.parametrize("name", ["clarify", "search", "consolidate", "investigate", "list_answers", "estimate"])
+@pytest.mark.parametrize("name", ["clarify", "search", "investigate", "list_answers", "estimate"])
 async def test_a_corpus_that_no_worker_has_opened_fails_it(name: str) -> None:
     store = FakeStore()
     run = store.add_run("[]", operation=name)

@@ -307,7 +307,7 @@ async def test_a_reranker_that_costs_no_more_than_there_is_is_no_shortage():
         question=WHERE,
         reranker="model",
         rerankers=rerankers,
-        penalty=False,
+        entailment="none",
         max_passages=100,
     )
     assert (told.end.answer, told.record.status) == ("Ortval", RunStatus.SUCCEEDED)

@@ -118,49 +118,34 @@ async def test_the_reasoner_may_find_what_the_steps_did_not():
     assert told.end.confidence == 0.9
 
 
-async def test_without_the_reasoner_the_chain_speaks():
-    investigator = script()
-    told = await carry_out(investigator, reasoner=False)
-    assert investigator.asked("conclusion") == []
-    assert (told.end.answer, told.end.confidence, told.end.reason) == ("Ortval", 1.0, None)
-    assert [citation.candidate_rank for citation in told.end.citations] == [1, 6]
-
-
-@pytest.mark.parametrize("reasoner", [True, False])
-async def test_a_product_of_small_shares_is_not_too_small(reasoner: bool):
-    told = await carry_out(script(), penalty=False, signals=dict.fromkeys(range(1, 5), 1e-30), reasoner=reasoner)
+@pytest.mark.parametrize("conclusion", [BOTH, Finding()])
+async def test_a_product_of_small_shares_is_not_too_small(conclusion: Finding):
+    told = await carry_out(script(conclusion), entailment="none", signals=dict.fromkeys(range(1, 5), 1e-30))
     assert told.end.answer == "Ortval"
     assert told.end.confidence == LEAST_CONFIDENCE
 
 
 async def test_a_chain_without_a_conclusion_is_none():
-    told = await carry_out(script(follow_ups=[FollowUp(WHO), FollowUp(WHERE), FollowUp()]), reasoner=False)
+    told = await carry_out(script(Finding(), [FollowUp(WHO), FollowUp(WHERE), FollowUp()]))
     assert told.end.outcome is StepOutcome.NOT_IN_CORPUS
-    assert told.end.reason == "the steps do not answer the question"
+    assert told.end.reason == "the evidence does not answer the question"
 
 
 async def test_an_answer_that_no_step_proves_is_not_concluded():
-    told = await carry_out(script(follow_ups=[*FOLLOW_UPS[:2], FollowUp(answer="Copenhagen")]), reasoner=False)
+    told = await carry_out(script(Finding(), [*FOLLOW_UPS[:2], FollowUp(answer="Copenhagen")]))
     assert told.end.outcome is StepOutcome.NOT_IN_CORPUS
     assert told.end.reason == 'no step proves the answer "Copenhagen"'
 
 
 async def test_a_conclusion_without_any_answered_step_is_refused():
-    told = await carry_out(scripts.investigator([FollowUp(WHO), FollowUp(answer="Lindvik")]), reasoner=False)
+    told = await carry_out(scripts.investigator([FollowUp(WHO), FollowUp(answer="Lindvik")], conclusion=Finding()))
     assert told.end.outcome is StepOutcome.NOT_IN_CORPUS
 
 
 async def test_a_comparison_may_be_answered_by_what_the_question_names():
     follow_ups = [FollowUp(WHO), FollowUp(WHERE), FollowUp(answer="yes")]
-    told = await carry_out(script(follow_ups=follow_ups), question="Was the painter born in Ortval?", reasoner=False)
+    told = await carry_out(script(Finding(), follow_ups), question="Was the painter born in Ortval?")
     assert told.end.answer == "yes"
-
-
-async def test_contradicting_steps_are_told_of_where_nobody_decides():
-    told = await contradicting(None, reasoner=False)
-    assert told.end.outcome is StepOutcome.CONTRADICTED
-    assert told.end.reason == 'step 1 says "Ortval" and step 2 says "Lindvik" to the same question'
-    assert told.record.status is RunStatus.SUCCEEDED
 
 
 async def test_contradicting_steps_are_decided_by_the_evidence():
@@ -179,7 +164,7 @@ async def test_contradicting_steps_that_the_evidence_does_not_decide_between():
 
 
 async def test_steps_that_agree_in_other_words_do_not_contradict_each_other():
-    told = await contradicting(Finding(), same=[("Ortval", "Lindvik")], reasoner=False)
+    told = await contradicting(Finding(), same=[("Ortval", "Lindvik")])
     assert told.end.outcome is StepOutcome.ANSWERED
 
 

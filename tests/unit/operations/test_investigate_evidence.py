@@ -57,7 +57,9 @@ async def test_the_best_are_kept_and_recorded_with_their_step():
 
 async def test_neighbors_come_along():
     investigator = answering(Finding("Ortval", (Evidence(1, BIRTH),)), None)
-    told = await direct(investigator, first=[1], neighbors={1: [2]}, signals={1: 0.3, 2: 0.9}, batch=1, penalty=False)
+    told = await direct(
+        investigator, first=[1], neighbors={1: [2]}, signals={1: 0.3, 2: 0.9}, batch=1, entailment="none"
+    )
     assert [(one.passage.content, one.origin, one.via_passage_id, one.batch) for one in told.candidates(1)] == [
         (BIRTH, "neighbor", 1, 2),
         (ALTAR, "dense", None, 1),
@@ -146,16 +148,16 @@ async def test_an_answer_that_no_sample_gave_is_the_least_sure():
     assert told.steps[0].confidence == pytest.approx(1 / 5)
 
 
-async def test_without_the_penalty_nothing_is_sampled_and_relevance_is_the_confidence():
+async def test_without_samples_relevance_is_the_confidence():
     investigator = answering(BIRTHPLACE)
-    told = await direct(investigator, penalty=False, signals=SIGNALS)
+    told = await direct(investigator, entailment="none", signals=SIGNALS)
     assert investigator.asked("sample") == []
     assert [one.score for one in told.candidates(1)] == [0.8, 0.6, 0.4, 0.2]
     assert (told.steps[0].semantic_sets, told.steps[0].confidence) == (None, 0.6)
 
 
 async def test_no_confidence_is_too_small_for_its_column():
-    told = await direct(answering(BIRTHPLACE), penalty=False, signals=dict.fromkeys(range(1, 5), 1.7e-48))
+    told = await direct(answering(BIRTHPLACE), entailment="none", signals=dict.fromkeys(range(1, 5), 1.7e-48))
     assert told.steps[0].confidence == LEAST_CONFIDENCE
 
 
@@ -209,7 +211,7 @@ async def test_sampling_that_would_leave_no_calls_for_the_answer_is_left_out():
 
 
 async def test_a_step_without_sampling_has_no_reason():
-    told = await direct(answering(BIRTHPLACE), penalty=False)
+    told = await direct(answering(BIRTHPLACE), entailment="none")
     assert told.steps[0].reason is None
 
 

@@ -11,6 +11,7 @@ from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding
 from pgclarify.errors import InvalidReply
+from pgclarify.operations import list_answers
 from pgclarify.operations.list_answers import most_rounds
 from pgclarify.operations.retrieval.evidence import cut_evidence, split_evidence
 from pgclarify.vocabulary import RunStatus, StopCode
@@ -195,9 +196,12 @@ class TestVariants:
 class TestWindows:
     """A window has room for fifteen tokens, so each passage here is a window."""
 
+    @pytest.fixture(autouse=True)
+    def _windows_are_small(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(list_answers, "WINDOW_TOKENS", 15)
+
     @staticmethod
     def world(*told: tuple[str, str], contents: Sequence[str] = CONTENTS, **settings: Any) -> World:
-        settings = {"evidence_tokens": 15} | settings
         return World(contents=contents, lister=scripts.window_reader(*told), **settings)
 
     async def test_each_is_read_with_the_answers_of_those_before_it(self) -> None:
@@ -232,8 +236,9 @@ class TestWindows:
         # The second window gives no answer, so the request about the third window has none of its text.
         assert noted == [("d1",), ("d1",), ("d2", "d1"), ("d3", "d1")]
 
-    async def test_they_have_several_passages_where_there_is_room(self) -> None:
-        world = self.world(("Ida Holm", FILM), evidence_tokens=30)
+    async def test_they_have_several_passages_where_there_is_room(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(list_answers, "WINDOW_TOKENS", 30)
+        world = self.world(("Ida Holm", FILM))
         record = await world.carry_out()
         assert [one.passages for one in world.lister.asked("listing")] == [[FILM, SERIES]] * 2 + [[REVIEW]]
         assert record.stages[1].note == "window 1 of 2 (#1 to #2)"
