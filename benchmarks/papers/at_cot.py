@@ -7,80 +7,77 @@ searched with. Table 5 (likeness to people's questions) is not made: its order d
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from benchmarks.papers import Data, Row, line_of, main
-from pgclarify.data.dialogue import MOST_TURNS, Turn
-from pgclarify.errors import InvalidReply, RunFailed
+from pgclarify.data.dialogue import MOST_TURNS, Form, PromptScheme, Turn
+from pgclarify.errors import InvalidReply
 from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, Method, Output
+from pgclarify.prompts.clarifying_questions import clarifying_questions
 from pgclarify.prompts.dialogue_baselines import simulated_choice, simulated_reply
+from pgclarify.prompts.rewriting import reformulation
 
-_SCHEMES: Final = ("standard", "at-standard", "cot", "at-cot")
+_SCHEMES: Final = (PromptScheme.STANDARD, PromptScheme.AT_STANDARD, PromptScheme.COT, PromptScheme.AT_COT)
+# Questions to answer are asked one by one; reformulations are chosen from five. AT-CoT, §4.2.
+_COUNTS: Final = {Form.RESPOND: 1, Form.SELECT: 5}
 
 
 class SimulatedUser:
-    """A conversation of three turns: clarifying_questions, then reply, then a search. Implements Method.
+    """A conversation of three turns: a proposal by a scheme, the user's reply, and then a search. Implements Method.
 
-    A conversation ends early if nothing is asked, or if a reply does not fit. Calls are those of the user: the
-    operations count their own in their runs.
+    The product has one scheme. So the prompts are asked here, without the check that a document answers a proposal.
+    A conversation ends early if nothing is asked, or if a reply does not fit.
 
     Source: AT-CoT, §4.2 and Table 4.
     """
 
-    def __init__(self, bench: Bench, asked: Asked, data: Data, *, scheme: str, form: str) -> None:
-        self._bench = bench
+    def __init__(self, asked: Asked, data: Data, *, scheme: PromptScheme, form: Form) -> None:
         self._asked = asked
         self._data = data
-        self._options = {"scheme": scheme, "form": form}
+        self._scheme = scheme
+        self._form = form
 
     async def answer(self, case: Case) -> Output:
         """See Method."""
         return await carry_out(self._asked, partial(self._answer, case))
 
     async def _answer(self, case: Case, meter: UsageMeter) -> Output:
-        client, intent = self._bench.asking.client, str(line_of(self._data, case)["intent"])
+        intent = str(line_of(self._data, case)["intent"])
         question = case.question
         turns: list[Turn] = []
-        conversation: int | None = None
         for _ in range(MOST_TURNS):
-            going_on: dict[str, Any] = {} if conversation is None else {"conversation": conversation}
+            call = clarifying_questions(question, [], scheme=self._scheme, form=self._form, count=_COUNTS[self._form])
             try:
-                proposed = await client.clarifying_questions(
-                    None if going_on else case.question, corpus=self._bench.corpus.name, timeout=None,
-                    **going_on, **self._options,
-                )  # fmt: skip
-                if not proposed:
-                    break
+                proposed = await ask(self._asked, meter, call)
                 texts = [one.clarifying_question or one.reformulation or "" for one in proposed]
-                if self._options["form"] == "select":
+                if self._form is Form.SELECT:
                     place = await ask(self._asked, meter, simulated_choice(intent, case.question, turns, texts))
-                    said = texts[place]
-                    since = await client.reply(proposed[0].run_id, ordinal=proposed[place].ordinal)
+                    question = texts[place]
+                    turns.append(Turn(texts, question))
                 else:
                     said = await ask(self._asked, meter, simulated_reply(intent, case.question, turns, texts))
-                    since = await client.reply(proposed[0].run_id, said, timeout=None)
-            except (InvalidReply, RunFailed):
+                    turns.append(Turn(texts, said))
+                    question = await ask(self._asked, meter, reformulation(case.question, turns))
+            except InvalidReply:
                 break
-            turns.append(Turn(texts, said))
-            question, conversation = since.question, since.conversation_id
         found = await self._asked.retriever.search(question, 20)
         return Output(retrieved=tuple(found), questions=(question,), notes={"turns": len(turns)})
 
 
-async def simulated(bench: Bench, data: Data, *, scheme: str, form: str) -> Method:
+async def simulated(bench: Bench, data: Data, *, scheme: PromptScheme, form: Form) -> Method:
     """Make the method."""
-    return SimulatedUser(bench, await bench.asked(), data, scheme=scheme, form=form)
+    return SimulatedUser(await bench.asked(), data, scheme=scheme, form=form)
 
 
 ROWS: Final = (
     Row("without clarification", "search", {"top_k": 20}),
     *(
-        Row(f"{scheme}, {form}", "search", {"scheme": scheme, "form": form},
+        Row(f"{scheme}, {form}", f"{scheme}_{form}",
             make=partial(simulated, scheme=scheme, form=form))
         for scheme in _SCHEMES
-        for form in ("respond", "select")
+        for form in Form
     ),
 )  # fmt: skip
 

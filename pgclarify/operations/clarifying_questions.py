@@ -27,7 +27,7 @@ async def propose_questions(context: RunContext) -> Ending:
     if the model proposed nothing.
 
     Args:
-        context: The run; settings: scheme, form, count, examples, history (absent if there is none), check; search and
+        context: The run; settings: form, count, history (absent if there is none), check; search and
             top_k for the check; proposals, if the model is asked for more than count. With check drop, reformulations
             that no document answers are removed. The first of the others are shown, at most count.
     """
@@ -44,7 +44,6 @@ class _Proposing:
         self._context = context
         self._run = context.run
         self._trace = context.trace
-        self._scheme = PromptScheme(self._run.settings["scheme"])
         self._form = Form(self._run.settings["form"])
 
     async def carry_out(self, check: AnswerabilityCheck | None) -> Ending:
@@ -87,11 +86,9 @@ class _Proposing:
         call = clarifying_questions(
             self._run.question,
             settings.get("history", []),
-            scheme=self._scheme,
+            scheme=PromptScheme.AT_COT,
             form=self._form,
             count=settings.get("proposals", settings["count"]),
-            # Runs of an earlier version lack this setting.
-            shows_examples=settings.get("examples", True),
         ).then(self._fit)
         with self._trace.stage("questioning") as tally:
             context = self._context
@@ -100,7 +97,7 @@ class _Proposing:
             if isinstance(value, CompletionError):
                 raise value
             tally.rows = len(value)
-            tally.note = f"{self._scheme}, {self._form}"
+            tally.note = str(self._form)
         return value
 
     def _fit(self, proposed: Sequence[ProposedQuestion]) -> list[ProposedQuestion]:

@@ -1,6 +1,6 @@
-"""Asks for clarifying questions about a vague question: five prompt schemes, two forms, with or without an example.
+"""Asks for clarifying questions about a vague question: five prompt schemes and two forms.
 
-Source: AT-CoT, §3.2, Tables 1 and 2, and §4.2. The wording, the example, the form of replies and the scheme at_types
+Source: AT-CoT, §3.2, Tables 1 and 2, and §4.2. The wording, the form of replies, the examples and the scheme at_types
     are ours.
 """
 
@@ -209,7 +209,6 @@ def clarifying_questions(
     scheme: PromptScheme,
     form: Form,
     count: int,
-    shows_examples: bool = True,
 ) -> ModelCall[list[ProposedQuestion]]:
     """Ask for ways to clarify a question, at a temperature of 0.6: 1 to count different proposals.
 
@@ -219,15 +218,13 @@ def clarifying_questions(
         scheme: The prompt scheme.
         form: Questions to answer, or reformulations to choose from.
         count: Most proposals, from 1.
-        shows_examples: Whether the model sees a proposal for each type: in one example, or, if count is 1, in an
-            example for each type. If not, the prompt is zero-shot, as in the paper.
 
     Source: AT-CoT, §3.2, Equations 1 to 4, Table 2 and §4.2.
     """
     reasoning = _TOKENS_OF_REASONING if scheme.reasons else 0
     return model_call(
         "questions",
-        _system(scheme, form, count, shows_examples=shows_examples),
+        _system(scheme, form, count),
         [*history_lines(history), question_line(question)],
         _schema(scheme, form, count),
         lambda completion: _read(completion, scheme, form, count),
@@ -268,15 +265,15 @@ def _reasoning(reply: _Reply, scheme: PromptScheme, kind: AmbiguityType | None) 
     return None
 
 
-def _system(scheme: PromptScheme, form: Form, count: int, *, shows_examples: bool) -> str:
+def _system(scheme: PromptScheme, form: Form, count: int) -> str:
     parts = [_VAGUE + (_TASK_OF_ONE[form] if count == 1 else _TASK[form].replace("COUNT", str(count)))]
     if scheme.explains_types:
         parts.append(_TYPES)
     if _REASONING[scheme]:
         parts.append(_REASONING[scheme])
     parts += [_RULES.replace("FORM", _described(scheme, form)), _KEYS[form]]
-    if shows_examples:
-        parts.append("\n".join(_examples(scheme, form, count)))
+    # A proposal for each type: in one example, or, if count is 1, in an example for each type.
+    parts.append("\n".join(_examples(scheme, form, count)))
     return "\n\n".join(parts)
 
 

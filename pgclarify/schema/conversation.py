@@ -50,11 +50,11 @@ clarifying_question = Table(
         "ambiguity_type",
         Text,
         "semantic (it can mean several things), generalize (something broader may be meant) or specify "
-        "(something narrower may be meant); null for schemes without types.",
+        "(something narrower may be meant).",
         null=True,
     ),
     column(
-        "reasoning", Text, "The model's reasoning; null for schemes without reasoning.", null=True, has_statistics=False
+        "reasoning", Text, "The model's reasoning; null if it gave none.", null=True, has_statistics=False
     ),
     column(
         "clarifying_question",

@@ -118,7 +118,7 @@ begin
             when option.value ? 'choices' then array(select jsonb_array_elements_text(option.value -> 'choices'))
         end,
         pgclarify_private.option_meanings() ->> option.key
-    from jsonb_each(pgclarify_private.options_of(help.topic) - pgclarify_private.comparison_options()) as option
+    from jsonb_each(pgclarify_private.options_of(help.topic)) as option
     order by option.key;
 end
 $$;

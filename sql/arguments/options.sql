@@ -15,19 +15,6 @@ end;
 
 comment on function pgclarify_private.is_parameter(text) is 'Whether a function that takes options has such a parameter.';
 
-create or replace function pgclarify_private.comparison_options()
-returns text[]
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select '{
-        examples, scheme
-    }'::text[];
-end;
-
-comment on function pgclarify_private.comparison_options() is
-'Options for comparisons: evaluations and benchmarks pass them. They are accepted, but neither help nor errors list them.';
-
 create or replace function pgclarify_private.raise_unknown_option(name text, known jsonb)
 returns void
 language plpgsql stable
@@ -37,7 +24,7 @@ declare
     v_shown constant text := pgclarify_private.shown(raise_unknown_option.name);
     v_names constant text[] := array(
         select option.name
-        from jsonb_object_keys(raise_unknown_option.known - pgclarify_private.comparison_options()) as option (name)
+        from jsonb_object_keys(raise_unknown_option.known) as option (name)
         order by option.name
     );
     v_is_parameter constant boolean := pgclarify_private.is_parameter(raise_unknown_option.name);

@@ -426,7 +426,7 @@ comment on function pgclarify.distribute(text, jsonb) is
 'after its timeout. A search that begins before its end may fail with 40001: repeat it. At its end, create_corpus, a new '
 'embedding model, and queries of view pgclarify.passage wait, for every corpus. corpus: name of one that you own. options: '
 'shards (8; 0: bring the corpus back), dry_run (true: change nothing). Returns an object: is_distributed, is_moved '
-'(false if it is there already), passages and bytes (what is moved, with its indexes), nodes and shards (null if it is brought back), '
+'(false if it is there already), passages and bytes (what is moved, with its indexes), nodes (null with 0 shards), shards, '
 'ef_search (the least hnsw.ef_search of pgclarify_owner on the nodes). A corpus that is already distributed is not changed, '
 'and keeps its shards.';
 grant execute on function pgclarify.distribute(text, jsonb) to pgclarify_user;

@@ -5,7 +5,6 @@ select
     listed.run_id,
     run.corpus_name || '' as corpus,
     run.question || '' as question,
-    run.settings ->> 'scheme' as scheme,
     run.settings ->> 'form' as form,
     listed.ordinal,
     listed.ambiguity_type,
@@ -27,19 +26,17 @@ comment on column pgclarify.clarifying_question.run_id is 'The run.';
 comment on column pgclarify.clarifying_question.corpus is
 'The corpus''s name at the time of the question; null without a corpus.';
 comment on column pgclarify.clarifying_question.question is 'The question that they are about.';
-comment on column pgclarify.clarifying_question.scheme is
-'standard, at_standard, at_types, cot or at_cot: the prompt for the model.';
 comment on column pgclarify.clarifying_question.form is
 'respond (questions to answer freely) or select (reformulations to choose from).';
 comment on column pgclarify.clarifying_question.ordinal is 'Place in the list, from 1: for reply.';
 comment on column pgclarify.clarifying_question.ambiguity_type is
-'semantic, generalize or specify; null for schemes without types.';
+'semantic, generalize or specify.';
 comment on column pgclarify.clarifying_question.clarifying_question is
 'A question to the user; null if there are reformulations to choose from.';
 comment on column pgclarify.clarifying_question.reformulation is
 'What a user who means this would ask; null if the model gave none.';
 comment on column pgclarify.clarifying_question.reasoning is
-'The model''s reasoning; null for schemes without reasoning.';
+'The model''s reasoning; null if it gave none.';
 comment on column pgclarify.clarifying_question.is_answerable is
 'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be checked.';
 comment on column pgclarify.clarifying_question.documents is
@@ -52,10 +49,8 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select '{
-        "scheme": {"choices": ["standard", "at_standard", "at_types", "cot", "at_cot"], "default": "at_cot"},
         "form": {"choices": ["respond", "select"], "default": "respond"},
         "count": {"type": "integer", "least": 1, "most": 10},
-        "examples": {"type": "boolean", "default": true},
         "check": {"choices": ["drop", "mark", "none"], "default": "drop"},
         "method": {"choices": ["hybrid", "dense", "lexical"]},
         "top_k": {"type": "integer", "least": 1, "most": 20},

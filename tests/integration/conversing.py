@@ -36,7 +36,7 @@ def enter(
 ) -> int:
     """Enter a run as a call of a role does, without waiting; as the owner."""
     corpus_id = scalar(connection, "select corpus_id from pgclarify.corpus") if has_corpus else None
-    given = {"scheme": "at_cot", "form": "select", "count": 5, "check": "drop", "method": "lexical", "top_k": 4}
+    given = {"form": "select", "count": 5, "check": "drop", "method": "lexical", "top_k": 4}
     (run_id,) = scalar(
         connection,
         "select pgclarify_private.enter_runs(%s, pgclarify_private.roles_of(%s), %s, %s, array[%s], %s, null, null)",

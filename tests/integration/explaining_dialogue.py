@@ -9,7 +9,7 @@ from typing import Any
 from tests.integration.explaining import Desk
 
 ASKED_BACK = {
-    "scheme": "at_cot", "form": "respond", "count": 1, "examples": True,
+    "form": "respond", "count": 1,
     "check": "drop", "method": "hybrid", "top_k": 4,
 }  # fmt: skip
 LISTED = {"method": "hybrid", "top_k": 20, "max_answers": 10}

@@ -342,7 +342,7 @@ class TestGoingOn:
     [
         (None, "{}"),
         (" ", "{}"),
-        ("x", '{"scheme": "free"}'),
+        ("x", '{"scheme": "cot"}'),
         ("x", '{"form": "choose"}'),
         ("x", '{"count": 0}'),
         ("x", '{"count": 11}'),

@@ -18,7 +18,7 @@ __all__ = ["desk"]
 OPERATIONS: dict[str, dict[str, Any]] = {
     "detect_ambiguity": {},
     "rewrite": {},
-    "clarifying_questions": {"scheme": "at_cot", "form": "respond", "count": 5, "check": "drop"},
+    "clarifying_questions": {"form": "respond", "count": 5, "check": "drop"},
     "reply": {"text": "yes"},
     "list_answers": {"method": "hybrid", "top_k": 20, "max_answers": 10},
 }

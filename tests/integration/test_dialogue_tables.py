@@ -139,7 +139,7 @@ class TestKept:
             [ClarifyingQuestion(1, ASKED, True, (DEDUCTIBLE, THIRTY)), ClarifyingQuestion(2, CHOICE, False)],
         )
 
-        of_run = {"corpus": "insurance", "question": "rental cars", "scheme": None, "form": None}
+        of_run = {"corpus": "insurance", "question": "rental cars", "form": None}
         assert played.kept(run, "clarifying_question") == [
             of_run | asdict(ASKED) | {"ordinal": 1, "is_answerable": True, "documents": 2},
             of_run | asdict(CHOICE) | {"ordinal": 2, "is_answerable": False, "documents": 0},

@@ -71,9 +71,7 @@ def test_options_are_those_that_are_checked(connection: psycopg.Connection[Any])
     told_of_corpora = {row[0] for row in OPTIONS["create_corpus"]}
     (known,) = connection.execute("select pgclarify_private.options_of('create_corpus')").fetchone() or ({},)
     assert told_of_corpora == known.keys()
-    # Errors do not list options for comparisons.
-    (unlisted,) = connection.execute("select pgclarify_private.comparison_options()").fetchone() or ([],)
-    assert told_of_corpora - {*unlisted} == set(re.findall(r"\w+", detail.partition(":")[2]))
+    assert told_of_corpora == set(re.findall(r"\w+", detail.partition(":")[2]))
 
 
 def test_options_of_consolidate_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:

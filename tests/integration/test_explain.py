@@ -218,7 +218,7 @@ def test_an_explored_search_shows_how_each_passage_was_reached(desk: Desk) -> No
     desk.date(run_id)
 
     assert desk.told(run_id).splitlines()[3:] == [
-        "  Settings other than the defaults: retrieval=adaptive, method=dense",
+        "  Settings other than the defaults: method=dense, retrieval=adaptive",
         "  ->  retrieval  (time=0.0..12 ms, 1%, rows=100)",
         "        Search: dense",
         "  ->  batch 1  (time=12..19 ms, 1%)",

@@ -88,7 +88,7 @@ class TestClarifyingQuestions:
         ]
 
     def test_questions_without_a_corpus_stand_below_the_call(self, desk: Desk) -> None:
-        settings = {key: ASKED_BACK[key] for key in ("scheme", "form", "count", "examples")} | {"check": "none"}
+        settings = {key: ASKED_BACK[key] for key in ("form", "count")} | {"check": "none"}
         run_id = desk.start(desk.enter("clarifying_questions", settings, corpus_id=None))
         record_questions(desk, run_id, [question(1, "Which?", "This one?", is_answerable=None)])
         desk.worker.finish(run_id, stages=[stage("questioning", "00.000", 5, rows=1)])

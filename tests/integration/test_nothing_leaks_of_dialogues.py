@@ -75,7 +75,7 @@ class House:
         return [{"candidate_rank": 1, "quote": DOCUMENT[:5], "start_char": 0, "end_char": 5}]
 
     def ask_back(self, corpus_id: int | None) -> int:
-        run_id = self.start("clarifying_questions", corpus_id, scheme="at_cot", form="select", count=5, check="drop")
+        run_id = self.start("clarifying_questions", corpus_id, form="select", count=5, check="drop")
         citations = [] if corpus_id is None else self.cite(run_id)
         proposed = {
             "ambiguity_type": "specify", "reasoning": ANIMAL, "clarifying_question": None,

@@ -143,7 +143,7 @@ def _ask_back(recorder: Recorder) -> None:
         "clarifying_questions, respond",
         ask,
         None,
-        _options(conversation=turn["conversation_id"], check="mark", scheme="cot", count=2),
+        _options(conversation=turn["conversation_id"], check="mark", count=2),
     )
     recorder.record("reply", "select * from pgclarify.reply(%s, %s)", asked["run_id"], "the fee for smoking")
 

@@ -30,10 +30,8 @@ WHO, COST = "Who wrote the novel Lindvik Harbor?", "What does a berth cost?"
 CONTENTS = (NOVEL, BERTH, FERRY)
 
 SETTINGS: Mapping[str, object] = {
-    "scheme": "at_cot",
     "form": "respond",
     "count": 5,
-    "examples": True,
     "check": "drop",
     "method": "dense",
     "top_k": 3,

@@ -138,7 +138,7 @@ class TestAdaptive:
     async def test_the_question_is_embedded_if_somebody_needs_it(
         self, method: str, reranker: str, embedded: int
     ) -> None:
-        world = World(adaptive(search=method, reranker=reranker))
+        world = World(adaptive(method=method, reranker=reranker))
         await world.search()
         assert len(world.embedder.calls) == embedded
 

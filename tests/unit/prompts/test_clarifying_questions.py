@@ -25,9 +25,8 @@ def request_of(
     scheme: PromptScheme = PromptScheme.AT_COT,
     form: Form = Form.RESPOND,
     count: int = 5,
-    shows_examples: bool = True,
 ) -> ModelCall[list[ProposedQuestion]]:
-    return clarifying_questions(question, history, scheme=scheme, form=form, count=count, shows_examples=shows_examples)
+    return clarifying_questions(question, history, scheme=scheme, form=form, count=count)
 
 
 def read(
@@ -143,16 +142,6 @@ def test_schemes_differ_only_in_the_definitions():
     assert [part for part in more if part in parts] == parts
     assert len(more) == len(parts) + 2
     assert standard.schema == with_types.schema
-
-
-@every_prompt
-def test_zero_shot_is_the_same_without_the_example(scheme: PromptScheme, form: Form):
-    shown, zero_shot = (
-        request_of(scheme=scheme, form=form, shows_examples=shows_examples) for shows_examples in (True, False)
-    )
-    assert shown.messages[0].content.startswith(zero_shot.messages[0].content + "\n\nExample")
-    assert shown.messages[1:] == zero_shot.messages[1:]
-    assert shown.schema == zero_shot.schema
 
 
 @every_prompt

@@ -120,12 +120,6 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
         )
         for scheme in PromptScheme
     ),
-    (
-        "zero-shot",
-        clarifying_questions.clarifying_questions(
-            QUESTION, [], scheme=PromptScheme.AT_COT, form=Form.RESPOND, count=1, shows_examples=False
-        ),
-    ),
     ("", dialogue_baselines.ambiguity(QUESTION, [])),
     ("with history", dialogue_baselines.ambiguity(QUESTION, HISTORY)),
     *(
