@@ -141,9 +141,11 @@ def _search(
 def _neighbors(connection: product.Connection, corpus: str) -> Mapping[str, Ranking]:
     """The neighbors of each passage that are followed, nearest first."""
     rows = connection.execute(
-        "select document_id, array_agg(neighbor_document_id order by rank) as neighbors from pgclarify.edge"
-        " where corpus = %s and rank <= %s group by document_id",
-        [corpus, NEIGHBORS],
+        "select passage.document_id, array_agg(near.document_id order by near.rank) as neighbors"
+        " from pgclarify.corpus inner join pgclarify.passage using (corpus_id)"
+        " cross join lateral pgclarify.neighbors(corpus.corpus, passage.document_id, passage.id, %s) as near"
+        " where corpus.corpus = %s group by passage.document_id",
+        [NEIGHBORS, corpus],
     )
     return {row["document_id"]: row["neighbors"] for row in rows}
 

@@ -132,7 +132,6 @@ clarifying_question = Table(
     Column("run_id", BigInteger),
     Column("corpus", Text),
     Column("question", Text),
-    Column("scheme", Text),
     Column("form", Text),
     Column("ordinal", Integer),
     Column("ambiguity_type", Text),
@@ -226,18 +225,6 @@ document = Table(
     Column("cited_runs", BigInteger),
     Column("last_cited_at", DateTime(timezone=True)),
     ForeignKeyConstraint(["corpus_id"], ["corpus.corpus_id"]),
-)
-
-edge = Table(
-    "edge",
-    metadata,
-    Column("corpus", Text),
-    Column("document_id", Text),
-    Column("passage_id", BigInteger),
-    Column("neighbor_document_id", Text),
-    Column("neighbor_passage_id", BigInteger),
-    Column("rank", Integer),
-    Column("similarity", REAL),
 )
 
 estimate = Table(

@@ -46,7 +46,6 @@ _VIEWS = {
     "corpus": "select * from pgclarify.corpus",
     "due_work": "select pgclarify_private.due_work()",
     "document, 100 rows": "select * from pgclarify.document order by corpus_id, id limit 100",
-    "edge of one passage": "select * from pgclarify.edge limit 16",
 }
 
 

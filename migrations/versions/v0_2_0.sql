@@ -246,7 +246,7 @@ CREATE TABLE pgclarify_private.neighborhood (
     CONSTRAINT neighborhood_arrays_are_parallel CHECK (cardinality(neighbor_document_ids) = cardinality(neighbor_ids) and cardinality(similarities) = cardinality(neighbor_ids))
 )
  PARTITION BY list (embedding_space_id);
-COMMENT ON TABLE pgclarify_private.neighborhood IS 'A passage''s nearest passages in a space, nearest first. One partition for each space; view edge has one row for each edge.';
+COMMENT ON TABLE pgclarify_private.neighborhood IS 'A passage''s nearest passages in a space, nearest first. One partition for each space.';
 COMMENT ON COLUMN pgclarify_private.neighborhood.embedding_space_id IS 'The space.';
 COMMENT ON COLUMN pgclarify_private.neighborhood.document_id IS 'The passage''s document.';
 ALTER TABLE pgclarify_private.neighborhood ALTER COLUMN document_id SET STATISTICS 0;
@@ -866,7 +866,7 @@ COMMENT ON COLUMN pgclarify_private.run.finished_at IS 'When it ended; null befo
 COMMENT ON COLUMN pgclarify_private.run.stop_reason IS 'Why it stopped early; null if it did not.';
 ALTER TABLE pgclarify_private.run ALTER COLUMN stop_reason SET STATISTICS 0;
 COMMENT ON COLUMN pgclarify_private.run.graph_revision IS 'Graph revision that the requesting role saw when the run was last started. A run that explores is only reused while this has not changed.';
-COMMENT ON COLUMN pgclarify_private.run.route IS 'For ask_back auto: answered (the question was clear, and one pass answered it) or clarified. Null for others, and before the decision.';
+COMMENT ON COLUMN pgclarify_private.run.route IS 'For ask_back when_vague: answered (the question was clear, and one pass answered it) or clarified. Null for others, and before the decision.';
 COMMENT ON COLUMN pgclarify_private.run.saved_completions IS 'Calls that the route saved; null without a route.';
 COMMENT ON COLUMN pgclarify_private.run.embedding_model IS 'The model of question_vector; null without a vector, and in runs of earlier versions.';
 COMMENT ON COLUMN pgclarify_private.run.interpretations IS 'Number of readings found; null unless it is a run of clarify or consolidate that succeeded or is partial.';
@@ -1050,8 +1050,8 @@ CREATE TABLE pgclarify_private.clarifying_question (
 COMMENT ON TABLE pgclarify_private.clarifying_question IS 'A result of clarifying_questions: a question to answer, or a reformulation to choose.';
 COMMENT ON COLUMN pgclarify_private.clarifying_question.run_id IS 'The run.';
 COMMENT ON COLUMN pgclarify_private.clarifying_question.ordinal IS 'Place in the list, from 1.';
-COMMENT ON COLUMN pgclarify_private.clarifying_question.ambiguity_type IS 'semantic (it can mean several things), generalize (something broader may be meant) or specify (something narrower may be meant); null for schemes without types.';
-COMMENT ON COLUMN pgclarify_private.clarifying_question.reasoning IS 'The model''s reasoning; null for schemes without reasoning.';
+COMMENT ON COLUMN pgclarify_private.clarifying_question.ambiguity_type IS 'semantic (it can mean several things), generalize (something broader may be meant) or specify (something narrower may be meant).';
+COMMENT ON COLUMN pgclarify_private.clarifying_question.reasoning IS 'The model''s reasoning; null if it gave none.';
 ALTER TABLE pgclarify_private.clarifying_question ALTER COLUMN reasoning SET STATISTICS 0;
 COMMENT ON COLUMN pgclarify_private.clarifying_question.clarifying_question IS 'A question to the user; null if there are reformulations to choose from.';
 ALTER TABLE pgclarify_private.clarifying_question ALTER COLUMN clarifying_question SET STATISTICS 0;

@@ -225,14 +225,14 @@ comment on type pgclarify.proposed_question is
 comment on column pgclarify.proposed_question.run_id is 'The run, for reply.';
 comment on column pgclarify.proposed_question.ordinal is 'Place in the list, from 1.';
 comment on column pgclarify.proposed_question.ambiguity_type is
-    'semantic, generalize or specify; null for schemes without types.';
+    'semantic, generalize or specify.';
 comment on column pgclarify.proposed_question.clarifying_question is
     'A question to the user; null if there are reformulations to choose from.';
 comment on column pgclarify.proposed_question.reformulation is
     'What a user who means this would ask; null if the model gave none.';
 comment on column pgclarify.proposed_question.document_ids is
     'Documents that answer the reformulation, best first; empty if there are none or it was not checked.';
-comment on column pgclarify.proposed_question.reasoning is 'The model''s reasoning; null for schemes without reasoning.';
+comment on column pgclarify.proposed_question.reasoning is 'The model''s reasoning; null if it gave none.';
 comment on column pgclarify.proposed_question.is_answerable is
     'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be checked.';
 comment on column pgclarify.proposed_question.citations is

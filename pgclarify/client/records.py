@@ -315,11 +315,11 @@ class ProposedQuestion:
     Attributes:
         run_id: The run, for reply.
         ordinal: Place in the list, from 1; for reply.
-        ambiguity_type: Which kind of ambiguity it resolves; None for schemes without types.
+        ambiguity_type: Which kind of ambiguity it resolves.
         clarifying_question: A question to the user; None if there are reformulations to choose from.
         reformulation: What a user who means this would ask; None if the model gave none.
         document_ids: Documents that answer the reformulation, best first; empty unless it is answerable.
-        reasoning: The model's reasoning; None for schemes without reasoning.
+        reasoning: The model's reasoning; None if it gave none.
         is_answerable: Whether a document answers the reformulation. None if there is no reformulation, if it was not
             checked, or if no passage answers it and some could not be judged.
         citations: The passages that answer it.

@@ -30,8 +30,8 @@ async def clarify(context: RunContext) -> Ending:
         context: The run. With settings["retrieval"] adaptive, the verdicts decide which passages are judged and how
             many, at most settings["max_passages"]. With fixed (the default), the first settings["top_k"] are judged, or
             settings["max_passages"] if that is less. With settings["reranker"], passages are first ranked again. With
-            settings["verify"] model, the language model must confirm each answer. With settings["ask_back"] auto, all
-            this is only for questions that a single pass does not answer.
+            settings["verify"] model, the language model must confirm each answer. With settings["ask_back"]
+            when_vague, all this is only for questions that a single pass does not answer.
 
     Source: VERDICT, Algorithm 1.
     """

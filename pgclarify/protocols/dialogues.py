@@ -55,7 +55,7 @@ class DialogueStore(Protocol):
         """
 
     async def record_route(self, run: Run, route: str, saved_completions: int) -> None:
-        """Store the route of a run with ask_back auto.
+        """Store the route of a run with ask_back when_vague.
 
         Args:
             run: The run.

@@ -53,9 +53,7 @@ clarifying_question = Table(
         "(something narrower may be meant).",
         null=True,
     ),
-    column(
-        "reasoning", Text, "The model's reasoning; null if it gave none.", null=True, has_statistics=False
-    ),
+    column("reasoning", Text, "The model's reasoning; null if it gave none.", null=True, has_statistics=False),
     column(
         "clarifying_question",
         Text,

@@ -39,10 +39,7 @@ neighborhood = Table(
         name="neighborhood_arrays_are_parallel",
     ),
     postgresql_partition_by="list (embedding_space_id)",
-    comment=(
-        "A passage's nearest passages in a space, nearest first. One partition for each space; view edge has one row "
-        "for each edge."
-    ),
+    comment=("A passage's nearest passages in a space, nearest first. One partition for each space."),
 )
 
 pending_link = Table(

@@ -125,7 +125,7 @@ run = Table(
     column(
         "route",
         Text,
-        "For ask_back auto: answered (the question was clear, and one pass answered it) or clarified. Null for "
+        "For ask_back when_vague: answered (the question was clear, and one pass answered it) or clarified. Null for "
         "others, and before the decision.",
         null=True,
     ),

@@ -185,7 +185,7 @@ class TestRewriting:
 
 
 class TestRoute:
-    """The explanation of a question's route, with ask_back auto."""
+    """The explanation of a question's route, with ask_back when_vague."""
 
     def told(self, desk: Desk, kind: str | None, route: str | None, saved: int | None = None) -> str:
         run_id = desk.start(desk.submit(ask_back="when_vague"))

@@ -134,7 +134,6 @@ def statements(
             "select * from pgclarify.neighbors('insurance', 'open', (select id from pgclarify.passage"
             " where corpus_id = 1 and document_id = 'open'))"
         ),
-        "edges of a corpus": send("select * from pgclarify.edge where corpus = 'insurance'"),
         "source_status": send("select * from pgclarify.source_status"),
         "run": send("select * from pgclarify.run"),
         "citation": send("select * from pgclarify.citation"),
@@ -312,7 +311,7 @@ def test_views_work_out_the_roles_of_their_reader_once(connection: Connection, h
                 connection.execute("select funcname, sum(calls)::integer from pg_stat_xact_user_functions group by 1")
             )
 
-    for view in ("corpus", "source_status", "edge"):
+    for view in ("corpus", "source_status"):
         called = calls(view)
         assert 1 <= called["roles_of"] < 10, (view, called)
     assert "seen_revision" not in calls("corpus")

@@ -34,7 +34,7 @@ OPERATIONS: dict[str, dict[str, Any]] = {
 }
 CASES = [{"question": "What does smoking cost?", "answers": ["two hundred dollars"], "gold": ["108"]}]
 # What docs/citus.md names.
-MISSING = {"passage", "edge"}
+MISSING = {"passage"}
 
 
 def filled(connection: Connection, corpus: str) -> set[str]:
