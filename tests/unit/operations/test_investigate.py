@@ -415,8 +415,8 @@ async def test_steps_can_be_read_while_it_goes_on():
 async def test_a_run_that_is_cancelled_gives_its_leases_back():
     investigator = script(gate=asyncio.Event(), gated="sample")
     watched = Watched(investigator)
-    await until_asked(investigator, "sample", 2)
-    assert len(watched.table.leased) == 2
+    await until_asked(investigator, "sample", 5)
+    assert len(watched.table.leased) == 5
     watched.task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await watched.task
