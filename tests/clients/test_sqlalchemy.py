@@ -154,7 +154,7 @@ def test_errors_keep_what_the_server_said(engine: sa.Engine) -> None:
     error = caught.value.orig
     assert isinstance(error, psycopg.Error)
     assert error.sqlstate == "22023"
-    assert "search" in (error.diag.message_detail or "")
+    assert "method" in (error.diag.message_detail or "")
     assert error.diag.message_hint
 
 

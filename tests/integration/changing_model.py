@@ -85,7 +85,7 @@ def assert_complete(connection: Connection, model: str = NEW) -> None:
 
 def nearest(connection: Connection, worker: HandWorker, content: str, model: str) -> str:
     """The passage that a dense search for a text finds first, if the question has the vector of that model."""
-    submit = "select pgclarify.submit('clarify', %s, 'insurance', jsonb_build_object('top_k', 1) || '{\"search\": \"dense\"}'::jsonb)"  # noqa: E501
+    submit = "select pgclarify.submit('clarify', %s, 'insurance', jsonb_build_object('top_k', 1) || '{\"method\": \"dense\"}'::jsonb)"  # noqa: E501
     run_id = scalar(connection, submit, f"{content} with {model}")
     run = worker.start(run_id)
     assert run is not None

@@ -73,7 +73,7 @@ def test_a_run_ends_with_what_it_has_and_is_finished_later(
         ("clarify('deductible')", True),
         ("clarify('deductible', options => '{\"retrieval\": \"adaptive\"}')", True),
         ("clarify('deductible', options => '{\"reranker\": \"model\"}')", True),
-        ("clarify('deductible', options => '{\"ask_back\": \"auto\"}')", True),
+        ("clarify('deductible', options => '{\"ask_back\": \"when_vague\"}')", True),
         ("investigate('Who pays the deductible of a rental car?')", True),
         ("rewrite('What about that?', array['Do you rent cars?', 'Yes.'])", True),
         ("search('deductible', options => '{\"reranker\": \"model\"}')", True),

@@ -244,7 +244,7 @@ class TestDropping:
         scalar(connection, "select pgclarify.remove_document('insurance', '2')")
         scalar(connection, "select pgclarify.add_document('insurance', '3', 'Trucks.')")
         run_id = scalar(
-            connection, "select pgclarify.submit('clarify', 'cars', options => '{\"search\": \"lexical\"}')"
+            connection, "select pgclarify.submit('clarify', 'cars', options => '{\"method\": \"lexical\"}')"
         )
         queued_id = scalar(connection, "select pgclarify.submit('clarify', 'trucks')")
         worker.start(run_id)

@@ -246,7 +246,7 @@ class TestAtOnce:
                 indexer.index_everything()
             documents = indexer.claim()
             run_id = scalar(
-                connection, "select pgclarify.submit('clarify', 'cars', 'insurance', '{\"search\": \"lexical\"}')"
+                connection, "select pgclarify.submit('clarify', 'cars', 'insurance', '{\"method\": \"lexical\"}')"
             )
 
             states = at_once(

@@ -104,7 +104,7 @@ class TestFields:
         [
             ('{"serch": "lexical"}', "serch", "option_is_known"),
             ('{"top_k": 5}', "top_k", "option_is_no_parameter"),
-            ('{"search": "by heart"}', "search", None),
+            ('{"method": "by heart"}', "method", None),
             ('{"timeout": "soon"}', "timeout", None),
         ],
     )
@@ -122,7 +122,7 @@ class TestFields:
         with Client(connection) as client, pytest.raises(InputError) as caught:
             client.clarify("q", corpus="insurance", serch="lexical")
         assert caught.value.parameter == "serch"
-        assert {"search", "reranker"} <= set(caught.value.choices)
+        assert {"method", "reranker"} <= set(caught.value.choices)
 
 
 def test_whether_a_corpus_is_to_be_made_or_named(connection: Connection) -> None:

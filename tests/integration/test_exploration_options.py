@@ -54,8 +54,8 @@ class TestOptions:
         [
             ({"max_passages": 10}, "max_passages"),
             ({"method": "lexical", "max_passages": 10}, "max_passages"),
-            ({"method": "dense"}, "search"),
-            ({"retrieval": "adaptive"}, "method"),
+            ({"search": "dense"}, "search"),
+            ({"method": "adaptive"}, "method"),
             ({"retrieval": "adaptive", "max_passages": 0}, "max_passages"),
             ({"retrieval": "adaptive", "max_passages": 1001}, "max_passages"),
             ({"retrieval": "adaptive", "max_passages": 1.5}, "max_passages"),

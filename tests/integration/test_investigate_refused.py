@@ -38,7 +38,7 @@ class TestRefusals:
         "options",
         [
             {"unheard of": 1},
-            {"search": "adaptive"},
+            {"method": "adaptive"},
             {"reranker": 1},
             {"reranker": ""},
             {"reranker": "x" * 501},

@@ -137,7 +137,7 @@ class TestRefusals:
         "options",
         [
             {"unheard of": 1},
-            {"search": "adaptive"},
+            {"method": "adaptive"},
             {"reranker": "none"},
             {"reranker": 1},
             {"top_k": 0},

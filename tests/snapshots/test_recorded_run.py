@@ -74,8 +74,8 @@ def _clarify(recorder: Recorder) -> None:
     # All verdicts are paid for: which of those that are late lead on does not depend on time.
     recorder.record("clarify, adaptive", statement, VAGUE, 12, _options(retrieval="adaptive", max_passages=14))
     recorder.record("clarify, reranked", statement, VAGUE, 3, _options(reranker="model", method="lexical"))
-    recorder.record("clarify, asked back", statement, VAGUE, 3, _options(ask_back="auto", threshold=0))
-    recorder.record("clarify, answered in one pass", statement, CLEAR, 3, _options(ask_back="auto", threshold=1))
+    recorder.record("clarify, asked back", statement, VAGUE, 3, _options(ask_back="when_vague", threshold=0))
+    recorder.record("clarify, answered in one pass", statement, CLEAR, 3, _options(ask_back="when_vague", threshold=1))
     recorder.record(
         "consolidate",
         "select * from pgclarify.consolidate(%s, options => %s)",

@@ -39,7 +39,7 @@ final class Asking {
         statement.setNull(2, Types.VARCHAR);
         statement.setInt(3, 6);
         statement.setString(4, "1 minute");
-        statement.setString(5, "{\"search\": \"hybrid\"}");
+        statement.setString(5, "{\"method\": \"hybrid\"}");
         return statement;
     }
 
