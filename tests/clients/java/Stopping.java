@@ -96,7 +96,7 @@ final class Stopping {
             throw new AssertionError("an option that does not exist was taken");
         } catch (PSQLException refused) {
             Check.same("22023", refused.getSQLState());
-            Check.that(refused.getServerErrorMessage().getDetail().contains("search"), refused);
+            Check.that(refused.getServerErrorMessage().getDetail().contains("method"), refused);
             Check.that(refused.getServerErrorMessage().getHint() != null, refused);
         }
     }
