@@ -352,7 +352,7 @@ begin
     if v_is_distributed then
         execute 'select count(*) from pg_catalog.pg_dist_shard where logicalrelid = $1' into v_shards using v_passage;
     end if;
-    v_ef_search := pgclarify_private.shard_ef_search(v_corpus.corpus_id, v_shards);
+    v_ef_search := pgclarify_private.shard_ef_search(v_corpus.corpus_id, nullif(v_shards, 0));
     if v_is_distributed or not v_is_undone then
         perform pgclarify_private.check_owner(case when not v_is_undone then v_ef_search end);
     end if;

@@ -60,7 +60,7 @@ def test_only_a_cluster_distributes(
 ) -> None:
     for options in ("{}", '{"dry_run": true}'):
         assert state_of(alice, "select pgclarify.distribute('kb', %s)", [options]) == "0A000"
-    assert state_of(alice, "select pgclarify.distribute('kb', '{\"shards\": 0}')") == "22023"
+    assert state_of(alice, "select pgclarify.distribute('kb', '{\"shards\": -1}')") == "22023"
     assert not scalar(connection, "select pgclarify_private.is_distributed(corpus_id) from pgclarify.corpus")
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", database)
     monkeypatch.chdir(tmp_path)

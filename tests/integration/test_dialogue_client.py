@@ -109,8 +109,7 @@ class TestAskingBack:
             client.clarifying_questions(conversation=turn.conversation_id)
 
     def test_a_reply_makes_the_next_question(self, client: Client) -> None:
-        asked = client.clarifying_questions("rental car fees", count=2, scheme="standard")
-        assert [one.ambiguity_type for one in asked] == [None] * len(asked)
+        asked = client.clarifying_questions("rental car fees", count=2)
         turn = client.reply(asked[0].run_id, "the cleaning fee")
         assert turn.question == reformulated("rental car fees", "the cleaning fee")
 
