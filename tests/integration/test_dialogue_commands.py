@@ -314,7 +314,7 @@ class TestAskBackOnATerminal:
             shown = terminal.read_until("Ask this? [Y/n]")
             assert "once more" not in shown
             terminal.type("")
-            terminal.read_until("pgclarify explain")
+            terminal.read_until("(conversation ")
             assert process.wait(60) == 0
         asked = "select question from pgclarify.run where operation = 'clarify' order by run_id desc limit 1"
         assert scalar(superuser, asked) == reformulated("cars", first, "in Canada", "in Mexico")
