@@ -118,23 +118,11 @@ class TestProposals:
         assert asked == [1 if form == "respond" else 5]
         assert len(found) == (1 if form == "respond" else len(SUBJECTS))
 
-    def test_without_examples_the_model_is_shown_none(self, asker: Connection, model: Server) -> None:
-        seen: list[bool] = []
-
-        def listen(chat: Chat) -> Reply:
-            seen.append("Example" in chat.body["messages"][0]["content"])
-            return by_rules(chat)
-
-        model.behavior = listen
-        for examples in ("true", "false"):
-            assert ask(asker, f'{{"check": "none", "examples": {examples}}}', question="okapi")
-        assert seen == [True, False]
-
-    @pytest.mark.parametrize(("scheme", "form"), [("standard", "select"), ("at_types", "respond"), ("cot", "select")])
-    def test_rows_have_the_columns_of_their_scheme_and_form(
-        self, asker: Connection, model: Server, scheme: str, form: str
+    @pytest.mark.parametrize("form", ["respond", "select"])
+    def test_only_questions_to_respond_to_have_a_clarifying_question(
+        self, asker: Connection, model: Server, form: str
     ) -> None:
-        found = ask(asker, f'{{"check": "none", "scheme": "{scheme}", "form": "{form}", "count": 2}}')
+        found = ask(asker, f'{{"check": "none", "form": "{form}", "count": 2}}')
 
         assert len(found) == 2
         for row in found:

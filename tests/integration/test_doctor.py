@@ -88,18 +88,14 @@ def test_the_doctor_reports_a_missing_schema(doctor: Doctor, make_database: Call
     assert "workers" not in checks
 
 
-@pytest.mark.parametrize(
-    ("revision", "command"),
-    [("0016", "load its documents anew"), ("9999", "pip install --upgrade")],
-)
 def test_the_doctor_reports_a_schema_of_another_version(
-    doctor: Doctor, database: str, connection: psycopg.Connection[Any], revision: str, command: str
+    doctor: Doctor, database: str, connection: psycopg.Connection[Any]
 ) -> None:
-    connection.execute("update pgclarify_private.schema_version set version_num = %s", [revision])
+    connection.execute("update pgclarify_private.schema_version set version_num = '9999'")
     code, checks = doctor(database)
     assert code == 1
     assert checks["schema"]["level"] == "problem"
-    assert command in checks["schema"]["remedy"]
+    assert "pip install --upgrade" in checks["schema"]["remedy"]
 
 
 def test_the_doctor_reports_missing_dblink(

@@ -37,7 +37,7 @@ def test_newest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_a_worker_starts_without_what_migrates() -> None:
-    code = "import sys, pgclarify.worker; print(*sys.modules)"
+    code = "import sys, pgclarify.worker.serving; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     assert "pgclarify.install.versions" in loaded
     assert {"alembic", "sqlalchemy"}.isdisjoint(loaded)
