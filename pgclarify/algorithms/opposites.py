@@ -119,6 +119,11 @@ def spell_negations(text: str) -> str:
     return " ".join(_CONTRACTION.sub("not", text).split())
 
 
+def split_clauses(text: str) -> list[str]:
+    """Split a text, as `spell_negations` returns it, into the parts that a negation does not cross."""
+    return _CLAUSE_END.split(text)
+
+
 def _claims(text: str) -> Sense:
     """Find the words that are negated, affirmed, divided, granted and before a negation.
 
@@ -126,7 +131,7 @@ def _claims(text: str) -> Sense:
     affirms one of these, the negation applies to the words that only its clause has, if there are any.
     """
     affirming, around = list[set[str]](), list[tuple[list[str], list[str]]]()
-    for clause in _CLAUSE_END.split(text):
+    for clause in split_clauses(text):
         negation = _NEGATION.search(clause)
         if negation is None:
             affirming.append(set(_singulars(clause)))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pgclarify.algorithms.opposites import sense_of, spell_negations
+from pgclarify.algorithms.opposites import sense_of, spell_negations, split_clauses
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.language.amounts import has_amounts
@@ -160,11 +160,18 @@ def _is_about_another(
 
 
 def _is_denied(asked: str, quote: str, answer: str) -> bool:
-    """Whether a quote negates a word that a question affirms, and the answer does not: "not open on Saturdays"."""
+    """Whether the clause with the answer negates a word that a question affirms: "not open on Saturdays".
+
+    "Into Canada, and into no other country" has the answer "Canada" in a clause that negates nothing.
+    """
     if not YES_OR_NO.isdisjoint(distinct_words(answer)):
         return False
-    question, given, said = (sense_of(spell_negations(text)) for text in (asked, answer, quote))
-    return not given.negated and bool((said.negated & question.affirmed) - _NO_CONTENT)
+    told = distinct_words(answer) - NO_CONTENT
+    question, given = (sense_of(spell_negations(text)) for text in (asked, answer))
+    said = spell_negations(quote)
+    answering = [clause for clause in split_clauses(said) if not told.isdisjoint(distinct_words(clause))] or [said]
+    denied = frozenset[str]().union(*(sense_of(clause).negated for clause in answering))
+    return not given.negated and bool((denied & question.affirmed) - _NO_CONTENT)
 
 
 def _before(span: tuple[int, int], sentences: Sequence[Sentence]) -> list[str]:

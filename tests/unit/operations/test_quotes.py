@@ -211,6 +211,14 @@ def check(
             "9 am",
             "The Lindvik Harbor Museum opens at 9 am.",
         ),
+        # Another clause than that of the answer denies a word of the question.
+        (
+            "A rental car may be driven into Canada, and into no other country.",
+            None,
+            "Which country may the car be driven into?",
+            "Canada",
+            "A rental car may be driven into Canada, and into no other country.",
+        ),
     ],
 )
 def test_a_verdict_that_its_passage_supports_is_kept(
