@@ -1152,7 +1152,6 @@ CREATE TABLE pgclarify_private.estimate (
     completion_tokens BIGINT NOT NULL,
     cost_usd NUMERIC,
     CONSTRAINT estimate_pk PRIMARY KEY (run_id),
-    CONSTRAINT estimate_questions_are_positive CHECK (questions >= 1),
     CONSTRAINT estimate_distinct_questions_are_questions CHECK (distinct_questions between 1 and questions),
     CONSTRAINT estimate_answered_are_distinct_questions CHECK (answered between 0 and distinct_questions),
     CONSTRAINT estimate_sampled_are_not_answered CHECK (sampled between 0 and distinct_questions - answered),

@@ -37,7 +37,6 @@ estimate = Table(
         null=True,
     ),
     PrimaryKeyConstraint("run_id"),
-    CheckConstraint("questions >= 1", name="estimate_questions_are_positive"),
     CheckConstraint("distinct_questions between 1 and questions", name="estimate_distinct_questions_are_questions"),
     CheckConstraint("answered between 0 and distinct_questions", name="estimate_answered_are_distinct_questions"),
     CheckConstraint("sampled between 0 and distinct_questions - answered", name="estimate_sampled_are_not_answered"),
