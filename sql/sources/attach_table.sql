@@ -39,17 +39,44 @@ $$;
 comment on function pgclarify_private.owned_source(pgclarify_private.caller, bigint, oid) is
 'The source of a corpus that the caller may change, locked with its corpus locked; error 42704 if there is none.';
 
+create or replace function pgclarify_private.own_source(caller pgclarify_private.caller, source_id bigint)
+returns pgclarify_private.source
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_roles constant name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(own_source.caller));
+    v_source pgclarify_private.source;
+begin
+    select source.* into v_source
+    from pgclarify_private.source
+    inner join pgclarify_private.corpus on source.corpus_id = corpus.corpus_id
+    where
+        source.source_id = own_source.source_id
+        and (pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, v_roles) or 'pgclarify_owner'::name = any(v_roles));
+    if not found then
+        raise exception 'source % does not exist', coalesce(own_source.source_id::text, 'null')
+            using errcode = 'undefined_object',
+                detail = 'No source of that number is in a corpus of yours.',
+                hint = 'List what is attached: select source_id, corpus, relation from pgclarify.source_status.';
+    end if;
+    return pgclarify_private.owned_source(own_source.caller, v_source.corpus_id, v_source.relation);
+end
+$$;
+
+comment on function pgclarify_private.own_source(pgclarify_private.caller, bigint) is
+'The same by its number. A source of another role and one that is not there end with the same error, because the error of '
+'owned_source names the corpus.';
+
 create or replace function pgclarify_private.source_steps(caller pgclarify_private.caller, source_id bigint)
 returns table (is_grant boolean, table_name text, statement text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_source pgclarify_private.source;
+    v_source pgclarify_private.source := pgclarify_private.own_source(source_steps.caller, source_steps.source_id);
     v_problem record;
 begin
-    select source.* into v_source from pgclarify_private.source where source.source_id = source_steps.source_id;
-    perform pgclarify_private.owned_source(source_steps.caller, v_source.corpus_id, v_source.relation);
     return query
         select step.is_grant, v_source.relation::text, step.statement
         from (
@@ -98,8 +125,7 @@ begin
                 detail = 'It would not see what the owner of the table has changed since it began.',
                 hint = 'Begin the transaction with: begin isolation level read committed.';
     end if;
-    select source.* into v_source from pgclarify_private.source where source.source_id = verify_locked.source_id;
-    v_source := pgclarify_private.owned_source(verify_locked.caller, v_source.corpus_id, v_source.relation);
+    v_source := pgclarify_private.own_source(verify_locked.caller, verify_locked.source_id);
     if v_source.relation::text <> verify_locked.locked_name
         or not exists (
             select from pg_locks

@@ -204,8 +204,10 @@ class TestWho:
         source_id = attach(alice)
         internal = "select pgclarify_private.{} from pgclarify_private.caller"
         for call in (f"source_steps(caller, {source_id})", f"verify_locked(caller, {source_id}, 'app.article')"):
-            assert state_of(bob, internal.format(call)) in ("42501", "42704")
-            assert state_of(bob, internal.format(call.replace(str(source_id), "999"))) is not None
+            there = refusal(bob, internal.format(call))
+            missing = refusal(bob, internal.format(call.replace(str(source_id), "999")))
+            assert there.sqlstate == missing.sqlstate == "42704"
+            assert (there.message_detail, there.message_hint) == (missing.message_detail, missing.message_hint)
         for name in ("make_capture", "drop_capture", "load_anew"):
             assert state_of(bob, f"select pgclarify_private.{name}({source_id})") == "42501"
         assert state_of(bob, "select * from pgclarify_private.source") == "42501"
