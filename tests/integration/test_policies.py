@@ -275,6 +275,21 @@ class TestRuns:
             assert scalar(analyst, f"select count(*) from pgclarify.{table}") == 0  # noqa: S608
         assert analyst.execute("select quote, title from pgclarify.citation").fetchall() == [("Cars", None)]
 
+    def test_an_analyst_who_may_not_search_sees_the_counts_of_all_documents(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        analysts = make_role("pgclarify_reader", name="analysts")
+        create(connection, "insurance", analyst=analysts)
+        for document_id, readers in (("1", None), ("2", ["nobody"])):
+            connection.execute(
+                "select pgclarify.add_document('insurance', %s, 'Cars.', readers => %s)", [document_id, readers]
+            )
+        hire().index_everything()
+        counts = "select (documents, passages, pending, failed) from pgclarify.corpus"
+
+        assert scalar(connect(analysts), counts) == ("2", "2", "0", "0")
+        assert scalar(connect(analysts), "select count(*) from pgclarify.document") == 0
+
     def test_an_analyst_of_a_dropped_corpus_sees_its_runs_no_more(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
