@@ -12,7 +12,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 # Without compiled files, every process compiles its imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test acceptance unit lint style types imports sql docs reference snapshots baseline system train-reader bench dbt dbt-example install clean help
+.PHONY: demo check test acceptance unit lint style types imports sql docs reference snapshots baseline system train-reader bench dbt dbt-example extension install-extension install clean help
 demo: $(VENV)/.demo ## Install pgclarify, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
@@ -45,7 +45,7 @@ imports: install
 	$(BIN)/lint-imports
 
 sql: install
-	$(BIN)/sqlfluff lint --nocolor sql pgclarify/database
+	$(BIN)/sqlfluff lint --nocolor sql pgclarify/database pgclarify/install
 
 docs: install ## Build the pages into site/; open site/index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
@@ -95,6 +95,12 @@ $(DBT_VENV)/.installed: dbt/requirements.txt
 
 dbt-example: install dbt ## Show the dbt package: searches of an insurer's customers, with their readings
 	PGCLARIFY_DBT=$(abspath $(DBT_VENV))/bin/dbt $(BIN)/python dbt/example/run.py
+
+extension: install ## Write the files of CREATE EXTENSION pgclarify into build/extension/
+	$(BIN)/pgclarify install-extension --directory build/extension
+
+install-extension: install ## Put them where a server finds them: PG_CONFIG is the path of its pg_config
+	$(BIN)/pgclarify install-extension --pg-config $(or $(PG_CONFIG),pg_config)
 
 install: $(VENV)/.dev ## Install pgclarify and its tools into .venv
 

@@ -1,15 +1,17 @@
-"""Alembic environment. `pgclarify.install` opens the connection and the transaction; nothing runs without it."""
+"""Alembic environment. `pgclarify.install` opens the connection and the transaction, or writes a script."""
 
 from alembic import context
 
 from pgclarify.schema import PRIVATE_SCHEMA, metadata
 
 context.configure(
-    connection=context.config.attributes["connection"],
+    connection=context.config.attributes.get("connection"),
+    dialect_name="postgresql",
     target_metadata=metadata,
     version_table="schema_version",
     version_table_schema=PRIVATE_SCHEMA,
-    transactional_ddl=True,
+    # A script of an extension may not begin a transaction.
+    transactional_ddl=not context.is_offline_mode(),
 )
 with context.begin_transaction():
     context.run_migrations()

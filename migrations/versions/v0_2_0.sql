@@ -10,7 +10,7 @@ CREATE TABLE pgclarify_private.applied_sql (
 COMMENT ON TABLE pgclarify_private.applied_sql IS 'Which functions, views and policies are installed. If they are complete, an install does not change them. One row.';
 COMMENT ON COLUMN pgclarify_private.applied_sql.is_only IS 'Always true: the table has one row.';
 COMMENT ON COLUMN pgclarify_private.applied_sql.shipped_hash IS 'SHA-256 of the installed files. A worker of another version refuses to start.';
-COMMENT ON COLUMN pgclarify_private.applied_sql.state_hash IS 'SHA-256 of the files as applied and of the catalogs afterwards.';
+COMMENT ON COLUMN pgclarify_private.applied_sql.state_hash IS 'SHA-256 of the files as applied and of the catalogs afterwards; empty where CREATE EXTENSION applied them.';
 
 CREATE TABLE pgclarify_private.budget_counter (
     budget_id BIGINT NOT NULL,
@@ -195,7 +195,7 @@ CREATE TABLE pgclarify_private.loopback (
     CONSTRAINT loopback_has_one_row CHECK (is_only),
     CONSTRAINT loopback_port_is_a_port CHECK (port between 1 and 65535)
 );
-COMMENT ON TABLE pgclarify_private.loopback IS 'How a waiting call opens a second connection to this database. One row, written by pgclarify init.';
+COMMENT ON TABLE pgclarify_private.loopback IS 'How a waiting call opens a second connection to this database. One row, written by pgclarify init or by CREATE EXTENSION.';
 COMMENT ON COLUMN pgclarify_private.loopback.is_only IS 'Always true: the table has one row.';
 COMMENT ON COLUMN pgclarify_private.loopback.host IS 'Socket directory or host name of the primary, as passed to init; null means this server.';
 COMMENT ON COLUMN pgclarify_private.loopback.port IS 'Port of the primary; null means this server''s own.';

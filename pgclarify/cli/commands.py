@@ -12,6 +12,7 @@ COMMANDS = (
     DeferredCommand("up", "server:up", "Start the server if no URL is set, install, run a worker.", RUN),
     DeferredCommand("down", "server:down", "Stop the detached worker and the embedded server.", RUN),
     DeferredCommand("init", "server:init", "Install the schema, or upgrade it; safe to repeat.", RUN),
+    DeferredCommand("install-extension", "extension:install_extension", "Let a server create the extension.", RUN),
     DeferredCommand("worker", "server:worker", "Serve jobs until interrupted; workers share one queue.", RUN),
     DeferredCommand("doctor", "doctor.command:doctor", "Show the installation, check it, and say how to fix it.", RUN),
     DeferredCommand("dsn", "server:dsn", 'Print the connection string: psql "$(pgclarify dsn)"', RUN),

@@ -38,8 +38,6 @@ class _Commands(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """Print the usage, and the commands by group."""
-        from pgclarify.cli import terminal
-
         lines = [f"{self.help}", "Usage: pgclarify COMMAND …   (--help after a command explains it, --version)"]
         group = ""
         for command in COMMANDS:
@@ -47,7 +45,7 @@ class _Commands(TyperGroup):
                 group = str(command.rich_help_panel)
                 lines.append(group)
             lines.append(f"  {command.name:<20} {command.help}")
-        terminal.results().print("\n".join(lines), soft_wrap=True)
+        formatter.write("\n".join(lines))
 
 
 _app = typer.Typer(

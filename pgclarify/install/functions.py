@@ -77,7 +77,24 @@ def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
         if oid in replaced or before.get(oid, ("", ""))[0] == version
     ]
     _drop_left_over(cursor, left_over)
-    # Created by make_capture, which may have changed. The triggers that call them stay.
+    renew_source_functions(cursor)
+    cursor.execute(
+        """
+        insert into pgclarify_private.applied_sql (shipped_hash, state_hash) values (%s, %s)
+        on conflict on constraint applied_sql_pk
+            do update set shipped_hash = excluded.shipped_hash, state_hash = excluded.state_hash
+        """,
+        (sql_hash(), _state_hash(cursor, texts)),
+    )
+
+
+def renew_source_functions(cursor: psycopg.Cursor[Any]) -> None:
+    """Create the functions of attached tables again, because the functions that create them may have changed.
+
+    Args:
+        cursor: Of a transaction in which the role is pgclarify_owner.
+    """
+    # The triggers that call them stay.
     cursor.execute(
         "select pgclarify_private.make_capture(source_id) from pgclarify_private.source"
         " where state not in ('detached', 'removing')"
@@ -89,14 +106,6 @@ def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
     )
     for (statement,) in cursor.fetchall():
         cursor.execute(statement)
-    cursor.execute(
-        """
-        insert into pgclarify_private.applied_sql (shipped_hash, state_hash) values (%s, %s)
-        on conflict on constraint applied_sql_pk
-            do update set shipped_hash = excluded.shipped_hash, state_hash = excluded.state_hash
-        """,
-        (sql_hash(), _state_hash(cursor, texts)),
-    )
 
 
 def drop_routines(cursor: psycopg.Cursor[Any]) -> None:
@@ -124,15 +133,14 @@ def drop_routines(cursor: psycopg.Cursor[Any]) -> None:
 
 def _texts(cursor: psycopg.Cursor[Any]) -> list[str]:
     """Return the files with the extensions' schemas inserted."""
-    schemas = {
-        # Without dblink the functions are created all the same, and report the missing extension when they are called.
-        "dblink": extension_schema(cursor, "dblink") or DBLINK_SCHEMA,
-        "vector": extension_schema(cursor, "vector") or "public",
-    }
-    return [
-        re.sub(r"@extschema:(\w+)@", lambda match: sql.Identifier(schemas[match[1]]).as_string(cursor), text)
-        for _, text in sql_files()
-    ]
+    # Without dblink the functions are created all the same, and report the missing extension when they are called.
+    cursor.execute(
+        "select quote_ident(%s), quote_ident(%s)",
+        (extension_schema(cursor, "vector") or "public", extension_schema(cursor, "dblink") or DBLINK_SCHEMA),
+    )
+    ((vector, dblink),) = cursor.fetchall()
+    schemas = {"vector": vector, "dblink": dblink}
+    return [re.sub(r"@extschema:(\w+)@", lambda match: schemas[match[1]], text) for _, text in sql_files()]
 
 
 def _state_hash(cursor: psycopg.Cursor[Any], texts: list[str]) -> str:

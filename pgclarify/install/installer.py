@@ -19,9 +19,11 @@ from psycopg import sql
 
 from pgclarify.errors import DatabaseError, ServerUnavailable
 from pgclarify.install.citus import keep_on_coordinator
+from pgclarify.install.create_extension.update import update_extension
 from pgclarify.install.extensions import (
     DBLINK_SCHEMA,
     create_extensions,
+    extension_schema,
     grant_extensions,
     has_dblink,
 )
@@ -93,7 +95,8 @@ def install(
     """Install the schema, or upgrade it. It can be repeated, and two can run at the same time.
 
     An install without changes takes no lock that a call would wait for. An install waits for another one for ten
-    minutes at most.
+    minutes at most. Where CREATE EXTENSION pgclarify was run, this only updates the extension, and does what concerns
+    roles and keys.
 
     Args:
         dsn: Connection string of a role that may create extensions and roles.
@@ -120,13 +123,18 @@ def install(
         create_extensions(cursor)
         new_roles = create_roles(cursor)
         mended = mend_roles(cursor)
-        create_schemas(cursor)
-        grant_extensions(cursor)
-        make_role_maker(cursor)
-        cursor.execute("set local role pgclarify_owner")
-        if previous != newest:
-            upgrade(connection)
-        apply_sql(cursor, are_tables_new=previous != newest)
+        if extension_schema(cursor, "pgclarify") is not None:
+            update_extension(cursor)
+            grant_extensions(cursor)
+            cursor.execute("set local role pgclarify_owner")
+        else:
+            create_schemas(cursor)
+            grant_extensions(cursor)
+            make_role_maker(cursor)
+            cursor.execute("set local role pgclarify_owner")
+            if previous != newest:
+                upgrade(connection)
+            apply_sql(cursor, are_tables_new=previous != newest)
         adopted = _adopt_roles(cursor) if adopt_roles else ()
         cursor.execute("reset role")
         admit_table_readers(cursor)
@@ -155,6 +163,7 @@ def uninstall(dsn: str) -> None:
     """
     with _transaction(dsn) as connection:
         cursor = _cursor(connection)
+        cursor.execute("drop extension if exists pgclarify cascade")
         if current_revision(connection) is not None:
             drop_routines(cursor)
             remove(connection)

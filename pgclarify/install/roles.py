@@ -26,6 +26,44 @@ ROLES = {
     # The second connection of waiting calls. The limit leaves connections for the callers.
     "pgclarify_loopback": "login connection limit 20",
 }
+# Which role is a member of which other one, and the rights that it needs.
+MEMBERSHIPS = (
+    # Roles that may ask may also read.
+    ("pgclarify_reader", "pgclarify_user", ("usage",)),
+    # The owner gives them functions and views, and replaces those.
+    ("pgclarify_capture", "pgclarify_owner", ("usage", "set")),
+    ("pgclarify_views", "pgclarify_owner", ("usage", "set")),
+)
+# What existing roles lack, as statements.
+LACKING = """
+    select format('alter role %I %s', rolname, lacking) as statement
+    from pg_roles
+    cross join lateral (
+        values
+            (case when rolname = 'pgclarify_loopback' and not rolcanlogin then 'login' end),
+            (case when rolname = 'pgclarify_role_maker' and not rolcreaterole then 'createrole' end)
+    ) as needed (lacking)
+    where lacking is not null
+    order by rolname
+"""
+SCHEMAS = {
+    SCHEMA: "pgclarify: the readings of a vague question that documents really answer.",
+    PRIVATE_SCHEMA: "What pgclarify itself uses. It may change with every version.",
+    "pgclarify_queue": "The task queue of pgclarify: procrastinate's tables.",
+    CAPTURE_SCHEMA: "All that the triggers of attached tables know of pgclarify.",
+}
+# Only a role that may create objects in a schema can be given one there.
+SCHEMA_GRANTS = (
+    *(
+        ("usage", schema, role)
+        for role in ("pgclarify_reader", "pgclarify_user", "pgclarify_views", "pgclarify_worker", "pgclarify_loopback")
+        for schema in (SCHEMA, PRIVATE_SCHEMA)
+    ),
+    ("usage", CAPTURE_SCHEMA, "pgclarify_capture"),
+    ("create", CAPTURE_SCHEMA, "pgclarify_capture"),
+    ("create", SCHEMA, "pgclarify_views"),
+    ("create", PRIVATE_SCHEMA, "pgclarify_views"),
+)
 
 
 def create_roles(cursor: psycopg.Cursor[Any]) -> frozenset[str]:
@@ -45,13 +83,11 @@ def create_roles(cursor: psycopg.Cursor[Any]) -> frozenset[str]:
         except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
             continue
         made.add(role)
-    # Roles that may ask may also read. The installer acts as the owner, and grants what the owner has.
-    grant_role(cursor, "pgclarify_reader", "pgclarify_user", ("usage",))
-    # The owner gives them functions and views, and replaces those.
-    for role in ("pgclarify_capture", "pgclarify_views"):
-        grant_role(cursor, role, "pgclarify_owner", ("usage", "set"))
+    for granted, member, rights in MEMBERSHIPS:
+        grant_role(cursor, granted, member, rights)
     cursor.execute("select current_user")
     ((installer,),) = cursor.fetchall()
+    # The installer acts as the owner, and grants what the owner has.
     grant_role(cursor, "pgclarify_owner", installer, ("usage", "set"))
     return frozenset(made)
 
@@ -65,19 +101,7 @@ def mend_roles(cursor: psycopg.Cursor[Any]) -> tuple[str, ...]:
     Raises:
         ConfigurationError: If we may not run one of them.
     """
-    cursor.execute(
-        """
-        select format('alter role %I %s', rolname, lacking)
-        from pg_roles
-        cross join lateral (
-            values
-                (case when rolname = 'pgclarify_loopback' and not rolcanlogin then 'login' end),
-                (case when rolname = 'pgclarify_role_maker' and not rolcreaterole then 'createrole' end)
-        ) as needed (lacking)
-        where lacking is not null
-        order by rolname
-        """
-    )
+    cursor.execute(LACKING)
     statements = tuple(statement for (statement,) in cursor.fetchall())
     for statement in statements:
         try:
@@ -115,12 +139,7 @@ def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
     Raises:
         ConfigurationError: If a schema of that name belongs to another role.
     """
-    for schema, comment in (
-        (SCHEMA, "pgclarify: the readings of a vague question that documents really answer."),
-        (PRIVATE_SCHEMA, "What pgclarify itself uses. It may change with every version."),
-        ("pgclarify_queue", "The task queue of pgclarify: procrastinate's tables."),
-        (CAPTURE_SCHEMA, "All that the triggers of attached tables know of pgclarify."),
-    ):
+    for schema, comment in SCHEMAS.items():
         cursor.execute("select pg_get_userbyid(nspowner) from pg_namespace where nspname = %s", (schema,))
         row = cursor.fetchone()
         if row is None:
@@ -133,17 +152,10 @@ def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
                 hint=f"Rename it: alter schema {schema} rename to …; then run pgclarify init again.",
             )
         cursor.execute(sql.SQL("comment on schema {} is {}").format(sql.Identifier(schema), comment))
-    for role in ("pgclarify_reader", "pgclarify_user", "pgclarify_views", "pgclarify_worker", "pgclarify_loopback"):
-        for schema in (SCHEMA, PRIVATE_SCHEMA):
-            cursor.execute("select has_schema_privilege(%s::name, %s, 'usage')", (role, schema))
-            # Even a grant without effect conflicts with simultaneous grants on the schema.
-            if cursor.fetchone() != (True,):
-                cursor.execute(
-                    sql.SQL("grant usage on schema {} to {}").format(sql.Identifier(schema), sql.Identifier(role))
-                )
-    # Only a role that may create objects in a schema can be given one there.
-    cursor.execute("grant usage, create on schema pgclarify_capture to pgclarify_capture")
-    for schema in (SCHEMA, PRIVATE_SCHEMA):
-        cursor.execute("select has_schema_privilege('pgclarify_views', %s, 'create')", (schema,))
+    for right, schema, role in SCHEMA_GRANTS:
+        cursor.execute("select has_schema_privilege(%s::name, %s, %s)", (role, schema, right))
+        # Even a grant without effect conflicts with simultaneous grants on the schema.
         if cursor.fetchone() != (True,):
-            cursor.execute(sql.SQL("grant create on schema {} to pgclarify_views").format(sql.Identifier(schema)))
+            cursor.execute(
+                sql.SQL(f"grant {right} on schema {{}} to {{}}").format(sql.Identifier(schema), sql.Identifier(role))
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import psycopg
@@ -121,21 +122,25 @@ def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
     grant_role(cursor, _ROLE_MAKER, _current_user(cursor), ("set",))
     cursor.execute("grant usage, create on schema pgclarify_private to pgclarify_role_maker")
     cursor.execute("set local role pgclarify_role_maker")
-    for signature, (result, body, comment) in _FUNCTIONS.items():
-        function = sql.SQL(f"function pgclarify_private.{signature}")
-        cursor.execute(
-            sql.SQL(
-                "create {} returns {} language plpgsql volatile strict security definer"
-                " set search_path = pg_catalog, pg_temp set client_min_messages = 'warning' as {}"
-            ).format(function, sql.SQL(result), body)
-        )
-        cursor.execute(sql.SQL("comment on {} is {}").format(function, comment))
-        cursor.execute(sql.SQL("revoke execute on {} from public").format(function))
-        cursor.execute(sql.SQL("grant execute on {} to pgclarify_owner").format(function))
+    for statement in role_maker_statements():
+        cursor.execute(statement)
     cursor.execute("reset role")
     cursor.execute("revoke all on schema pgclarify_private from pgclarify_role_maker")
     if not is_member:
         cursor.execute(sql.SQL("revoke pgclarify_role_maker from {}").format(sql.Identifier(_current_user(cursor))))
+
+
+def role_maker_statements() -> Iterator[sql.Composed]:
+    """Yield what creates the functions, run as pgclarify_role_maker."""
+    for signature, (result, body, comment) in _FUNCTIONS.items():
+        function = sql.SQL(f"function pgclarify_private.{signature}")
+        yield sql.SQL(
+            "create {} returns {} language plpgsql volatile strict security definer"
+            " set search_path = pg_catalog, pg_temp set client_min_messages = 'warning' as {}"
+        ).format(function, sql.SQL(result), sql.Literal(body))
+        yield sql.SQL("comment on {} is {}").format(function, sql.Literal(comment))
+        yield sql.SQL("revoke execute on {} from public").format(function)
+        yield sql.SQL("grant execute on {} to pgclarify_owner").format(function)
 
 
 def admit_table_readers(cursor: psycopg.Cursor[Any]) -> None:

@@ -42,7 +42,7 @@ loopback = Table(
     PrimaryKeyConstraint("is_only"),
     CheckConstraint("is_only", name="loopback_has_one_row"),
     CheckConstraint("port between 1 and 65535", name="loopback_port_is_a_port"),
-    comment="How a waiting call opens a second connection to this database. One row, written by pgclarify init.",
+    comment="How a waiting call opens a second connection to this database. One row, written by pgclarify init or by CREATE EXTENSION.",
 )
 
 applied_sql = Table(
@@ -50,7 +50,11 @@ applied_sql = Table(
     metadata,
     column("is_only", Boolean, "Always true: the table has one row.", default="true"),
     column("shipped_hash", Text, "SHA-256 of the installed files. A worker of another version refuses to start."),
-    column("state_hash", Text, "SHA-256 of the files as applied and of the catalogs afterwards."),
+    column(
+        "state_hash",
+        Text,
+        "SHA-256 of the files as applied and of the catalogs afterwards; empty where CREATE EXTENSION applied them.",
+    ),
     PrimaryKeyConstraint("is_only"),
     CheckConstraint("is_only", name="applied_sql_has_one_row"),
     comment=(

@@ -31,17 +31,18 @@ rows 1
 begin atomic
     select price.input_usd, price.cached_input_usd, price.output_usd
     from pgclarify_private.model_price as price
+    where price.model = price_of.model
+    union all
+    -- Not a row of the table: a dump of an extension would restore it beside the one that its script has inserted.
+    select 0, null, 0
     where
-        price.model = price_of.model
-        -- The row "extractive" is the price of all versions of that provider.
-        or price.model = 'extractive' and pgclarify_private.is_extractive(price_of.model)
-    order by price.model = price_of.model desc
-    limit 1;
+        pgclarify_private.is_extractive(price_of.model)
+        and not exists (select from pgclarify_private.model_price as price where price.model = price_of.model);
 end;
 
 comment on function pgclarify_private.price_of(text) is
 'Current prices of a model in US dollars for a million tokens of input, of cached input (null: as other input) and of '
-'output; no row if it has no price.';
+'output; no row if it has no price. The extractive provider is free.';
 
 create or replace function pgclarify_private.cost_of(
     prompt_tokens bigint, cached_tokens bigint, completion_tokens bigint, input_usd numeric, cached_input_usd numeric,

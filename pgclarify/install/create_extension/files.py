@@ -1,0 +1,144 @@
+"""The files of CREATE EXTENSION pgclarify: a control file, and a script made from what init applies."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from psycopg import sql
+
+from pgclarify.install.roles import LACKING, MEMBERSHIPS, ROLES, SCHEMA_GRANTS, SCHEMAS
+from pgclarify.install.shipped import shipped, sql_files, sql_hash
+from pgclarify.install.table_readers import role_maker_statements
+
+VERSION = version("pgclarify")
+# The version of a database that init has installed, before ALTER EXTENSION … UPDATE.
+UNPACKAGED = "unpackaged"
+_CONTROL = f"""\
+comment = 'the readings of a vague question that documents really answer'
+default_version = '{VERSION}'
+requires = 'vector, dblink'
+schema = pg_catalog
+relocatable = false
+superuser = true
+encoding = 'UTF8'
+"""
+_ONLY_IN_AN_EXTENSION = '\\echo Use "create extension pgclarify" to load this file. \\quit'
+# Another database of the server may be creating the same role.
+_ROLE = """
+do $$
+begin
+    if not exists (select from pg_roles where rolname = '{role}') then
+        create role {role} {attributes};
+    end if;
+exception
+    when duplicate_object or unique_violation then
+        null;
+end
+$$"""
+_MEND = f"""
+do $$
+declare
+    v_statement text;
+begin
+    for v_statement in {LACKING}
+    loop
+        execute v_statement;
+    end loop;
+end
+$$"""
+
+
+def extension_files() -> dict[str, str]:
+    """Return the files of the extension: their names, and their texts."""
+    return {
+        "pgclarify.control": _CONTROL,
+        f"pgclarify--{VERSION}.sql": _script(_creation()),
+        f"pgclarify--{UNPACKAGED}.sql": _script(_adoption()),
+        f"pgclarify--{UNPACKAGED}--{VERSION}.sql": "-- A database of this version has everything.\n",
+    }
+
+
+def write_files(folder: Path) -> list[Path]:
+    """Write the files into a folder, and return their paths."""
+    paths = []
+    for name, text in extension_files().items():
+        path = folder / name
+        path.write_text(text, encoding="utf-8")
+        paths.append(path)
+    return paths
+
+
+def _script(parts: Iterator[str]) -> str:
+    settings = (
+        "set local search_path = pg_catalog, pg_temp",
+        f"set local pgclarify.shipped_hash = '{sql_hash()}'",
+        f"set local pgclarify.schemas = '{','.join(SCHEMAS)}'",
+    )
+    return "\n\n".join([_ONLY_IN_AN_EXTENSION, *map(_statement, settings), *parts]) + "\n"
+
+
+def _creation() -> Iterator[str]:
+    """Yield the parts of the script that creates everything, as a superuser and as the roles that own it."""
+    yield _part("check")
+    yield from map(_statement, _roles_and_schemas())
+    yield _part("open_schemas")
+    yield from map(
+        _statement,
+        (
+            "grant usage, create on schema pgclarify_private to pgclarify_role_maker",
+            "set local role pgclarify_role_maker",
+            *(statement.as_string(None) for statement in role_maker_statements()),
+            "set local role none",
+            "revoke all on schema pgclarify_private from pgclarify_role_maker",
+            "set local role pgclarify_owner",
+        ),
+    )
+    yield _migrations()
+    yield from (text for _, text in sql_files())
+    yield _part("applied_sql")
+    yield _statement("set local role none")
+    yield _part("keys")
+    yield _part("settle")
+    yield _part("register")
+    yield _part("notice")
+
+
+def _adoption() -> Iterator[str]:
+    yield _part("adopt")
+    yield _part("register")
+
+
+def _roles_and_schemas() -> Iterator[str]:
+    for role, attributes in ROLES.items():
+        yield _ROLE.format(role=role, attributes=attributes)
+    yield _MEND
+    for granted, member, _ in MEMBERSHIPS:
+        yield f"grant {granted} to {member} with inherit true, set true"
+    for schema, comment in SCHEMAS.items():
+        yield f"create schema {schema} authorization pgclarify_owner"
+        yield f"comment on schema {schema} is {sql.Literal(comment).as_string(None)}"
+    for right, schema, role in SCHEMA_GRANTS:
+        yield f"grant {right} on schema {schema} to {role}"
+
+
+def _migrations() -> str:
+    """Return all revisions as SQL, with the table that says which one is installed."""
+    script = io.StringIO()
+    config = Config(output_buffer=script)
+    config.set_main_option("script_location", str(shipped("migrations")))
+    command.upgrade(config, "head", sql=True)
+    return script.getvalue()
+
+
+def _part(name: str) -> str:
+    return (files("pgclarify.install.create_extension") / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def _statement(text: str) -> str:
+    return text.strip() + ";"

