@@ -299,7 +299,7 @@ def test_sql_of_operations_runs(database: str) -> None:
 
 @pytest.mark.committed
 def test_the_removal_of_the_page_on_operations_leaves_nothing(database: str) -> None:
-    (removal,) = (block.code for block in blocks(OPERATIONS_PAGE, "sql") if "drop schema pgclarify" in block.code)
+    (removal,) = (block.code for block in blocks(OPERATIONS_PAGE, "sql") if "drop extension" in block.code)
     left = """
         select count(*) from pg_shdepend as d
         where d.refobjid in (select oid from pg_roles where rolname in
