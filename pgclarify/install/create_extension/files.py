@@ -19,6 +19,8 @@ from pgclarify.install.table_readers import role_maker_statements
 VERSION = version("pgclarify")
 # The version of a database that init has installed, before ALTER EXTENSION … UPDATE.
 UNPACKAGED = "unpackaged"
+# Earlier releases that had the extension, and the revision of the tables of each. A release adds the one before it.
+EARLIER: dict[str, str] = {}
 _CONTROL = f"""\
 comment = 'the readings of a vague question that documents really answer'
 default_version = '{VERSION}'
@@ -61,7 +63,7 @@ def extension_files() -> dict[str, str]:
         f"pgclarify--{VERSION}.sql": _script(_creation()),
         f"pgclarify--{UNPACKAGED}.sql": _script(_adoption()),
         f"pgclarify--{UNPACKAGED}--{VERSION}.sql": "-- A database of this version has everything.\n",
-    }
+    } | {f"pgclarify--{earlier}--{VERSION}.sql": _script(_update(revision)) for earlier, revision in EARLIER.items()}
 
 
 def write_files(folder: Path) -> list[Path]:
@@ -86,7 +88,8 @@ def _script(parts: Iterator[str]) -> str:
 def _creation() -> Iterator[str]:
     """Yield the parts of the script that creates everything, as a superuser and as the roles that own it."""
     yield _part("check")
-    yield from map(_statement, _roles_and_schemas())
+    yield from map(_statement, _roles())
+    yield from map(_statement, _schemas())
     yield _part("open_schemas")
     yield from map(
         _statement,
@@ -99,7 +102,7 @@ def _creation() -> Iterator[str]:
             "set local role pgclarify_owner",
         ),
     )
-    yield _migrations()
+    yield _migrations("head")
     yield from (text for _, text in sql_files())
     yield _part("applied_sql")
     yield _statement("set local role none")
@@ -109,17 +112,35 @@ def _creation() -> Iterator[str]:
     yield _part("notice")
 
 
+def _update(revision: str) -> Iterator[str]:
+    """Yield the parts of a script that updates tables from a revision, and replaces functions, views and policies."""
+    yield _part("check")
+    yield from map(_statement, _roles())
+    yield _statement("set local role pgclarify_owner")
+    yield _part("note_routines")
+    yield _migrations(f"{revision}:head")
+    yield from (text for _, text in sql_files())
+    yield _part("drop_left_over")
+    yield _part("applied_sql")
+    yield _statement("set local role none")
+    yield _part("settle")
+    yield _part("register")
+
+
 def _adoption() -> Iterator[str]:
     yield _part("adopt")
     yield _part("register")
 
 
-def _roles_and_schemas() -> Iterator[str]:
+def _roles() -> Iterator[str]:
     for role, attributes in ROLES.items():
         yield _ROLE.format(role=role, attributes=attributes)
     yield _MEND
     for granted, member, _ in MEMBERSHIPS:
         yield f"grant {granted} to {member} with inherit true, set true"
+
+
+def _schemas() -> Iterator[str]:
     for schema, comment in SCHEMAS.items():
         yield f"create schema {schema} authorization pgclarify_owner"
         yield f"comment on schema {schema} is {sql.Literal(comment).as_string(None)}"
@@ -127,12 +148,12 @@ def _roles_and_schemas() -> Iterator[str]:
         yield f"grant {right} on schema {schema} to {role}"
 
 
-def _migrations() -> str:
-    """Return all revisions as SQL, with the table that says which one is installed."""
+def _migrations(revisions: str) -> str:
+    """Return a range of revisions as SQL, with the row that says which one is installed."""
     script = io.StringIO()
     config = Config(output_buffer=script)
     config.set_main_option("script_location", str(shipped("migrations")))
-    command.upgrade(config, "head", sql=True)
+    command.upgrade(config, revisions, sql=True)
     return script.getvalue()
 
 

@@ -1,0 +1,16 @@
+-- After an update: drop the internal routines that this version does not have. All in one statement, because they may depend on
+-- each other. Public ones stay, because users' objects may depend on them.
+
+do $$
+declare
+    v_left_over text := (
+        select string_agg(pg_proc.oid::regprocedure::text, ', ')
+        from pg_proc
+        where pg_proc.oid || pg_proc.ctid::text = any(string_to_array(current_setting('pgclarify.routines'), ' '))
+    );
+begin
+    if v_left_over is not null then
+        execute 'drop routine ' || v_left_over;
+    end if;
+end
+$$;
