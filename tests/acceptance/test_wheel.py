@@ -8,6 +8,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from pgclarify.install.create_extension.files import extension_files
 from tests.acceptance.conftest import House, write_files
 
 CHECKOUT = Path(__file__).parents[2]
@@ -72,6 +73,8 @@ def test_the_wheel_works_away_from_the_checkout(empty_house: House, tmp_path: Pa
     assert {path.relative_to(sql) for path in sql.rglob("*.*")} == {
         path.relative_to(installed) for path in installed.rglob("*.*")
     }
+    house.done("install-extension", "--directory", "extension")
+    assert {path.name: path.read_text() for path in (house.folder / "extension").iterdir()} == extension_files()
     # The dbt package, as dbt deps installs it.
     shipped = Path(run(house.folder / "environment" / "bin" / "python", "-I", "-m", "pgclarify.install.shipped"))
     assert shipped.is_relative_to(packages)

