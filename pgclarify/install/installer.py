@@ -30,7 +30,7 @@ from pgclarify.install.extensions import (
 from pgclarify.install.functions import apply_sql, drop_routines
 from pgclarify.install.loopback import write_keys
 from pgclarify.install.revisions import current_revision, remove, run_alembic, upgrade
-from pgclarify.install.roles import CAPTURE_SCHEMA, create_roles, create_schemas, mend_roles
+from pgclarify.install.roles import CAPTURE_SCHEMA, check_schemas, create_roles, create_schemas, mend_roles
 from pgclarify.install.table_readers import admit_table_readers, make_role_maker
 from pgclarify.install.versions import known_revisions
 from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
@@ -117,6 +117,7 @@ def install(
     """
     with _transaction(dsn, on_wait) as connection:
         cursor = _cursor(connection)
+        check_schemas(cursor)
         previous = current_revision(connection)
         newest = known_revisions()[0]
         keep_on_coordinator(cursor)
@@ -163,6 +164,7 @@ def uninstall(dsn: str) -> None:
     """
     with _transaction(dsn) as connection:
         cursor = _cursor(connection)
+        check_schemas(cursor)
         cursor.execute("drop extension if exists pgclarify cascade")
         if current_revision(connection) is not None:
             drop_routines(cursor)

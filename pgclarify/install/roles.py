@@ -133,25 +133,36 @@ def grant_role(cursor: psycopg.Cursor[Any], granted: str, member: str, rights: t
         cursor.execute(sql.SQL("grant {} to {}{}").format(sql.Identifier(granted), sql.Identifier(member), options))
 
 
-def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
-    """Create the schemas, owned by pgclarify_owner.
+def check_schemas(cursor: psycopg.Cursor[Any]) -> None:
+    """Check that no schema of our names belongs to another role.
+
+    The owner of a schema may drop everything in it. A view of that owner would run its functions with our rights, so
+    nothing in our schemas may be read before this.
 
     Raises:
-        ConfigurationError: If a schema of that name belongs to another role.
+        ConfigurationError: If one belongs to another role.
     """
+    cursor.execute(
+        "select nspname, pg_get_userbyid(nspowner) from pg_namespace"
+        " where nspname = any(%s) and pg_get_userbyid(nspowner) <> 'pgclarify_owner' order by 1",
+        (list(SCHEMAS),),
+    )
+    for schema, owner in cursor.fetchall():
+        raise ConfigurationError(
+            f"the schema {schema} exists and is not ours",
+            detail=f"It belongs to {owner}.",
+            hint=f"Rename it: alter schema {schema} rename to …; then run pgclarify init again.",
+        )
+
+
+def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
+    """Create the schemas, owned by pgclarify_owner."""
     for schema, comment in SCHEMAS.items():
-        cursor.execute("select pg_get_userbyid(nspowner) from pg_namespace where nspname = %s", (schema,))
-        row = cursor.fetchone()
-        if row is None:
-            cursor.execute(sql.SQL("create schema {} authorization pgclarify_owner").format(sql.Identifier(schema)))
-        elif row[0] != "pgclarify_owner":
-            # The owner of a schema may drop everything in it.
-            raise ConfigurationError(
-                f"the schema {schema} exists and is not ours",
-                detail=f"It belongs to {row[0]}.",
-                hint=f"Rename it: alter schema {schema} rename to …; then run pgclarify init again.",
-            )
-        cursor.execute(sql.SQL("comment on schema {} is {}").format(sql.Identifier(schema), comment))
+        name = sql.Identifier(schema)
+        cursor.execute("select to_regnamespace(%s) is null", (schema,))
+        if cursor.fetchone() == (True,):
+            cursor.execute(sql.SQL("create schema {} authorization pgclarify_owner").format(name))
+        cursor.execute(sql.SQL("comment on schema {} is {}").format(name, comment))
     for right, schema, role in SCHEMA_GRANTS:
         cursor.execute("select has_schema_privilege(%s::name, %s, %s)", (role, schema, right))
         # Even a grant without effect conflicts with simultaneous grants on the schema.

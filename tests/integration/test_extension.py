@@ -37,6 +37,7 @@ from tests.servers import in_database
 from tests.workers import environment, load, wait_until_searchable
 
 Connection = psycopg.Connection[Any]
+NOT_IN_THIS_STATE, DUPLICATE_SCHEMA = "55000", "42P06"
 NO_WORKER, NO_DBLINK = "PC001", "PC005"
 CREATE = "create extension pgclarify cascade"
 QUESTION = "select interpretation, answer, support from pgclarify.clarify('deductible for hail', 'rental')"
@@ -287,8 +288,28 @@ def test_a_database_of_another_version_is_not_adopted(host: Host) -> None:
         installer.install(root.info.dsn)
         root.execute("update pgclarify_private.applied_sql set shipped_hash = 'another'")
 
-        assert state_of(root, "create extension pgclarify version 'unpackaged'") == "55000"
+        assert state_of(root, "create extension pgclarify version 'unpackaged'") == NOT_IN_THIS_STATE
+        assert state_of(root, CREATE) == DUPLICATE_SCHEMA
         assert members(root) == {}
+
+
+def test_code_of_somebody_elses_schema_does_not_run_as_the_superuser(host: Host) -> None:
+    with host.connect("somebody_elses") as root:
+        root.execute("create role stranger login")
+        root.execute("create schema stranger authorization stranger")
+        root.execute("create schema pgclarify_private authorization stranger")
+        root.execute("set role stranger")
+        # A sequence keeps its state when a transaction is rolled back.
+        root.execute("create sequence stranger.runs")
+        root.execute(
+            "create function stranger.run() returns text language sql as $$ select nextval('stranger.runs')::text $$"
+        )
+        root.execute("create view pgclarify_private.applied_sql as select stranger.run() as shipped_hash")
+        root.execute("reset role")
+
+        assert state_of(root, "create extension pgclarify version 'unpackaged' cascade") == NOT_IN_THIS_STATE
+        assert state_of(root, CREATE) == DUPLICATE_SCHEMA
+        assert scalar(root, "select is_called from stranger.runs") is False
 
 
 def test_init_refuses_files_of_another_version(created: Connection, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,6 +74,35 @@ def test_a_schema_of_somebody_else_is_not_moved_into(
         installer.install(dsn)
 
 
+@pytest.mark.parametrize(("relation", "column"), [("schema_version", "version_num"), ("applied_sql", "shipped_hash")])
+def test_code_of_somebody_elses_schema_does_not_run_as_the_installer(
+    make_role: Callable[..., str], make_database: Callable[..., str], relation: str, column: str
+) -> None:
+    dsn = make_database()
+    stranger = make_role()
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        connection.execute(sql.SQL("create schema of_the_stranger authorization {}").format(sql.Identifier(stranger)))
+        connection.execute(sql.SQL("create schema pgclarify_private authorization {}").format(sql.Identifier(stranger)))
+        with closing(psycopg.connect(dsn, user=stranger, autocommit=True)) as attacker:
+            # A sequence keeps its state when a transaction is rolled back.
+            attacker.execute("create sequence of_the_stranger.runs")
+            attacker.execute(
+                "create function of_the_stranger.run() returns text language sql"
+                " as $$ select nextval('of_the_stranger.runs')::text $$"
+            )
+            attacker.execute(
+                sql.SQL("create view pgclarify_private.{} as select of_the_stranger.run() as {}").format(
+                    sql.Identifier(relation), sql.Identifier(column)
+                )
+            )
+
+        for step in (installer.install, installer.uninstall):
+            with pytest.raises(ConfigurationError):
+                step(dsn)
+
+        assert connection.execute("select is_called from of_the_stranger.runs").fetchone() == (False,)
+
+
 @pytest.mark.parametrize("revision", ["0001", "0015", "0017", "9999"])
 def test_a_schema_that_there_is_no_way_from_is_left_alone(
     database: str, connection: psycopg.Connection[Any], revision: str

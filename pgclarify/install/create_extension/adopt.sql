@@ -3,10 +3,20 @@
 
 do $$
 declare
-    v_extension oid := (select oid from pg_extension where extname = 'pgclarify');
     v_found text;
     v_statement text;
 begin
+    -- A view of another role would run its functions with the rights of the superuser who reads it.
+    if exists (
+        select from pg_namespace
+        where pg_namespace.nspname = any(string_to_array(current_setting('pgclarify.schemas'), ','))
+            and pg_get_userbyid(pg_namespace.nspowner) <> 'pgclarify_owner'
+    ) then
+        raise exception 'a schema of pgclarify belongs to another role'
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'All of them must belong to pgclarify_owner.',
+                hint = 'Rename it, then run pgclarify init, or create extension pgclarify without a version.';
+    end if;
     if to_regclass('pgclarify_private.applied_sql') is not null then
         select applied_sql.shipped_hash into v_found
         from pgclarify_private.applied_sql;

@@ -87,6 +87,7 @@ def _script(parts: Iterator[str]) -> str:
 
 def _creation() -> Iterator[str]:
     """Yield the parts of the script that creates everything, as a superuser and as the roles that own it."""
+    yield _part("new")
     yield _part("check")
     yield from map(_statement, _roles())
     yield from map(_statement, _schemas())
