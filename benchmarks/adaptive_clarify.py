@@ -37,7 +37,7 @@ from pgclarify.cli.connection import load_settings, running_dsn
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
-from pgclarify.database.runs import Runs
+from pgclarify.database.runs import Runs, TakenRun
 from pgclarify.embedding import load_span_reader
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
@@ -200,7 +200,8 @@ async def serving(
 
         async def carry_out(run_id: int) -> None:
             async with slots:
-                await executor.carry_out(run_id, is_waited_for=False, is_of_batch=True)
+                taken = TakenRun(run_id, await runs.start(run_id), is_waited_for=False, is_of_batch=True)
+                await executor.carry_out(taken)
 
         async def carry(run_ids: Sequence[int]) -> None:
             async with asyncio.TaskGroup() as tasks:

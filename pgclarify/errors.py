@@ -33,7 +33,6 @@ PgclarifyError
     ├── RunTimeout            the caller stopped waiting; the run continues
     ├── RunFailed             the run ended with an error
     ├── RunSuspected          workers were lost during the run: it is carried out alone, or not at all
-    ├── RunPostponed          its worker carries out another run alone, so it goes back into the queue
     └── RunLost               the run was cancelled, or another worker has taken it over
 """
 
@@ -313,10 +312,6 @@ class RunSuspected(RunError):
     """Workers were lost during the run, so it is carried out alone, or not at all."""
 
     sqlstate = "PC016"
-
-
-class RunPostponed(RunError):
-    """The worker carries out another run alone, so this one goes back into the queue."""
 
 
 class RunLost(RunError):

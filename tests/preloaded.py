@@ -9,7 +9,6 @@ for name in (
     "pgclarify.cli.rendering",
     "pgclarify.providers.chat_model",
     "pgclarify.worker",
-    "procrastinate.builtin_tasks",
     "sentence_transformers",
     "transformers.models.bert.modeling_bert",
 ):

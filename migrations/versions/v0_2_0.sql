@@ -384,7 +384,6 @@ CREATE TABLE pgclarify_private.worker (
     model TEXT NOT NULL,
     prompt_version TEXT NOT NULL,
     embedding_models TEXT[] DEFAULT '{}' NOT NULL,
-    queue_worker_id BIGINT,
     started_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
     seen_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
     is_serving BOOLEAN DEFAULT true NOT NULL,
@@ -401,12 +400,10 @@ COMMENT ON COLUMN pgclarify_private.worker.provider IS 'openai or extractive.';
 COMMENT ON COLUMN pgclarify_private.worker.model IS 'Model that judges passages.';
 COMMENT ON COLUMN pgclarify_private.worker.prompt_version IS 'Version of its prompts.';
 COMMENT ON COLUMN pgclarify_private.worker.embedding_models IS 'Embedding models that it has loaded.';
-COMMENT ON COLUMN pgclarify_private.worker.queue_worker_id IS 'Its id in the task queue; null until it takes jobs.';
 COMMENT ON COLUMN pgclarify_private.worker.started_at IS 'When it started.';
 COMMENT ON COLUMN pgclarify_private.worker.seen_at IS 'When it last sent a heartbeat.';
 COMMENT ON COLUMN pgclarify_private.worker.is_serving IS 'True if it takes runs and documents; false for a process that only leases replies of the ledger, as an evaluation does.';
 COMMENT ON COLUMN pgclarify_private.worker.lease IS 'How long after seen_at it counts as alive.';
-CREATE INDEX worker_queue_worker_id_idx ON pgclarify_private.worker (queue_worker_id);
 
 CREATE TABLE pgclarify_private.ambiguity_rule (
     ambiguity_rule_id BIGINT GENERATED ALWAYS AS IDENTITY,
@@ -803,6 +800,8 @@ CREATE TABLE pgclarify_private.run (
     error_code TEXT,
     budget_id BIGINT,
     cached_tokens BIGINT,
+    priority INTEGER DEFAULT 0 NOT NULL,
+    due_at TIMESTAMP WITH TIME ZONE,
     CONSTRAINT run_pk PRIMARY KEY (run_id),
     CONSTRAINT run_operation_is_known CHECK (operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', 'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate')),
     CONSTRAINT run_has_a_corpus CHECK (corpus_name is not null or corpus_id is null and operation in ('detect_ambiguity', 'rewrite', 'clarifying_questions', 'reply')),
@@ -882,11 +881,14 @@ COMMENT ON COLUMN pgclarify_private.run.stop_code IS 'Why it has no result, or o
 COMMENT ON COLUMN pgclarify_private.run.error_code IS 'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else null.';
 COMMENT ON COLUMN pgclarify_private.run.budget_id IS 'The first budget that refused a call, which may have been removed; null if none did.';
 COMMENT ON COLUMN pgclarify_private.run.cached_tokens IS 'How many of prompt_tokens the endpoint had in its cache.';
+COMMENT ON COLUMN pgclarify_private.run.priority IS 'Queued runs with a higher priority go first: 10 if a session waits for the run, 5 if it was submitted alone, 0 in a batch.';
+COMMENT ON COLUMN pgclarify_private.run.due_at IS 'No worker takes a queued run before this time; null: at once.';
 CREATE INDEX run_call_id_idx ON pgclarify_private.run (call_id) WHERE status in ('queued', 'running');
 CREATE INDEX run_corpus_id_idx ON pgclarify_private.run (corpus_id);
 CREATE INDEX run_created_at_idx ON pgclarify_private.run (created_at);
 CREATE INDEX run_parent_run_id_idx ON pgclarify_private.run (parent_run_id) WHERE parent_run_id is not null;
 CREATE INDEX run_question_group_id_idx ON pgclarify_private.run (question_group_id, run_id) INCLUDE (operation, corpus_id, corpus_name, requested_by, status, interpretations, served, is_counted, created_at, last_served_at, corpus_revision, requested_by_oid, stop_code) WHERE question_group_id is not null;
+CREATE INDEX run_queued_idx ON pgclarify_private.run (priority desc, run_id) INCLUDE (due_at) WHERE status = 'queued';
 CREATE INDEX run_requested_by_oid_run_id_idx ON pgclarify_private.run (requested_by_oid, run_id);
 CREATE INDEX run_reuse_key_idx ON pgclarify_private.run (reuse_key, run_id) WHERE status = 'succeeded';
 CREATE INDEX run_unfinished_idx ON pgclarify_private.run (status, created_at) WHERE status in ('queued', 'running');

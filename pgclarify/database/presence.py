@@ -68,7 +68,7 @@ class Presence:
         self.lost.add_done_callback(lambda lost: lost.cancelled() or lost.exception())
         # Requests for a heartbeat; None ends the pause of the thread.
         self._asked: queue.SimpleQueue[asyncio.Future[None] | None] = queue.SimpleQueue()
-        self._said: tuple[list[str], int | None] = ([], None)
+        self._embedding_models: list[str] = []
         self._is_closing = False
         self._connection: _Connection | None = None
         # When the loop last ran, and when the unanswered heartbeat was sent; both monotonic.
@@ -130,13 +130,13 @@ class Presence:
             feeding.cancel()
             await presence._close()
 
-    async def say(self, embedding_models: Sequence[str], queue_worker_id: int | None) -> None:
+    async def say(self, embedding_models: Sequence[str]) -> None:
         """Send a heartbeat now. This and later heartbeats report which models the worker has loaded.
 
         Raises:
             ServerUnavailable: If the worker no longer counts as alive.
         """
-        self._said = (list(embedding_models), queue_worker_id)
+        self._embedding_models = list(embedding_models)
         heard: asyncio.Future[None] = self._loop.create_future()
         self._asked.put(heard)
         await asyncio.wait([heard, self.lost], return_when=asyncio.FIRST_COMPLETED)
@@ -210,13 +210,12 @@ class Presence:
                 self._in_loop(_resolve, heard, None)
 
     def _beat(self, connection: _Connection, worker_id: int) -> None:
-        models, queue_worker_id = self._said
         with translated():
             if self._check is not None:
                 self._check(connection)
             row = connection.execute(
                 queries["note_heartbeat"],
-                {"worker_id": worker_id, "embedding_models": models, "queue_worker_id": queue_worker_id},
+                {"worker_id": worker_id, "embedding_models": self._embedding_models},
             ).fetchone()
         if row is None or not row["is_alive"]:
             raise ServerUnavailable(

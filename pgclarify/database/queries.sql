@@ -52,29 +52,18 @@ select pg_try_advisory_lock(1885823084, %(worker_id)s::integer) as is_locked;
 
 -- name: note_heartbeat
 -- Send a heartbeat; false if this worker counts as dead.
-select pgclarify_private.note_heartbeat(%(worker_id)s, %(embedding_models)s::text[], %(queue_worker_id)s::bigint) as is_alive;
+select pgclarify_private.note_heartbeat(%(worker_id)s, %(embedding_models)s::text[]) as is_alive;
 
--- name: take_job
--- Take the first job of the queue that is not delayed; with only_waited_for, the first one with a waiting caller.
-with first_job as materialized (
-    select job.id
-    from pgclarify_queue.procrastinate_jobs as job
-    where
-        job.status = 'todo'
-        and job.priority >= case
-            when %(only_waited_for)s then pgclarify_private.waited_for_priority()
-            else -2147483648
-        end
-        and (job.scheduled_at is null or job.scheduled_at <= now())
-    order by job.priority desc, job.id
-    limit 1
-    for update skip locked
-)
-update pgclarify_queue.procrastinate_jobs as taken
-set status = 'doing', worker_id = %(worker_id)s
-from first_job
-where taken.id = first_job.id
-returning taken.*, taken.priority >= pgclarify_private.waited_for_priority() as is_waited_for;
+-- name: take_run
+-- Start the first queued run that is due; with only_waited_for, the first one with a waiting caller.
+select
+    run_id, is_waited_for, is_of_batch, must_be_alone, attempt, operation, question, settings, corpus_id, embedding_model,
+    dimensions, parent_run_id, error_code, refusal
+from pgclarify_private.take_run(%(worker_id)s, %(only_waited_for)s);
+
+-- name: put_back_run
+-- Put a run back into the queue, if this worker still has it.
+select pgclarify_private.put_back_run(%(run_id)s, %(attempt)s, %(pause)s::interval);
 
 -- name: work_counts
 -- How much work waits in the whole database.
@@ -84,44 +73,13 @@ select
     passages_unlinked, sources_failed
 from pgclarify_private.work_counts();
 
--- name: end_own_job
--- Finish a job, if this worker still has it.
-select pgclarify_queue.procrastinate_finish_job_v1(own.id, %(status)s, %(delete_job)s)
-from (
-    select job.id
-    from pgclarify_queue.procrastinate_jobs as job
-    where
-        job.id = %(job_id)s
-        and job.worker_id = %(worker_id)s
-        and job.attempts = %(attempts)s
-        and job.status = 'doing'
-    for update
-) as own;
-
--- name: retry_own_job
--- Put a job back into the queue, if this worker still has it; it may be taken after pause_seconds, or at once if that is null.
-select
-    pgclarify_queue.procrastinate_retry_job_v2(
-        own.id, now() + make_interval(secs => %(pause_seconds)s::double precision), null, null, null
-    )
-from (
-    select job.id
-    from pgclarify_queue.procrastinate_jobs as job
-    where
-        job.id = %(job_id)s
-        and job.worker_id = %(worker_id)s
-        and job.attempts = %(attempts)s
-        and job.status = 'doing'
-    for update
-) as own;
-
 -- name: due_work
 -- What work there may be besides runs.
 select pgclarify_private.due_work() as due;
 
--- name: requeue_lost_jobs
--- Put jobs of dead workers back into the queue.
-select pgclarify_private.requeue_lost_jobs(%(worker_id)s) as jobs;
+-- name: requeue_lost_runs
+-- Put runs of dead workers back into the queue.
+select pgclarify_private.requeue_lost_runs(%(worker_id)s) as runs;
 
 -- name: fold_tallies
 -- Sum the counts of each corpus in one row.
@@ -547,10 +505,6 @@ select
         %(stop_code)s,
         %(budget_id)s::bigint
     ) as stop_code;
-
--- name: list_unfinished_runs
--- Runs that are not over.
-select pgclarify_private.unfinished_runs(%(run_ids)s::bigint[]) as unfinished;
 
 -- name: list_lost_runs
 -- Runs that were cancelled, or that another worker has taken over.

@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from pgclarify.data.verdicts import Verdict
 from pgclarify.database.arrays import array_text, vector_text
 from pgclarify.database.coalescing import Coalescer
 from pgclarify.database.pool import Pool, fetch
-from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing, RunLost, RunSuspected
+from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing, RunLost
 from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 
 _logger = logging.getLogger(__name__)
@@ -62,6 +62,25 @@ class FailedRun:
     code: str
 
 
+@dataclass(frozen=True, slots=True)
+class TakenRun:
+    """A run that this worker has taken from the queue.
+
+    Attributes:
+        run_id: Its id.
+        started: The run, or why it failed when it was started; None if it may only be started alone, or with a refusal.
+        is_waited_for: Whether a caller waits for its answer. Then its calls go before those of a batch.
+        is_of_batch: Whether it was asked together with others.
+        refusal: Why it cannot be started now, so that it waits in the queue for some seconds; else None.
+    """
+
+    run_id: int
+    started: Run | FailedRun | None
+    is_waited_for: bool
+    is_of_batch: bool
+    refusal: str | None = None
+
+
 class Runs:
     """What all runs of a worker share: the pool, and the batches of writes."""
 
@@ -80,30 +99,48 @@ class Runs:
             is_alone: Whether the worker executes nothing else until this run is over.
 
         Returns:
-            None if the run was cancelled or has ended before.
+            None if the run was cancelled or has ended before, if another worker has it, or if it may only be executed
+            alone.
 
         Raises:
-            RunSuspected: If the run may only be executed alone.
             DatabaseError: If the server refuses.
         """
         rows = await fetch(self.pool, "start_run", run_id=run_id, worker_id=self.worker_id, is_alone=is_alone)
-        if not rows:
-            return None
-        if rows[0].pop("must_be_alone"):
-            raise RunSuspected(f"run {run_id} must be executed alone, because workers were lost with it")
-        error_code = rows[0].pop("error_code")
-        if error_code is not None:
-            return FailedRun(rows[0]["operation"], error_code)
-        return Run(run_id=run_id, **rows[0])
+        return _started(run_id, rows[0]) if rows else None
 
-    async def is_over(self, run_id: int) -> bool:
-        """Tell whether a run has ended, in any state.
+    async def take(self, *, only_waited_for: bool) -> TakenRun | None:
+        """Start the first queued run that is due.
+
+        Args:
+            only_waited_for: Whether to take only a run that a caller waits for.
+
+        Returns:
+            None if there is none.
 
         Raises:
             DatabaseError: If the server refuses.
         """
-        (row,) = await fetch(self.pool, "list_unfinished_runs", run_ids=[run_id])
-        return not row["unfinished"]
+        rows = await fetch(self.pool, "take_run", worker_id=self.worker_id, only_waited_for=only_waited_for)
+        if not rows:
+            return None
+        row = rows[0]
+        run_id, refusal = row.pop("run_id"), row.pop("refusal")
+        is_waited_for, is_of_batch = row.pop("is_waited_for"), row.pop("is_of_batch")
+        started = None if refusal is not None else _started(run_id, row)
+        return TakenRun(run_id, started, is_waited_for, is_of_batch, refusal)
+
+    async def put_back(self, run: Run, pause: timedelta | None) -> None:
+        """Put a run back into the queue, if this worker still has it.
+
+        Args:
+            run: The run.
+            pause: How long no worker may take it; None for no time.
+
+        Raises:
+            DatabaseBusy: If another session has locked it.
+            DatabaseError: If the server refuses.
+        """
+        await fetch(self.pool, "put_back_run", run_id=run.run_id, attempt=run.attempt, pause=pause)
 
     async def lost(self, runs: Sequence[Run]) -> list[Run]:
         """Return the runs that were cancelled, or that another worker has taken over.
@@ -385,6 +422,15 @@ class RunTables(LedgerTables):
         stopped: str | None = stored["stop_code"]
         # The alert about budgets must find the run also if other calls failed.
         self.status, self.code = status, (stopped if stopped == StopCode.BUDGET else error_code or stopped) or ""
+
+
+def _started(run_id: int, row: DictRow) -> Run | FailedRun | None:
+    error_code = row.pop("error_code")
+    if row.pop("must_be_alone"):
+        return None
+    if error_code is not None:
+        return FailedRun(row["operation"], error_code)
+    return Run(run_id=run_id, **row)
 
 
 def _claim(row: Mapping[str, Any]) -> Claim:

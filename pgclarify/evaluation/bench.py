@@ -145,7 +145,7 @@ class Bench:
         while True:
             await asyncio.sleep(_WATCH_SECONDS)
             if self._presence is not None:
-                await self._presence.say([], None)
+                await self._presence.say([])
             if await self.tables.corpus(self.corpus.name) != self.corpus:
                 raise NotReady(
                     "the corpus has changed",

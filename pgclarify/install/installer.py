@@ -169,7 +169,7 @@ def uninstall(dsn: str) -> None:
         if current_revision(connection) is not None:
             drop_routines(cursor)
             remove(connection)
-        for schema in (SCHEMA, PRIVATE_SCHEMA, "pgclarify_queue", CAPTURE_SCHEMA):
+        for schema in (SCHEMA, PRIVATE_SCHEMA, CAPTURE_SCHEMA):
             cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(schema)))
         # Only we have access to it.
         cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(DBLINK_SCHEMA)))
@@ -298,10 +298,7 @@ def _holders(dsn: str) -> str:
             join pg_stat_activity as a on a.pid = l.pid
             where l.granted and l.pid <> pg_backend_pid() and a.datname = current_database()
                 and l.database = (select oid from pg_database where datname = current_database())
-                and c.relnamespace in (
-                    to_regnamespace('pgclarify'), to_regnamespace('pgclarify_private'),
-                    to_regnamespace('pgclarify_queue')
-                )
+                and c.relnamespace in (to_regnamespace('pgclarify'), to_regnamespace('pgclarify_private'))
             group by l.pid, a.usename, a.xact_start
             order by a.xact_start
             limit 5

@@ -49,7 +49,6 @@ LACKING = """
 SCHEMAS = {
     SCHEMA: "pgclarify: the readings of a vague question that documents really answer.",
     PRIVATE_SCHEMA: "What pgclarify itself uses. It may change with every version.",
-    "pgclarify_queue": "The task queue of pgclarify: procrastinate's tables.",
     CAPTURE_SCHEMA: "All that the triggers of attached tables know of pgclarify.",
 }
 # Only a role that may create objects in a schema can be given one there.

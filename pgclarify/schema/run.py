@@ -195,6 +195,14 @@ run = Table(
         null=True,
     ),
     column("cached_tokens", BigInteger, "How many of prompt_tokens the endpoint had in its cache.", null=True),
+    column(
+        "priority",
+        Integer,
+        "Queued runs with a higher priority go first: 10 if a session waits for the run, 5 if it was submitted alone, "
+        "0 in a batch.",
+        default="0",
+    ),
+    column("due_at", Timestamp, "No worker takes a queued run before this time; null: at once.", null=True),
     PrimaryKeyConstraint("run_id"),
     CheckConstraint(
         "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "
@@ -235,6 +243,13 @@ run = Table(
     CheckConstraint("error_code ~ '^[0-9A-Z]{5}$'", name="run_error_code_is_a_sqlstate"),
     CheckConstraint("status <> 'running' or worker_id is not null", name="run_running_has_a_worker"),
     Index("run_corpus_id_idx", "corpus_id"),
+    Index(
+        "run_queued_idx",
+        text("priority desc"),
+        "run_id",
+        postgresql_include=["due_at"],
+        postgresql_where=text("status = 'queued'"),
+    ),
     Index("run_created_at_idx", "created_at"),
     Index(
         "run_question_group_id_idx",

@@ -5,7 +5,6 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Identity,
-    Index,
     Integer,
     Interval,
     PrimaryKeyConstraint,
@@ -27,7 +26,6 @@ worker = Table(
     column("model", Text, "Model that judges passages."),
     column("prompt_version", Text, "Version of its prompts."),
     column("embedding_models", ARRAY(Text), "Embedding models that it has loaded.", default="'{}'"),
-    column("queue_worker_id", BigInteger, "Its id in the task queue; null until it takes jobs.", null=True),
     column("started_at", Timestamp, "When it started.", default="now()"),
     column("seen_at", Timestamp, "When it last sent a heartbeat.", default="now()"),
     column(
@@ -40,7 +38,6 @@ worker = Table(
     column("lease", Interval, "How long after seen_at it counts as alive.", default="'00:00:20'::interval"),
     CheckConstraint("lease > '00:00:00'::interval", name="worker_lease_is_positive"),
     PrimaryKeyConstraint("worker_id"),
-    Index("worker_queue_worker_id_idx", "queue_worker_id"),
     comment=(
         "A worker process. It is alive while its session holds the advisory lock (1885823084, worker_id), and its "
         "last heartbeat, seen_at, is not older than its lease."

@@ -1,22 +1,24 @@
-"""The runs that a worker carries out. It takes them from the queue, drops lost runs, and always ends the others."""
+"""The runs that a worker carries out. It drops lost runs, and always ends the others or puts them back."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
 from pgclarify.data.runs import Run
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.estimates import EstimateTables
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.investigations import StepTables
-from pgclarify.database.runs import FailedRun, Runs, RunTables
+from pgclarify.database.runs import FailedRun, Runs, RunTables, TakenRun
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.embedding.remembering import RememberedTexts
-from pgclarify.errors import RunLost, RunSuspected
+from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, ServerUnavailable
 from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.context import Models, RunContext, Stores
 from pgclarify.operations.execution import execute
@@ -29,6 +31,13 @@ from pgclarify.worker.monitor import Monitor
 from pgclarify.worker.quarantine import Quarantine
 
 _logger = logging.getLogger(__name__)
+
+# Longest delay before a run is retried after a temporary failure. A run that was already started often may wait longer.
+# The delay is random, so that two workers do not keep colliding on one run.
+_LONGEST_PAUSE_SECONDS = 4
+_OFTEN, _LONGEST_PAUSE_SECONDS_OF_OFTEN = 10, 60
+# Reasons to put back a run that need no traceback in the log.
+_EXPECTED = (asyncio.CancelledError, ServerUnavailable, DatabaseBusy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +75,7 @@ class RunExecutor:
         self._stores = Stores(ExplorationTables(runs), StepTables(runs), DialogueTables(runs), EstimateTables(runs))
         # The key has the attempt too: a run that counted as lost may return while its first attempt still ends.
         self._held: dict[tuple[int, int], _Held] = {}
+        self._unsettled: list[tuple[Run, timedelta | None]] = []
 
     @property
     def in_hand(self) -> int:
@@ -77,41 +87,62 @@ class RunExecutor:
         """Return whether a run that may have crashed a worker is, or soon will be, carried out alone."""
         return self._quarantine.has_suspect
 
-    async def carry_out(self, run_id: int, *, is_waited_for: bool, is_of_batch: bool) -> None:
-        """Carry out a run of any operation. A run that cannot be carried out is marked as failed.
-
-        Args:
-            run_id: The run.
-            is_waited_for: Whether a caller waits for its answer. Then its calls go before those of a batch.
-            is_of_batch: Whether it was asked together with others.
-
-        Raises:
-            ServerUnavailable: If the connection broke.
-            DatabaseBusy: If the database was busy; a retry may succeed.
-            RunPostponed: If another run is carried out alone, or soon will be.
-            RunLost: If another worker has taken over the run and its job.
-        """
-        try:
+    async def carry_out(self, taken: TakenRun) -> None:
+        """Carry out a run of any operation, or put it back. A run that cannot be carried out is marked as failed."""
+        if taken.started is not None:
             with self._quarantine.beside_others():
-                await self._attempt(run_id, is_alone=False, is_waited_for=is_waited_for, is_of_batch=is_of_batch)
-        except RunSuspected as suspected:
-            _logger.warning("%s", suspected.message)
-            async with self._quarantine.alone():
-                await self._attempt(run_id, is_alone=True, is_waited_for=is_waited_for, is_of_batch=is_of_batch)
-
-    async def _attempt(self, run_id: int, *, is_alone: bool, is_waited_for: bool, is_of_batch: bool) -> None:
-        run = await self._runs.start(run_id, is_alone=is_alone)
-        if run is None:
+                await self._carry_out(taken, taken.started)
             return
+        _logger.warning("run %d is carried out alone, because workers were lost with it", taken.run_id)
+        async with self._quarantine.alone():
+            try:
+                started = await self._runs.start(taken.run_id, is_alone=True)
+            except DatabaseError as error:
+                # It is still queued, and other workers may take it soon.
+                _logger.warning("run %d cannot be started: %s", taken.run_id, error.message)
+                return
+            if started is not None:
+                await self._carry_out(taken, started)
+
+    async def _carry_out(self, taken: TakenRun, run: Run | FailedRun) -> None:
         if isinstance(run, FailedRun):
             self._monitor.note_end(run.operation, RunStatus.FAILED.value, run.code)
             return
+        try:
+            await self._attempt(taken, run)
+        except RunLost as lost:
+            _logger.info("%s", lost.message)
+        except (Exception, asyncio.CancelledError) as error:  # whatever it is: all replies that it paid for are stored
+            _logger.warning(
+                "run %d is put back: %s",
+                run.run_id,
+                error or "it was cut off",
+                exc_info=None if isinstance(error, _EXPECTED) else error,
+            )
+            await self._put_back(run, _pause_after(error, run.attempt))
+
+    async def _put_back(self, run: Run, pause: timedelta | None) -> None:
+        """Put a run back into the queue. If the database refuses, settle() tries again."""
+        try:
+            await self._runs.put_back(run, pause)
+        except DatabaseError as error:
+            # Otherwise the run would stay with this worker until the worker has ended.
+            self._unsettled.append((run, pause))
+            _logger.warning("run %d cannot be put back, trying again: %s", run.run_id, error.message)
+
+    async def settle(self) -> None:
+        """Try again to put back runs."""
+        unsettled, self._unsettled = self._unsettled, []
+        for run, pause in unsettled:
+            await self._put_back(run, pause)
+
+    async def _attempt(self, taken: TakenRun, run: Run) -> None:
         tables = RunTables(self._runs, run)
         context = RunContext(run, tables, self._stores, self._models)
-        urgency = Urgency(is_waited_for)
-        with paid_by(Payer(run_id=run_id)), urgent(urgency):
+        urgency = Urgency(taken.is_waited_for)
+        with paid_by(Payer(run_id=run.run_id)), urgent(urgency):
             task = asyncio.create_task(execute(context))
-        self._held[run_id, run.attempt] = _Held(run, task, urgency, is_of_batch)
+        self._held[run.run_id, run.attempt] = _Held(run, task, urgency, taken.is_of_batch)
         try:
             await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -121,15 +152,12 @@ class RunExecutor:
                 await asyncio.gather(task, return_exceptions=True)
                 raise
         finally:
-            del self._held[run_id, run.attempt]
+            del self._held[run.run_id, run.attempt]
         if tables.status is not None:
             self._monitor.note_end(run.operation, tables.status.value, tables.code)
             return
         # If another process ended the run, its calls are over only now.
         await tables.settle()
-        if not await self._runs.is_over(run_id):
-            # Without an error the queue would delete the job, which belongs to another worker now.
-            raise RunLost(f"run {run_id} is carried out by another worker")
 
     async def stop_lost_runs(self) -> None:
         """Stop working on runs that were cancelled or taken over."""
@@ -155,6 +183,14 @@ class RunExecutor:
         """Stop working on all runs, and make no more paid calls."""
         for each in self._held.values():
             each.task.cancel()
+
+
+def _pause_after(error: BaseException, attempt: int) -> timedelta | None:
+    """Return how long a run waits after this error in its attempt; None for no time."""
+    if isinstance(error, asyncio.CancelledError | ServerUnavailable):
+        return None
+    longest = _LONGEST_PAUSE_SECONDS_OF_OFTEN if attempt >= _OFTEN else _LONGEST_PAUSE_SECONDS
+    return timedelta(seconds=1 + secrets.randbelow(longest))
 
 
 def models_of(

@@ -15,7 +15,7 @@ from pgclarify.corpora.reembedding import Reembedding
 from pgclarify.data.documents import LongDocument
 from pgclarify.database.pool import Pool, fetch, fetch_within
 from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
-from pgclarify.worker.jobs import Queue
+from pgclarify.worker.executor import RunExecutor
 
 _logger = logging.getLogger(__name__)
 
@@ -106,18 +106,18 @@ async def read_work_counts(pool: Pool) -> Mapping[str, Any]:
     return row
 
 
-async def requeue_lost_jobs(pool: Pool, queue: Queue, worker_id: int) -> None:
-    """Put jobs of dead workers, and jobs that this worker could not put back, into the queue.
+async def requeue_lost_runs(pool: Pool, executor: RunExecutor, worker_id: int) -> None:
+    """Put runs of dead workers, and runs that this worker could not put back, into the queue.
 
     Args:
         pool: The worker's connections.
-        queue: The jobs of this worker.
+        executor: The runs of this worker.
         worker_id: This worker's id.
     """
-    (row,) = await fetch(pool, "requeue_lost_jobs", worker_id=worker_id)
-    if row["jobs"]:
-        _logger.info("took over %d jobs of workers that are gone", row["jobs"])
-    await queue.settle()
+    (row,) = await fetch(pool, "requeue_lost_runs", worker_id=worker_id)
+    if row["runs"]:
+        _logger.info("put back %d runs of workers that are gone", row["runs"])
+    await executor.settle()
 
 
 async def ingest(ingestion: Ingestion, turn: asyncio.Lock) -> None:

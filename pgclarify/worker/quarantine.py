@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
-from pgclarify.errors import RunPostponed
-
 
 class Quarantine:
     """Carries out a suspect without any other work, so that a crash is attributed to the run that caused it.
@@ -30,13 +28,7 @@ class Quarantine:
 
     @contextmanager
     def beside_others(self) -> Iterator[None]:
-        """Carry out an ordinary run in the block.
-
-        Raises:
-            RunPostponed: If there is a suspect, because another worker may carry out the run meanwhile.
-        """
-        if self.has_suspect:
-            raise RunPostponed("this worker carries out another run alone")
+        """Carry out an ordinary run in the block. A worker with a suspect takes none."""
         self._others += 1
         self._has_no_other.clear()
         try:

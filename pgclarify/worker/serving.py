@@ -41,7 +41,6 @@ from pgclarify.worker.executor import RunExecutor, models_of
 from pgclarify.worker.graph import link
 from pgclarify.worker.graph_building import GraphBuilding
 from pgclarify.worker.grouping import QuestionGrouping, count_served
-from pgclarify.worker.jobs import Queue, open_queue
 from pgclarify.worker.language_models import LanguageModels, open_language_models
 from pgclarify.worker.maintenance import (
     count_terms,
@@ -54,12 +53,13 @@ from pgclarify.worker.maintenance import (
     read_work_counts,
     reembed,
     renew_statistics,
-    requeue_lost_jobs,
+    requeue_lost_runs,
     whenever,
 )
 from pgclarify.worker.monitor import Monitor
 from pgclarify.worker.quarantine import Quarantine
 from pgclarify.worker.rerank_endpoint import open_rerank_endpoint
+from pgclarify.worker.run_queue import RunQueue, listening_to
 from pgclarify.worker.sources import Sources
 from pgclarify.worker.spaces import Spaces
 
@@ -203,8 +203,9 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
             )
         )
         turn = asyncio.Lock()
+        runs = Runs(pool, presence.worker_id)
         executor = RunExecutor(
-            Runs(pool, presence.worker_id),
+            runs,
             models_of(models, embedders, world.cross_encoders, world.at_endpoint, AmbiguityClassifier.load()),
             Quarantine(turn),
             world.monitor,
@@ -213,15 +214,13 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         stack.callback(world.monitor.note_ready, is_ready=False)
         # Half as many runs as calls. Some runs always wait for the database or an embedding.
         concurrency = max(8, settings.llm_concurrency // 2)
-        queue = await stack.enter_async_context(
-            open_queue(
-                dsn,
-                executor.carry_out,
-                connections,
-                concurrency=concurrency,
-                grace=grace,
-                may_take=lambda: not executor.has_suspect,
-            )
+        queue = RunQueue(
+            runs,
+            listening_to(dsn, connections),
+            executor.carry_out,
+            concurrency=concurrency,
+            grace=grace,
+            may_take=lambda: not executor.has_suspect,
         )
         # Registered before the embedders are opened, so it is called after they are closed. Requests may end until
         # then, and each of them costs money.
@@ -259,7 +258,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
             "statistics": (lambda: renew_statistics(pool), _AFTERWARDS_SECONDS),
             "question_groups": (grouping.catch_up, _AFTERWARDS_SECONDS),
             "runs": (queue.wake, _WORK_SECONDS),
-            "jobs": (lambda: requeue_lost_jobs(pool, queue, presence.worker_id), _REQUEUE_SECONDS),
+            "lost_runs": (lambda: requeue_lost_runs(pool, executor, presence.worker_id), _REQUEUE_SECONDS),
         }
         due = {name: asyncio.Event() for name in kinds}
         maintenance = [
@@ -281,7 +280,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
                 )
             ),
         ]
-        present = asyncio.create_task(_be_present(presence, queue, embedders, on_ready), name="presence")
+        present = asyncio.create_task(_be_present(presence, embedders, on_ready), name="presence")
         serving = asyncio.create_task(queue.serve(), name="queue")
         told = asyncio.create_task(stopping.wait(), name="stopping")
         everything: list[asyncio.Task[Any]] = [present, *maintenance, serving, told]
@@ -322,15 +321,13 @@ async def _cancel(tasks: Collection[asyncio.Task[Any]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _be_present(presence: Presence, queue: Queue, embedders: Embedders, on_ready: Callable[[], None]) -> None:
+async def _be_present(presence: Presence, embedders: Embedders, on_ready: Callable[[], None]) -> None:
     """Report every few seconds which models the worker has loaded, until it does not count as alive any more.
 
     Raises:
         ServerUnavailable: When the worker does not count as alive any more.
     """
-    while queue.worker_id is None:  # noqa: ASYNC110 - the queue tells nobody when it has registered
-        await asyncio.sleep(0.01)
-    await presence.say(embedders.loaded, queue.worker_id)
+    await presence.say(embedders.loaded)
     _logger.info("worker %d is ready", presence.worker_id)
     on_ready()
     frozen: list[str] | None = None
@@ -340,7 +337,7 @@ async def _be_present(presence: Presence, queue: Queue, embedders: Embedders, on
             _freeze()
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(presence.lost), _PRESENCE_SECONDS)
-        await presence.say(embedders.loaded, queue.worker_id)
+        await presence.say(embedders.loaded)
 
 
 def _freeze() -> None:

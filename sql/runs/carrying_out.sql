@@ -26,7 +26,7 @@ declare
     v_error_code text;
     v_lock_timeout constant text := current_setting('lock_timeout');
 begin
-    -- It does not wait for the lock: an open transaction may keep it for long. The job is retried.
+    -- It does not wait for the lock: an open transaction may keep it for long. The run is tried again later.
     select run.* into v_run from pgclarify_private.run where run.run_id = start_run.run_id for update nowait;
     if not found then
         return;
@@ -34,6 +34,10 @@ begin
     if v_run.status not in ('queued', 'running') then
         -- Another transaction may have locked it when its last reply was stored, and when its attempt ended.
         perform pgclarify_private.settle_runs(array[v_run.run_id]);
+        return;
+    end if;
+    if start_run.is_alone and v_run.status = 'running' then
+        -- Another worker has taken it meanwhile.
         return;
     end if;
     -- While a document is being erased, a run could still read it. The transaction that erases may stay open for long. But a

@@ -172,50 +172,6 @@ comment on function pgclarify_private.find_reusable_runs(bigint, text, text[], j
 'prompts and version of the live workers. None without a corpus, and none if rules of ambiguity and a classifier were used, '
 'because nothing shows whether these are unchanged.';
 
-create or replace function pgclarify_private.defer_runs(run_ids bigint[], priority integer)
-returns void
-language plpgsql volatile security definer
--- procrastinate names its tables and types without a schema.
-set search_path = pgclarify_queue, pg_catalog, pg_temp
-as $$
-begin
-    perform procrastinate_defer_jobs_v1(
-        array(
-            select row(
-                'runs', 'carry_out_run', defer_runs.priority, null, null, jsonb_build_object('run_id', entered.run_id), null
-            )::procrastinate_job_to_defer_v1
-            from unnest(defer_runs.run_ids) with ordinality as entered (run_id, ordinal)
-            order by entered.ordinal
-        )
-    );
-end
-$$;
-
-comment on function pgclarify_private.defer_runs(bigint[], integer) is 'Queue one job for each run; higher priority first.';
-
-create or replace function pgclarify_private.waited_for_priority()
-returns integer
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select 10;
-end;
-
-comment on function pgclarify_private.waited_for_priority() is
-'The priority of a run that a caller waits for. Workers reserve room for such runs, and make their calls first.';
-grant execute on function pgclarify_private.waited_for_priority() to pgclarify_worker;
-
-create or replace function pgclarify_private.single_priority()
-returns integer
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select 5;
-end;
-
-comment on function pgclarify_private.single_priority() is
-'The priority of a run that was submitted alone. It goes before the runs of a batch, which have priority 0.';
-
 create or replace function pgclarify_private.count_questions(operation text, settings jsonb, question text)
 returns integer
 language sql immutable parallel safe
@@ -253,13 +209,22 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_priority constant integer := case
+        when cardinality(enter_runs.questions) > 1 then 0
+        -- One run of many questions keeps a worker as busy as many runs.
+        when pgclarify_private.count_questions(enter_runs.operation, enter_runs.settings, enter_runs.questions[1]) > 1 then 0
+        -- A call that waits for one answer goes first: a person is waiting, and a batch has many questions.
+        when enter_runs.call_id is not null then pgclarify_private.waited_for_priority()
+        -- It also goes before one submitted question, because a program may submit any number of them one by one.
+        else pgclarify_private.single_priority()
+    end;
     v_run_ids bigint[];
 begin
     with entered as (
         insert into pgclarify_private.run
         (
             operation, corpus_id, corpus_name, question, settings, history, parent_run_id, requested_by, requested_by_oid,
-            reuse_key, call_id, is_counted
+            reuse_key, call_id, is_counted, priority
         )
         select
             enter_runs.operation, corpus.corpus_id, corpus.name, asked.question, given.settings - 'history',
@@ -269,7 +234,7 @@ begin
                 enter_runs.operation, corpus.corpus_id, asked.question, given.settings, enter_runs.requester,
                 enter_runs.roles
             ),
-            enter_runs.call_id, pgclarify_private.counts_questions()
+            enter_runs.call_id, pgclarify_private.counts_questions(), v_priority
         from unnest(enter_runs.questions) with ordinality as asked (question, ordinal)
         left join pgclarify_private.corpus on corpus.corpus_id = enter_runs.corpus_id
         cross join lateral (
@@ -287,25 +252,12 @@ begin
         returning run.run_id
     )
     select array_agg(entered.run_id order by entered.run_id) into v_run_ids from entered;
-    perform pgclarify_private.defer_runs(
-        v_run_ids,
-        case
-            when cardinality(v_run_ids) > 1 then 0
-            -- One run of many questions keeps a worker as busy as many runs.
-            when pgclarify_private.count_questions(
-                enter_runs.operation, enter_runs.settings, enter_runs.questions[1]
-            ) > 1 then 0
-            -- A call that waits for one answer goes first: a person is waiting, and a batch has many questions.
-            when enter_runs.call_id is not null then pgclarify_private.waited_for_priority()
-            -- It also goes before one submitted question, because a program may submit any number of them one by one.
-            else pgclarify_private.single_priority()
-        end
-    );
+    perform pgclarify_private.notify_workers();
     return v_run_ids;
 end
 $$;
 
 comment on function pgclarify_private.enter_runs(name, name[], text, bigint, text[], jsonb, bigint, uuid) is
-'Enter one queued run for each question, with its job, and return their ids in the order of the questions. corpus_id: null '
+'Enter one queued run for each question, and return their ids in the order of the questions. corpus_id: null '
 'for a question without a corpus. settings: with the history, as in with_history. For many questions of detect_ambiguity, it '
 'adds the number of "questions".';

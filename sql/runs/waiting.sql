@@ -15,35 +15,6 @@ end
 $$;
 
 comment on function pgclarify_private.unfinished_runs(bigint[]) is 'Those of the given runs that are not over.';
-grant execute on function pgclarify_private.unfinished_runs(bigint[]) to pgclarify_worker;
-
-create or replace function pgclarify_private.drop_jobs(run_ids bigint[])
-returns void
-language plpgsql volatile
-set search_path = pg_catalog, pg_temp
--- Jobs have no index over their runs. With a plan for few runs, each job would be compared with each run.
-set enable_nestloop = off
-as $$
-declare
-    v_job_ids constant bigint[] := array(
-        select job.id
-        from pgclarify_queue.procrastinate_jobs as job
-        where job.status = 'todo'
-            and exists (
-                select
-                from unnest(drop_jobs.run_ids) as ended (run_id)
-                where ended.run_id = (job.args ->> 'run_id')::bigint
-            )
-        -- A worker that takes one at this moment finds that its run is over.
-        for update of job skip locked
-    );
-begin
-    delete from pgclarify_queue.procrastinate_jobs as job where job.id = any(v_job_ids);
-end
-$$;
-
-comment on function pgclarify_private.drop_jobs(bigint[]) is
-'Remove the queued jobs of runs that are over. It reads all queued jobs.';
 
 create or replace function pgclarify_private.cancel_runs(run_ids bigint[])
 returns integer
@@ -53,8 +24,6 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$
 declare
-    -- Workers remove the jobs of fewer runs in less time than it takes to read the whole queue.
-    v_many constant integer := 100;
     v_queued bigint[];
     v_started bigint[];
 begin
@@ -91,9 +60,6 @@ begin
         set status = 'cancelled', finished_at = clock_timestamp()
         where run.run_id = any(v_started);
         perform pgclarify_private.settle_runs(v_started);
-    end if;
-    if cardinality(v_queued) >= v_many then
-        perform pgclarify_private.drop_jobs(v_queued);
     end if;
     return cardinality(v_queued) + cardinality(v_started);
 end

@@ -58,26 +58,6 @@ end;
 comment on function pgclarify_private.watch_locks() is
 'The runs that sessions wait for, as watch_run notes them; they may be over.';
 
-create or replace function pgclarify_private.set_priority(job_ids bigint[], old_priority integer, new_priority integer)
-returns void
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    update pgclarify_queue.procrastinate_jobs as job
-    set priority = set_priority.new_priority
-    where job.id = any(array(
-        select waiting.id
-        from pgclarify_queue.procrastinate_jobs as waiting
-        where waiting.id = any(set_priority.job_ids)
-            and waiting.status = 'todo'
-            and waiting.priority = set_priority.old_priority
-        for update skip locked
-    ));
-end;
-
-comment on function pgclarify_private.set_priority(bigint[], integer, integer) is
-'Change the priority of queued jobs that have the old one, except those that another transaction has locked.';
-
 create or replace function pgclarify_private.follow_watchers(run_ids bigint[])
 returns bigint[]
 language plpgsql volatile security definer
@@ -86,7 +66,7 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$
 declare
-    -- The most jobs that one call reads or changes.
+    -- The most runs that one call reads or changes.
     v_most constant integer := 10000;
     -- One for each session, also if a role takes such locks by itself.
     v_locked constant bigint[] := array(
@@ -97,48 +77,28 @@ declare
         from pgclarify_private.run
         where run.run_id = any(v_locked) and run.status in ('queued', 'running')
     );
-    -- Runs with a queued job that goes first already.
-    v_raised bigint[];
-    -- A list, because a plan that joins jobs with jobs may compare each with each.
-    v_job_ids bigint[];
+    v_changed bigint[];
 begin
-    -- Only jobs of the queue change. Take none that a worker takes at the moment. A worker that looks for jobs at this moment
-    -- skips the job; it finds the job when it next asks for due work.
-    select
-        coalesce(array_agg(first.run_id), '{}'),
-        coalesce(array_agg(first.id) filter (where first.run_id <> all(v_watched)), '{}')
-    into v_raised, v_job_ids
-    from (
-        select waiting.id, (waiting.args ->> 'run_id')::bigint as run_id
-        from pgclarify_queue.procrastinate_jobs as waiting
-        where waiting.status = 'todo' and waiting.priority = pgclarify_private.waited_for_priority()
-        order by waiting.id
-        limit v_most
-    ) as first;
-    perform pgclarify_private.set_priority(
-        v_job_ids, pgclarify_private.waited_for_priority(), pgclarify_private.single_priority()
-    );
-    -- Jobs have no index over their runs, so look through those that were submitted last. Most callers wait for such a run.
-    if exists (
-        select
+    -- Take none that a worker takes at the moment. A worker that looks for runs at this moment skips the run; it finds the run
+    -- when it next asks for due work.
+    v_changed := array(
+        select run.run_id
         from pgclarify_private.run
-        where run.run_id = any(v_watched) and run.status = 'queued' and run.run_id <> all(v_raised)
-    ) then
-        v_job_ids := array(
-            select latest.id
-            from (
-                select waiting.id, (waiting.args ->> 'run_id')::bigint as run_id
-                from pgclarify_queue.procrastinate_jobs as waiting
-                where waiting.status = 'todo' and waiting.priority = pgclarify_private.single_priority()
-                order by waiting.id desc
-                limit v_most
-            ) as latest
-            where latest.run_id = any(v_watched)
-        );
-        perform pgclarify_private.set_priority(
-            v_job_ids, pgclarify_private.single_priority(), pgclarify_private.waited_for_priority()
-        );
-    end if;
+        where run.run_id = any(v_watched) and run.status = 'queued' and run.priority = pgclarify_private.single_priority()
+        for no key update skip locked
+    );
+    update pgclarify_private.run set priority = pgclarify_private.waited_for_priority() where run.run_id = any(v_changed);
+    v_changed := array(
+        select run.run_id
+        from pgclarify_private.run
+        where run.status = 'queued'
+            and run.priority = pgclarify_private.waited_for_priority()
+            and run.run_id <> all(v_watched)
+        order by run.run_id
+        limit v_most
+        for no key update skip locked
+    );
+    update pgclarify_private.run set priority = pgclarify_private.single_priority() where run.run_id = any(v_changed);
     return array(select unnest(follow_watchers.run_ids) intersect select unnest(v_watched));
 end
 $$;

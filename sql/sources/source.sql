@@ -110,7 +110,7 @@ begin
             'Attach the table behind it; or keep a table in step with it, and attach that.';
         return;
     end if;
-    if v_schema in ('pg_catalog', 'information_schema', 'pg_toast', 'pgclarify', 'pgclarify_queue') then
+    if v_schema in ('pg_catalog', 'information_schema', 'pg_toast', 'pgclarify', 'pgclarify_private') then
         return query select
             'wrong_object_type',
             format('"%s" is not a table of yours', v_name),

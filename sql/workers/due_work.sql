@@ -50,17 +50,10 @@ begin atomic
                         and run.operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers')
                 ) then 'question_groups' end,
                 case when exists (
-                    select from pgclarify_queue.procrastinate_jobs as job
-                    where job.status = 'todo' and (job.scheduled_at is null or job.scheduled_at <= now())
+                    select from pgclarify_private.run
+                    where run.status = 'queued' and (run.due_at is null or run.due_at <= now())
                 ) then 'runs' end,
-                case when exists (
-                    select from pgclarify_queue.procrastinate_jobs as job where job.status = 'doing'
-                ) or exists (
-                    select from pgclarify_queue.procrastinate_jobs as job where job.status = 'failed'
-                ) or exists (
-                    -- Its job may no longer exist.
-                    select from pgclarify_private.run where run.status = 'running'
-                ) then 'jobs' end
+                case when exists (select from pgclarify_private.run where run.status = 'running') then 'lost_runs' end
             ],
             null
         );

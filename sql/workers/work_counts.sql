@@ -1,5 +1,5 @@
 -- How much work waits: metrics of the whole database that a worker reports to Prometheus. A scrape is one call of this
--- function, so it reads counters and indexes, and of the tables only the jobs that wait: a million of them take it some
+-- function, so it reads counters and indexes, and of the tables only the runs that wait: a million of them take it some
 -- tenths of a second.
 
 create or replace function pgclarify_private.work_counts()
@@ -21,32 +21,21 @@ returns table (
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    with job as materialized (
+    with queued as materialized (
         select
             count(*) filter (where not due.is_delayed and due.is_waited_for) as waited_for,
             count(*) filter (where not due.is_delayed and not due.is_waited_for) as in_background,
             count(*) filter (where due.is_delayed) as delayed,
             -- With those that are put back again and again: they wait, too.
-            min(waiting.id) filter (where due.is_waited_for) as oldest_waited_for_id,
-            min(waiting.id) filter (where not due.is_waited_for) as oldest_in_background_id
-        from pgclarify_queue.procrastinate_jobs as waiting
+            min(run.created_at) filter (where due.is_waited_for) as oldest_waited_for,
+            min(run.created_at) filter (where not due.is_waited_for) as oldest_in_background
+        from pgclarify_private.run
         cross join lateral (
             select
-                coalesce(waiting.scheduled_at > now(), false) as is_delayed,
-                waiting.priority >= pgclarify_private.waited_for_priority() as is_waited_for
+                coalesce(run.due_at > now(), false) as is_delayed,
+                run.priority >= pgclarify_private.waited_for_priority() as is_waited_for
         ) as due
-        where waiting.status = 'todo'
-    ),
-    oldest as materialized (
-        select
-            extract(epoch from clock_timestamp() - min(run.created_at) filter (where found.id = job.oldest_waited_for_id))
-            as waited_for,
-            extract(epoch from clock_timestamp() - min(run.created_at) filter (where found.id = job.oldest_in_background_id))
-            as in_background
-        from job
-        inner join pgclarify_queue.procrastinate_jobs as found
-            on found.id in (job.oldest_waited_for_id, job.oldest_in_background_id)
-        inner join pgclarify_private.run on run.run_id = (found.args ->> 'run_id')::bigint
+        where run.status = 'queued'
     ),
     counted as materialized (
         select
@@ -87,24 +76,19 @@ begin atomic
     )
     select
         (select count(*) from pgclarify_private.serving_workers()),
-        job.waited_for,
-        job.in_background,
-        job.delayed,
-        (
-            -- The same condition as the partial index.
-            select count(*) from pgclarify_queue.procrastinate_jobs as taken
-            where taken.status = 'doing' and taken.worker_id is not null
-        ),
-        coalesce(oldest.waited_for, 0)::double precision,
-        coalesce(oldest.in_background, 0)::double precision,
+        queued.waited_for,
+        queued.in_background,
+        queued.delayed,
+        (select count(*) from pgclarify_private.run where run.status = 'running'),
+        coalesce(extract(epoch from clock_timestamp() - queued.oldest_waited_for), 0)::double precision,
+        coalesce(extract(epoch from clock_timestamp() - queued.oldest_in_background), 0)::double precision,
         counted.pending,
         counted.pending_passages,
         counted.failed,
         coalesce(counted.lag, 0)::double precision,
         counted.unlinked,
         (select count(*) from pgclarify_private.source where source.state = 'failed')
-    from job
-    cross join oldest
+    from queued
     cross join counted;
 end;
 

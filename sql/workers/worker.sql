@@ -85,9 +85,7 @@ grant execute on function pgclarify_private.register_worker(
     text, integer, text, text, text, text, boolean, interval
 ) to pgclarify_worker;
 
-create or replace function pgclarify_private.note_heartbeat(
-    worker_id bigint, embedding_models text[], queue_worker_id bigint
-)
+create or replace function pgclarify_private.note_heartbeat(worker_id bigint, embedding_models text[])
 returns boolean
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -96,8 +94,7 @@ begin atomic
         update pgclarify_private.worker
         set
             seen_at = clock_timestamp(),
-            embedding_models = note_heartbeat.embedding_models,
-            queue_worker_id = coalesce(note_heartbeat.queue_worker_id, worker.queue_worker_id)
+            embedding_models = note_heartbeat.embedding_models
         where
             worker.worker_id = note_heartbeat.worker_id
             and (
@@ -112,10 +109,10 @@ begin atomic
     select count(*) > 0 from seen;
 end;
 
-comment on function pgclarify_private.note_heartbeat(bigint, text[], bigint) is
+comment on function pgclarify_private.note_heartbeat(bigint, text[]) is
 'The heartbeat of a worker, and the models that it has loaded. False if the lease has expired and another worker is alive: '
 'then the worker stays dead, and must register again.';
-grant execute on function pgclarify_private.note_heartbeat(bigint, text[], bigint) to pgclarify_worker;
+grant execute on function pgclarify_private.note_heartbeat(bigint, text[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.worker_statuses()
 returns table (

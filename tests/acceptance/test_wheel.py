@@ -26,7 +26,6 @@ OF_EXTRAS = (
     "onnxruntime",
     "pgclarify_minilm",
     "pgvector",
-    "procrastinate",
     "semantic_text_splitter",
     "sentence_transformers",
     "sqlalchemy",

@@ -8,11 +8,7 @@ import pytest
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 
 MANY = 20_000
-JOBS = """
-    insert into pgclarify_queue.procrastinate_jobs (queue_name, task_name, priority, status, args)
-    select 'runs', 'carry_out_run', %s, %s, jsonb_build_object('run_id', 1000000 + number)
-    from generate_series(1, %s) as number
-"""
+ENTER = "select pgclarify.submit_many('clarify', array(select 'q ' || i from generate_series(1, %s) as i))"
 
 
 @pytest.fixture
@@ -34,36 +30,40 @@ def test_watchers_are_followed_in_a_long_queue(connection: Connection, alice: Co
     for _ in range(7):
         alice.execute("select from pgclarify.wait(array[%s]::bigint[], '1 ms')", [first])
         worker.send("follow_watchers", run_ids=[])
-    connection.execute(JOBS, [5, "todo", MANY])
+    scalar(alice, ENTER, MANY)
+    connection.execute("update pgclarify_private.run set priority = pgclarify_private.single_priority()")
     last = scalar(alice, "select pgclarify.submit('clarify', 'two')")
     alice.execute("select from pgclarify.wait(array[%s]::bigint[], '1 ms')", [last])
     (row,) = worker.send("follow_watchers", run_ids=[first, last])
     assert row["waited_for"] == [last]
-    (job,) = worker.send("take_job", worker_id=None, only_waited_for=True)
-    assert job["args"] == {"run_id": last}
+    (taken,) = worker.send("take_run", worker_id=worker.worker_id, only_waited_for=True)
+    assert taken["run_id"] == last
 
 
-def test_failed_jobs_are_cleared_in_batches(connection: Connection, worker: HandWorker) -> None:
+def test_runs_of_a_dead_worker_are_put_back_in_batches(
+    connection: Connection, alice: Connection, worker: HandWorker, hire: Hire
+) -> None:
+    dead = hire()
     for _ in range(7):
-        worker.send("requeue_lost_jobs", worker_id=worker.worker_id)
-    connection.execute(JOBS, [0, "failed", MANY])
-    worker.send("requeue_lost_jobs", worker_id=worker.worker_id)
-    left = scalar(connection, "select count(*) from pgclarify_queue.procrastinate_jobs")
-    assert MANY - 1000 <= left < MANY
+        worker.send("requeue_lost_runs", worker_id=worker.worker_id)
+    scalar(alice, ENTER, MANY)
+    connection.execute(
+        "update pgclarify_private.run set status = 'running', worker_id = %s, started_at = now()", [dead.worker_id]
+    )
+    dead.die()
+    assert worker.send("requeue_lost_runs", worker_id=worker.worker_id) == [{"runs": 1000}]
+    assert scalar(connection, "select count(*) from pgclarify_private.run where status = 'queued'") == 1000
 
 
-def test_a_long_batch_is_cancelled_with_its_jobs(connection: Connection, alice: Connection) -> None:
+def test_a_long_batch_is_cancelled(connection: Connection, alice: Connection) -> None:
     for _ in range(7):
         alice.execute("select pgclarify.cancel('{}')")
-    run_ids = scalar(
-        alice, "select pgclarify.submit_many('clarify', array(select 'q ' || i from generate_series(1, %s) as i))", MANY
-    )
+    run_ids = scalar(alice, ENTER, MANY)
     alice.execute("set statement_timeout = '10s'")
     assert scalar(alice, "select pgclarify.cancel(%s)", run_ids) == MANY
     assert scalar(alice, "select pgclarify.cancel(%s)", run_ids) == 0
     ended = "select status, cost_usd, count(*) from pgclarify_private.run group by status, cost_usd"
     assert connection.execute(ended).fetchall() == [("cancelled", 0, MANY)]
-    assert scalar(connection, "select count(*) from pgclarify_queue.procrastinate_jobs") == 0
 
 
 def test_runs_of_somebody_else_are_cancelled_neither_alone_nor_among_others(

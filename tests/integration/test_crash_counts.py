@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
@@ -25,25 +23,11 @@ class Fleet:
         questions = [f"rental cars {number}" for number in range(count)]
         return list(scalar(self._connection, "select pgclarify.submit_many('clarify', %s)", questions))
 
-    def take(self, run_ids: Sequence[int]) -> None:
-        """Have the worker take the jobs of runs."""
-        queue_worker_id = scalar(
-            self._connection, "select worker_id from pgclarify_queue.procrastinate_register_worker_v1()"
-        )
-        self.worker.send(
-            "note_heartbeat", worker_id=self.worker.worker_id, embedding_models=[], queue_worker_id=queue_worker_id
-        )
-        self._connection.execute(
-            "update pgclarify_queue.procrastinate_jobs set status = 'doing', worker_id = %s"
-            " where (args ->> 'run_id')::bigint = any(%s)",
-            [queue_worker_id, list(run_ids)],
-        )
-
     def crash(self) -> None:
-        """Kill the worker, and let another one take over its jobs."""
+        """Kill the worker, and let another one put its runs back."""
         self.worker.die()
         self.worker = self._hire()
-        self.worker.send("requeue_lost_jobs", worker_id=self.worker.worker_id)
+        self.worker.send("requeue_lost_runs", worker_id=self.worker.worker_id)
 
     def crashes(self, run_id: int) -> int:
         return int(scalar(self._connection, "select crashes from pgclarify.run where run_id = %s", run_id))
@@ -69,15 +53,11 @@ def test_a_run_that_is_put_back_is_no_suspect(fleet: Fleet) -> None:
 
 
 def test_only_a_run_that_was_under_way_counts_a_crash(fleet: Fleet) -> None:
-    started, fetched, waiting = fleet.submit(3)
-    fleet.take([started, fetched])
+    started, waiting = fleet.submit(2)
     fleet.worker.start(started)
     fleet.crash()
-    assert [fleet.crashes(run_id) for run_id in (started, fetched, waiting)] == [1, 0, 0]
+    assert [fleet.crashes(run_id) for run_id in (started, waiting)] == [1, 0]
     assert fleet.status(started) == "queued"
-
-    # Fetched by the next worker, which is killed before it begins.
-    fleet.take([started])
     fleet.crash()
     assert fleet.crashes(started) == 1
 
@@ -86,15 +66,12 @@ def test_runs_that_workers_are_lost_with_are_carried_out_alone_and_one_fails(fle
     run_ids = fleet.submit(5)
     poison, *healthy = run_ids
     for _ in range(ALONE_FROM):
-        fleet.take(run_ids)
         assert not any(fleet.must_be_alone(run_id) for run_id in run_ids)
         fleet.crash()
 
-    fleet.take(run_ids)
     assert all(fleet.must_be_alone(run_id) for run_id in run_ids)
     assert [fleet.status(run_id) for run_id in run_ids] == ["queued"] * 5
     for _ in range(MOST_CRASHES - ALONE_FROM):
-        fleet.take(run_ids)
         assert fleet.worker.start(poison, is_alone=True) is not None
         fleet.crash()
         assert [fleet.crashes(run_id) for run_id in healthy] == [ALONE_FROM] * 4
@@ -111,13 +88,11 @@ def test_runs_that_workers_are_lost_with_are_carried_out_alone_and_one_fails(fle
 def test_an_attempt_that_has_stored_a_reply_counts_none(fleet: Fleet) -> None:
     (run_id,) = fleet.submit(1)
     for number in range(MOST_CRASHES + 1):
-        fleet.take([run_id])
         assert fleet.worker.start(run_id) is not None
         store(fleet.worker, run_id, f"reply {number}")
         fleet.crash()
         assert fleet.crashes(run_id) == 0
     # No progress: an earlier attempt had stored these replies.
-    fleet.take([run_id])
     assert fleet.worker.start(run_id) is not None
     fleet.crash()
     assert fleet.crashes(run_id) == 1
@@ -130,11 +105,10 @@ def store(worker: HandWorker, run_id: int, text: str) -> None:
 
 def test_a_run_that_another_session_holds_is_counted_later(connection: Connection, fleet: Fleet, hire: Hire) -> None:
     (run_id,) = fleet.submit(1)
-    fleet.take([run_id])
     fleet.worker.start(run_id)
     with connection.transaction():
         connection.execute("select from pgclarify_private.run where run_id = %s for update", [run_id])
         fleet.crash()
     assert fleet.crashes(run_id) == 0
-    fleet.worker.send("requeue_lost_jobs", worker_id=fleet.worker.worker_id)
+    fleet.worker.send("requeue_lost_runs", worker_id=fleet.worker.worker_id)
     assert fleet.crashes(run_id) == 1

@@ -1,4 +1,4 @@
-"""Runs that would otherwise hang: their job failed or vanished, their worker died, or another session locks them."""
+"""Runs that would otherwise hang: they were put back, their worker died, or another session locks them."""
 
 from __future__ import annotations
 
@@ -20,76 +20,76 @@ def worker_and_run(connection: Connection, hire: Hire) -> Iterator[tuple[object,
     yield worker, scalar(connection, "select pgclarify.submit('clarify', 'rental cars')")
 
 
-def job_states(connection: Connection) -> list[str]:
-    rows = connection.execute("select status::text from pgclarify_queue.procrastinate_jobs order by id").fetchall()
-    return [row[0] for row in rows]
-
-
 def requeue(worker) -> int:
-    return int(worker.send("requeue_lost_jobs", worker_id=worker.worker_id)[0]["jobs"])
+    return int(worker.send("requeue_lost_runs", worker_id=worker.worker_id)[0]["runs"])
 
 
-def test_a_failed_job_of_a_run_that_is_not_over_is_tried_again(connection, worker_and_run):
-    worker, run_id = worker_and_run
-    connection.execute("update pgclarify_queue.procrastinate_jobs set status = 'failed'")
-
-    assert requeue(worker) == 1
-    assert job_states(connection) == ["todo"]
-    assert worker.start(run_id) is not None
-
-
-def test_a_failed_job_waits_while_somebody_living_carries_the_run_out(connection, worker_and_run):
+@pytest.mark.parametrize("pause", [None, timedelta(hours=1)])
+def test_a_run_that_is_put_back_waits_by_the_clock_of_the_database(connection, worker_and_run, pause):
     worker, run_id = worker_and_run
     worker.start(run_id)
-    connection.execute("update pgclarify_queue.procrastinate_jobs set status = 'failed'")
-
-    assert requeue(worker) == 0
-    assert job_states(connection) == ["failed"]
-
-
-@pytest.mark.parametrize("pause_seconds", [None, 3600.0])
-def test_a_job_that_is_put_back_waits_by_the_clock_of_the_database(connection, worker_and_run, pause_seconds):
-    worker, _ = worker_and_run
-    registered = "insert into pgclarify_queue.procrastinate_workers default values returning id"
-    queue_worker_id = scalar(connection, registered)
-    (job,) = worker.send("take_job", worker_id=queue_worker_id, only_waited_for=False)
-    own = {"job_id": job["id"], "worker_id": queue_worker_id, "attempts": job["attempts"]}
-    worker.send("retry_own_job", **own, pause_seconds=pause_seconds)
-    assert job_states(connection) == ["todo"]
-    due_in = "select scheduled_at - now() from pgclarify_queue.procrastinate_jobs"
-    if pause_seconds is None:
-        assert scalar(connection, due_in) is None
+    worker.send("put_back_run", run_id=run_id, attempt=1, pause=pause)
+    status, due_in = connection.execute("select status, due_at - now() from pgclarify_private.run").fetchone()
+    assert status == "queued"
+    if pause is None:
+        assert due_in is None
+        assert take(worker)["attempt"] == 2
     else:
-        assert timedelta(minutes=50) < scalar(connection, due_in) <= timedelta(hours=1)
+        assert timedelta(minutes=50) < due_in <= timedelta(hours=1)
+        assert take(worker) is None
 
 
-def test_a_failed_job_of_a_run_that_is_over_is_removed(connection, worker_and_run):
+def take(worker):
+    rows = worker.send("take_run", worker_id=worker.worker_id, only_waited_for=False)
+    return rows[0] if rows else None
+
+
+def test_a_run_of_a_dead_worker_is_put_back(connection, worker_and_run, hire):
     worker, run_id = worker_and_run
-    worker.answer(run_id)
-    connection.execute("update pgclarify_queue.procrastinate_jobs set status = 'failed'")
-
-    assert requeue(worker) == 0
-    assert job_states(connection) == []
-
-
-def test_a_run_of_a_dead_worker_without_a_job_gets_one(connection, worker_and_run, hire):
-    worker, run_id = worker_and_run
-    worker.start(run_id)
-    connection.execute("delete from pgclarify_queue.procrastinate_jobs")
-    connection.execute("update pgclarify_private.run set started_at = now() - interval '1 hour'")
+    assert take(worker)["run_id"] == run_id
     other = hire()
     assert requeue(other) == 0
     worker.die()
 
     assert requeue(other) == 1
-    # It goes before the runs of a batch.
-    assert connection.execute(
-        "select status::text, priority = pgclarify_private.single_priority() from pgclarify_queue.procrastinate_jobs"
-    ).fetchall() == [("todo", True)]
     assert requeue(other) == 0
-    started = other.start(run_id)
-    assert started is not None
-    assert started["attempt"] == 2
+    assert take(other)["attempt"] == 2
+
+
+def test_a_run_that_cannot_be_started_delays_no_other(connection, connect: Connect, worker_and_run):
+    worker, run_id = worker_and_run
+    with closing(connect()) as other, other.transaction():
+        other.execute("select from pgclarify_private.corpus for update")
+        refused = take(worker)
+        assert (refused["run_id"], refused["attempt"]) == (run_id, None)
+        assert refused["refusal"]
+        assert take(worker) is None
+    wait = scalar(
+        connection, "select due_at - now() from pgclarify_private.run where status = 'queued' and attempt = 0"
+    )
+    assert timedelta(0) < wait < timedelta(seconds=6)
+
+
+def test_a_worker_that_counts_as_dead_takes_no_run_and_delays_none(connection, worker_and_run):
+    worker, _ = worker_and_run
+    connection.execute("update pgclarify_private.worker set seen_at = seen_at - interval '2 days'")
+    with pytest.raises(psycopg.errors.LockNotAvailable):
+        take(worker)
+    assert scalar(connection, "select due_at is null and status = 'queued' from pgclarify_private.run")
+
+
+def test_a_run_that_must_be_alone_is_left_to_the_worker_that_found_it(connection, worker_and_run, hire):
+    worker, run_id = worker_and_run
+    connection.execute("update pgclarify_private.run set crashes = 2")
+    other = hire()
+    found = take(worker)
+    assert (found["run_id"], found["must_be_alone"]) == (run_id, True)
+    assert take(other) is None
+    connection.execute("update pgclarify_private.run set due_at = now()")
+    assert take(other)["must_be_alone"]
+    assert worker.start(run_id, is_alone=True) is not None
+    assert other.start(run_id, is_alone=True) is None
+    worker.finish(run_id)
 
 
 def test_a_run_that_somebody_holds_is_not_waited_for(connection, connect: Connect, worker_and_run):

@@ -107,21 +107,16 @@ def test_work_is_due_for_each_state_of_a_run(connection: Connection, hire: Hire)
     worker.open_spaces()
     run_id = scalar(connection, "select pgclarify.submit('clarify', 'cars', 'insurance')")
     assert due(worker) == {"runs"}
-    connection.execute("update pgclarify_queue.procrastinate_jobs set scheduled_at = now() + interval '1 minute'")
-    assert due(worker) == set(), "its job was put back, and is not due yet"
-    connection.execute("update pgclarify_queue.procrastinate_jobs set status = 'doing'")
-    assert due(worker) == {"jobs"}
-
-    connection.execute("delete from pgclarify_queue.procrastinate_jobs")
-    assert due(worker) == set()
+    connection.execute("update pgclarify_private.run set due_at = now() + interval '1 minute'")
+    assert due(worker) == set(), "it was put back, and is not due yet"
     worker.start(run_id)
-    assert due(worker) == {"jobs"}, "its job may be missing"
+    assert due(worker) == {"lost_runs"}, "its worker may be dead"
 
     worker.finish(run_id)
     assert due(worker) == {"question_groups"}
 
     connection.execute("select pgclarify.submit('clarify', 'cars', 'insurance')")
-    assert due(worker) == {"question_groups", "served_answers"}, "no job is due"
+    assert due(worker) == {"question_groups", "served_answers"}, "no run is due"
 
 
 def test_serving_knows_every_name() -> None:

@@ -60,7 +60,7 @@ def test_a_failed_install_leaves_nothing(make_database: Callable[..., str]) -> N
         assert connection.execute("select count(*) from pg_extension where extname = 'vector'").fetchone() == (0,)
 
 
-@pytest.mark.parametrize("schema", ["pgclarify", "pgclarify_queue"])
+@pytest.mark.parametrize("schema", ["pgclarify", "pgclarify_private"])
 def test_a_schema_of_somebody_else_is_not_moved_into(
     make_role: Callable[..., str], make_database: Callable[..., str], schema: str
 ) -> None:

@@ -35,25 +35,16 @@ def fall_silent(connection: Connection, worker: HandWorker) -> None:
 
 
 def see(worker: HandWorker) -> bool:
-    (row,) = worker.send("note_heartbeat", worker_id=worker.worker_id, embedding_models=[], queue_worker_id=None)
+    (row,) = worker.send("note_heartbeat", worker_id=worker.worker_id, embedding_models=[])
     return bool(row["is_alive"])
 
 
 def requeue(worker: HandWorker) -> int:
-    return int(worker.send("requeue_lost_jobs", worker_id=worker.worker_id)[0]["jobs"])
+    return int(worker.send("requeue_lost_runs", worker_id=worker.worker_id)[0]["runs"])
 
 
-def take_job(connection: Connection, worker: HandWorker) -> None:
-    """Let the worker take the job of the only run."""
-    queue_worker_id = scalar(connection, "select worker_id from pgclarify_queue.procrastinate_register_worker_v1()")
-    worker.send("note_heartbeat", worker_id=worker.worker_id, embedding_models=[], queue_worker_id=queue_worker_id)
-    connection.execute(
-        "update pgclarify_queue.procrastinate_jobs set status = 'doing', worker_id = %s", [queue_worker_id]
-    )
-
-
-def state_of_job(connection: Connection) -> str:
-    return str(scalar(connection, "select status from pgclarify_queue.procrastinate_jobs"))
+def status(connection: Connection) -> str:
+    return str(scalar(connection, "select status from pgclarify_private.run"))
 
 
 @pytest.mark.parametrize("how", ["silent", "killed"])
@@ -111,14 +102,13 @@ def test_a_silent_worker_stays_dead_where_another_lives(connection: Connection, 
 
 def test_the_only_worker_goes_on_after_it_slept(connection: Connection, worker: HandWorker, run_id: int) -> None:
     worker.start(run_id)
-    take_job(connection, worker)
     fall_silent(connection, worker)
 
     # Otherwise it would treat its own runs as those of a dead worker.
     assert requeue(worker) == 0
     assert see(worker)
     assert requeue(worker) == 0
-    assert state_of_job(connection) == "doing"
+    assert status(connection) == "running"
     worker.finish(run_id)
 
 
@@ -126,13 +116,12 @@ def test_a_silent_worker_loses_its_runs_and_writes_nothing(
     connection: Connection, worker: HandWorker, hire: Hire, run_id: int
 ) -> None:
     worker.start(run_id)
-    take_job(connection, worker)
     other = hire()
     assert requeue(other) == 0
     fall_silent(connection, worker)
 
     assert requeue(other) == 1
-    assert state_of_job(connection) == "todo"
+    assert status(connection) == "queued"
     # Before another has started it, and after.
     for attempt in (1, 2):
         with pytest.raises(psycopg.Error) as refused:
@@ -164,38 +153,32 @@ def test_a_run_that_was_cancelled_is_not_begun(connection: Connection, worker: H
     assert scalar(connection, "select status from pgclarify.run") == "cancelled"
 
 
-def test_the_queues_own_heartbeat_decides_nothing(
+def test_only_the_attempt_that_has_a_run_puts_it_back(
     connection: Connection, worker: HandWorker, hire: Hire, run_id: int
 ) -> None:
     worker.start(run_id)
-    take_job(connection, worker)
-    connection.execute("update pgclarify_queue.procrastinate_workers set last_heartbeat = now() - interval '1 hour'")
-
-    assert requeue(hire()) == 0
-    assert state_of_job(connection) == "doing"
-
-
-@pytest.mark.parametrize("statement", ["end_own_job", "retry_own_job"])
-def test_only_who_has_a_job_ends_it_or_puts_it_back(
-    connection: Connection, worker: HandWorker, hire: Hire, run_id: int, statement: str
-) -> None:
-    take_job(connection, worker)
-    row = connection.execute("select id, worker_id, attempts from pgclarify_queue.procrastinate_jobs").fetchone()
-    assert row is not None
-    given = dict(zip(("job_id", "worker_id", "attempts"), row, strict=True))
-    given |= {"status": "failed", "delete_job": False} if statement == "end_own_job" else {"pause_seconds": None}
     other = hire()
-    take_job(connection, other)
-    other.connection.execute("set search_path = pgclarify_queue")
-    worker.connection.execute("set search_path = pgclarify_queue")
+    fall_silent(connection, worker)
+    assert requeue(other) == 1
+    assert other.start(run_id) is not None
 
-    worker.send(statement, **given)
-    assert state_of_job(connection) == "doing"
-    given["worker_id"] = scalar(connection, "select worker_id from pgclarify_queue.procrastinate_jobs")
-    other.send(statement, **given | {"attempts": given["attempts"] + 1})
-    assert state_of_job(connection) == "doing"
-    other.send(statement, **given)
-    assert state_of_job(connection) == ("failed" if statement == "end_own_job" else "todo")
+    worker.send("put_back_run", run_id=run_id, attempt=1, pause=None)
+    assert status(connection) == "running"
+    other.send("put_back_run", run_id=run_id, attempt=2, pause=None)
+    assert status(connection) == "queued"
+
+
+def test_a_run_that_another_session_has_locked_is_put_back_later(
+    connection: Connection, connect: Connect, worker: HandWorker, run_id: int
+) -> None:
+    worker.start(run_id)
+    with closing(connect()) as other, other.transaction():
+        other.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            worker.send("put_back_run", run_id=run_id, attempt=1, pause=None)
+        raise psycopg.Rollback
+    worker.send("put_back_run", run_id=run_id, attempt=1, pause=None)
+    assert status(connection) == "queued"
 
 
 def test_a_lease_is_positive(connect: Connect, worker: HandWorker) -> None:

@@ -447,4 +447,4 @@ class TestServedAgain:
         assert run_ids[1] == run_ids[4] == answered
         assert run_ids[0] == run_ids[3]
         assert len(set(run_ids)) == 3
-        assert scalar(connection, "select count(*) from pgclarify_queue.procrastinate_jobs") == 3
+        assert scalar(connection, "select count(*) from pgclarify_private.run where status = 'queued'") == 2

@@ -30,8 +30,7 @@ LOCKS = """
     inner join pg_class as c on c.oid = pg_locks.relation
     where
         pg_locks.pid = pg_backend_pid()
-        and c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace,
-        'pgclarify_queue'::regnamespace)
+        and c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
 """
 
 
@@ -148,7 +147,7 @@ def statements(
         "release_documents": worker.release,
         "apply_term_changes": lambda: worker.send("apply_term_changes"),
         "fold_tallies": lambda: worker.send("fold_tallies"),
-        "requeue_lost_jobs": lambda: worker.send("requeue_lost_jobs", worker_id=worker.worker_id),
+        "requeue_lost_runs": lambda: worker.send("requeue_lost_runs", worker_id=worker.worker_id),
         "list_building_spaces": lambda: worker.send("list_building_spaces"),
         "open_space": lambda: worker.open_spaces(),
         "link_passages": lambda: worker.send("link_passages", max_passages=100),

@@ -37,15 +37,14 @@ async def test_an_event_loop_that_is_stuck_sends_none(
     async with Presence.enter(database, **ENTRY, lease=SHORT) as entered:
         until(lambda: not scalar(connection, ALIVE, entered.worker_id))
         # The loop continues. There was no other worker to take anything over.
-        await entered.say([], None)
+        await entered.say([])
         assert not entered.lost.done()
 
 
 async def test_a_worker_records_its_loaded_models(database: str, connection: Connection) -> None:
     async with Presence.enter(database, **ENTRY) as entered:
-        await entered.say(["small"], 7)
-        row = connection.execute("select embedding_models, queue_worker_id from pgclarify_private.worker").fetchone()
-        assert row == (["small"], 7)
+        await entered.say(["small"])
+        assert scalar(connection, "select embedding_models from pgclarify_private.worker") == ["small"]
         assert scalar(connection, ALIVE, entered.worker_id)
     until(lambda: not scalar(connection, ALIVE, entered.worker_id))
 
@@ -73,7 +72,7 @@ async def test_a_worker_learns_that_its_entry_has_expired(
         hire()
         end(connection, entered.worker_id)
         with pytest.raises(ServerUnavailable):
-            await entered.say([], None)
+            await entered.say([])
         with pytest.raises(ServerUnavailable):
             await entered.lost
     until(lambda: not scalar(connection, ALIVE, entered.worker_id))

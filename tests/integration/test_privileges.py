@@ -10,10 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.rolled_back
 
-OURS = (
-    "('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace, 'pgclarify_queue'::regnamespace,"
-    " 'pgclarify_capture'::regnamespace)"
-)
+OURS = "('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace, 'pgclarify_capture'::regnamespace)"
 
 Connect = Callable[..., psycopg.Connection[Any]]
 MakeRole = Callable[..., str]
@@ -82,7 +79,7 @@ def test_nothing_is_left_to_public(connection: psycopg.Connection[Any]) -> None:
 
 def test_rights_of_public_are_found(connection: psycopg.Connection[Any]) -> None:
     connection.execute("""
-        grant usage on schema pgclarify_queue to public;
+        grant usage on schema pgclarify_capture to public;
         grant select on pgclarify_private.run to public;
         grant select (name) on pgclarify_private.corpus to public;
         grant usage on sequence pgclarify_private.passage_id_seq to public;
@@ -90,7 +87,7 @@ def test_rights_of_public_are_found(connection: psycopg.Connection[Any]) -> None
     """)
 
     assert listed(connection, PUBLIC_HAS) == {
-        "schema pgclarify_queue: USAGE",
+        "schema pgclarify_capture: USAGE",
         "relation pgclarify_private.run: SELECT",
         "column pgclarify_private.corpus.name: SELECT",
         "relation pgclarify_private.passage_id_seq: USAGE",
@@ -113,7 +110,7 @@ def test_nobody_has_nothing(connection: psycopg.Connection[Any], connect: Connec
     for attempt in (
         "select pgclarify.create_corpus('insurance')",
         "select * from pgclarify.corpus",
-        "select pgclarify_queue.procrastinate_cancel_job_v1(1, false, true)",
+        "select pgclarify_private.take_run(1, false)",
     ):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connect(nobody).execute(attempt.encode())
@@ -128,7 +125,7 @@ def test_the_role_that_reads_users_tables_has_no_other_rights(connection: psycop
     read = role.replace("pgclarify_reads", "pgclarify_private.read")
     assert executable(connection, role) == {f"{read}(text,text[],text[],integer,bigint)"}
     assert readable(connection, role) == set()
-    for schema in ("pgclarify", "pgclarify_queue", "pgclarify_capture", "pgclarify_dblink", "public"):
+    for schema in ("pgclarify", "pgclarify_private", "pgclarify_capture", "pgclarify_dblink", "public"):
         may_create, may_use = connection.execute(
             "select has_schema_privilege(%(role)s, %(schema)s, 'create'),"
             " has_schema_privilege(%(role)s, %(schema)s, 'usage')",

@@ -43,8 +43,7 @@ READ_BY_RUNS = {
 RELATIONS = """
     select c.oid::regclass::text
     from pg_class as c
-    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace,
-    'pgclarify_queue'::regnamespace)
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
         and c.relkind in ('r', 'p', 'v', 'm', 'f')
 """
 # Columns as well: who may update one may lock rows with FOR UPDATE.
@@ -52,8 +51,7 @@ WRITABLE = """
     select c.oid::regclass::text || ' ' || privilege
     from pg_class as c
     cross join unnest(array['insert', 'update', 'delete', 'truncate', 'references', 'trigger']) as privilege
-    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace,
-    'pgclarify_queue'::regnamespace)
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
         and c.relkind in ('r', 'p', 'v', 'm', 'f')
         and case when privilege in ('insert', 'update', 'references')
             then has_any_column_privilege(%(role)s, c.oid, privilege)

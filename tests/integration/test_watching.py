@@ -42,11 +42,11 @@ def waited_for(worker: HandWorker, *run_ids: int) -> list[int]:
 
 
 def order(worker: HandWorker) -> list[int]:
-    """Take all jobs as the queue does; their runs, those first that may take the room kept for waiting callers."""
+    """Take all runs as the queue does, those first that may take the room kept for waiting callers."""
     runs = []
     for only_waited_for in (True, False):
-        while taken := worker.send("take_job", worker_id=None, only_waited_for=only_waited_for):
-            runs.append(taken[0]["args"]["run_id"])
+        while taken := worker.send("take_run", worker_id=worker.worker_id, only_waited_for=only_waited_for):
+            runs.append(taken[0]["run_id"])
     return runs
 
 
@@ -54,7 +54,7 @@ def test_a_session_raises_the_run_that_it_waits_for(alice: Connection, worker: H
     first, second = submit(alice, "one"), submit(alice, "two")
     wait(alice, second)
     assert waited_for(worker, first, second) == [second]
-    assert worker.send("take_job", worker_id=None, only_waited_for=True)[0]["args"] == {"run_id": second}
+    assert worker.send("take_run", worker_id=worker.worker_id, only_waited_for=True)[0]["run_id"] == second
     assert order(worker) == [first]
     # It is no longer queued, and its calls go first as long as the session waits for it.
     assert waited_for(worker, first, second) == [second]
@@ -125,7 +125,7 @@ def test_after_its_timeout_a_call_raises_its_run_no_longer(alice: Connection, wo
     assert raised.value.sqlstate == "PC002"
     asked = scalar(alice, "select max(run_id) from pgclarify.run")
     assert waited_for(worker, submitted, asked) == []
-    assert not worker.send("take_job", worker_id=None, only_waited_for=True)
+    assert not worker.send("take_run", worker_id=worker.worker_id, only_waited_for=True)
     wait(alice, asked)
     assert waited_for(worker, submitted, asked) == [asked]
     assert order(worker) == [asked, submitted]

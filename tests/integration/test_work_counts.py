@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from pgclarify.database.queries import queries
-from pgclarify.worker.jobs import SESSION_SETTINGS
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
 
 pytestmark = pytest.mark.rolled_back
@@ -19,9 +17,9 @@ def counts(worker: HandWorker) -> dict[str, Any]:
 
 
 def take(worker: HandWorker, *, only_waited_for: bool = False) -> int | None:
-    """Take a job as the queue does; the run that it carries out."""
-    taken = worker.send("take_job", worker_id=None, only_waited_for=only_waited_for)
-    return taken[0]["args"]["run_id"] if taken else None
+    """Take a run as the queue does; its id."""
+    taken = worker.send("take_run", worker_id=worker.worker_id, only_waited_for=only_waited_for)
+    return taken[0]["run_id"] if taken else None
 
 
 def enter(connection: Connection, *questions: str, waits: bool = False) -> list[int]:
@@ -72,7 +70,7 @@ def test_runs_that_wait_by_who_waits_for_them(corpus: Connection, hire: Hire) ->
 def test_runs_that_were_put_back_for_a_while(corpus: Connection, hire: Hire) -> None:
     worker = hire()
     enter(corpus, "one")
-    corpus.execute("update pgclarify_queue.procrastinate_jobs set scheduled_at = now() + interval '1 minute'")
+    corpus.execute("update pgclarify_private.run set due_at = now() + interval '1 minute'")
     waiting = counts(worker)
     assert (waiting["jobs_in_background"], waiting["jobs_delayed"]) == (0, 1)
     # A run that is put back again and again must not look young.
@@ -162,26 +160,33 @@ def test_a_worker_whose_hands_are_full_of_a_batch_takes_only_what_is_waited_for(
     assert [take(worker, only_waited_for=True) for _ in range(2)] == [waited_for, None]
 
 
-def rows_read(plan: dict[str, Any]) -> float:
-    """How many rows the nodes of a plan read from tables and indexes, those included that a filter dropped."""
-    own = (plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)) * plan["Actual Loops"]
-    is_scan = "Relation Name" in plan or "Index Name" in plan
-    return (own if is_scan else 0) + sum(rows_read(child) for child in plan.get("Plans", []))
-
-
 @pytest.mark.parametrize("only_waited_for", [False, True])
-def test_taking_a_job_reads_no_other_however_many_there_are(corpus: Connection, only_waited_for: bool) -> None:
-    corpus.execute("""
-        insert into pgclarify_queue.procrastinate_jobs (queue_name, task_name, priority, args)
-        select 'runs', 'carry_out_run', 0, jsonb_build_object('run_id', number) from generate_series(1, 10000) as number
-    """)
-    for name, value in SESSION_SETTINGS.items():
-        corpus.execute("select set_config(%s, %s, false)", [name, value])
+def test_taking_a_run_reads_no_other_however_many_there_are(
+    corpus: Connection, hire: Hire, only_waited_for: bool
+) -> None:
+    worker = hire()
+    # The first plan is made for an empty table, and is kept.
+    for _ in range(7):
+        assert take(worker, only_waited_for=only_waited_for) is None
+    questions = "array(select 'q ' || number from generate_series(1, 20000) as number)"
+    corpus.execute(f"select pgclarify.submit_many('clarify', {questions})".encode())
+    corpus.execute("update pgclarify_private.run set status = 'cancelled', finished_at = now() where run_id % 2 = 0")
+    (submitted,) = enter(corpus, "submitted", waits=True)
     for with_statistics in (False, True):
         if with_statistics:
-            corpus.execute("analyze pgclarify_queue.procrastinate_jobs")
-        ((plan,),) = corpus.execute(
-            b"explain (analyze, format json) " + queries["take_job"].encode(),
-            {"worker_id": None, "only_waited_for": only_waited_for},
-        ).fetchall()
-        assert rows_read(plan[0]["Plan"]) <= 5, "the job, and the changed row"
+            corpus.execute("analyze pgclarify_private.run")
+        before = rows_read(corpus)
+        taken = take(worker, only_waited_for=only_waited_for)
+        assert rows_read(corpus) - before <= 10, "the run, and its changed rows"
+        assert (taken == submitted) is not with_statistics
+
+
+def rows_read(connection: Connection) -> int:
+    """How many rows of runs this transaction has read."""
+    return int(
+        scalar(
+            connection,
+            "select seq_tup_read + idx_tup_fetch from pg_stat_xact_user_tables"
+            " where relid = 'pgclarify_private.run'::regclass",
+        )
+    )

@@ -54,7 +54,7 @@ def test_sigterm_finishes_what_can_be_finished_and_puts_the_rest_back(
 
     states = "select status from pgclarify.run where run_id = %s"
     assert scalar(connection, states, quick[0]) == "succeeded"
-    assert scalar(connection, states, stuck[0]) == "running"
+    assert scalar(connection, states, stuck[0]) == "queued"
     own_model.behavior = by_rules
     run_worker(database, own_model.base_url)
     assert wait(connection, stuck) == ["succeeded"]
@@ -73,8 +73,8 @@ def test_runs_of_a_worker_stopped_without_grace_are_free_at_once(
     assert stopped.stop() == 0
 
     leases = "select count(*) from pgclarify_private.completion where leased_by is not null"
-    jobs = "select count(*) from pgclarify_queue.procrastinate_jobs where status = 'todo' and scheduled_at is null"
-    assert (scalar(connection, leases), scalar(connection, jobs)) == (0, 2)
+    queued = "select count(*) from pgclarify_private.run where status = 'queued' and due_at is null"
+    assert (scalar(connection, leases), scalar(connection, queued)) == (0, 2)
     own_model.behavior = by_rules
     run_worker(database, own_model.base_url)
     assert wait(connection, run_ids) == ["succeeded"] * 2

@@ -67,32 +67,23 @@ _SEQUENCES = """
 _ROUTINES = """
     select format('routine %s: %s', p.oid::regprocedure, md5(pg_get_functiondef(p.oid)))
     from pg_proc as p
-    where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace,
-    'pgclarify_queue'::regnamespace)
+    where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
 """
 _TYPES = """
     select format('attribute %s.%s: %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod))
     from pg_class as c
     join pg_attribute as a on a.attrelid = c.oid
-    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace,
-    'pgclarify_queue'::regnamespace)
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
         and c.relkind in ('c', 'v') and a.attnum > 0 and not a.attisdropped
-"""
-_QUEUE = """
-    select format('queue %s: kind %s', c.oid::regclass, c.relkind)
-    from pg_class as c
-    where c.relnamespace = 'pgclarify_queue'::regnamespace
 """
 _GRANTS = """
     select format('privileges of %s: %s', c.oid::regclass, c.relacl::text)
     from pg_class as c
-    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace,
-    'pgclarify_queue'::regnamespace)
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
     union all
     select format('privileges of %s: %s', p.oid::regprocedure, p.proacl::text)
     from pg_proc as p
-    where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace,
-    'pgclarify_queue'::regnamespace)
+    where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
     union all
     select format('default privileges: %s', d.defaclacl::text)
     from pg_default_acl as d
@@ -112,7 +103,7 @@ def tables(connection: psycopg.Connection[Any]) -> set[str]:
 
 def everything(connection: psycopg.Connection[Any]) -> set[str]:
     """The tables and the objects that use them: functions, types, views, policies, the queue, and privileges."""
-    return tables(connection) | _lines(connection, _ROUTINES, _TYPES, _QUEUE, _GRANTS, _POLICIES)
+    return tables(connection) | _lines(connection, _ROUTINES, _TYPES, _GRANTS, _POLICIES)
 
 
 def _lines(connection: psycopg.Connection[Any], *queries: str) -> set[str]:

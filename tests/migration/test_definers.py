@@ -35,7 +35,7 @@ def test_none_is_open_to_the_public(functions: list[Definer]) -> None:
 
 
 def test_each_pins_a_path_that_ends_with_the_sessions_own_schema(functions: list[Definer]) -> None:
-    ours = {"pg_catalog", "pgclarify", "pgclarify_queue", "pgclarify_capture"}
+    ours = {"pg_catalog", "pgclarify", "pgclarify_capture"}
     for function in functions:
         path = function.path or ()
         assert path[-1:] == ("pg_temp",), function.signature

@@ -47,7 +47,7 @@ def test_uninstall_and_install_again(make_database: Callable[..., str]) -> None:
 
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         assert connection.execute(
-            "select count(*) from pg_namespace where nspname in ('pgclarify', 'pgclarify_private', 'pgclarify_queue')"
+            "select count(*) from pg_namespace where nspname in ('pgclarify', 'pgclarify_private')"
         ).fetchone() == (0,)
         assert connection.execute("select count(*) from pg_default_acl").fetchone() == (0,)
     installer.uninstall(dsn)

@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 
-OURS = "('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace, 'pgclarify_queue'::regnamespace)"
+OURS = "('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)"
 
 # Every object of schema pgclarify that explains something: not indexes and constraints, whose names and definitions do,
 # and not the sequences of identity columns.
@@ -100,12 +100,10 @@ def test_every_function_pins_its_search_path(connection: psycopg.Connection[Any]
     """).fetchall()  # noqa: S608 - a constant
 
     assert all(path is not None and path.endswith("pg_temp") for _, path, _ in paths), paths
-    # Only functions of the queue have its schema in their path. No path has a schema where others may create.
+    # No path has a schema where others may create.
     assert {(schema, path) for schema, path, _ in paths} == {
         ("pgclarify", "search_path=pg_catalog, pg_temp"),
         ("pgclarify_private", "search_path=pg_catalog, pg_temp"),
-        ("pgclarify_private", "search_path=pgclarify_queue, pg_catalog, pg_temp"),
-        ("pgclarify_queue", "search_path=pgclarify_queue, pg_catalog, pg_temp"),
     }
 
 

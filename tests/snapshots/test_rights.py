@@ -44,7 +44,7 @@ FUNCTIONS = r"""
     from pg_proc as p
     join pg_namespace as n on n.oid = p.pronamespace
     cross join lateral pg_temp.granted(coalesce(p.proacl, acldefault('f', p.proowner)), p.proowner) as granted
-    where n.nspname in ('pgclarify_private', 'pgclarify_queue', 'pgclarify_capture')
+    where n.nspname in ('pgclarify_private', 'pgclarify_capture')
     group by p.oid
 """
 RELATIONS = r"""

@@ -14,8 +14,6 @@ begin
             and pg_depend.refobjid = (select oid from pg_extension where extname = 'pgclarify')
             and pg_depend.deptype = 'e'
             and pg_class.relkind in ('r', 'S')
-            -- A trigger of the queue writes these events again when the jobs are restored.
-            and pg_class.relname !~ '^procrastinate_events'
             and pg_class.oid not in (
                 'pgclarify_private.schema_version'::regclass,
                 'pgclarify_private.applied_sql'::regclass,

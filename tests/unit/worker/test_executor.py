@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import cast
 
 import pytest
 
 from pgclarify.data.runs import Run
-from pgclarify.database.runs import FailedRun, Runs
-from pgclarify.errors import RunPostponed
+from pgclarify.database.runs import FailedRun, Runs, TakenRun
+from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, ServerUnavailable
 from pgclarify.operations.context import Models, RunContext
 from pgclarify.protocols import is_waited_for
 from pgclarify.worker import executor
@@ -19,20 +21,37 @@ from pgclarify.worker.monitor import Monitor
 from pgclarify.worker.quarantine import Quarantine
 
 
+def a_run(run_id: int = 1, attempt: int = 1) -> Run:
+    return Run(run_id, attempt, "clarify", "rental cars", {}, 1, "all-MiniLM-L6-v2", 384)
+
+
+def taken(run: Run, *, is_of_batch: bool = False) -> TakenRun:
+    return TakenRun(run.run_id, run, is_waited_for=False, is_of_batch=is_of_batch)
+
+
 class Table(Runs):
     """Stands for the tables of runs.
 
     Attributes:
         watched: The runs that sessions wait for.
         times_followed: How often that was asked.
+        refusal: The error of the next runs that are put back.
+        returned: The runs that were put back, and how long they wait.
     """
 
     def __init__(self) -> None:
         self.watched: frozenset[int] = frozenset()
         self.times_followed = 0
+        self.refusal: DatabaseError | None = None
+        self.returned: list[tuple[int, timedelta | None]] = []
 
     async def start(self, run_id: int, *, is_alone: bool = False) -> Run | FailedRun | None:
-        return Run(run_id, 1, "clarify", "rental cars", {}, 1, "all-MiniLM-L6-v2", 384)
+        return a_run(run_id)
+
+    async def put_back(self, run: Run, pause: timedelta | None) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+        self.returned.append((run.run_id, pause))
 
     async def waited_for(self, runs: Sequence[Run]) -> frozenset[int]:
         self.times_followed += 1
@@ -63,7 +82,7 @@ async def test_calls_of_a_run_go_first_while_a_session_waits_for_it(monkeypatch:
     table = Table()
     runs = RunExecutor(table, cast("Models", None), Quarantine(asyncio.Lock()), Monitor())
     tasks = [
-        asyncio.create_task(runs.carry_out(run_id, is_waited_for=False, is_of_batch=is_of_batch))
+        asyncio.create_task(runs.carry_out(taken(a_run(run_id), is_of_batch=is_of_batch)))
         for run_id, is_of_batch in ((1, False), (2, False), (3, True))
     ]
     async with asyncio.timeout(60):
@@ -86,25 +105,104 @@ async def test_a_worker_without_runs_follows_the_callers_of_queued_runs() -> Non
 async def test_a_run_that_fails_when_it_is_started_is_counted() -> None:
     counted = []
 
-    class Refusing(Table):
-        async def start(self, run_id: int, *, is_alone: bool = False) -> FailedRun:
-            return FailedRun("clarify", "PC011")
-
     class Counting(Monitor):
         def note_end(self, operation: str, status: str, code: str) -> None:
             counted.append((operation, status, code))
 
-    runs = RunExecutor(Refusing(), cast("Models", None), Quarantine(asyncio.Lock()), Counting())
-    await runs.carry_out(1, is_waited_for=True, is_of_batch=False)
+    runs = RunExecutor(Table(), cast("Models", None), Quarantine(asyncio.Lock()), Counting())
+    await runs.carry_out(TakenRun(1, FailedRun("clarify", "PC011"), is_waited_for=True, is_of_batch=False))
     assert counted == [("clarify", "failed", "PC011")]
 
 
-async def test_a_run_beside_a_suspect_is_postponed() -> None:
-    """Otherwise it would wait for the suspect, although another worker could carry it out."""
-    quarantine = Quarantine(asyncio.Lock())
-    runs = RunExecutor(Table(), cast("Models", None), quarantine, Monitor())
-    async with quarantine.alone():
-        assert runs.has_suspect
-        with pytest.raises(RunPostponed):
-            await runs.carry_out(1, is_waited_for=True, is_of_batch=False)
-    assert not runs.has_suspect
+async def carry_out(
+    table: Table, error: BaseException, monkeypatch: pytest.MonkeyPatch, attempt: int = 1
+) -> RunExecutor:
+    """Carry out a run that ends with this error."""
+
+    async def execute(context: RunContext) -> None:
+        raise error
+
+    monkeypatch.setattr(executor, "execute", execute)
+    runs = RunExecutor(table, cast("Models", None), Quarantine(asyncio.Lock()), Monitor())
+    await runs.carry_out(taken(a_run(attempt=attempt)))
+    return runs
+
+
+async def test_a_run_is_put_back_at_once_if_its_worker_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = asyncio.Event()
+
+    async def execute(context: RunContext) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(executor, "execute", execute)
+    table = Table()
+    runs = RunExecutor(table, cast("Models", None), Quarantine(asyncio.Lock()), Monitor())
+    task = asyncio.create_task(runs.carry_out(taken(a_run())))
+    await asyncio.wait_for(begun.wait(), 60)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert table.returned == [(1, None)]
+
+
+async def test_a_run_is_put_back_at_once_if_the_server_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table()
+    await carry_out(table, ServerUnavailable("it is gone"), monkeypatch)
+    assert table.returned == [(1, None)]
+
+
+@pytest.mark.parametrize(
+    "error", [DatabaseBusy("a deadlock"), DatabaseError("the end of the run was refused"), ValueError("a mistake")]
+)
+@pytest.mark.parametrize(("attempt", "longest"), [(1, 4), (10, 60)])
+async def test_a_run_that_fails_for_the_moment_waits(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, attempt: int, longest: int
+) -> None:
+    table = Table()
+    monkeypatch.setattr(secrets, "randbelow", lambda limit: limit - 1)
+    await carry_out(table, error, monkeypatch, attempt)
+    assert table.returned == [(1, timedelta(seconds=longest))]
+
+
+async def test_a_run_that_another_worker_has_is_not_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table()
+    await carry_out(table, RunLost("taken over"), monkeypatch)
+    assert table.returned == []
+
+
+@pytest.mark.parametrize("refusal", [DatabaseBusy("it is locked"), ServerUnavailable("closed")])
+async def test_a_run_that_cannot_be_put_back_is_put_back_later(
+    monkeypatch: pytest.MonkeyPatch, refusal: DatabaseError
+) -> None:
+    """Otherwise it would stay with this worker until the worker has ended."""
+    table = Table()
+    table.refusal = refusal
+    runs = await carry_out(table, ServerUnavailable("it is gone"), monkeypatch)
+    await runs.settle()
+    assert table.returned == []
+    table.refusal = None
+    for _ in range(2):
+        await runs.settle()
+    assert table.returned == [(1, None)]
+
+
+async def test_a_suspect_is_started_when_no_other_run_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, ends = [], asyncio.Event()
+
+    async def execute(context: RunContext) -> None:
+        begun.append(context.run.run_id)
+        await ends.wait()
+        raise RunLost("it is over")
+
+    monkeypatch.setattr(executor, "execute", execute)
+    runs = RunExecutor(Table(), cast("Models", None), Quarantine(asyncio.Lock()), Monitor())
+    tasks = [
+        asyncio.create_task(runs.carry_out(each))
+        for each in (taken(a_run(1)), TakenRun(2, None, is_waited_for=False, is_of_batch=False))
+    ]
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert (begun, runs.has_suspect) == ([1], True)
+    ends.set()
+    await asyncio.gather(*tasks)
+    assert (begun, runs.has_suspect) == ([1, 2], False)

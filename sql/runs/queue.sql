@@ -1,0 +1,190 @@
+-- The queue is the table run itself: a queued run waits for a worker, and a running run has one.
+
+create or replace function pgclarify_private.waited_for_priority()
+returns integer
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select 10;
+end;
+
+comment on function pgclarify_private.waited_for_priority() is
+'The priority of a run that a caller waits for. Workers reserve room for such runs, and make their calls first.';
+
+create or replace function pgclarify_private.single_priority()
+returns integer
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select 5;
+end;
+
+comment on function pgclarify_private.single_priority() is
+'The priority of a run that was submitted alone. It goes before the runs of a batch, which have priority 0.';
+
+create or replace function pgclarify_private.notify_workers()
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    -- Any role may fill the queue of notifications, by a transaction that stays open after LISTEN. Then NOTIFY fails, at
+    -- COMMIT, where no function can catch the error.
+    if pg_notification_queue_usage() < 0.5 then
+        perform pg_notify('pgclarify_runs', '');
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.notify_workers() is
+'Wake the workers, unless the queue of notifications is half full. Then they find new runs by polling (due_work).';
+
+create or replace function pgclarify_private.take_run(worker_id bigint, only_waited_for boolean)
+returns table (
+    run_id bigint,
+    is_waited_for boolean,
+    is_of_batch boolean,
+    must_be_alone boolean,
+    attempt integer,
+    operation text,
+    question text,
+    settings jsonb,
+    corpus_id bigint,
+    embedding_model text,
+    dimensions integer,
+    parent_run_id bigint,
+    error_code text,
+    refusal text
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- A batch is queued in one statement. Until the statistics include it, the planner would read and sort the whole batch.
+set enable_seqscan = off
+set enable_sort = off
+as $$
+declare
+    -- Longest delay of a run that cannot be started now. It is random, so that two workers do not keep colliding on one run.
+    v_longest_pause constant interval := '4 seconds';
+    -- A run that must be executed alone waits for the other runs of its worker.
+    v_lease constant interval := '1 minute';
+    v_run_id bigint;
+    v_priority integer;
+    v_message text;
+begin
+    select run.run_id, run.priority into v_run_id, v_priority
+    from pgclarify_private.run
+    where run.status = 'queued'
+        and run.priority >= case
+            when take_run.only_waited_for then pgclarify_private.waited_for_priority() else -2147483648
+        end
+        and (run.due_at is null or run.due_at <= now())
+    order by run.priority desc, run.run_id
+    limit 1
+    for update skip locked;
+    if not found then
+        return;
+    end if;
+    begin
+        return query
+        select
+            v_run_id, v_priority >= pgclarify_private.waited_for_priority(), v_priority = 0, started.must_be_alone,
+            started.attempt, started.operation, started.question, started.settings, started.corpus_id,
+            started.embedding_model, started.dimensions, started.parent_run_id, started.error_code, null::text
+        from pgclarify_private.start_run(v_run_id, take_run.worker_id) as started;
+    exception
+        when query_canceled or others then
+            -- A worker that counts as dead must not delay runs.
+            if take_run.worker_id not in (select living.worker_id from pgclarify_private.living_workers() as living) then
+                raise;
+            end if;
+            get stacked diagnostics v_message = message_text;
+            update pgclarify_private.run
+            set due_at = clock_timestamp() + interval '1 second' + random() * v_longest_pause
+            where run.run_id = v_run_id;
+            return query
+            select
+                v_run_id, false, false, false, null::integer, null::text, null::text, null::jsonb, null::bigint, null::text,
+                null::integer, null::bigint, null::text, v_message;
+            return;
+    end;
+    update pgclarify_private.run
+    set due_at = clock_timestamp() + v_lease
+    where run.run_id = v_run_id and run.status = 'queued';
+end
+$$;
+
+comment on function pgclarify_private.take_run(bigint, boolean) is
+'Start the first queued run that is due, by priority and age, and return what start_run returns; no row if there is none. '
+'only_waited_for: only a run that a caller waits for. Runs that other transactions have locked are left out. If the run cannot '
+'be started now, it waits for some seconds, and refusal says why. If it must be executed alone, it stays queued, and no other '
+'worker takes it for a minute: call start_run with is_alone meanwhile.';
+grant execute on function pgclarify_private.take_run(bigint, boolean) to pgclarify_worker;
+
+create or replace function pgclarify_private.put_back_run(run_id bigint, attempt integer, pause interval)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform from pgclarify_private.run
+    where run.run_id = put_back_run.run_id and run.attempt = put_back_run.attempt and run.status = 'running'
+    for no key update nowait;
+    if found then
+        update pgclarify_private.run
+        set status = 'queued', due_at = clock_timestamp() + put_back_run.pause
+        where run.run_id = put_back_run.run_id;
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.put_back_run(bigint, integer, interval) is
+'Put a run back into the queue, if it is still executed in this attempt. A worker may take it after the pause; null: at once. '
+'Error 55P03 if another transaction has locked it.';
+grant execute on function pgclarify_private.put_back_run(bigint, integer, interval) to pgclarify_worker;
+
+create or replace function pgclarify_private.requeue_lost_runs(worker_id bigint)
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- The first plan may be made for an empty queue, and is kept.
+set enable_seqscan = off
+as $$
+declare
+    -- The most runs that one call changes.
+    v_most constant integer := 1000;
+    v_living constant bigint[] := array(select living.worker_id from pgclarify_private.living_workers() as living);
+    v_count integer;
+begin
+    -- A worker that was suspended would treat its own runs as those of a dead worker.
+    if requeue_lost_runs.worker_id <> all(v_living) then
+        return 0;
+    end if;
+    -- From now on the dead worker cannot write into them, even if it wakes up. Runs that other sessions have locked wait for
+    -- the next call.
+    update pgclarify_private.run
+    set
+        status = 'queued',
+        crashes = case
+            when exists (
+                select
+                from pgclarify_private.completion
+                where completion.run_id = run.run_id and completion.finished_at >= run.started_at
+            ) then 0
+            else run.crashes + 1
+        end
+    where run.run_id = any(array(
+        select lost.run_id
+        from pgclarify_private.run as lost
+        where lost.status = 'running' and lost.worker_id <> all(v_living)
+        limit v_most
+        for update skip locked
+    ));
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$$;
+
+comment on function pgclarify_private.requeue_lost_runs(bigint) is
+'Put runs of dead workers back into the queue, at most 1,000 a call; returns how many. Each counts one crash more; if its '
+'attempt has stored a reply, its crashes are 0 again. worker_id: the caller; a worker that counts as dead puts nothing back.';
+grant execute on function pgclarify_private.requeue_lost_runs(bigint) to pgclarify_worker;
