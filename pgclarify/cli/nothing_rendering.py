@@ -60,7 +60,7 @@ def closest_passages(passages: Sequence[Row]) -> list[RenderableType]:
     if not passages:
         return []
     return [
-        Text("\nThe closest passages that the search found (they are no answers):", style="bold"),
+        Text("\nPlaces to look: the passages that come closest, from which no answer was read:", style="bold"),
         *(part for row in passages for part in passage(row)),
     ]
 
