@@ -13,7 +13,7 @@ class Found:
     """A passage that a search found, before it is chosen.
 
     Attributes:
-        score: The score of the search: cosine similarity, BM25, reciprocal rank fusion, or the similarity to the
+        score: The score of the search: cosine similarity, BM25, the mean of both, or the similarity to the
             passage that led to it.
         origin: dense, lexical or neighbor.
         signal_score: Its score by the other retrieval signal, in (0, 1); None if it was not requested.

@@ -39,8 +39,8 @@ candidate = Table(
     column(
         "score",
         DOUBLE_PRECISION,
-        "dense: cosine similarity; lexical: BM25; hybrid: reciprocal rank fusion; a neighbor: its similarity to "
-        "the passage that led to it; with a reranker: its score. Higher is better.",
+        "dense: cosine similarity; lexical: BM25; hybrid: mean of both, each brought to 0 to 1; a neighbor: its "
+        "similarity to the passage that led to it; with a reranker: its score. Higher is better.",
     ),
     column("origin", Text, "How it was found: dense, lexical or neighbor."),
     column("via_passage_id", BigInteger, "The passage that led to it; null unless a neighbor.", null=True),

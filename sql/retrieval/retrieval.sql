@@ -206,8 +206,6 @@ declare
     v_dense record;
     v_lexical record;
 begin
-    v_dense := row(array[]::text[], array[]::bigint[], array[]::double precision[]);
-    v_lexical := v_dense;
     if search.method in ('dense', 'hybrid') and search.query_vector is not null then
         select seen.document_ids, seen.passage_ids, seen.scores into v_dense
         from pgclarify_private.dense(search.corpus_id, search.roles, search.query_vector, v_depth) as seen;
@@ -225,22 +223,39 @@ begin
     return query execute format(
         $sql$
         with listed as (
-            select document_id, passage_id, score, place, 'dense' as origin
+            -- The cosine of a vector without a direction is NaN.
+            select document_id, passage_id, score, nullif(score, 'NaN') as known, place, 'dense' as origin
             from unnest($2, $3, $4) with ordinality as dense (document_id, passage_id, score, place)
             union all
-            select document_id, passage_id, score, place, 'lexical' as origin
+            select document_id, passage_id, score, score as known, place, 'lexical' as origin
             from unnest($5, $6, $7) with ordinality as lexical (document_id, passage_id, score, place)
+        ),
+        -- 0 for the least score of a list, and 1 for the most.
+        scaled as (
+            select
+                listed.*,
+                case
+                    when max(listed.known) over own > min(listed.known) over own
+                        then coalesce(
+                            (listed.known - min(listed.known) over own)
+                            / (max(listed.known) over own - min(listed.known) over own),
+                            0
+                        )
+                    else 1
+                end as share
+            from listed
+            window own as (partition by listed.origin)
         ),
         fused as (
             select
-                listed.document_id,
-                listed.passage_id,
-                -- Reciprocal rank fusion, k = 60: Cormack, Clarke and Büttcher (SIGIR 2009).
-                case when $8 = 'hybrid' then sum(1.0 / (60 + listed.place)) else max(listed.score) end as score,
-                (array_agg(listed.origin order by listed.place, listed.origin))[1] as origin
-            from listed
-            group by listed.document_id, listed.passage_id
-            order by score desc, listed.document_id, listed.passage_id
+                scaled.document_id,
+                scaled.passage_id,
+                -- The convex combination of both, with equal weights: Bruch, Gai and Ingber (TOIS 2023), Equation 3.
+                case when $8 = 'hybrid' then sum(scaled.share) / 2 else max(scaled.score) end as score,
+                (array_agg(scaled.origin order by scaled.place, scaled.origin))[1] as origin
+            from scaled
+            group by scaled.document_id, scaled.passage_id
+            order by score desc, scaled.document_id, scaled.passage_id
             limit $9
         ),
         -- A separate step: Citus does not join the shards of passages with tables of the coordinator.

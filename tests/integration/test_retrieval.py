@@ -1,4 +1,4 @@
-"""Retrieval against plain Python: BM25, cosine similarity, reciprocal rank fusion."""
+"""Retrieval against plain Python: BM25, cosine similarity, the mean of both."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ class TestDense:
 
 
 class TestHybrid:
-    def test_ranks_are_fused(self, connection: Connection, hire: Hire) -> None:
+    def test_the_score_is_the_mean_of_both_brought_to_0_to_1(self, connection: Connection, hire: Hire) -> None:
         connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
         chance = random.Random(1)  # noqa: S311 - not for secrets
         words = [f"w{number}" for number in range(12)]
@@ -244,7 +244,7 @@ class TestHybrid:
 
         lists = {
             search: [
-                passage["document_id"]
+                (passage["document_id"], passage["score"])
                 for passage in retrieve(connection, worker, "w1 w2", asked, method=search, top_k=100)
             ]
             for search in ("dense", "lexical")
@@ -254,8 +254,9 @@ class TestHybrid:
         scores: dict[str, float] = {}
         places: dict[str, list[tuple[int, str]]] = {}
         for search, ranking in lists.items():
-            for place, key in enumerate(ranking, 1):
-                scores[key] = scores.get(key, 0.0) + 1 / (60 + place)
+            most, least = ranking[0][1], ranking[-1][1]
+            for place, (key, score) in enumerate(ranking, 1):
+                scores[key] = scores.get(key, 0.0) + (score - least) / (most - least) / 2
                 places.setdefault(key, []).append((place, search))
         expected = sorted(scores, key=lambda key: (-scores[key], key))[:15]
         assert len(lists["dense"]) == 60
