@@ -193,11 +193,13 @@ _MAKE = (
     order by made.number
     """,
     """
-    insert into pgclarify_private.interpretation (run_id, ordinal, interpretation, answer, support, cohesion)
+    insert into pgclarify_private.interpretation (
+        run_id, ordinal, interpretation, answer, support, cohesion, is_contested
+    )
     select
         run.run_id, ordinal,
         'What about ' || md5(run.run_id || ' ' || ordinal) || ' when it is the case of number ' || ordinal,
-        'It is so, as far as ' || md5(ordinal::text), 2, 0.9
+        'It is so, as far as ' || md5(ordinal::text), 2, 0.9, false
     from pgclarify_private.run
     cross join lateral generate_series(1, run.interpretations) as ordinal
     order by run.run_id, ordinal

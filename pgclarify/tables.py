@@ -285,6 +285,7 @@ interpretation = Table(
     Column("answer", Text),
     Column("support", Integer),
     Column("cohesion", REAL),
+    Column("is_contested", Boolean),
     ForeignKeyConstraint(["run_id"], ["run.run_id"]),
 )
 

@@ -1028,7 +1028,7 @@ COMMENT ON COLUMN pgclarify_private.candidate.document_id IS 'The document.';
 COMMENT ON COLUMN pgclarify_private.candidate.passage_id IS 'The passage, which may have changed or been removed.';
 COMMENT ON COLUMN pgclarify_private.candidate.heading IS 'Headings above the passage when it was retrieved; null if none.';
 ALTER TABLE pgclarify_private.candidate ALTER COLUMN heading SET STATISTICS 0;
-COMMENT ON COLUMN pgclarify_private.candidate.score IS 'dense: cosine similarity; lexical: BM25; hybrid: reciprocal rank fusion; a neighbor: its similarity to the passage that led to it; with a reranker: its score. Higher is better.';
+COMMENT ON COLUMN pgclarify_private.candidate.score IS 'dense: cosine similarity; lexical: BM25; hybrid: mean of both, each brought to 0 to 1; a neighbor: its similarity to the passage that led to it; with a reranker: its score. Higher is better.';
 COMMENT ON COLUMN pgclarify_private.candidate.origin IS 'How it was found: dense, lexical or neighbor.';
 COMMENT ON COLUMN pgclarify_private.candidate.via_passage_id IS 'The passage that led to it; null unless a neighbor.';
 COMMENT ON COLUMN pgclarify_private.candidate.batch IS 'The batch in which it was chosen, from 1; 1 without exploration.';
@@ -1259,6 +1259,7 @@ CREATE TABLE pgclarify_private.interpretation (
     answer TEXT NOT NULL,
     support INTEGER NOT NULL,
     cohesion REAL NOT NULL,
+    is_contested BOOLEAN NOT NULL,
     CONSTRAINT interpretation_pk PRIMARY KEY (run_id, ordinal),
     CONSTRAINT interpretation_ordinal_counts_from_one CHECK (ordinal >= 1),
     CONSTRAINT interpretation_is_supported CHECK (support >= 1),
@@ -1273,6 +1274,7 @@ COMMENT ON COLUMN pgclarify_private.interpretation.answer IS 'Its answer.';
 ALTER TABLE pgclarify_private.interpretation ALTER COLUMN answer SET STATISTICS 0;
 COMMENT ON COLUMN pgclarify_private.interpretation.support IS 'How many documents support it.';
 COMMENT ON COLUMN pgclarify_private.interpretation.cohesion IS 'Mean cosine similarity of the readings in its cluster to their medoid; 1 for a single one.';
+COMMENT ON COLUMN pgclarify_private.interpretation.is_contested IS 'Whether another reading of the run asks in the same words and has another answer.';
 
 CREATE TABLE pgclarify_private.listed_answer (
     run_id BIGINT NOT NULL,

@@ -17,7 +17,8 @@ create type pgclarify.clarification as (
     support integer,
     cohesion real,
     document_ids text[],
-    citations jsonb
+    citations jsonb,
+    is_contested boolean
 );
 comment on type pgclarify.clarification is 'A reading with its answer and its evidence: a row of clarify.';
 comment on column pgclarify.clarification.run_id is 'The run.';
@@ -29,6 +30,8 @@ comment on column pgclarify.clarification.support is 'How many documents support
 comment on column pgclarify.clarification.cohesion is 'How much its evidence agrees, up to 1.';
 comment on column pgclarify.clarification.document_ids is 'Documents that prove it, best first.';
 comment on column pgclarify.clarification.citations is 'Array of objects with the columns of view citation.';
+comment on column pgclarify.clarification.is_contested is
+    'Whether another reading of the run asks in the same words and has another answer.';
 
 create type pgclarify.question_clarification as (
     question_ordinal integer,
@@ -43,6 +46,7 @@ create type pgclarify.question_clarification as (
     cohesion real,
     document_ids text[],
     citations jsonb,
+    is_contested boolean,
     stop_code text
 );
 comment on type pgclarify.question_clarification is 'A row of clarify_many.';
@@ -51,7 +55,7 @@ comment on column pgclarify.question_clarification.question_key is 'The caller''
 comment on column pgclarify.question_clarification.question is 'The question.';
 comment on column pgclarify.question_clarification.run_id is 'The run.';
 comment on column pgclarify.question_clarification.status is
-    'succeeded, partial, failed or cancelled. If there is no reading, the columns from ordinal to citations are null.';
+    'succeeded, partial, failed or cancelled. If there is no reading, the columns from ordinal to is_contested are null.';
 comment on column pgclarify.question_clarification.ordinal is 'As in clarification.';
 comment on column pgclarify.question_clarification.interpretation is 'As in clarification.';
 comment on column pgclarify.question_clarification.answer is 'As in clarification.';
@@ -59,6 +63,7 @@ comment on column pgclarify.question_clarification.support is 'As in clarificati
 comment on column pgclarify.question_clarification.cohesion is 'As in clarification.';
 comment on column pgclarify.question_clarification.document_ids is 'As in clarification.';
 comment on column pgclarify.question_clarification.citations is 'As in clarification.';
+comment on column pgclarify.question_clarification.is_contested is 'As in clarification.';
 comment on column pgclarify.question_clarification.stop_code is 'As in run_outcome.';
 
 create type pgclarify.run_outcome as (

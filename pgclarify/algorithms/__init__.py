@@ -6,6 +6,7 @@ from pgclarify.algorithms.answers import answer_directions, relate_answers
 from pgclarify.algorithms.consolidation import Bounds, Density, Grouping, consolidate, medoid
 from pgclarify.algorithms.exploration import Explored, Explorer, credit, explore
 from pgclarify.algorithms.fusion import fuse
+from pgclarify.algorithms.telling_apart import Apart, Place, tell_apart
 from pgclarify.algorithms.uncertainty import (
     confidence,
     penalize,
@@ -15,11 +16,13 @@ from pgclarify.algorithms.uncertainty import (
 )
 
 __all__ = [
+    "Apart",
     "Bounds",
     "Density",
     "Explored",
     "Explorer",
     "Grouping",
+    "Place",
     "Relation",
     "answer_directions",
     "confidence",
@@ -37,5 +40,6 @@ __all__ = [
     "relate_readings",
     "relevance_to_unit_interval",
     "semantic_sets",
+    "tell_apart",
     "to_unit_interval",
 ]

@@ -144,6 +144,8 @@ def _reading(row: Row, *, first_citation: int) -> list[RenderableType]:
         Indented(margin, Text(printable(row["answer"]), style="green")),
         Indented(margin, Text(f"supported by {counted(row['support'], 'document')}", style="dim")),
     ]
+    if row["is_contested"]:
+        parts.append(Indented(margin, Text("another reading in the same words has another answer", style="yellow")))
     for number, cited in enumerate(row["citations"] or [], start=first_citation):
         parts.extend(citation(number, cited))
     return parts

@@ -64,6 +64,7 @@ class Interpretation:
         cohesion: How much its evidence agrees: mean cosine similarity to its medoid, up to 1.
         document_ids: Those documents by your own ids, best first.
         citations: The passages that prove it; the first one is the medoid.
+        is_contested: Whether another reading of the run asks in the same words and has another answer.
     """
 
     run_id: int
@@ -75,6 +76,7 @@ class Interpretation:
     cohesion: float
     document_ids: tuple[str, ...]
     citations: tuple[Citation, ...]
+    is_contested: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +239,8 @@ class SearchResult:
         title: The document's title; None if it has none.
         heading: Headings above the passage; None if there are none.
         content: The passage.
-        score: Cosine similarity (dense), BM25 (lexical) or reciprocal rank fusion (hybrid); higher is better.
+        score: Cosine similarity (dense), BM25 (lexical) or the mean of both, each brought to 0 to 1 (hybrid); higher is
+            better.
         origin: How it was found: dense or lexical.
     """
 

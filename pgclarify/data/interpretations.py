@@ -37,10 +37,15 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Interpretation:
-    """A reading that survived consolidation. The medoid's citation comes first."""
+    """A reading that survived consolidation. The medoid's citation comes first.
+
+    Attributes:
+        is_contested: True if another reading of the run asks in the same words and has another answer.
+    """
 
     interpretation: str
     answer: str
     support: int
     cohesion: float
+    is_contested: bool
     citations: Sequence[Citation]

@@ -405,7 +405,8 @@ select
 -- name: copy_verdicts
 -- Copy the verdicts of the parent run.
 select
-    rank, document_id, interpretation, answer, quote, start_char, end_char, vector, completion_id
+    rank, document_id, passage_id, title, heading, content, interpretation, answer, quote, start_char, end_char,
+    vector, completion_id
 from pgclarify_private.copy_verdicts(%(run_id)s, %(attempt)s);
 
 -- name: record_step

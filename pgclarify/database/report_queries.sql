@@ -55,7 +55,7 @@ order by candidate.rank;
 -- The readings that a run found.
 select
     interpretation.ordinal, interpretation.interpretation as question, interpretation.answer, interpretation.support,
-    interpretation.cohesion
+    interpretation.cohesion, interpretation.is_contested
 from pgclarify.interpretation
 where interpretation.run_id = %(run_id)s
 order by interpretation.ordinal;

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from psycopg.rows import DictRow
 
+from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest
 from pgclarify.data.runs import Run, Stage, as_ended
@@ -369,12 +370,12 @@ class RunTables(LedgerTables):
         if not is_running:
             raise RunLost(f"run {run.run_id} is no longer this worker's")
 
-    async def verdicts(self, run: Run) -> list[tuple[str, Verdict]]:
+    async def verdicts(self, run: Run) -> list[tuple[Passage, Verdict]]:
         """See RunStore."""
         rows = await fetch(self._runs.pool, "copy_verdicts", run_id=run.run_id, attempt=run.attempt)
         return [
             (
-                row["document_id"],
+                Passage(row["document_id"], row["passage_id"], row["content"], row["title"], row["heading"]),
                 Verdict(
                     rank=row["rank"],
                     outcome=Outcome.GROUNDED,

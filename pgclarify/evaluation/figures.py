@@ -41,6 +41,7 @@ FIGURES: Final[Mapping[str, int]] = {
     "grounded_precision": 1,
     "grounded_f1": 1,
     "misled": -1,
+    "contested": 0,
     "answer_em": 1,
     "answer_f1": 1,
     f"recall@{DEPTH}": 1,
@@ -160,9 +161,13 @@ async def measure(
             bool(answers) and any(cover_exact_match(answers[0], names) for golds in people for names in golds)
         )
     if case.wrong_answers:
-        figures["misled"] = float(
-            any(cover_exact_match(one, [wrong]) for one in answers for wrong in case.wrong_answers)
-        )
+        wrong = [
+            one
+            for one in output.readings
+            if one.answer and any(cover_exact_match(one.answer, [known]) for known in case.wrong_answers)
+        ]
+        figures["misled"] = float(any(not one.is_contested for one in wrong))
+        figures["contested"] = float(any(one.is_contested for one in wrong))
     supported: tuple[bool, ...] = ()
     recall: float | None = None
     if output.readings or case.interpretations or case.answer_sets:

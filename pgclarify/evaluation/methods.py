@@ -139,6 +139,7 @@ class Operation:
                     )
                     for cite in one.citations
                 ),
+                getattr(one, "is_contested", False),
             )
             for one in rows
             if one.answer is not None

@@ -83,11 +83,13 @@ class PredictedInterpretation:
         interpretation: A question that is complete by itself.
         answer: Its answer; None if the method found none.
         citations: Its citations, the proof first; empty if the method cites nothing.
+        is_contested: Whether another reading of the output is in the same words and has another answer.
     """
 
     interpretation: str
     answer: str | None
     citations: tuple[CitedPassage, ...] = ()
+    is_contested: bool = False
 
 
 @dataclass(frozen=True, slots=True)

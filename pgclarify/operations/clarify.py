@@ -41,7 +41,7 @@ async def clarify(context: RunContext) -> Ending:
     except BudgetSpent:
         # Before any verdict: the run ends without results, and gives the reason.
         judged = []
-    return await conclude(context, [(candidate.passage.document_id, verdict) for candidate, verdict in judged])
+    return await conclude(context, [(candidate.passage, verdict) for candidate, verdict in judged])
 
 
 async def _judged(context: RunContext, embedder: Embedder) -> list[tuple[Candidate, Verdict]]:

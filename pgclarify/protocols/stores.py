@@ -70,8 +70,10 @@ class RunStore(Ledger, Protocol):
             RunLost: If the run is no longer this worker's.
         """
 
-    async def verdicts(self, run: Run) -> list[tuple[str, Verdict]]:
-        """The grounded verdicts of run.parent_run_id, copied into this run, each with its document_id.
+    async def verdicts(self, run: Run) -> list[tuple[Passage, Verdict]]:
+        """The grounded verdicts of run.parent_run_id, copied into this run, each with its passage.
+
+        The content of a passage that is gone is "".
 
         Raises:
             RunLost: If the run is no longer this worker's.

@@ -139,6 +139,7 @@ class Finding:
         answer: None for steps without one.
         support: How many documents support a reading; None for others.
         cohesion: How near the readings of its cluster are to it, up to 1; None for others.
+        is_contested: Whether another reading asks in the same words and has another answer.
         kind: direct, follow_up or conclusion for steps; None for others.
         outcome: The outcome of a step; None for others.
         confidence: The confidence of a step's answer, above 0 and up to 1; None for others.
@@ -153,6 +154,7 @@ class Finding:
     proofs: tuple[Proof, ...]
     support: int | None = None
     cohesion: float | None = None
+    is_contested: bool = False
     kind: str | None = None
     outcome: str | None = None
     confidence: float | None = None

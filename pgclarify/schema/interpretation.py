@@ -27,6 +27,11 @@ interpretation = Table(
     column(
         "cohesion", REAL, "Mean cosine similarity of the readings in its cluster to their medoid; 1 for a single one."
     ),
+    column(
+        "is_contested",
+        Boolean,
+        "Whether another reading of the run asks in the same words and has another answer.",
+    ),
     PrimaryKeyConstraint("run_id", "ordinal"),
     CheckConstraint("ordinal >= 1", name="interpretation_ordinal_counts_from_one"),
     CheckConstraint("support >= 1", name="interpretation_is_supported"),

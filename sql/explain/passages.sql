@@ -107,6 +107,7 @@ begin atomic
         array[
             'support=' || interpretation.support,
             'cohesion=' || to_char(interpretation.cohesion, 'FM0.00'),
+            case when interpretation.is_contested then 'contested' end,
             'from ' || pgclarify_private.shown(cited.ranks, 60)
         ]
     from pgclarify_private.interpretation

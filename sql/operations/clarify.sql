@@ -166,7 +166,7 @@ begin
     select
         asked.ordinal::integer, asked.key, asked.question, asked.run_id, outcome.status,
         reading.ordinal, reading.interpretation, reading.answer, reading.support, reading.cohesion,
-        reading.document_ids, reading.citations, outcome.stop_code
+        reading.document_ids, reading.citations, reading.is_contested, outcome.stop_code
     -- Not keys[ordinal], because the first key may have another index than 1.
     from unnest(v_questions, v_run_ids, clarify_many.keys) with ordinality as asked (question, run_id, key, ordinal)
     inner join outcome on outcome.run_id = asked.run_id

@@ -260,6 +260,10 @@ create or replace function pgclarify_private.copy_verdicts(run_id bigint, attemp
 returns table (
     rank integer,
     document_id text,
+    passage_id bigint,
+    title text,
+    heading text,
+    content text,
     interpretation text,
     answer text,
     quote text,
@@ -273,6 +277,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run pgclarify_private.run := pgclarify_private.lock_run(copy_verdicts.run_id, copy_verdicts.attempt);
+    v_document_ids text[];
+    v_passage_ids bigint[];
 begin
     insert into pgclarify_private.candidate
     (run_id, rank, corpus_id, document_id, passage_id, heading, score, origin, via_passage_id, batch)
@@ -291,19 +297,39 @@ begin
         verdict.abstention_code, verdict.error_code
     from pgclarify_private.verdict
     where verdict.run_id = v_run.parent_run_id;
-    return query
-    select
-        verdict.rank, candidate.document_id, verdict.interpretation, verdict.answer, verdict.quote, verdict.start_char,
-        verdict.end_char, verdict.vector::text, verdict.completion_id
+    select array_agg(candidate.document_id), array_agg(candidate.passage_id) into v_document_ids, v_passage_ids
     from pgclarify_private.verdict
     inner join pgclarify_private.candidate on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
-    where verdict.run_id = v_run.run_id and verdict.outcome = 'grounded'
-    order by verdict.rank;
+    where verdict.run_id = v_run.run_id and verdict.outcome = 'grounded';
+    return query execute format(
+        $sql$
+        -- A separate step: Citus does not join the shards of passages with tables of the coordinator.
+        with passage as materialized (
+            select passage.document_id, passage.id, passage.content
+            from %s as passage
+            inner join unnest($2, $3) as cited (document_id, passage_id)
+                on passage.document_id = cited.document_id and passage.id = cited.passage_id
+            where passage.corpus_id = $4
+        )
+        select
+            verdict.rank, candidate.document_id, candidate.passage_id, document.title, candidate.heading,
+            coalesce(passage.content, ''), verdict.interpretation, verdict.answer, verdict.quote, verdict.start_char,
+            verdict.end_char, verdict.vector::text, verdict.completion_id
+        from pgclarify_private.verdict
+        inner join pgclarify_private.candidate on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
+        left join passage on passage.document_id = candidate.document_id and passage.id = candidate.passage_id
+        left join pgclarify_private.document
+            on document.corpus_id = candidate.corpus_id and document.id = candidate.document_id
+        where verdict.run_id = $1 and verdict.outcome = 'grounded'
+        order by verdict.rank
+        $sql$,
+        pgclarify_private.passages_of(v_run.corpus_id)
+    ) using v_run.run_id, v_document_ids, v_passage_ids, v_run.corpus_id;
 end
 $$;
 
 comment on function pgclarify_private.copy_verdicts(bigint, integer) is
-'Copy candidates and verdicts of the parent run into a run, and return the grounded ones.';
+'Copy candidates and verdicts of the parent run into a run, and return the grounded ones with their passages.';
 grant execute on function pgclarify_private.copy_verdicts(bigint, integer) to pgclarify_worker;
 
 create or replace function pgclarify_private.finish_run(
@@ -326,12 +352,15 @@ declare
     v_run pgclarify_private.run := pgclarify_private.lock_run(finish_run.run_id, finish_run.attempt);
     v_stop_code text;
 begin
-    insert into pgclarify_private.interpretation (run_id, ordinal, interpretation, answer, support, cohesion)
+    insert into pgclarify_private.interpretation (
+        run_id, ordinal, interpretation, answer, support, cohesion, is_contested
+    )
     select
-        v_run.run_id, given.ordinal, reading.interpretation, reading.answer, reading.support, reading.cohesion
+        v_run.run_id, given.ordinal, reading.interpretation, reading.answer, reading.support, reading.cohesion,
+        reading.is_contested
     from jsonb_array_elements(finish_run.interpretations) with ordinality as given (value, ordinal)
     cross join lateral jsonb_to_record(given.value) as reading (
-        interpretation text, answer text, support integer, cohesion real
+        interpretation text, answer text, support integer, cohesion real, is_contested boolean
     );
     insert into pgclarify_private.citation (
         run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, is_medoid, quote,
@@ -403,8 +432,8 @@ $$;
 
 comment on function pgclarify_private.finish_run(bigint, integer, text, text, text, jsonb, jsonb, text, text, bigint) is
 'End a run, and return the stop code that is stored. interpretations: array of objects with interpretation, answer, support, '
-'cohesion and citations (candidate_rank, is_medoid, quote, start_char, end_char), in order. stages: array of objects with the '
-'columns of table stage, in order. stop_code: the code that only the worker can know; other codes follow from the tables. '
-'budget_id: the first budget that refused a call.';
+'cohesion, is_contested and citations (candidate_rank, is_medoid, quote, start_char, end_char), in order. stages: array of '
+'objects with the columns of table stage, in order. stop_code: the code that only the worker can know; other codes follow '
+'from the tables. budget_id: the first budget that refused a call.';
 grant execute on function
     pgclarify_private.finish_run(bigint, integer, text, text, text, jsonb, jsonb, text, text, bigint) to pgclarify_worker;

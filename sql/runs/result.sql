@@ -225,7 +225,8 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select
         run.run_id, run.status, interpretation.ordinal, interpretation.interpretation, interpretation.answer,
-        interpretation.support, interpretation.cohesion, cited.document_ids, coalesce(cited.citations, '[]')
+        interpretation.support, interpretation.cohesion, cited.document_ids, coalesce(cited.citations, '[]'),
+        interpretation.is_contested
     from pgclarify_private.run
     inner join pgclarify_private.interpretation on run.run_id = interpretation.run_id
     left join pgclarify_private.cited(rows.run_ids, pgclarify_private.roles_of(rows.requester)) as cited

@@ -127,7 +127,8 @@ select
     interpretation.interpretation || '' as interpretation,
     interpretation.answer || '' as answer,
     interpretation.support,
-    interpretation.cohesion
+    interpretation.cohesion,
+    interpretation.is_contested
 from pgclarify_private.interpretation;
 
 grant select on pgclarify.interpretation to pgclarify_reader;

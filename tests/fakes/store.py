@@ -151,7 +151,7 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         """Store a verdict."""
         (await self.record(run)).verdicts[verdict.rank] = verdict
 
-    async def verdicts(self, run: Run) -> list[tuple[str, Verdict]]:
+    async def verdicts(self, run: Run) -> list[tuple[Passage, Verdict]]:
         """Copy the grounded verdicts of the run's parent."""
         record = await self.record(run)
         if run.parent_run_id is None:
@@ -161,8 +161,8 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         record.verdicts = {
             rank: verdict for rank, verdict in parent.verdicts.items() if verdict.outcome is Outcome.GROUNDED
         }
-        documents = {candidate.rank: candidate.passage.document_id for candidate in record.candidates}
-        return [(documents[rank], verdict) for rank, verdict in record.verdicts.items()]
+        passages = {candidate.rank: candidate.passage for candidate in record.candidates}
+        return [(passages[rank], verdict) for rank, verdict in record.verdicts.items()]
 
     async def finish_run(
         self,

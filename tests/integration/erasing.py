@@ -133,7 +133,8 @@ def cite(rank: int, quote: str, *, is_medoid: bool) -> dict[str, Any]:
 
 def reading(text: str, answer: str, *citations: dict[str, Any]) -> dict[str, Any]:
     return {
-        "interpretation": text, "answer": answer, "support": len(citations), "cohesion": 1.0, "citations": citations
+        "interpretation": text, "answer": answer, "support": len(citations), "cohesion": 1.0,
+        "is_contested": False, "citations": citations
     }  # fmt: skip
 
 

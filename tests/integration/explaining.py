@@ -185,7 +185,13 @@ def desk(connection: Connection, connect: Connect, make_role: MakeRole, hire: Hi
 def reading(interpretation: str, answer: str, support: int, *ranks: int) -> dict[str, Any]:
     quote = {"quote": "a quote", "start_char": 0, "end_char": 7}
     citations = [{"candidate_rank": rank, "is_medoid": rank == ranks[0], **quote} for rank in ranks]
-    values = {"interpretation": interpretation, "answer": answer, "support": support, "cohesion": 0.875}
+    values = {
+        "interpretation": interpretation,
+        "answer": answer,
+        "support": support,
+        "cohesion": 0.875,
+        "is_contested": False,
+    }
     return values | {"citations": citations}
 
 

@@ -256,7 +256,14 @@ class TestDropping:
             "start_char": 0,
             "end_char": 16,
         }
-        reading = {"interpretation": "What?", "answer": "Cars", "support": 1, "cohesion": 1, "citations": [citation]}
+        reading = {
+            "interpretation": "What?",
+            "answer": "Cars",
+            "support": 1,
+            "cohesion": 1,
+            "is_contested": False,
+            "citations": [citation],
+        }
         worker.finish(run_id, interpretations=[reading])
 
         assert scalar(connection, "select pgclarify.drop_corpus('insurance')") == 1

@@ -72,6 +72,7 @@ class Office:
                     "answer": "Yes.",
                     "support": 1,
                     "cohesion": 1,
+                    "is_contested": False,
                     "citations": [
                         {
                             "candidate_rank": ranks[document_id],

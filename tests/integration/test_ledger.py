@@ -416,7 +416,14 @@ class TestServedAgain:
         worker.start(run_id)
         worker.retrieve(run_id, question="cars", vector=[1, 0, 0, 0])
         citation = {"candidate_rank": 1, "is_medoid": True, "quote": "Cars", "start_char": 0, "end_char": 4}
-        reading = {"interpretation": "What?", "answer": "Cars", "support": 1, "cohesion": 1, "citations": [citation]}
+        reading = {
+            "interpretation": "What?",
+            "answer": "Cars",
+            "support": 1,
+            "cohesion": 1,
+            "is_contested": False,
+            "citations": [citation],
+        }
         worker.finish(run_id, interpretations=[reading])
         worker.die()
 

@@ -119,7 +119,16 @@ def answered(worker: HandWorker, user: Connection, question: str, corpus: str) -
             answers=["Cars"], quotes=["cars"], start_chars=[0], end_chars=[4], vectors=["[1,0,0,0]"],
             completion_ids=[None], are_reused=[False], reasons=[None], errors=[None],
         )  # fmt: skip
-        readings = [{"interpretation": "What?", "answer": "Cars", "support": 1, "cohesion": 1, "citations": [cited]}]
+        readings = [
+            {
+                "interpretation": "What?",
+                "answer": "Cars",
+                "support": 1,
+                "cohesion": 1,
+                "is_contested": False,
+                "citations": [cited],
+            }
+        ]
     worker.finish(run_id, run["attempt"], interpretations=readings)
     return run_id
 

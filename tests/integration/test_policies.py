@@ -204,7 +204,14 @@ class TestRuns:
             completion_ids=[None], are_reused=[False], reasons=[None], errors=[None],
         )  # fmt: skip
         citation = {"candidate_rank": 1, "is_medoid": True, **quote}
-        reading = {"interpretation": "What?", "answer": "Cars", "support": 1, "cohesion": 1, "citations": [citation]}
+        reading = {
+            "interpretation": "What?",
+            "answer": "Cars",
+            "support": 1,
+            "cohesion": 1,
+            "is_contested": False,
+            "citations": [citation],
+        }
         worker.finish(run_id, interpretations=[reading])
         return int(run_id)
 

@@ -320,6 +320,7 @@ def reading(interpretation: str) -> dict[str, Any]:
         "answer": "Cars.",
         "support": 1,
         "cohesion": 1,
+        "is_contested": False,
         "citations": [citation],
     }
 

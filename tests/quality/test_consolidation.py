@@ -7,6 +7,7 @@ from itertools import chain, combinations
 
 import pytest
 
+from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
 from pgclarify.embedding import LocalEmbedder
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, reading_text
@@ -50,7 +51,7 @@ async def groups_of(run: Run, embedder: LocalEmbedder, readings: list[tuple[str,
     vectors = await embedder.encode([reading_text(*reading) for reading in readings])
     grounded = [
         # Each reading has a document of its own, which says the answer.
-        Grounded(f"d{place}", place + 1, asked, answer, answer, 0, len(answer))
+        Grounded(Passage(f"d{place}", place, answer), place + 1, asked, answer, answer, 0, len(answer))
         for place, (asked, answer) in enumerate(readings)
     ]
     found = await interpret(run, grounded, vectors)

@@ -114,7 +114,7 @@ async def count_readings(context: RunContext) -> Readings:
     if errors and len(errors) == len(verdicts):
         raise CompletionError("no passage of the corpus could be judged", detail=errors[0])
     grounded = [
-        (candidate.passage.document_id, verdict)
+        (candidate.passage, verdict)
         for candidate, verdict in zip(candidates, verdicts, strict=True)
         if verdict.outcome is Outcome.GROUNDED
     ]
@@ -124,5 +124,5 @@ async def count_readings(context: RunContext) -> Readings:
         answers=tuple(one.answer for one in readings),
         judged=len(verdicts),
         failed=len(errors),
-        document_ids=tuple(dict.fromkeys(document_id for document_id, _ in grounded)),
+        document_ids=tuple(dict.fromkeys(passage.document_id for passage, _ in grounded)),
     )

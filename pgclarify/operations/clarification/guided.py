@@ -254,7 +254,7 @@ class GuidedExploration:
     async def _clusters(self, landed: Sequence[_Judged]) -> list[list[int]]:
         """Group the readings so far: for each group, the places of its verdicts in the given list."""
         places = [place for place, (_, verdict) in enumerate(landed) if verdict.outcome is Outcome.GROUNDED]
-        grounded = [(landed[place][0].passage.document_id, landed[place][1]) for place in places]
+        grounded = [(landed[place][0].passage, landed[place][1]) for place in places]
         clusters = await group(self._run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
         return [[places[member] for member in cluster.members] for cluster in clusters]
 

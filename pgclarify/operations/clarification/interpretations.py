@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import Density, Grouping, consolidate, relate_readings
+from pgclarify.algorithms import Apart, Density, Grouping, Place, consolidate, relate_readings, tell_apart
+from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Citation, Cluster, Interpretation
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Refusal, Verdict
@@ -22,9 +23,9 @@ from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
-    """A grounded verdict: the attributes of `Verdict` that are always set, and the document of its passage."""
+    """A grounded verdict: the attributes of `Verdict` that are always set, and its passage."""
 
-    document_id: str
+    passage: Passage
     rank: int
     interpretation: str
     answer: str
@@ -33,7 +34,7 @@ class Grounded:
     end_char: int
 
     @classmethod
-    def of(cls, document_id: str, verdict: Verdict) -> Grounded:
+    def of(cls, passage: Passage, verdict: Verdict) -> Grounded:
         """Convert a verdict.
 
         Raises:
@@ -47,7 +48,7 @@ class Grounded:
                 start_char=int(start_char),
                 end_char=int(end_char),
             ):
-                return cls(document_id, verdict.rank, interpretation, answer, quote, start_char, end_char)
+                return cls(passage, verdict.rank, interpretation, answer, quote, start_char, end_char)
             case _:
                 raise ValueError(f"the verdict on candidate {verdict.rank} is not grounded")
 
@@ -73,13 +74,13 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
 
     Returns:
         By falling support (distinct documents), then by best rank. In each, the citation of the medoid comes first; the
-        others follow by rank, one for each passage.
+        others follow by rank, one for each passage. Readings in the same words are told apart.
 
     Source: VERDICT, §4.2 and Algorithm 1, lines 8-13.
     """
     clusters = await group(run, grounded, vectors)
     clusters.sort(key=lambda cluster: min(grounded[member].rank for member in cluster.members))
-    found = [_interpretation(grounded, cluster) for cluster in clusters]
+    found = _interpretations(grounded, clusters)
     # The sort is stable, so that the best rank stays first among equals.
     found.sort(key=lambda interpretation: interpretation.support, reverse=True)
     if run.settings.get("consolidation") == "conservative":
@@ -98,7 +99,7 @@ async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.floa
     return await asyncio.to_thread(_clusters, grounded, vectors, _grouping(run.settings))
 
 
-async def conclude(context: RunContext, verdicts: Sequence[tuple[str, Verdict]]) -> Ending:
+async def conclude(context: RunContext, verdicts: Sequence[tuple[Passage, Verdict]]) -> Ending:
     """Consolidate the grounded verdicts, and end the run.
 
     The run succeeds if no verdict failed, even if there are none. It is partial if some failed. Then it has their
@@ -107,7 +108,7 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[str, Verdict]])
 
     Args:
         context: The run.
-        verdicts: All verdicts by rank, each with the document_id of its passage.
+        verdicts: All verdicts by rank, each with its passage.
     """
     failed = [verdict for _, verdict in verdicts if verdict.outcome is Outcome.FAILED]
     if failed and len(failed) == len(verdicts):
@@ -152,14 +153,31 @@ def _clusters(
     return consolidate(vectors, grouping=grouping, relations=relations)
 
 
-def _interpretation(grounded: Sequence[Grounded], cluster: Cluster) -> Interpretation:
+def _interpretations(grounded: Sequence[Grounded], clusters: Sequence[Cluster]) -> list[Interpretation]:
+    medoids = [grounded[cluster.medoid] for cluster in clusters]
+    apart = tell_apart(
+        [medoid.interpretation for medoid in medoids],
+        [medoid.answer for medoid in medoids],
+        [_place(medoid) for medoid in medoids],
+    )
+    return [_interpretation(grounded, cluster, reading) for cluster, reading in zip(clusters, apart, strict=True)]
+
+
+def _place(grounded: Grounded) -> Place:
+    passage = grounded.passage
+    innermost = (passage.heading or "").split(" > ")[-1]
+    return Place(passage.title or "", innermost, passage.content, grounded.quote)
+
+
+def _interpretation(grounded: Sequence[Grounded], cluster: Cluster, reading: Apart) -> Interpretation:
     medoid = grounded[cluster.medoid]
     members = [grounded[member] for member in cluster.members]
     return Interpretation(
-        interpretation=medoid.interpretation,
+        interpretation=reading.interpretation,
         answer=medoid.answer,
-        support=len({member.document_id for member in members}),
+        support=len({member.passage.document_id for member in members}),
         cohesion=cluster.cohesion,
+        is_contested=reading.is_contested,
         citations=[
             Citation(member.rank, member is medoid, member.quote, member.start_char, member.end_char)
             for member in sorted(members, key=lambda member: (member is not medoid, member.rank))

@@ -53,6 +53,7 @@ def reading(**changes: Any) -> dict[str, Any]:
         "answer": "up to $45 a day",
         "support": 2,
         "cohesion": 0.9,
+        "is_contested": False,
         "document_ids": ["rental-reimbursement.md", "auto-faq.md"],
         "citations": [citation(), citation(document_id="auto-faq.md", title="FAQ", heading="Will I?")],
     } | changes

@@ -23,10 +23,12 @@ CITATION: dict[str, Any] = {
 # As the server sends it: with a column that the client does not know yet.
 READING: dict[str, Any] = {
     "run_id": 3, "status": "succeeded", "ordinal": 1, "interpretation": "How long?", "answer": "thirty days",
-    "support": 1, "cohesion": 1.0, "document_ids": ["17"], "citations": [CITATION], "stop_code": None,
-    "invented_later": 1,
+    "support": 1, "cohesion": 1.0, "is_contested": False, "document_ids": ["17"], "citations": [CITATION],
+    "stop_code": None, "invented_later": 1,
 }  # fmt: skip
-RECORD = Interpretation(3, RunStatus.SUCCEEDED, 1, "How long?", "thirty days", 1, 1.0, ("17",), (Citation(**CITATION),))
+RECORD = Interpretation(
+    3, RunStatus.SUCCEEDED, 1, "How long?", "thirty days", 1, 1.0, ("17",), (Citation(**CITATION),), is_contested=False
+)
 
 
 def test_clarify_sends_its_arguments_and_reads_readings() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -49,6 +50,11 @@ def test_a_right_reading_counts_for_coverage_and_grounding() -> None:
 def test_a_known_wrong_answer_misleads() -> None:
     found = figures(Output((REFUELING, WRONG), (FEES,)))
     assert (found["misled"], found["grounded_precision"]) == (1, 0.5)
+
+
+def test_a_contested_wrong_answer_does_not_mislead() -> None:
+    found = figures(Output((REFUELING, replace(WRONG, is_contested=True)), (FEES,)))
+    assert (found["misled"], found["contested"]) == (0, 1)
 
 
 def test_a_failed_case_counts_as_empty() -> None:

@@ -289,7 +289,10 @@ async def test_conservative_shows_what_has_most_support() -> None:
 @pytest.mark.parametrize(("n_readings", "n_shown"), [(0, 0), (1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (6, 4), (20, 13)])
 async def test_conservative_shows_two_thirds_at_most_of_equals_the_best_ranked(n_readings: int, n_shown: int) -> None:
     run = FakeStore().add_run(settings={"consolidation": "conservative"})
-    grounded = [Grounded(f"d{rank}", rank, f"reading {rank}", "", "", 0, 1) for rank in range(1, n_readings + 1)]
+    grounded = [
+        Grounded(Passage(f"d{rank}", rank, ""), rank, f"reading {rank}", "", "", 0, 1)
+        for rank in range(1, n_readings + 1)
+    ]
     found = await interpretations.interpret(run, grounded, np.eye(n_readings, 20, dtype=np.float32))
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in range(1, n_shown + 1)]
 

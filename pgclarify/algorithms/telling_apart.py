@@ -1,0 +1,161 @@
+"""Name what tells readings apart that ask in the same words and have different answers."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pgclarify.algorithms.agreement import Relation, relate_readings
+from pgclarify.language.words import Word, content_stems, words
+
+_WORD: Final = r"[A-Z0-9](?:[^\W_]|['\u2019&.-])*(?<![.-])"
+# "Clearwater County, Idaho", "Holy Smoke (Gin Wigmore album)", "University of Kansas".
+_NAME: Final = re.compile(
+    rf"{_WORD}(?:,? (?:(?:of|the|and|de|for|at|in) ){{0,2}}{_WORD}){{0,7}}(?: \([^()\n]{{2,40}}\))?"
+)
+# The parts of a title that each may tell it from another one: after a comma, a dash or a colon, and in parentheses.
+_PARTS: Final = re.compile(r"\s*[()]\s*|,\s+|:\s+|\s+[-\u2013\u2014>|]+\s+")
+# Pages whose first line is their title often repeat it.
+_DOUBLED: Final = re.compile(r"(.{3,}) \1")
+# A name further down is often that of another thing.
+_OPENING_CHARS: Final = 200
+_LONGEST_CHARS: Final = 80
+# Initials and the like tell nothing.
+_SHORTEST: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the answer of a reading stands.
+
+    Attributes:
+        title: The title of the document; "" if there is none.
+        heading: The innermost heading above the passage; "" if there is none.
+        content: The passage.
+        quote: The words of the passage that prove the answer.
+    """
+
+    title: str
+    heading: str
+    content: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    text: str
+    answer: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A reading beside the others of its run.
+
+    Attributes:
+        interpretation: The reading, completed where another one asks in the same words.
+        is_contested: Whether another one still asks in the same words, and has another answer.
+    """
+
+    interpretation: str
+    is_contested: bool
+
+
+def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: Sequence[Place]) -> list[Apart]:
+    """Complete readings that ask in the same words and have different answers, by what their documents are about.
+
+    "What is the population of Clearwater County?" becomes "What is the population of Clearwater County (Idaho)?". What
+    is added comes from the title of the document, else from the innermost heading, else from a name at the beginning
+    of the passage or in the quote that has a name of the reading in it. It is added only if it has a word that is not
+    in the reading, and if no other reading in the same words gets the same.
+
+    Args:
+        interpretations: The readings of one run, after consolidation.
+        answers: Their answers.
+        places: Where each answer stands.
+
+    Returns:
+        One for each reading, in order.
+    """
+    completed = [*interpretations]
+    for members in _clashing(completed, answers):
+        found = _distinctions([_Reading(completed[one], answers[one], places[one]) for one in members])
+        for member, phrase in zip(members, found, strict=True):
+            if phrase:
+                completed[member] = _with(completed[member], phrase)
+    contested = {member for members in _clashing(completed, answers) for member in members}
+    return [Apart(one, place in contested) for place, one in enumerate(completed)]
+
+
+def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> list[list[int]]:
+    """Return the groups of readings in the same words, each of which contradicts another one of its group."""
+    groups: dict[frozenset[str], list[int]] = defaultdict(list)
+    for place, one in enumerate(interpretations):
+        groups[content_stems(one)].append(place)
+    clashing = []
+    for members in groups.values():
+        if len(members) > 1:
+            relations = relate_readings([interpretations[one] for one in members], [answers[one] for one in members])
+            clashing.append(
+                [one for one, related in zip(members, relations, strict=True) if Relation.CONFLICT in related]
+            )
+    return [members for members in clashing if members]
+
+
+def _distinctions(readings: Sequence[_Reading]) -> list[str]:
+    """Return for each reading what tells it from all others, or ""."""
+    chosen = [""] * len(readings)
+    for source in _SOURCES:
+        found = [_new_parts(source(reading), reading) for reading in readings]
+        stems = [content_stems(phrase) if phrase else frozenset() for phrase in found]
+        for place, phrase in enumerate(found):
+            is_alone = all(stems[place] != other for index, other in enumerate(stems) if index != place)
+            if not chosen[place] and phrase and is_alone:
+                chosen[place] = phrase
+    return chosen
+
+
+def _name_in_passage(reading: _Reading) -> str:
+    """Return the first name with a name of the reading in it and another word, or ""."""
+    asked = {word.stem for word in words(reading.text) if word.is_content and word.is_capitalized}
+    for text in (reading.place.content[:_OPENING_CHARS].split("\n")[0], reading.place.quote):
+        for match in _NAME.finditer(_DOUBLED.sub(r"\1", text)):
+            if asked & content_stems(match[0]) and _new_parts(match[0], reading):
+                return match[0]
+    return ""
+
+
+_SOURCES: Final[tuple[Callable[[_Reading], str], ...]] = (
+    lambda reading: reading.place.title,
+    lambda reading: reading.place.heading,
+    _name_in_passage,
+)
+
+
+def _new_parts(phrase: str, reading: _Reading) -> str:
+    """Return the parts of a phrase that say more than the reading, joined by commas, without dates that answer it."""
+    known = {word.stem for word in words(reading.text)}
+    told = content_stems(reading.answer)
+    parts = [
+        part
+        for part in _PARTS.split(" ".join(phrase.split()))
+        if any(_says_something(word) and word.stem not in known for word in words(part))
+        # "Died 22 August 1765" gives the answer away; "Aretha Franklin album" is how people name the album.
+        and not (told <= content_stems(part) and any(map(str.isdigit, part)))
+    ]
+    joined = ", ".join(parts)
+    return joined if len(joined) <= _LONGEST_CHARS else ""
+
+
+def _says_something(word: Word) -> bool:
+    return word.is_content and (len(word.text) > _SHORTEST or (word.text.isdigit() and len(word.text) > 1))
+
+
+def _with(reading: str, phrase: str) -> str:
+    """Put a phrase in parentheses behind a reading, before its question mark."""
+    mark = "?" if reading.endswith("?") else ""
+    bare = reading.removesuffix("?").rstrip()
+    return f"{bare[:-1]}, {phrase}){mark}" if bare.endswith(")") else f"{bare} ({phrase}){mark}"

@@ -1,0 +1,103 @@
+"""Readings in the same words and with different answers are told apart, or contested."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgclarify.algorithms import Apart, Place, tell_apart
+
+ASKED = "What is the population of Clearwater County?"
+
+
+def place(title: str = "", heading: str = "", content: str = "", quote: str = "") -> Place:
+    return Place(title, heading, content, quote)
+
+
+def told(places: list[Place], *, asked: str = ASKED, answers: list[str] | None = None) -> list[Apart]:
+    return tell_apart([asked] * len(places), answers or [str(10 + number) for number in range(len(places))], places)
+
+
+def test_the_part_of_a_title_that_the_reading_lacks_tells_it_apart() -> None:
+    assert told([place("Clearwater County, Idaho"), place("Clearwater County (Alberta)")]) == [
+        Apart("What is the population of Clearwater County (Idaho)?", is_contested=False),
+        Apart("What is the population of Clearwater County (Alberta)?", is_contested=False),
+    ]
+
+
+def test_a_heading_tells_apart_what_one_document_says() -> None:
+    found = told([place("Counties", "Idaho"), place("Counties", "Alberta")])
+    assert [one.interpretation for one in found] == [
+        "What is the population of Clearwater County (Idaho)?",
+        "What is the population of Clearwater County (Alberta)?",
+    ]
+
+
+def test_without_a_title_a_name_that_contains_the_asked_one_is_taken() -> None:
+    asked = "Who recorded the album Holy Smoke?"
+    places = [
+        place(content="Holy Smoke (Peter Murphy album) Holy Smoke is the fourth album."),
+        place(content="The debut was a success.", quote="Gin Wigmore's Holy Smoke came out in 2009."),
+    ]
+    found = told(places, asked=asked, answers=["Peter Murphy", "Gin Wigmore"])
+    assert found[0].interpretation == "Who recorded the album Holy Smoke (Peter Murphy album)?"
+    assert not any(one.is_contested for one in found)
+
+
+def test_versions_and_years_in_titles_tell_apart() -> None:
+    found = told([place("Leave policy 2024"), place("Leave policy 2025")], asked="How many days can be carried over?")
+    assert [one.interpretation for one in found] == [
+        "How many days can be carried over (Leave policy 2024)?",
+        "How many days can be carried over (Leave policy 2025)?",
+    ]
+
+
+def test_answers_under_one_reading_are_contested() -> None:
+    assert (
+        told([place("Clearwater County, Idaho"), place("Clearwater County, Idaho")])
+        == [Apart(ASKED, is_contested=True)] * 2
+    )
+
+
+def test_only_readings_that_stay_equal_are_contested() -> None:
+    found = told([place("Clearwater County, Idaho"), place(), place()])
+    assert [one.is_contested for one in found] == [False, True, True]
+
+
+def test_a_date_that_is_the_answer_does_not_tell_apart() -> None:
+    found = told(
+        [place("Frederick Groves (born 1891)"), place("Frederick Groves (footballer)")],
+        asked="When was Frederick Groves born?",
+        answers=["1891", "1892"],
+    )
+    assert [one.interpretation for one in found] == [
+        "When was Frederick Groves born?",
+        "When was Frederick Groves born (footballer)?",
+    ]
+
+
+def test_what_is_added_joins_parentheses_that_are_there() -> None:
+    found = told([place("Gold Policy"), place("Silver Policy")], asked="How large is the surcharge (young drivers)?")
+    assert found[0].interpretation == "How large is the surcharge (young drivers, Gold Policy)?"
+
+
+def test_readings_in_other_words_or_with_the_same_answer_stay() -> None:
+    places = [place("Idaho"), place("Alberta")]
+    assert tell_apart([ASKED, "Where is it?"], ["8,734", "In Idaho"], places) == [
+        Apart(ASKED, is_contested=False),
+        Apart("Where is it?", is_contested=False),
+    ]
+    assert [one.interpretation for one in told(places, answers=["8,734", "8,734"])] == [ASKED, ASKED]
+
+
+words = st.sampled_from(["Idaho", "Alberta", "County", "(north)", "2024", "1, 2", "Ünal", "a-b", "\n", "?"])
+texts = st.lists(words, max_size=4).map(" ".join)
+
+
+@given(st.lists(st.tuples(texts, texts, st.builds(Place, texts, texts, texts, texts)), max_size=5))
+def test_each_reading_keeps_its_words(readings: list[tuple[str, str, Place]]) -> None:
+    asked = [one for one, _, _ in readings]
+    found = tell_apart(asked, [answer for _, answer, _ in readings], [one for _, _, one in readings])
+    assert len(found) == len(readings)
+    for before, after in zip(asked, found, strict=True):
+        assert after.interpretation.startswith(before.removesuffix("?").rstrip().removesuffix(")"))
