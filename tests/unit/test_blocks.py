@@ -32,6 +32,11 @@ RUN_BY = [
     ("*", "mermaid", "tests/unit/test_blocks.py::test_every_diagram_is_drawn"),
     ("docs/evaluation.md", "json", "tests/unit/evaluation/test_data_sets.py::test_the_example_of_the_page_is_read"),
     ("docs/explain.md", "text", "tests/integration/test_explain.py::test_the_page_shows_what_is_told"),
+    (
+        "docs/extension.md",
+        "text",
+        "tests/integration/test_extension.py::test_a_restored_answer_is_served_without_a_worker",
+    ),
     ("docs/operations.md", "text", "tests/integration/test_install_elsewhere.py::demand_password"),
     # The data sets of papers have to be downloaded first.
     ("docs/papers.md", "text", "tests/unit/test_blocks.py::test_modules_of_the_page_are_there"),
