@@ -190,7 +190,7 @@ def counts(connection: Connection) -> dict[str, int]:
     return {table: scalar(connection, f"select count(*) from {table}") for (table,) in tables}  # noqa: S608
 
 
-def test_what_needs_no_worker_works_at_once(host: Host) -> None:
+def test_documents_and_help_work_without_a_worker(host: Host) -> None:
     hints = []
     with host.connect("at_once") as root:
         root.add_notice_handler(lambda notice: hints.append(notice.message_hint))

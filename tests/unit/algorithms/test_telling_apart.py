@@ -76,7 +76,7 @@ def test_a_date_that_is_the_answer_does_not_tell_apart() -> None:
     ]
 
 
-def test_what_is_added_joins_parentheses_that_are_there() -> None:
+def test_an_addition_joins_parentheses_that_are_there() -> None:
     found = told([place("Gold Policy"), place("Silver Policy")], asked="How large is the surcharge (young drivers)?")
     assert found[0].interpretation == "How large is the surcharge (young drivers, Gold Policy)?"
 
