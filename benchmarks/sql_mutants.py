@@ -71,7 +71,8 @@ FUNCTIONS = """
     select p.proname, p.oid::regprocedure::text, pg_get_functiondef(p.oid), p.prorettype::regtype::text, l.lanname
     from pg_proc as p
     join pg_language as l on l.oid = p.prolang
-    where starts_with(p.pronamespace::regnamespace::text, 'pgclarify_private') and l.lanname in ('sql', 'plpgsql')
+    where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
+        and l.lanname in ('sql', 'plpgsql')
     order by p.oid::regprocedure::text
 """
 LOCK = re.compile(
@@ -80,6 +81,8 @@ LOCK = re.compile(
 )
 ADVISORY = re.compile(r"\bperform (?:pg_catalog\.)?pg_advisory_(?:xact_)?lock\w*\((?:[^;']|'[^']*')*\);", re.IGNORECASE)
 GUARD = re.compile(r"\braise exception (?:[^;']|'[^']*')*;", re.IGNORECASE)
+# A function in a statement of a test, or a statement that a worker sends.
+CALLED = re.compile(r"\bpgclarify(?:_private)?\.(\w+)|\bsend\(\s*\"(\w+)")
 RIGHTS = re.compile(r"(may_\w+|belongs_to|is_among|is_group|is_readable\w*|is_proven\w*)$")
 
 
@@ -129,7 +132,10 @@ def of_checks(connection: psycopg.Connection[Any], tests: Sequence[str]) -> Iter
 def of_functions(connection: psycopg.Connection[Any], tests: Sequence[str]) -> Iterator[Mutant]:
     """Functions without one lock or error, and decisions about rights that are always yes."""
     functions = connection.execute(FUNCTIONS).fetchall()
-    words = {path.name: Counter(re.findall(r"\w+", path.read_text())) for path in sorted(INTEGRATION.glob("test_*.py"))}
+    words = {
+        path.name: Counter(first or second for first, second in CALLED.findall(path.read_text()))
+        for path in sorted(INTEGRATION.glob("test_*.py"))
+    }
     for name, signature, definition, result, language in functions:
         changes = dict(_weaker(name, definition, result, language))
         if changes:
@@ -139,16 +145,15 @@ def of_functions(connection: psycopg.Connection[Any], tests: Sequence[str]) -> I
 
 
 def _naming(name: str, functions: Mapping[str, str], words: Mapping[str, Counter[str]]) -> list[str]:
-    """The test files that name a function most often; if none does, those that name its callers, and theirs."""
-    names, before = {name}, set[str]()
-    while names != before:
+    """The test files that name a function most often, then those that name its callers, and theirs."""
+    names, before, chosen = {name}, set[str](), dict[str, None]()
+    while names != before and len(chosen) < FILES:
         mentions = Counter({file: sum(count[other] for other in names) for file, count in words.items()})
-        if any(mentions.values()):
-            return [file for file, count in mentions.most_common(FILES) if count]
+        chosen |= dict.fromkeys(file for file, count in mentions.most_common() if count)
         before = names
         called = re.compile(rf"\b({'|'.join(names)})\b")
         names = names | {other for other, text in functions.items() if called.search(text)}
-    return []
+    return list(chosen)[:FILES]
 
 
 def _weaker(name: str, definition: str, result: str, language: str) -> Iterator[tuple[str, str]]:

@@ -48,7 +48,7 @@ BROKEN = {
     ),
     "embedding_usage": ("cost_usd = -1", "texts = -1", "tokens = -1", "operation = 'clarify'", "unpriced_tokens = 3"),
     "estimate": (
-        *("answered = 2", "calls = -1", "calls = 1", "completion_tokens = -1", "cost_usd = -1"),
+        *("answered = -1", "calls = -1", "calls = 1", "completion_tokens = -1", "cost_usd = -1"),
         *("distinct_questions = 2", "prompt_tokens = -1", "questions = 0", "reused_calls = -1", "sampled = 2"),
     ),
     "eval_case": (
@@ -75,6 +75,7 @@ BROKEN = {
     "run": (
         *("candidates = -1", "crashes = -1", "interpretations = -1", "saved_completions = -1", "verdicts = -1"),
         *("status = 'partial'; finished_at = now(); error_code = 'pc001'", "error_code = 'PC001'", "error = 'No.'"),
+        "status = 'failed'; finished_at = now(); error = 'No.'",
         *("status = 'failed'; finished_at = now()", "finished_at = now()", "status = 'cancelled'"),
         *("corpus_name = null", "corpus_name = null; corpus_id = null", "history = '{}'", "settings = '[]'"),
         *("operation = 'guess'", "route = 'lost'", "status = 'running'", "served = 1", "last_served_at = now()"),
