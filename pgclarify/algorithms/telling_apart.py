@@ -22,6 +22,8 @@ _PARTS: Final = re.compile(r"\s*[()]\s*|,\s+|:\s+|\s+[-\u2013\u2014>|]+\s+")
 _DOUBLED: Final = re.compile(r"(.{3,}) \1")
 # A name further down is often that of another thing.
 _OPENING_CHARS: Final = 200
+# Looking for a repeated title takes quadratic time.
+_QUOTE_CHARS: Final = 500
 _LONGEST_CHARS: Final = 80
 # Initials and the like tell nothing.
 _SHORTEST: Final = 2
@@ -121,7 +123,7 @@ def _distinctions(readings: Sequence[_Reading]) -> list[str]:
 def _name_in_passage(reading: _Reading) -> str:
     """Return the first name with a name of the reading in it and another word, or ""."""
     asked = {word.stem for word in words(reading.text) if word.is_content and word.is_capitalized}
-    for text in (reading.place.content[:_OPENING_CHARS].split("\n")[0], reading.place.quote):
+    for text in (reading.place.content[:_OPENING_CHARS].split("\n")[0], reading.place.quote[:_QUOTE_CHARS]):
         for match in _NAME.finditer(_DOUBLED.sub(r"\1", text)):
             if asked & content_stems(match[0]) and _new_parts(match[0], reading):
                 return match[0]

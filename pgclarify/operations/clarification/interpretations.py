@@ -80,7 +80,7 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
     """
     clusters = await group(run, grounded, vectors)
     clusters.sort(key=lambda cluster: min(grounded[member].rank for member in cluster.members))
-    found = _interpretations(grounded, clusters)
+    found = await asyncio.to_thread(_interpretations, grounded, clusters)
     # The sort is stable, so that the best rank stays first among equals.
     found.sort(key=lambda interpretation: interpretation.support, reverse=True)
     if run.settings.get("consolidation") == "conservative":
