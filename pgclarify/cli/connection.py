@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     Database: TypeAlias = psycopg.Connection[DictRow]
 
+_NO_ANSWER = "Check that the server is running, and PGCLARIFY_DATABASE_URL if it is set; see pgclarify doctor."
+_REFUSED = "The server is running. Check role, password and database in PGCLARIFY_DATABASE_URL."
+
 
 def load_settings() -> Settings:
     """Read the settings. A URL of the embedded server, as `pgclarify dsn` prints it, is treated as no URL.
@@ -116,8 +119,13 @@ def connect(dsn: str) -> Database:
         raise ServerUnavailable(
             "no connection to the database server",
             detail=str(error).strip(),
-            hint="Check that the server is running, and PGCLARIFY_DATABASE_URL if it is set; see pgclarify doctor.",
+            hint=_REFUSED if asked_for_password(error) else _NO_ANSWER,
         ) from None
+
+
+def asked_for_password(error: psycopg.OperationalError) -> bool:
+    """Return whether a server ran, and asked for a password, when no connection to it could be made."""
+    return error.pgconn is not None and (error.pgconn.needs_password or error.pgconn.used_password)
 
 
 def client_of(database: Database, corpus: str | None = None) -> Client:

@@ -26,6 +26,8 @@ _NOT_INSTALLED = frozenset({"3F000", "42P01", "42883", "42704"})
 
 # The server is shutting down, has crashed or is starting. 57014, a cancelled statement, is not included.
 _SERVER_GOES = ("57P01", "57P02", "57P03")
+_NOT_ALLOWED = "42501"
+_LET_IN = "The owner of a corpus lets a role in: pgclarify corpus grant ROLE --user CORPUS"
 _REPEAT = "Wait until it is back, and repeat the command: what was stored is kept."
 _DISK_FULL = "53100"
 _MAKE_ROOM = "Make room there and repeat the command: what was stored is kept. pgclarify doctor says more."
@@ -145,6 +147,8 @@ def _explain_database_error(error: psycopg.Error) -> tuple[str, str | None, str 
         )
     if diagnostic.sqlstate == _DISK_FULL:
         return "the disk of the database server is full", f"It said: {diagnostic.message_primary}.", _MAKE_ROOM
+    if diagnostic.sqlstate == _NOT_ALLOWED and diagnostic.message_hint is None:
+        return diagnostic.message_primary, diagnostic.message_detail, _LET_IN
     is_ours = "pgclarify" in diagnostic.message_primary
     if diagnostic.message_hint is None and diagnostic.sqlstate in _NOT_INSTALLED and is_ours:
         return (

@@ -204,7 +204,7 @@ def _read_file(path: Path, document_id: str, limits: ParsingLimits | None) -> Do
         raise UnreadableFile(
             f"cannot read {path}",
             detail=f"Nothing reads {suffix or 'a name without an extension'}.",
-            hint=f"Supported are:{', '.join(sorted(SUPPORTED_SUFFIXES))}.",
+            hint=f"Supported are: {', '.join(sorted(SUPPORTED_SUFFIXES))}.",
         )
     try:
         with path.open("rb") as stream:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
@@ -120,6 +121,29 @@ def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert error.startswith("Error: No connection to the database server.\nDetail: ")
     assert "Hint: Check that the server is running, and PGCLARIFY_DATABASE_URL" in error
     assert "sesame" not in error
+
+
+@pytest.mark.parametrize(
+    ("needs", "used", "hint"),
+    [
+        (True, False, "The server is running."),
+        (False, True, "The server is running."),
+        (False, False, "Check that the"),
+    ],
+)
+def test_a_password_that_is_refused_is_not_taken_for_a_server_that_is_down(
+    needs: bool, used: bool, hint: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Refusal(psycopg.OperationalError):
+        pgconn = SimpleNamespace(needs_password=needs, used_password=used)  # type: ignore[assignment]
+
+    def refuse(*_: object, **__: object) -> None:
+        raise Refusal("no")
+
+    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", "postgresql://me:stale@127.0.0.1/app")
+    monkeypatch.setattr(psycopg, "connect", refuse)
+    assert run("corpus", "list") == 1
+    assert f"Hint: {hint}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("url", ["nonsense", "postgresql://me:sesame@[::/app", "host=here password=sesame nonsense"])
