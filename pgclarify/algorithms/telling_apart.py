@@ -70,9 +70,9 @@ def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: S
     """Complete readings that ask in the same words and have different answers, by what their documents are about.
 
     "What is the population of Clearwater County?" becomes "What is the population of Clearwater County (Idaho)?". What
-    is added comes from the title of the document, else from the innermost heading, else from a name at the beginning
-    of the passage or in the quote that has a name of the reading in it. It is added only if it has a word that is not
-    in the reading, and if no other reading in the same words gets the same.
+    is added comes from the title of the document; where that does not do, from the innermost heading; then from a name
+    at the beginning of the passage or in the quote that has a name of the reading in it. It is added only if it has a
+    word that is not in the reading, and if not all readings in the same words get the same.
 
     Args:
         interpretations: The readings of one run, after consolidation.
@@ -83,11 +83,12 @@ def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: S
         One for each reading, in order.
     """
     completed = [*interpretations]
-    for members in _clashing(completed, answers):
-        found = _distinctions([_Reading(completed[one], answers[one], places[one]) for one in members])
-        for member, phrase in zip(members, found, strict=True):
-            if phrase:
-                completed[member] = _with(completed[member], phrase)
+    for source in _SOURCES:
+        for members in _clashing(completed, answers):
+            readings = [_Reading(completed[one], answers[one], places[one]) for one in members]
+            for member, phrase in zip(members, _distinctions(readings, source), strict=True):
+                if phrase:
+                    completed[member] = _with(completed[member], phrase)
     contested = {member for members in _clashing(completed, answers) for member in members}
     return [Apart(one, place in contested) for place, one in enumerate(completed)]
 
@@ -107,17 +108,11 @@ def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> list[li
     return [members for members in clashing if members]
 
 
-def _distinctions(readings: Sequence[_Reading]) -> list[str]:
-    """Return for each reading what tells it from all others, or ""."""
-    chosen = [""] * len(readings)
-    for source in _SOURCES:
-        found = [_new_parts(source(reading), reading) for reading in readings]
-        stems = [content_stems(phrase) if phrase else frozenset() for phrase in found]
-        for place, phrase in enumerate(found):
-            is_alone = all(stems[place] != other for index, other in enumerate(stems) if index != place)
-            if not chosen[place] and phrase and is_alone:
-                chosen[place] = phrase
-    return chosen
+def _distinctions(readings: Sequence[_Reading], source: Callable[[_Reading], str]) -> list[str]:
+    """Return for each reading what a source says of it and not of all the others, or ""."""
+    found = [_new_parts(source(reading), reading) for reading in readings]
+    is_told_by_all = len({content_stems(phrase) for phrase in found}) == 1
+    return [""] * len(readings) if is_told_by_all else found
 
 
 def _name_in_passage(reading: _Reading) -> str:

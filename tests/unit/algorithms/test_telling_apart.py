@@ -59,6 +59,17 @@ def test_answers_under_one_reading_are_contested() -> None:
     )
 
 
+def test_a_title_that_some_share_is_told_and_a_heading_tells_these_apart() -> None:
+    found = told([place("Idaho", "Census"), place("Idaho", "Estimate"), place("Alberta"), place("Alberta")])
+    assert [one.interpretation.removeprefix(ASKED[:-1]) for one in found] == [
+        " (Idaho, Census)?",
+        " (Idaho, Estimate)?",
+        " (Alberta)?",
+        " (Alberta)?",
+    ]
+    assert [one.is_contested for one in found] == [False, False, True, True]
+
+
 def test_only_readings_that_stay_equal_are_contested() -> None:
     found = told([place("Clearwater County, Idaho"), place(), place()])
     assert [one.is_contested for one in found] == [False, True, True]
