@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +28,6 @@ from pgclarify.vocabulary import Document
 
 _LONG: Final = 100
 _DEPTHS: Final = (1, 5, 20)
-_PATIENCE_SECONDS: Final = 1800.0
 
 Scores = Mapping[str, float]
 Golds = Sequence[set[str]]
@@ -111,22 +109,6 @@ _WAYS: Final[Mapping[str, Callable[[Scores, Scores], list[str]]]] = {
 }
 
 
-def _load(connection: product.Connection, data: DataSet) -> None:
-    connection.execute("select pgclarify.create_corpus(%s)", [data.name])
-    with connection.transaction(), connection.cursor() as cursor:
-        cursor.executemany(
-            "select pgclarify.add_document(%s, %s, %s, %s)",
-            [(data.name, one.document_id, one.content, one.title) for one in data.documents],
-        )
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while connection.execute(
-        "select 1 from pgclarify.corpus where corpus = %s and pending > 0", [data.name]
-    ).fetchall():
-        if time.monotonic() > deadline:
-            raise TimeoutError("the corpus was not embedded in time")
-        time.sleep(0.5)
-
-
 def _search(connection: product.Connection, corpus: str, question: str, method: str) -> Scores:
     """The best score of each document, best first."""
     rows = connection.execute(
@@ -162,7 +144,7 @@ def measure(data_dir: Path) -> Iterator[Table]:
         with product.running_worker(dsn, environment), product.connect(dsn) as connection:
             for data in _data_sets(data_dir):
                 with step(f"{data.name}: {len(data.documents):,} documents, {len(data.questions)} questions"):
-                    _load(connection, data)
+                    other_things.load(connection, data.name, data.documents)
                     lists = [
                         (
                             _search(connection, data.name, question, "dense"),

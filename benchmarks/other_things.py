@@ -19,7 +19,7 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,7 +34,7 @@ from pgclarify.vocabulary import Document
 _NOTES: Final = 400
 _RECORDS: Final = 300
 _TOP: Final = 20
-_PATIENCE_SECONDS: Final = 600.0
+_PATIENCE_SECONDS: Final = 1800.0
 _PEOPLE: Final = (
     "Ana Ruiz", "Tom Berg", "Ines Duarte", "Karl Voss", "Mei Tan", "Olga Petrov", "Samir Haddad", "Jane Doyle",
 )  # fmt: skip
@@ -247,15 +247,16 @@ def outcome(one: Asked, answers: list[str]) -> str:
     return "right" if (any(are_right) if one.is_open else all(are_right)) else "wrong"
 
 
-def _load(connection: product.Connection, part: str, world: World) -> None:
-    connection.execute("select pgclarify.create_corpus(%s)", [part])
+def load(connection: product.Connection, corpus: str, documents: Iterable[Document]) -> None:
+    """Create a corpus, add documents, and wait until a worker has embedded them."""
+    connection.execute("select pgclarify.create_corpus(%s)", [corpus])
     with connection.transaction(), connection.cursor() as cursor:
         cursor.executemany(
             "select pgclarify.add_document(%s, %s, %s, %s)",
-            [(part, one.document_id, one.content, one.title) for one in world.documents],
+            [(corpus, one.document_id, one.content, one.title) for one in documents],
         )
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    while connection.execute("select 1 from pgclarify.corpus where corpus = %s and pending > 0", [part]).fetchall():
+    while connection.execute("select 1 from pgclarify.corpus where corpus = %s and pending > 0", [corpus]).fetchall():
         if time.monotonic() > deadline:
             raise TimeoutError("the corpus was not embedded in time")
         time.sleep(0.5)
@@ -293,7 +294,7 @@ def _measure(parts: list[str], *, only_identifiers: bool, is_verbose: bool) -> I
             for part in parts:
                 world = _PARTS[part]()
                 with step(f"{part}: {len(world.documents)} documents"):
-                    _load(connection, part, world)
+                    load(connection, part, world.documents)
                 counts = Counter[str]() if only_identifiers else _ask(connection, part, world, is_verbose=is_verbose)
                 recall = _recall(connection, part, world)
                 shown = [f"{counts[one]} of {len(world.asked)}" for one in ("right", "wrong", "missed")]
