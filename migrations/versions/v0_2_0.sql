@@ -1585,7 +1585,7 @@ CREATE TABLE pgclarify_private.verdict (
     CONSTRAINT verdict_grounded_has_a_reading CHECK ((outcome = 'grounded') = (num_nonnulls(interpretation, answer, quote, start_char, end_char, vector) = 6)),
     CONSTRAINT verdict_failed_has_an_error CHECK ((outcome = 'failed') = (error is not null)),
     CONSTRAINT verdict_abstained_has_a_code CHECK ((outcome = 'abstained') = (abstention_code is not null)),
-    CONSTRAINT verdict_abstention_code_is_known CHECK (abstention_code in ('not_answered', 'no_language_model', 'threshold', 'unproven', 'fragment', 'answer_not_quoted', 'beside_the_point', 'about_another', 'not_confirmed')),
+    CONSTRAINT verdict_abstention_code_is_known CHECK (abstention_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', 'fragment', 'answer_not_quoted', 'beside_the_point', 'about_another', 'not_confirmed')),
     CONSTRAINT verdict_failed_has_a_code CHECK ((outcome = 'failed') = (error_code is not null)),
     CONSTRAINT verdict_error_code_is_known CHECK (error_code in ('PC007', 'PC008', 'PC010', 'PC011', 'PC012', 'PC013', 'PC014', 'PC015', 'PC017', 'XX000')),
     CONSTRAINT verdict_candidate_fk FOREIGN KEY(run_id, rank) REFERENCES pgclarify_private.candidate (run_id, rank) ON DELETE CASCADE

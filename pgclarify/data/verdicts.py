@@ -76,8 +76,8 @@ class Verdict:
         error_without_reply: The error without the reply, for the error of the run, which roles without the passage see.
             It is not stored.
         error_code: The SQLSTATE of the error.
-        abstention_code: The code of the reason: not_answered, no_language_model, threshold or a Refusal; None if it did
-            not abstain.
+        abstention_code: The code of the reason: not_answered, no_language_model, language, threshold or a Refusal; None
+            if it did not abstain.
     """
 
     rank: int

@@ -104,7 +104,7 @@ verdict = Table(
     CheckConstraint("(outcome = 'failed') = (error is not null)", name="verdict_failed_has_an_error"),
     CheckConstraint("(outcome = 'abstained') = (abstention_code is not null)", name="verdict_abstained_has_a_code"),
     CheckConstraint(
-        "abstention_code in ('not_answered', 'no_language_model', 'threshold', 'unproven', 'fragment', "
+        "abstention_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', 'fragment', "
         "'answer_not_quoted', 'beside_the_point', 'about_another', 'not_confirmed')",
         name="verdict_abstention_code_is_known",
     ),

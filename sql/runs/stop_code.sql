@@ -75,23 +75,18 @@ comment on function pgclarify_private.stop_codes() is
 'All stop codes of runs: the meaning of each, as part of a sentence, and advice.';
 grant execute on function pgclarify_private.stop_codes() to pgclarify_reader;
 
-create or replace function pgclarify_private.language_of(content text)
-returns text
+create or replace function pgclarify_private.is_foreign(question text, search_config text)
+returns boolean
 language sql stable strict
 set search_path = pg_catalog, pg_temp
 begin atomic
-    with read as (
-        select lower(left(language_of.content, 4000)) as content
-    ),
-    word as materialized (
-        select token.word, count(*) as occurrences
-        from read
-        cross join lateral regexp_split_to_table(read.content, '[^[:alpha:]]+') as token (word)
+    with word as materialized (
+        select distinct token.word
+        from regexp_split_to_table(lower(left(is_foreign.question, 4000)), '[^[:alpha:]]+') as token (word)
         where token.word <> ''
-        group by token.word
     ),
     hit as materialized (
-        select left(dictionary.dictname, -5) as language, sum(word.occurrences) as hits
+        select left(dictionary.dictname, -5) as language, count(*) as hits
         from pg_ts_dict as dictionary
         cross join word
         where
@@ -101,101 +96,25 @@ begin atomic
             -- The dictionary returns an empty array for its stop words.
             and ts_lexize(dictionary.oid::regdictionary, word.word) = '{}'
         group by dictionary.dictname
-        union all
-        -- PostgreSQL has no dictionary of Polish.
-        select 'polish', sum(word.occurrences)
-        from word
-        where
-            word.word = any(
-                string_to_array(
-                    'w z na do nie się jest są to że o jak po za od czy ile kiedy gdzie dla lub oraz przez przy który która '
-                    || 'które może można mogę musi trzeba tylko już albo ale pod ze we przed jaki jaka jakie co kto ma ten ta',
-                    ' '
-                )
-            )
-        having
-            bool_or(
-                -- At least one of them must not be an English word, name or letter: "pod vs pod memory", "w and z bosons".
-                length(word.word) > 1
-                and word.word <> all(string_to_array('na do jest to po za ale pod ma co ten ta', ' '))
-            )
     )
     select
-        coalesce(
-            (
-                select hit.language
-                from hit
-                where hit.hits >= 2
-                -- English wins a tie: "in", "was" and "a" are words of many languages.
-                order by hit.hits desc, hit.language = 'english' desc, hit.language
-                limit 1
-            ),
-            (
-                -- Letters of scripts that English is not written in.
-                select 'another'
-                from read
-                where
-                    regexp_count(read.content, '[\u0370-\u1FFF\u3040-\uD7FF]') > regexp_count(read.content, '[a-z]')
-            )
-        );
+        max(hit.hits) filter (where hit.language <> is_foreign.search_config) >= 2
+        -- A tie proves nothing: "in", "was" and "a" are words of many languages.
+        and max(hit.hits) filter (where hit.language <> is_foreign.search_config)
+        > coalesce(max(hit.hits) filter (where hit.language = is_foreign.search_config), 0)
+        -- A configuration that is not named after a language, such as simple, reads all of them.
+        and exists (
+            select from pg_ts_dict as dictionary
+            where
+                dictionary.dictnamespace = 'pg_catalog'::regnamespace
+                and dictionary.dictname = is_foreign.search_config || '_stem'
+        )
+    from hit;
 end;
 
-comment on function pgclarify_private.language_of(text) is
-'The language of a text, by the stop words of PostgreSQL''s own dictionaries, and some of Polish: a name such as english; '
-'"another" if it is not in Latin letters and has none of these words; null if unknown. Reads the first 4,000 characters.';
-
-create or replace function pgclarify_private.is_foreign(run pgclarify_private.run)
-returns boolean
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_run alias for $1;
-    -- A configuration that is not named after a language, such as simple, gives no language.
-    v_searched constant text := (
-        select corpus.search_config
-        from pgclarify_private.corpus
-        inner join pg_ts_dict as dictionary
-            on dictionary.dictname = corpus.search_config || '_stem'
-                and dictionary.dictnamespace = 'pg_catalog'::regnamespace
-        where corpus.corpus_id = v_run.corpus_id
-    );
-    v_asked constant text := pgclarify_private.language_of(v_run.question);
-    v_near text;
-    v_found text;
-begin
-    if v_run.corpus_id is not null then
-        execute format(
-            $sql$
-            with near as materialized (
-                select candidate.document_id, candidate.passage_id
-                from pgclarify_private.candidate
-                where candidate.run_id = $1
-                order by candidate.rank
-                limit 4
-            )
-            select string_agg(left(passage.content, 1000), ' ')
-            from near
-            inner join %s as passage
-                on passage.corpus_id = $2
-                and passage.document_id = near.document_id
-                and passage.id = near.passage_id
-            $sql$,
-            pgclarify_private.passages_of(v_run.corpus_id)
-        ) into v_near using v_run.run_id, v_run.corpus_id;
-    end if;
-    v_found := pgclarify_private.language_of(v_near);
-    if pgclarify_private.is_extractive(v_run.model)
-        and (v_asked <> 'english' or coalesce(v_found, v_searched) <> 'english') then
-        return true;
-    end if;
-    return v_run.settings ->> 'method' = 'lexical' and v_asked <> v_searched;
-end
-$$;
-
-comment on function pgclarify_private.is_foreign(pgclarify_private.run) is
-'Whether a run may have found nothing because of a language: the rules of the extractive provider read only English, and a '
-'search by words reads only the language of the corpus''s search_config.';
+comment on function pgclarify_private.is_foreign(text, text) is
+'Whether a question has more stop words of another language than of that of a search_config, and at least two, by the '
+'dictionaries of PostgreSQL. Reads the first 4,000 characters.';
 
 create or replace function pgclarify_private.has_result(run pgclarify_private.run)
 returns boolean
@@ -256,7 +175,11 @@ begin
         where step.run_id = v_run.run_id and step.kind = 'conclusion' and step.outcome = 'contradicted'
     ) then
         return 'contradicted';
-    elsif pgclarify_private.is_foreign(v_run) then
+    elsif v_run.settings ->> 'method' = 'lexical'
+        and pgclarify_private.is_foreign(
+            v_run.question,
+            (select corpus.search_config from pgclarify_private.corpus where corpus.corpus_id = v_run.corpus_id)
+        ) then
         return 'language';
     elsif not exists (select from pgclarify_private.candidate where candidate.run_id = v_run.run_id) then
         return 'no_passage';

@@ -17,8 +17,6 @@ pytestmark = pytest.mark.rolled_back
 DOCS = Path(__file__).parents[2] / "docs"
 LUGGAGE = "We replace lost baggage for up to $1,800."
 GERMAN = "Wir ersetzen das verlorene Gepäck, wenn die Tasche nicht mehr da ist, bis zu einem Betrag von 1800 Dollar."
-POLISH = "Za zgubiony bagaż, który nie wrócił do domu, płacimy do 1800 dolarów."
-GREEK = "Αντικαθιστούμε τις χαμένες αποσκευές έως 1800 δολάρια."
 
 
 class Desk:
@@ -86,12 +84,6 @@ def model(connection: Connection, connect: Connect, make_role: MakeRole) -> Desk
         ("Does travel insurance pay for lost luggage?", LUGGAGE, "english", "no_language_model"),
         ("luggage", "Bags: 1800", "english", "no_language_model"),
         ("luggage", None, "english", "no_passage"),
-        ("luggage", GERMAN, "english", "language"),
-        ("Gepäck", "Gepäck: 1800", "german", "language"),
-        ("Was ist mit dem Gepäck, das nicht da ist?", LUGGAGE, "english", "language"),
-        ("luggage", GREEK, "english", "language"),
-        ("Czy zgubiony bagaż jest ubezpieczony?", LUGGAGE, "english", "language"),
-        ("bagaż", POLISH, "simple", "language"),
     ],
 )
 def test_runs_without_a_language_model_say_so_by_code(
@@ -101,11 +93,10 @@ def test_runs_without_a_language_model_say_so_by_code(
     assert rules.code(rules.ask(question)) == code
 
 
-def test_a_threshold_is_named_where_a_language_is_not_the_cause(rules: Desk) -> None:
+@pytest.mark.parametrize("known", ["threshold", "language", "unproven"])
+def test_a_code_that_only_the_worker_knows_is_kept(rules: Desk, known: str) -> None:
     rules.add("c", LUGGAGE)
-    rules.add("d", GERMAN)
-    assert rules.code(rules.ask("luggage", stop_code="threshold")) == "threshold"
-    assert rules.code(rules.ask("luggage", "d", stop_code="threshold")) == "language"
+    assert rules.code(rules.ask("luggage", stop_code=known)) == known
 
 
 def test_runs_with_a_language_model_have_their_stop_code(model: Desk) -> None:

@@ -123,10 +123,12 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[Passage, Verdic
         tally.rows = len(interpretations)
     if not interpretations:
         # An answer that was found and refused tells more than passages without an answer.
-        codes = {verdict.abstention_code for _, verdict in verdicts}
-        if StopCode.THRESHOLD in codes:
+        codes = Counter(verdict.abstention_code for _, verdict in verdicts)
+        if codes[StopCode.LANGUAGE] > len(verdicts) // 2:
+            context.trace.stop_code = StopCode.LANGUAGE
+        elif StopCode.THRESHOLD in codes:
             context.trace.stop_code = StopCode.THRESHOLD
-        elif not codes.isdisjoint(Refusal):
+        elif not codes.keys().isdisjoint(Refusal):
             context.trace.stop_code = StopCode.UNPROVEN
     return Ending(
         RunStatus.PARTIAL if failed else RunStatus.SUCCEEDED,

@@ -26,6 +26,7 @@ from pgclarify.vocabulary import Outcome, StopCode
 _REASONS: Final[dict[StopCode | Refusal, str]] = {
     StopCode.NOT_ANSWERED: "the passage answers no reading of the question",
     StopCode.NO_LANGUAGE_MODEL: "the rules read no answer to the question in the passage",
+    StopCode.LANGUAGE: "the rules read only English, and the question or the passage is in another language",
     StopCode.THRESHOLD: "the answer that was read in the passage is too improbable",
     Refusal.UNPROVEN: "the quote does not occur in the passage",
     Refusal.FRAGMENT: "the quote is too short to prove the answer",

@@ -30,7 +30,7 @@ from pgclarify.vocabulary import StopCode
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-13"
+PROMPT_VERSION: Final = "extractive-14"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -43,6 +43,7 @@ _GOES_ON: Final = re.compile(r"(?:It|They|This|That|These|Those|He|She|Its|Their
 
 _BY_RULES: Final = (AnswerType.STEPS, AnswerType.YES_NO, AnswerType.DEFINITION)
 _TEXTS: Final = ("interpretation", "answer", "quote")
+_ABSTENTIONS: Final = (("is_foreign", StopCode.LANGUAGE), ("is_improbable", StopCode.THRESHOLD))
 
 
 class ExtractiveVerifier:
@@ -99,11 +100,13 @@ class ExtractiveVerifier:
             await begin()
         started = time.perf_counter()
         payload = request.payload or {}
-        best = await self._most_probable(payload["question"], payload["title"], payload["heading"], payload["content"])
+        question, content = payload["question"], payload["content"]
+        best = await self._most_probable(question, payload["title"], payload["heading"], content)
         reading = best[1] if best and best[0] >= THRESHOLD else None
         reply: dict[str, object] = {name: getattr(reading, name) if reading else None for name in _TEXTS}
         reply["is_weak"] = reading is not None and reading.is_weak
         reply["is_improbable"] = best is not None and reading is None
+        reply["is_foreign"] = _is_foreign(question, content)
         latency_ms = (time.perf_counter() - started) * 1000.0
         return Completion(json.dumps(reply, ensure_ascii=False), 0, 0, latency_ms)
 
@@ -122,10 +125,9 @@ class ExtractiveVerifier:
     async def _most_probable(
         self, question: str, title: str | None, heading: str | None, content: str
     ) -> tuple[float, Reading] | None:
-        content = content[:MAX_CHARS]
-        # The rules and the trained reader know only English: they would put English words around foreign ones.
-        if is_foreign(question) or is_foreign(content):
+        if _is_foreign(question, content):
             return None
+        content = content[:MAX_CHARS]
         asked = Asked.read(question)
         topic = read_topic(title, heading, content)
         pieces = gather_evidence(content)
@@ -174,16 +176,22 @@ class ExtractiveVerifier:
         return [float(similarity) for similarity in vectors[1:] @ vectors[0]]
 
 
+def _is_foreign(question: str, content: str) -> bool:
+    """Whether a text is not in English. Rules and reader know only that, and would put English words around others."""
+    return is_foreign(question) or is_foreign(content)
+
+
 def _read(completion: Completion) -> Reading | StopCode:
-    """Parse the reading, or the reason why there is none: threshold if it was improbable, else no_language_model."""
+    """Parse the reading, or the reason why there is none: language, threshold (improbable), or no_language_model."""
     try:
         reply = json.loads(completion.reply)
         interpretation, answer, quote = (reply[name] for name in _TEXTS)
-        is_weak, is_improbable = bool(reply["is_weak"]), reply["is_improbable"]
+        is_weak = bool(reply["is_weak"])
+        reason = next((code for name, code in _ABSTENTIONS if reply[name]), StopCode.NO_LANGUAGE_MODEL)
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidReply("the reply is not that of the extractive verifier") from error
     if interpretation is None and answer is None and quote is None:
-        return StopCode.THRESHOLD if is_improbable else StopCode.NO_LANGUAGE_MODEL
+        return reason
     if not (isinstance(interpretation, str) and isinstance(answer, str) and isinstance(quote, str)):
         raise InvalidReply("the reply is not that of the extractive verifier")
     return Reading(interpretation, answer, quote, is_weak)

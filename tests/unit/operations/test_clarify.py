@@ -13,9 +13,11 @@ from pgclarify.algorithms import Density, Grouping, consolidate
 from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Citation, Cluster
 from pgclarify.data.verdicts import Reading, Refusal
+from pgclarify.embedding import load_span_reader
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.operations.clarification import interpretations
 from pgclarify.operations.clarification.interpretations import Grounded
+from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, scripts
 from tests.unit.operations.rental_cars import (
@@ -34,6 +36,8 @@ from tests.unit.operations.rental_cars import (
     script,
     until_in_flight,
 )
+
+GREEK = "Αντικαθιστούμε τις χαμένες αποσκευές έως 1800 δολάρια."
 
 
 async def test_readings_are_grouped_ordered_and_cited() -> None:
@@ -128,6 +132,25 @@ async def test_a_quote_that_does_not_occur_is_an_abstention() -> None:
     assert (record.status, record.interpretations) == (RunStatus.SUCCEEDED, [])
     assert record.stop_code is StopCode.UNPROVEN
     assert verdict.abstention_code is Refusal.UNPROVEN
+
+
+@pytest.mark.parametrize(
+    ("contents", "code"),
+    [
+        (["Wir ersetzen das verlorene Gepäck bis zu einem Betrag von 1800 Dollar.", GREEK], StopCode.LANGUAGE),
+        (["Lost baggage is replaced for up to $1,800.", GREEK], None),
+    ],
+)
+async def test_rules_that_read_only_english_name_the_language_if_most_passages_are_in_another_one(
+    contents: list[str], code: StopCode | None
+) -> None:
+    embedder = FakeEmbedder()
+    record = await carry_out(
+        [passage(str(place), content) for place, content in enumerate(contents)],
+        ExtractiveVerifier(embedder, load_span_reader()),
+    )
+    assert record.verdicts[2].abstention_code is StopCode.LANGUAGE
+    assert record.stop_code is code
 
 
 async def test_the_same_passage_in_two_documents_is_judged_once_and_cited_twice() -> None:

@@ -331,3 +331,16 @@ async def test_an_improbable_reading_is_told_from_none(embedder: BagOfWords) -> 
     improbable = await judge_or_say_why(Opposite(), question, passage(RENTAL))
     assert improbable is StopCode.THRESHOLD
     assert await judge_or_say_why(embedder, "pizza", passage(RENTAL)) is StopCode.NO_LANGUAGE_MODEL
+
+
+@pytest.mark.parametrize(
+    ("question", "content"),
+    [
+        ("Was ist mit dem Gepäck, das nicht da ist?", RENTAL),
+        ("luggage", "Za zgubiony bagaż, który nie wrócił do domu, płacimy do 1800 dolarów."),
+    ],
+)
+async def test_a_question_or_passage_in_another_language_is_named_as_the_reason(
+    embedder: BagOfWords, question: str, content: str
+) -> None:
+    assert await judge_or_say_why(embedder, question, passage(content)) is StopCode.LANGUAGE
