@@ -50,7 +50,7 @@ from pgclarify.worker.monitor import Monitor
 from pgclarify.worker.quarantine import Quarantine
 from tests import openai_server
 
-CORPORA = ("ambignq", "squad2", "musique")
+CORPORA = ("ambignq", "squad2", "musique", "ramdocs")
 CALL_SECONDS = 0.2
 TOP_K = 20
 BUDGETS = (8, 12, 16, 20)
@@ -114,6 +114,10 @@ def load_questions(data_dir: Path, corpora: Collection[str]) -> list[Question]:
                 for step, document_id in zip(row["decomposition"], row["gold"], strict=True)
             )
             questions.append(Question("musique", row["question"], steps))
+    if "ramdocs" in corpora:
+        for row in read(data_dir / "ramdocs.questions.jsonl.gz"):
+            right = tuple(Known(row["question"], (name,)) for name in row["answers"])
+            questions.append(Question("ramdocs", row["question"], right))
     return list({(one.corpus, one.text): one for one in questions}.values())
 
 

@@ -1,8 +1,9 @@
 """The data of the tuning tables: verdicts on the first passages of many questions, kept in a file.
 
-python -m benchmarks.tuning DATA_DIR FILE lets the extractive verifier judge the first 50 passages of a hybrid search
-for each question of ambignq, squad2.ambiguous and musique. It starts a server, whose data stay with --database DIR.
-With --runs URL it judges nothing, but reads the verdicts of runs of `clarify` in that database.
+python -m benchmarks.tuning DATA_DIR FILE lets the extractive verifier judge the first 50 passages (--depth) of a hybrid
+search for each question of ambignq, squad2.ambiguous and musique (--corpora, --questions). It starts a server, whose
+data stay with --database DIR. With --runs URL it judges nothing, but reads the verdicts of runs of `clarify` in that
+database.
 """
 
 from __future__ import annotations
@@ -39,7 +40,6 @@ from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.scoring import THRESHOLD
 from pgclarify.providers.extractive.verifier import PROMPT_VERSION
 
-DEPTH = 50
 _DRAWS = 2000
 
 
@@ -141,6 +141,14 @@ def share_interval(parts: Sequence[int], wholes: Sequence[int]) -> tuple[float, 
     return float(low), float(high)
 
 
+def share(parts: Sequence[int], wholes: Sequence[int]) -> str:
+    """The ratio of two sums over questions, with its interval, for a table."""
+    if not sum(wholes):
+        return "of none"
+    low, high = share_interval(parts, wholes)
+    return f"{sum(parts)} of {sum(wholes)}: {sum(parts) / sum(wholes):.2f} ({low:.2f} to {high:.2f})"
+
+
 def _write(path: Path, judged: Iterable[Judged]) -> None:
     with gzip.open(path, "wt", encoding="utf-8") as stream:
         for one in judged:
@@ -154,7 +162,7 @@ def _write(path: Path, judged: Iterable[Judged]) -> None:
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-async def _judge(dsn: str, questions: Sequence[Question]) -> list[Judged]:
+async def _judge(dsn: str, questions: Sequence[Question], depth: int) -> list[Judged]:
     embedder = load_embedder(MODEL)
     verifier = ExtractiveVerifier(embedder, load_span_reader())
     entry: dict[str, Any] = {
@@ -175,7 +183,7 @@ async def _judge(dsn: str, questions: Sequence[Question]) -> list[Judged]:
                 run = await runs.start(row["ids"][0])
                 assert isinstance(run, Run)
                 (vector,) = await embedder.encode([question.text])
-                found = await passages.find_passages(run, question.text, vector, method="hybrid", depth=DEPTH)
+                found = await passages.find_passages(run, question.text, vector, method="hybrid", depth=depth)
                 readings = await asyncio.gather(
                     *(_read(verifier, question, rank, one) for rank, one in enumerate(found, start=1))
                 )
@@ -248,14 +256,20 @@ if __name__ == "__main__":
     parser.add_argument("file", type=Path)
     parser.add_argument("--database", type=Path, help="where the server's data stay; without it, start from nothing")
     parser.add_argument("--runs", metavar="URL", help="read the verdicts of runs of clarify in this database")
-    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA, help="whose questions")
+    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA[:3], help="whose questions")
+    parser.add_argument("--depth", type=int, default=50, help="how many passages of each question")
+    parser.add_argument("--questions", type=int, help="use only the first N questions of each corpus")
     options = parser.parse_args()
-    asked = load_questions(options.data_dir, options.corpora)
+    asked = [
+        question
+        for corpus in options.corpora
+        for question in load_questions(options.data_dir, [corpus])[: options.questions]
+    ]
     if options.runs:
         _write(options.file, _of_runs(options.runs, asked))
         sys.exit()
     with kept.database(options.database) as (dsn, _):
         for corpus in options.corpora:
             kept.load(dsn, corpus, options.data_dir / f"{corpus}.corpus.jsonl.gz")
-        with step(f"judging {DEPTH} passages of each of {len(asked)} questions"):
-            _write(options.file, asyncio.run(_judge(dsn, asked)))
+        with step(f"judging {options.depth} passages of each of {len(asked)} questions"):
+            _write(options.file, asyncio.run(_judge(dsn, asked, options.depth)))

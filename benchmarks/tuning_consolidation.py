@@ -1,9 +1,9 @@
 """Ways to group readings: the known answers that each one keeps, and how many readings it shows.
 
 python -m benchmarks.tuning_consolidation DATA_DIR FILE... [--top-k 20] [--threshold 0.3] [--half 1 | --part held]
-[--simulated]. The files are those of benchmarks.tuning. A question belongs to one of two halves by its place in its
-data set, and to one of two parts by a hash: choose on one, report on the other. --simulated also groups made-up runs,
-whose true groups are known.
+[--simulated] [--depths 20 50 100 200]. The files are those of benchmarks.tuning. A question belongs to one of two
+halves by its place in its data set, and to one of two parts by a hash: choose on one, report on the other. --simulated
+also groups made-up runs, whose true groups are known. --depths compares bounds with density by the number of passages.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,8 @@ from rich.table import Table
 
 from benchmarks import tuning_simulation as simulation
 from benchmarks.readings_by_hand import FIRST, SECOND
-from benchmarks.tuning import Judged, Reading, embed, half, in_part, read_judged, share_interval
-from benchmarks.tuning_ways import Vectors, Way, ways
+from benchmarks.tuning import Judged, Reading, embed, half, in_part, read_judged, share, share_interval
+from benchmarks.tuning_ways import Vectors, Way, shipped, ways
 from pgclarify.algorithms.metrics import covered_answers
 from pgclarify.providers.extractive.scoring import THRESHOLD
 
@@ -148,6 +149,37 @@ def table(title: str, cases: Sequence[Case], compared: Sequence[Way]) -> Table:
     return shown
 
 
+def depth_table(corpus: str, judged: Sequence[Judged], depths: Sequence[int], threshold: float) -> Table:
+    """The pairs of readings that each way joins. Readings are the same if they give the same known answers.
+
+    Pairs in which neither reading gives a known answer do not count, because nobody knows whether they are the same."""
+    shown = Table(
+        "passages", "readings", "way", "joined pairs that are the same", "same pairs that are joined", title=corpus
+    )
+    for depth in depths:
+        cases = prepare(judged, depth, threshold)
+        for way in shipped()[::2]:
+            joined, same, right = zip(*(_pairs(way, case) for case in cases), strict=True)
+            shown.add_row(
+                str(depth),
+                f"{statistics.mean(len(case.readings) for case in cases):.1f}",
+                way.name,
+                share(right, joined),
+                share(right, same),
+            )
+    return shown
+
+
+def _pairs(way: Way, case: Case) -> tuple[int, int, int]:
+    """Count the joined pairs, the pairs that are the same, and the pairs that are both."""
+    groups = way.show(case.readings, case.both)
+    group_of = {one: place for place, group in enumerate(groups) for one in group}
+    pairs = [(one, other) for one, other in combinations(case.readings, 2) if case.answered[one] | case.answered[other]]
+    joined = {(one, other) for one, other in pairs if group_of[one] == group_of[other]}
+    same = {(one, other) for one, other in pairs if case.answered[one] == case.answered[other]}
+    return len(joined), len(same), len(joined & same)
+
+
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data_dir", type=Path)
@@ -158,8 +190,18 @@ def _main() -> None:
     some.add_argument("--half", type=int, choices=(1, 2), help="use only one half of the questions")
     some.add_argument("--part", choices=("development", "held"), help="use only one part, as in tuning_pairs")
     parser.add_argument("--simulated", action="store_true", help="also group made-up runs")
+    parser.add_argument(
+        "--depths", type=int, nargs="+", help="compare bounds with density at these numbers of passages"
+    )
     options = parser.parse_args()
     console = Console(width=140)
+    if options.depths:
+        everything = [one for file in options.files for one in read_judged(file, options.data_dir)]
+        for corpus in dict.fromkeys(one.question.corpus for one in everything):
+            asked = [one for one in everything if one.question.corpus == corpus]
+            title = f"{len(asked)} questions of {corpus}"
+            console.print(depth_table(title, asked, options.depths, options.threshold))
+        return
     for file in options.files:
         judged = half(read_judged(file, options.data_dir), options.half)
         if options.part:

@@ -27,7 +27,7 @@ from rich.table import Table
 
 from benchmarks.lexical_quality import read
 from benchmarks.readings_by_hand import FIRST, SECOND
-from benchmarks.tuning import embed, share_interval
+from benchmarks.tuning import embed, share
 from benchmarks.tuning_ways import BEFORE, Vectors, Way, density_would_join, named, shipped, ways
 from pgclarify.algorithms import Density, Grouping, relate_readings
 from pgclarify.algorithms.metrics import covered_answers
@@ -162,21 +162,14 @@ def table(title: str, cases: Sequence[Case], compared: Sequence[Way]) -> Table:
         left = [one.shown for one in counts]
         shown.add_row(
             way.name,
-            _share(right, joined),
-            _share(right, same),
+            share(right, joined),
+            share(right, same),
             f"{2 * sum(right) / max(1, sum(joined) + sum(same)):.2f}",
             f"{sum(left) / len(cases):.2f} of {sum(n_readings) / len(cases):.2f}",
             f"{1 - sum(left) / sum(n_readings):.2f}",
-            _share([one.kept for one in counts], [one.found for one in counts]),
+            share([one.kept for one in counts], [one.found for one in counts]),
         )
     return shown
-
-
-def _share(parts: Sequence[int], wholes: Sequence[int]) -> str:
-    if not sum(wholes):
-        return "of none"
-    low, high = share_interval(parts, wholes)
-    return f"{sum(parts)} of {sum(wholes)}: {sum(parts) / sum(wholes):.2f} ({low:.2f} to {high:.2f})"
 
 
 def density_table(cases: Sequence[Case]) -> Table:

@@ -13,12 +13,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.tuning import DEPTH, Judged, half, read_judged, share_interval
+from benchmarks.tuning import Judged, half, read_judged, share_interval
 from benchmarks.tuning_consolidation import count, prepare
 from benchmarks.tuning_ways import shipped
 from pgclarify.algorithms.metrics import covered_answers
 
-_SIZES = (5, 10, 20, 30, DEPTH)
+_SIZES = (5, 10, 20, 30, 50)
 
 
 def table(title: str, judged: Sequence[Judged]) -> Table:
