@@ -10,7 +10,7 @@ from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Reading
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import Embedder, ExplorationStore
+from pgclarify.protocols import Completer, Embedder, ExplorationStore
 from tests.fakes import FakeStore, RunRecord
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import context_of
@@ -32,7 +32,7 @@ def passage(document_id: str, content: str, *, passage_id: int = 1, start_char: 
 
 async def carry_out(
     passages: Sequence[Passage],
-    verifier: ScriptedCompleter,
+    verifier: Completer,
     *,
     store: FakeStore | None = None,
     embedder: Embedder | None = None,
@@ -47,7 +47,7 @@ async def carry_out(
 async def clarify_with(
     store: FakeStore,
     run: Run,
-    verifier: ScriptedCompleter,
+    verifier: Completer,
     embedder: Embedder | None = None,
     *,
     exploration: ExplorationStore | None = None,
