@@ -15,7 +15,7 @@ _FRAMING: Final = frozenset((*ASKING, "of", "the"))
 _TELL_NOTHING: Final = word_set(
     "de la le les las los el du des del della di da do dos das die der van von den ten het st san santa und et"
     " war er son sin con come hat hay plus dove pod ale mit man pour till per tu entre se si ma mi pas tot ob en mal"
-    " op am an in man"
+    " op am an in man w z"
 )
 # Frequent words with little meaning. Those that are also English words count for both languages.
 _OTHERS: Final = (

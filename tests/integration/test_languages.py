@@ -114,31 +114,4 @@ def test_a_corpus_with_a_language_gets_no_notice(connection: Connection) -> None
     assert notices(connection, '{"search_config": "german"}') == []
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "pod vs pod memory",
-        "What do ten to ten pod limits do?",
-        "How to do a pale ale, or an ale to order",
-        "ma co za do to ten",
-        "w and z bosons",
-        "What is the fee for adults?",
-    ],
-)
-def test_english_is_not_taken_for_polish(connection: Connection, question: str) -> None:
-    assert scalar(connection, "select pgclarify_private.language_of(%s)", question) in {None, "english"}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Czy można wejść z psem?",
-        "Ile płaci się za godzinę sali?",
-        *(one.content for one in CORPORA["polish"].documents[:2]),
-    ],
-)
-def test_polish_is_told(connection: Connection, text: str) -> None:
-    assert scalar(connection, "select pgclarify_private.language_of(%s)", text) == "polish"
-
-
 WIDE = {ord("０") + digit: str(digit) for digit in range(10)} | {ord("，"): ","}
