@@ -274,6 +274,7 @@ finding = Table(
     Column("finding", Text),
     Column("count", BigInteger),
     Column("remedy", Text),
+    Column("level", Text),
 )
 
 interpretation = Table(

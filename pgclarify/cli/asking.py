@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from pgclarify.cli.rendering import Row
+    from pgclarify.client import Client, CorpusStatus
 
 # SQLSTATE: waiting in the call needs a second connection, which the server does not have or allow.
 _NO_LOOPBACK = "PC005"
@@ -56,9 +57,9 @@ def perform(
         try:
             with database.transaction():
                 found = getattr(client, operation)(timeout=timeout, **arguments)
-                (asked,) = connection.fetch(database, "cli_get_asked_run")
+                asked = client.last_run()
             rows: list[Row] = [asdict(row) for row in (found if isinstance(found, list) else [found])]
-            return rows, rows[0]["run_id"] if rows and "run_id" in rows[0] else asked["run_id"]
+            return rows, rows[0]["run_id"] if rows and "run_id" in rows[0] else asked
         except psycopg.Error as error:
             if error.sqlstate != _NO_LOOPBACK:
                 raise
@@ -69,30 +70,29 @@ def _submit_and_wait(
     database: connection.Database, operation: str, timeout: float | None, arguments: dict[str, Any]
 ) -> tuple[list[Row], int]:
     """Perform an operation without dblink: no transaction of ours is open that could hide the run."""
-    require_worker(database)
     client = connection.client_of(database)
+    require_worker(client)
     run_id = client.submit(operation, **arguments)
-    wait(database, [run_id], timeout)
+    wait(client, [run_id], timeout)
     return [asdict(row) for row in client.result(run_id)], run_id
 
 
-def require_worker(database: connection.Database) -> None:
+def require_worker(client: Client) -> None:
     """Raise an error if no worker is running.
 
     Raises:
         NoWorker: If there is none.
     """
-    if not connection.fetch(database, "client_list_workers"):
+    if not client.workers():
         raise NoWorker("no worker is running", hint="Start one with: pgclarify up --detach, or pgclarify worker.")
 
 
-def wait(database: connection.Database, run_ids: Sequence[int], timeout: float | None) -> None:
+def wait(client: Client, run_ids: Sequence[int], timeout: float | None) -> None:
     """Wait for runs. If that is interrupted, they are cancelled.
 
     Raises:
         RunTimeout: If the time is up; the runs continue.
     """
-    client = connection.client_of(database)
     try:
         going = [outcome.run_id for outcome in client.wait(run_ids, timeout=timeout) if not outcome.is_over]
     except KeyboardInterrupt:
@@ -132,13 +132,14 @@ def _budgets_told(database: connection.Database) -> Iterator[None]:
 
 
 def get_run(database: connection.Database, run_id: int) -> Row:
-    """Return the row of statement cli_get_run for a run that has ended. Wait while a standby does not have it yet.
+    """Return a run that has ended. Wait while a standby does not have it yet.
 
     Raises:
         NotFound: If the standby still does not have it after some seconds.
     """
+    client = connection.client_of(database)
     deadline = time.monotonic() + _STANDBY_SECONDS
-    while not (found := connection.fetch(database, "cli_get_run", run_id=run_id)) and time.monotonic() < deadline:
+    while not (found := client.runs([run_id])) and time.monotonic() < deadline:
         time.sleep(_STANDBY_POLL_SECONDS)
     if not found:
         raise NotFound(
@@ -146,7 +147,7 @@ def get_run(database: connection.Database, run_id: int) -> Row:
             detail="It has ended on the primary server, which this standby follows.",
             hint=f"Look at it in a moment: pgclarify explain {run_id}",
         )
-    return found[0]
+    return asdict(found[0])
 
 
 def nothing(database: connection.Database, question: str, corpus: str | None, run_id: int) -> RenderableType:
@@ -155,19 +156,18 @@ def nothing(database: connection.Database, question: str, corpus: str | None, ru
 
     asked = _asked(database, corpus)
     run = get_run(database, run_id)
-    passages = connection.fetch(database, "client_closest_passages", run_id=run_id, top_k=_MOST_CLOSEST)
+    closest = connection.client_of(database).closest_passages(run_id, top_k=_MOST_CLOSEST)
+    passages = [asdict(passage) for passage in closest]
     if run["status"] == "partial" and run["stop_code"] != StopCode.UNPROVEN:
         return nothing_rendering.not_looked_at(run, passages)
     if _hold_nothing(asked):
         return rendering.empty_corpus(corpus)
-    codes = connection.fetch(database, "cli_get_stop_code", stop_code=run["stop_code"])
     return nothing_rendering.nothing_found(
         question,
         corpus,
         run=run,
-        why=codes[0] if codes else None,
         passages=passages,
-        pending=sum(row["pending"] or 0 for row in asked),
+        pending=sum(corpus.pending or 0 for corpus in asked),
     )
 
 
@@ -176,9 +176,9 @@ def is_empty(database: connection.Database, corpus: str | None) -> bool:
     return _hold_nothing(_asked(database, corpus))
 
 
-def _asked(database: connection.Database, corpus: str | None) -> list[Row]:
-    return [row for row in connection.fetch(database, "client_list_corpora") if corpus in (None, row["corpus"])]
+def _asked(database: connection.Database, corpus: str | None) -> list[CorpusStatus]:
+    return [each for each in connection.client_of(database).corpora() if corpus in (None, each.corpus)]
 
 
-def _hold_nothing(corpora: Sequence[Row]) -> bool:
-    return bool(corpora) and not any(row["documents"] for row in corpora)
+def _hold_nothing(corpora: Sequence[CorpusStatus]) -> bool:
+    return bool(corpora) and not any(corpus.documents for corpus in corpora)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, LiteralString, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 
@@ -145,16 +145,3 @@ def client_of(database: Database, corpus: str | None = None) -> Client:
     # Commands show these warnings in their own words.
     logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
     return CommandClient(database, corpus=corpus)
-
-
-def fetch(connection: Database, name: str, /, **parameters: object) -> list[dict[str, Any]]:
-    """Run the named statement of queries.sql and return its rows."""
-    return connection.execute(query(name), parameters).fetchall()
-
-
-def query(name: str) -> LiteralString:
-    """Return the text of a named statement."""
-    from pgclarify.database.queries import queries
-
-    statements: Mapping[str, LiteralString] = queries
-    return statements[name]

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pgclarify.cli import connection, terminal
-from pgclarify.client.indexing_watch import IndexingWatch
-from pgclarify.errors import MissingReader, NoWorker, UnreadableFile
+from pgclarify.cli.planning import exists
+from pgclarify.errors import InputError, MissingReader, UnreadableFile
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from pgclarify.cli.rendering import Row
+    from pgclarify.client import Client, CorpusStatus
     from pgclarify.config import Settings
     from pgclarify.vocabulary import Document
 
 # A batch is one statement and one transaction: large enough to hide the round trip, small enough to send at once.
 BATCH_DOCUMENTS = 500
 BATCH_CHARS = 4_000_000
-_POLL_SECONDS = 0.1
 _ID_CHARS_SHOWN = 200
-# Seconds to wait for a worker that is restarting.
-_WORKERLESS_SECONDS = 10.0
 
 
 @dataclass(slots=True)
@@ -99,7 +95,7 @@ def _add_first_batch(
     """Add documents to a corpus that may be missing. If none of them can be stored, the corpus is not created."""
     import psycopg
 
-    if connection.fetch(database, "client_corpus_status", corpus=corpus):
+    if exists(connection.client_of(database, corpus)):
         _add_batch(database, corpus, batch, report)
         return
     tried = 0
@@ -150,34 +146,26 @@ def _add_batch(database: connection.Database, corpus: str, batch: Sequence[Docum
     try:
         # A savepoint, if the corpus is created in the same transaction.
         with database.transaction():
-            (counts,) = connection.fetch(
-                database,
-                "client_add_documents",
-                corpus=corpus,
-                document_ids=[document.document_id for document in batch],
-                contents=[document.content for document in batch],
-                titles=[document.title for document in batch],
-                uris=[document.uri for document in batch],
-                metadata=[json.dumps(dict(document.metadata)) for document in batch],
-                readers=[None if document.readers is None else json.dumps(document.readers) for document in batch],
-                origins=[document.origin for document in batch],
-                known_as=[document.known_as for document in batch],
-            )
+            changed = connection.client_of(database, corpus).add_documents(batch)
     except psycopg.errors.UniqueViolation:
         # Another source took an id after the check. A smaller batch would fail, too.
         raise
-    except (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.ProgramLimitExceeded) as error:
+    except (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.ProgramLimitExceeded, InputError) as error:
         # One document that PostgreSQL cannot store must not block the others: halve the batch until it is alone.
         if len(batch) == 1:
-            reason = ": ".join(filter(None, (error.diag.message_primary or str(error), error.diag.message_detail)))
+            if isinstance(error, psycopg.Error):
+                parts = error.diag.message_primary or str(error), error.diag.message_detail
+            else:
+                parts = error.message, error.detail
+            reason = ": ".join(filter(None, parts))
             report.problems.append(f"cannot store {batch[0].document_id[:_ID_CHARS_SHOWN]}: {reason}")
             return
         middle = len(batch) // 2
         _add_batch(database, corpus, batch[:middle], report)
         _add_batch(database, corpus, batch[middle:], report)
         return
-    report.changed += counts["changed"]
-    report.unchanged += counts["unchanged"]
+    report.changed += changed
+    report.unchanged += len(batch) - changed
 
 
 def progress_bar() -> Progress:
@@ -196,16 +184,12 @@ def progress_bar() -> Progress:
     )
 
 
-def wait_until_searchable(
-    database: connection.Database, corpus: str, progress: Progress, clock: Callable[[], float] = time.monotonic
-) -> Sequence[Row]:
+def wait_until_searchable(client: Client, progress: Progress) -> Sequence[Row]:
     """Wait until everything that was added is searchable, or has failed to be indexed.
 
     Args:
-        database: An autocommit connection.
-        corpus: Its name.
+        client: A client of the corpus.
         progress: Shows how many passages are indexed, and why the others wait.
-        clock: Returns seconds since any fixed moment.
 
     Returns:
         Documents of the corpus that could not be indexed, with the reason; at most 100.
@@ -220,26 +204,17 @@ def wait_until_searchable(
 
     task = progress.add_task("", total=None)
     total = done = 0
-    last_worker = clock()
-    watch = IndexingWatch(clock)
-    while True:
-        (state,) = connection.fetch(database, "client_corpus_status", corpus=corpus)
-        pending, passages = int(state["pending"]), int(state["pending_passages"])
+
+    def show(state: CorpusStatus) -> None:
+        nonlocal total, done
         # An estimate until each document is cut; it must not decrease.
-        done = max(done, total - passages)
-        total = max(total, done + passages)
-        error = None if pending == 0 or state["next_embedding_model"] else state["error"]
+        done = max(done, total - (state.pending_passages or 0))
+        total = max(total, done + (state.pending_passages or 0))
+        error = state.error if state.pending and not state.next_embedding_model else None
         reason = f" ({escape(printable(error))})" if error else ""
         progress.update(task, total=total, completed=done, description=f"Indexing passages{reason}")
-        if pending == 0:
-            return connection.fetch(database, "cli_list_failed_documents", corpus=corpus) if state["failed"] else []
-        watch.check(corpus, pending_passages=passages, error=error)
-        if connection.fetch(database, "client_list_workers"):
-            last_worker = clock()
-        elif clock() - last_worker > _WORKERLESS_SECONDS:
-            raise NoWorker(
-                "no worker is running, so nothing is indexed",
-                detail=f"The documents are stored, and {passages} passages of {corpus} wait for a worker.",
-                hint="Start one with: pgclarify up --detach",
-            )
-        time.sleep(_POLL_SECONDS)
+
+    if not client.wait_until_searchable(on_progress=show).failed:
+        return []
+    failed = client.documents(has_failed=True, limit=100)
+    return [{"document_id": document.document_id, "error": document.error} for document in failed]

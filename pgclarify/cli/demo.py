@@ -61,7 +61,7 @@ def demo() -> None:
         manual = _documents([shipped("docs") / page for page in MANUAL])
         _refuse_foreign_corpus(database, CORPUS, documents)
         _refuse_foreign_corpus(database, MANUAL_CORPUS, manual)
-        if not connection.fetch(database, "client_list_workers"):
+        if not connection.client_of(database).workers():
             server.start_worker(settings, dsn, environment=worker_environment(settings))
         took = _load(database, settings, CORPUS, documents)
         console.print(
@@ -111,27 +111,28 @@ def _load(database: connection.Database, settings: Settings, name: str, document
     began = time.perf_counter()
     report = corpus.add_documents(database, name, documents, settings)
     with corpus.progress_bar() as progress:
-        corpus.wait_until_searchable(database, name, progress)
+        corpus.wait_until_searchable(connection.client_of(database, name), progress)
     return f"loaded in {time.perf_counter() - began:.1f} s" if report.changed else "there already"
 
 
 def _refuse_foreign_corpus(database: connection.Database, name: str, documents: list[Document]) -> None:
     from pgclarify.cli import rendering
 
-    known = [document.document_id for document in documents]
-    (foreign,) = connection.fetch(database, "cli_count_foreign_documents", corpus=name, document_ids=known)
-    if foreign["documents"]:
+    known = {document.document_id for document in documents}
+    stored = connection.client_of(database).documents(name, limit=len(known) + 1)
+    foreign = sorted({document.document_id for document in stored} - known)
+    if foreign:
         raise InputError(
             f"the corpus {name} is not the demo's",
-            detail=f"It has {rendering.counted(foreign['documents'], 'document')} of others, and was not changed.",
+            detail=f"It has another document, {rendering.printable(foreign[0])}, and was not changed.",
             hint="Run the demo in another place: PGCLARIFY_DATA_DIR=./demo pgclarify demo, without a database URL.",
         )
 
 
 def _say_who_judges(database: connection.Database, settings: Settings, console: Console) -> bool:
     """Name the models of the running workers; return whether there is no language model."""
-    workers = connection.fetch(database, "client_list_workers")
-    models = sorted({worker["model"] for worker in workers if worker["provider"] != "extractive"})
+    workers = connection.client_of(database).workers()
+    models = sorted({worker.model for worker in workers if worker.provider != "extractive"})
     for line in judges(models, settings):
         console.print(terminal.commands(line))
     return not models
@@ -164,9 +165,8 @@ def _ask_in_sql(database: connection.Database, console: Console) -> list[Row]:
     """
     from pgclarify.cli import rendering
 
-    (connected,) = connection.fetch(database, "cli_get_server")
     console.print()
-    console.print(rendering.statement(connected["database"], STATEMENT), soft_wrap=True)
+    console.print(rendering.statement(database.info.dbname, STATEMENT), soft_wrap=True)
     with terminal.notices().status("Reading passages"):
         # It has no parameters.
         shown: list[Row] = [*database.execute(STATEMENT).fetchall()]

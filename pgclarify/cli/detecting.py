@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pgclarify.cli.rendering import Row
+    from pgclarify.client import Client
 
 DETECT_AMBIGUITY_EXAMPLES = terminal.examples(
     "pgclarify detect-ambiguity 'When was she born?' --history 'Who wrote Emma?' --history 'Jane Austen.' --rewrite",
@@ -119,7 +120,8 @@ def _many(
     from pgclarify.cli.corpus import progress_bar
     from pgclarify.cli.rendering import counted
 
-    asking.require_worker(database)
+    client = connection.client_of(database)
+    asking.require_worker(client)
     ambiguous = done = 0
     total = len(questions.texts)
     lost: list[int] = []
@@ -128,7 +130,7 @@ def _many(
         progress_bar() as progress,
     ):
         task = progress.add_task("Looking at questions", total=total)
-        for rows in _batches(database, questions, options, seconds):
+        for rows in _batches(client, questions, options, seconds):
             done += len(rows)
             # Output on the other stream would break the moving line.
             progress.stop()
@@ -156,18 +158,17 @@ def _many(
 
 
 def _batches(
-    database: connection.Database, questions: Questions, options: dict[str, Any], seconds: float | None
+    client: Client, questions: Questions, options: dict[str, Any], seconds: float | None
 ) -> Iterator[list[Row]]:
     """Ask in batches; yield their rows, each with the place and the line of its question."""
     import psycopg
 
-    client = connection.client_of(database)
     for start in range(0, len(questions.texts), _QUESTIONS_AT_ONCE):
         batch = list(questions.texts[start : start + _QUESTIONS_AT_ONCE])
         run_ids = client.submit_many("detect_ambiguity", batch, **options)
         # In the order of the questions, each once.
         runs = list(dict.fromkeys(run_ids))
-        asking.wait(database, runs, seconds)
+        asking.wait(client, runs, seconds)
         found: dict[str, Row] = {}
         for run_id in runs:
             try:

@@ -213,7 +213,7 @@ def cut_short(run: Row, consequence: str) -> RenderableType:
     """Say why a run stopped early, if it did.
 
     Args:
-        run: A row of statement cli_get_run.
+        run: The run, from `Client.runs`.
         consequence: What that means for the results above, as a sentence.
     """
     parts: list[RenderableType] = []

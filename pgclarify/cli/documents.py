@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pgclarify.cli import connection, granting, planning, terminal
+from pgclarify.cli import connection, granting, terminal
 from pgclarify.cli.confirming import confirm
 from pgclarify.cli.options import AsOneObject, read_options
 from pgclarify.errors import NotFound
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from pgclarify.cli.rendering import Row
 
 DOCUMENTS_EXAMPLES = terminal.examples(
     "pgclarify corpus documents handbook",
@@ -55,13 +55,10 @@ def documents(
 ) -> None:
     """Show the documents of a corpus that you may read, by id, and where each comes from."""
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
-        _find(database, corpus_name)
-        rows = connection.fetch(database, "cli_list_documents", corpus=corpus_name, after=after, most=limit + 1)
-        # The names of tables are read only if a document of the page is a row of one.
-        is_attached = any(row["source_id"] is not None for row in rows)
-        sources = connection.fetch(database, "cli_list_sources") if is_attached else []
-    relations = {source["source_id"]: source["relation"] for source in sources}
-    page = [_described(row, relations) for row in rows[:limit]]
+        client = connection.client_of(database)
+        client.corpus_status(corpus_name)
+        rows = client.documents(corpus_name, after=after, limit=limit + 1)
+    page = [asdict(row) for row in rows[:limit]]
     is_last = len(rows) <= limit
     if as_json:
         last = None if is_last else page[-1]["document_id"]
@@ -122,12 +119,13 @@ def drop(corpus_name: _Corpus, yes: _Yes = False, as_json: AsOneObject = False) 
     from pgclarify.cli.rendering import counted, printable
 
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
-        found = _find(database, corpus_name)
-        many = counted(found["documents"], "document")
+        client = connection.client_of(database)
+        documents = client.corpus_status(corpus_name).documents
+        many = counted(documents, "document")
         confirm(f"this would drop {printable(corpus_name)}, with {many}", is_confirmed=yes)
-        connection.client_of(database).drop_corpus(corpus_name)
+        client.drop_corpus(corpus_name)
     if as_json:
-        terminal.print_json({"corpus": corpus_name, "dropped": True, "documents": found["documents"]})
+        terminal.print_json({"corpus": corpus_name, "dropped": True, "documents": documents})
     else:
         terminal.results().print(f"{printable(corpus_name)} was dropped, with {many}.")
 
@@ -136,7 +134,7 @@ def drop(corpus_name: _Corpus, yes: _Yes = False, as_json: AsOneObject = False) 
 def list_corpora(as_json: AsOneObject = False) -> None:
     """Show the corpora that you may search, and their state."""
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
-        rows = connection.fetch(database, "client_list_corpora")
+        rows = [asdict(corpus) for corpus in connection.client_of(database).corpora()]
     if as_json:
         terminal.print_json({"corpora": rows})
     elif rows:
@@ -213,7 +211,6 @@ def distribute(
             what = f"bring {moved} back to this server" if undo else f"spread {moved} {there}, {needed}"
             confirm(f"this would {what}", is_confirmed=yes)
             with database.transaction():
-                connection.fetch(database, "cli_notice_lost_client")
                 plan = client.distribute(corpus, shards=0 if undo else shards)
             text = f"{moved} are {'back on this server' if undo else f'spread {there}'}"
     if as_json:
@@ -222,42 +219,13 @@ def distribute(
         terminal.results().print(text)
 
 
-def _find(database: connection.Database, corpus_name: str) -> Row:
-    """Return the counters of a corpus.
-
-    Raises:
-        NotFound: If there is no corpus of that name.
-    """
-    rows = connection.fetch(database, "client_corpus_status", corpus=corpus_name)
-    if not rows:
-        raise NotFound(
-            f'corpus "{corpus_name}" does not exist', hint="List the corpora that you may search: pgclarify corpus list"
-        )
-    return rows[0]
-
-
-def _described(row: Row, relations: Mapping[int, str]) -> dict[str, object]:
-    """Return a document, with its source as one word: file, table, statement, or unknown."""
-    source_id = row["source_id"]
-    kind = "table" if source_id is not None else {None: "unknown", "": "statement"}.get(row["origin"], "file")
-    described = {name: value for name, value in row.items() if name not in ("source_id", "origin")}
-    return {
-        **described,
-        "source": kind,
-        "origin": relations.get(source_id) if kind == "table" else row["origin"] or None,
-    }
-
-
 def _remove_source(database: connection.Database, corpus_name: str, source: str, *, is_confirmed: bool) -> int:
     """Remove the documents of a folder, or of a file or pipe with several documents."""
     from pgclarify.cli.rendering import counted
 
-    _find(database, corpus_name)
-    found: Sequence[tuple[str, str]] = [
-        (row["document_id"], row["origin"])
-        for end in "/#"
-        for row in planning.loaded_from(database, corpus_name, source.rstrip("/#") + end)
-    ]
+    client = connection.client_of(database, corpus_name)
+    client.corpus_status()
+    found = [document for end in "/#" for document in client.loaded_from(source.rstrip("/#") + end)]
     if not found:
         raise NotFound(
             f"no document of {corpus_name} comes from that source",
@@ -265,7 +233,7 @@ def _remove_source(database: connection.Database, corpus_name: str, source: str,
             hint=f"See where documents come from: pgclarify corpus documents {corpus_name}",
         )
     confirm(f"this would remove {counted(len(found), 'document')} of {corpus_name}", is_confirmed=is_confirmed)
-    return planning.remove(database, corpus_name, found)
+    return client.remove_loaded(found)
 
 
 def _table(page: Sequence[Mapping[str, Any]]) -> RenderableType:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from pgclarify.cli import connection, terminal
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 EXPLAIN_EXAMPLES = terminal.examples(
     "pgclarify explain 42",
@@ -22,14 +17,6 @@ EXPLAIN_EXAMPLES = terminal.examples(
     "pgclarify explain 42 --html 42.html --open",
 )
 _STANDARD_OUTPUT = "-"
-# The style of the important part of a line, by its kind. Figures are dim in every line.
-_STYLES = {
-    "head": {"body": "bold"},
-    "error": {"label": "bold red"},
-    "state": {"label": "bold yellow"},
-    "node": {"indent": "dim", "body": "bold"},
-    "summary": {"label": "bold"},
-}
 
 
 class Detail(StrEnum):
@@ -52,6 +39,10 @@ def explain(
     """Show what a run did: where it spent time and calls, how it found each passage, why it stopped."""
     if open_it and html in (None, _STANDARD_OUTPUT):
         raise typer.BadParameter("it needs a file: --html FILE", param_hint="--open")
+    from rich.text import Text
+
+    from pgclarify.foreign_text import sanitize
+
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         if html is not None:
@@ -60,26 +51,9 @@ def explain(
 
             _write(run_page(read_run(database, run_id)), html, open_it=open_it)
             return
-        rows = connection.fetch(database, "cli_explain", run_id=run_id, options=json.dumps({"detail": detail.value}))
+        lines = connection.client_of(database).explain(run_id, detail=detail.value)
     # Not wrapped, because the indentation is the tree.
-    terminal.results().print(tree(rows), soft_wrap=True)
-
-
-def tree(lines: Iterable[Mapping[str, str]]) -> Text:
-    """Render the rows of `cli_explain`."""
-    from rich.text import Text
-
-    return Text("\n").join(_styled(line) for line in lines)
-
-
-def _styled(line: Mapping[str, str]) -> Text:
-    from rich.text import Text
-
-    from pgclarify.foreign_text import sanitize
-
-    styles = {"figures": "dim"} | _STYLES.get(line["kind"], {})
-    pieces = ("indent", "label", "body", "figures")
-    return Text.assemble(*((sanitize(line[piece]), styles.get(piece, "")) for piece in pieces))
+    terminal.results().print(Text("\n".join(map(sanitize, lines))), soft_wrap=True)
 
 
 def _write(page: str, output: str, *, open_it: bool) -> None:

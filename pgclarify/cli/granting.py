@@ -65,11 +65,13 @@ def grant(
     as_json: AsJson = False,
 ) -> None:
     """Let a role read, ask or analyze a corpus. Prints the SQL statements of it."""
+    from pgclarify.install.inspecting import existing_roles
+
     access = _access(reader=reader, user=user, analyst=analyst)
     _check_name(role)
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
-        is_missing = not connection.fetch(database, "cli_list_roles", roles=[role])
+        is_missing = not existing_roles(database, [role])
         if is_missing and not create:
             raise NotFound(
                 f"there is no role {role!r}", hint="Check its name, or create a login of that name with: --create"

@@ -169,8 +169,9 @@ def load(
             hint=f"Name files or folders with any of {', '.join(sorted(SUPPORTED_SUFFIXES))}.",
         )
     with connection.connect(connection.running_dsn(settings)) as database:
-        plan = planning.check(database, corpus_name, sources.names())
-        gone = planning.gone(database, corpus_name, whole, plan)
+        client = connection.client_of(database, corpus_name)
+        plan = planning.check(client, sources.names())
+        gone = planning.gone(client, whole, plan)
         if gone:
             _confirm_removal(corpus_name, gone, is_confirmed=yes)
         # Frees the memory: add_documents remembers the documents, too.
@@ -189,11 +190,11 @@ def load(
             progress.remove_task(reading)
             # An unreadable file may be the new name of another one.
             plan.is_complete = plan.is_complete and not (report.problems or report.unread)
-            removed = planning.remove(database, corpus_name, gone) if plan.is_complete else 0
+            removed = client.remove_loaded(gone) if plan.is_complete else 0
             if report.is_new:
                 terminal.notices().print(f"corpus {corpus_name} created")
             waits = report.stored and not no_wait
-            failed = corpus.wait_until_searchable(database, corpus_name, progress) if waits else []
+            failed = corpus.wait_until_searchable(client, progress) if waits else []
     if as_json:
         terminal.print_json(summary(corpus_name, report, failed, removed, is_searchable=not no_wait))
     else:

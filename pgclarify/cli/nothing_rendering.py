@@ -15,7 +15,6 @@ def nothing_found(
     corpus: str | None,
     *,
     run: Row,
-    why: Row | None,
     passages: Sequence[Row],
     pending: int,
 ) -> RenderableType:
@@ -24,9 +23,8 @@ def nothing_found(
     Args:
         question: The question.
         corpus: The corpus, as it was named.
-        run: A row of statement cli_get_run.
-        why: A row of statement cli_get_stop_code; None if the run has no code.
-        passages: Rows of statement client_closest_passages, best first.
+        run: The run, from `Client.runs`.
+        passages: Rows of `Client.closest_passages`, best first.
         pending: How many documents of the corpus are not searchable yet.
     """
     where = f"the corpus {printable(corpus)}" if corpus else "this corpus"
@@ -44,9 +42,9 @@ def nothing_found(
         text.append(
             f"{counted(pending, 'document')} of this corpus cannot be searched yet: ask again in a moment.\n", "yellow"
         )
-    if why is not None:
-        text.append(f"Why: {printable(why['meaning'])} ({printable(why['stop_code'])}).\n", "yellow")
-        text.append(f"What helps: {printable(why['help'])}\n")
+    if run["meaning"] is not None:
+        text.append(f"Why: {printable(run['meaning'])} ({printable(run['stop_code'])}).\n", "yellow")
+        text.append(f"What helps: {printable(run['help'])}\n")
     text.rstrip()
     return Group(text, *closest_passages(passages))
 
@@ -55,7 +53,7 @@ def closest_passages(passages: Sequence[Row]) -> list[RenderableType]:
     """Render the best passages of the search: document, score and the beginning of the text.
 
     Args:
-        passages: Rows of statement client_closest_passages.
+        passages: Rows of `Client.closest_passages`.
     """
     if not passages:
         return []
@@ -69,15 +67,16 @@ def not_looked_at(run: Row, passages: Sequence[Row]) -> RenderableType:
     """Say that a run found nothing and did not judge all passages.
 
     Args:
-        run: A row of statement cli_get_run, for a partial run.
-        passages: Rows of statement client_closest_passages, best first.
+        run: A partial run, from `Client.runs`.
+        passages: Rows of `Client.closest_passages`, best first.
     """
+    is_over_budget = run["stop_code"] == "budget"
     how = "Looked at in part" if run["judged"] else "Not looked at"
-    reason = printable(run["stop_reason"]) if run["is_over_budget"] else "calls of the model failed"
+    reason = printable(run["stop_reason"]) if is_over_budget else "calls of the model failed"
     text = Text(f"{how}: {reason}; {run['judged']:,} of {counted(run['candidates'], 'passage')} judged", style="yellow")
     text.append(", and none of those answers it.\n" if run["judged"] else ".\n")
     text.append("If you ask again, only the missing calls are paid. See ", style="default")
-    if run["is_over_budget"]:
+    if is_over_budget:
         text.append("what is left of budgets: pgclarify doctor", style="default")
     else:
         text.append(f"why: pgclarify explain {run['run_id']}", style="default")

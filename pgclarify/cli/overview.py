@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from pgclarify.cli.rendering import Row, counted, printable
-from pgclarify.reports.formats import dollars
 
 # By column of the table, the column of view corpus.
 _COUNTERS = {
@@ -32,12 +31,10 @@ def status(state: Mapping[str, Any]) -> RenderableType:
     """Render the state of an installation.
 
     Args:
-        state: The server, and rows of views: workers, queue, corpora, sources, tight_budgets, recent_runs,
-            recent_errors.
+        state: The server, workers, queue, corpora, sources, recent_runs and recent_errors.
     """
     server, workers, queue, corpora = state["server"], state["workers"], state["queue"], state["corpora"]
-    sources, budgets = state["sources"], state["tight_budgets"]
-    runs, errors = state["recent_runs"], state["recent_errors"]
+    sources, runs, errors = state["sources"], state["recent_runs"], state["recent_errors"]
     place = server["place"] + (f", listens on {server['listens_on']}" if server["listens_on"] else "")
     lines = Text()
     _head(lines, "server")
@@ -64,27 +61,9 @@ def status(state: Mapping[str, Any]) -> RenderableType:
     _head(lines, "corpora")
     lines.append(str(len(corpora)) if corpora else "none yet: load one with pgclarify load NAME PATH")
     parts: list[RenderableType] = [lines, _beside(corpora_table(corpora))] if corpora else [lines]
-    parts.extend(
-        _beside(Text(f"{printable(corpus['corpus'])}: {printable(corpus['error'])}", style="red"))
-        for corpus in corpora
-        if corpus.get("error")
-    )
     parts.extend(_beside(_model_change(corpus)) for corpus in corpora if corpus.get("next_embedding_model"))
     if sources:
         parts.extend((_titled("tables", str(len(sources))), _beside(_sources(sources))))
-        parts.extend(
-            _beside(
-                Text(
-                    f"{printable(source['relation'])} in {printable(source['corpus'])}: {printable(source['error'])}",
-                    style="red",
-                )
-            )
-            for source in sources
-            if source["error"]
-        )
-    if budgets:
-        parts.append(_titled("budgets", "of which a tenth or less is left"))
-        parts.extend(_beside(_budget(row)) for row in budgets)
     if runs:
         parts.extend((_titled("runs", "the last ones"), _beside(_runs(runs))))
     if errors:
@@ -129,20 +108,6 @@ def corpora_table(corpora: Sequence[Row]) -> Table:
         )
         table.add_row(Text(printable(corpus["corpus"])), *counters, failed)
     return table
-
-
-def _budget(row: Row) -> Text:
-    left = []
-    if row["max_cost_usd"] is not None:
-        left.append(f"{dollars(row['left_usd'])} of {dollars(row['max_cost_usd'])}")
-    if row["max_calls"] is not None:
-        left.append(f"{row['left_calls']:,} of {counted(row['max_calls'], 'call')}")
-    anew = "" if row["resets_at"] is None else f", begins anew {row['resets_at'].astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    is_spent = 0 in (row["left_usd"], row["left_calls"])
-    return Text(
-        f"{printable(row['name'])} ({row['period']}): {' and '.join(left)} left{anew}",
-        style="red" if is_spent else "yellow",
-    )
 
 
 def _model_change(corpus: Row) -> Text:
@@ -195,10 +160,10 @@ def _runs(runs: Sequence[Row]) -> Table:
 def _error(row: Row) -> Text:
     text = Text()
     text.append(f"run {row['run_id']} {row['status']}", style=_STYLES[row["status"]])
-    text.append(f" {_age(row['age_seconds'])} ago")
-    if row["failed_passages"]:
-        text.append(f", {counted(row['failed_passages'], 'passage')} not judged")
-    return text.append(f": {printable(row['error'] or 'no reason was kept')}")
+    text.append(f" {_age((datetime.now(UTC) - row['finished_at']).total_seconds())} ago")
+    if row["failed"]:
+        text.append(f", {counted(row['failed'], 'passage')} not judged")
+    return text.append(f": {printable(row['reason'] or 'no reason was kept')}")
 
 
 def _age(seconds: float) -> str:

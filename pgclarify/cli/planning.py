@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from pgclarify.cli import connection
-from pgclarify.errors import AlreadyExists, UnreadableFile
+from pgclarify.client.loading import Placement
+from pgclarify.errors import AlreadyExists, NotFound, UnreadableFile
 
 if TYPE_CHECKING:
-    from pgclarify.cli.rendering import Row
+    from pgclarify.client import Client
     from pgclarify.ingest.naming import Name
 
 _Item = TypeVar("_Item")
@@ -46,77 +46,57 @@ class _Clash:
     source: str | None
 
 
-def check(database: connection.Database, corpus: str, names: Iterable[Name | UnreadableFile]) -> Plan:
+def exists(client: Client) -> bool:
+    """Whether the client's corpus exists."""
+    try:
+        client.corpus_status()
+    except NotFound:
+        return False
+    return True
+
+
+def check(client: Client, names: Iterable[Name | UnreadableFile]) -> Plan:
     """Check what a load would do.
 
     Args:
-        database: An autocommit connection.
-        corpus: The corpus; it may be missing.
+        client: A client of the corpus, which may be missing.
         names: The names of everything to load.
 
     Raises:
         AlreadyExists: If it would replace a document of another source.
     """
     plan = Plan()
-    is_new = not connection.fetch(database, "client_corpus_status", corpus=corpus)
+    is_new = not exists(client)
     clashes: list[_Clash] = []
     many = 0
     for page in _pages(_known(names, plan)):
-        for name, row in zip(page, _located(database, corpus, page, is_new=is_new), strict=True):
-            clash = _clash(name, row, plan)
+        placements = [Placement(name.document_id) for name in page] if is_new else client.check_load(page)
+        for name, placement in zip(page, placements, strict=True):
+            clash = _clash(name, placement, plan)
             if clash is not None:
                 many += 1
                 clashes += [clash] if many <= _MOST_SHOWN else []
     if clashes:
-        raise _refusal(corpus, clashes, many)
+        raise _refusal(client.corpus or "", clashes, many)
     return plan
 
 
-def gone(database: connection.Database, corpus: str, whole: Sequence[str], plan: Plan) -> list[tuple[str, str]]:
+def gone(client: Client, whole: Sequence[str], plan: Plan) -> list[tuple[str, str]]:
     """Yield ids and origins of documents that their sources no longer have.
 
     Args:
-        database: An autocommit connection.
-        corpus: The corpus; it may be missing.
+        client: A client of the corpus, which may be missing.
         whole: Prefixes of the origins of all documents of the sources.
         plan: What the sources have now. Nothing is yielded if not all of them could be read.
     """
-    if not plan.is_complete or not connection.fetch(database, "client_corpus_status", corpus=corpus):
+    if not plan.is_complete or not exists(client):
         return []
     return [
-        (row["document_id"], row["origin"])
+        (document_id, origin)
         for prefix in whole
-        for row in loaded_from(database, corpus, prefix)
-        if row["document_id"] not in plan.found
+        for document_id, origin in client.loaded_from(prefix)
+        if document_id not in plan.found
     ]
-
-
-def loaded_from(database: connection.Database, corpus: str, prefix: str) -> Iterator[Row]:
-    """Yield the documents whose origin has a prefix, page by page."""
-    after = None
-    while True:
-        rows = connection.fetch(
-            database, "cli_list_loaded", corpus=corpus, origin_prefix=prefix, after=after, most=_PAGE
-        )
-        yield from rows
-        if len(rows) < _PAGE:
-            return
-        after = rows[-1]["origin"]
-
-
-def remove(database: connection.Database, corpus: str, documents: Iterable[tuple[str, str]]) -> int:
-    """Remove documents, by ids and origins, if they still have that origin; return how many were removed."""
-    removed = 0
-    for page in _pages(documents):
-        (row,) = connection.fetch(
-            database,
-            "cli_remove_loaded",
-            corpus=corpus,
-            document_ids=[document_id for document_id, _ in page],
-            origins=[origin for _, origin in page],
-        )
-        removed += row["removed"]
-    return removed
 
 
 def _pages(items: Iterable[_Item]) -> Iterator[list[_Item]]:
@@ -133,37 +113,26 @@ def _known(names: Iterable[Name | UnreadableFile], plan: Plan) -> Iterator[Name]
             yield name
 
 
-def _located(database: connection.Database, corpus: str, page: Sequence[Name], *, is_new: bool) -> Sequence[Row]:
-    if is_new:
-        return [{"document_id": name.document_id, "is_taken": False, "is_unnoted": False} for name in page]
-    return connection.fetch(
-        database,
-        "cli_check_load",
-        corpus=corpus,
-        document_ids=[name.document_id for name in page],
-        origins=[name.origin for name in page],
-        known_as=[name.known_as for name in page],
-    )
-
-
-def _clash(name: Name, row: Row, plan: Plan) -> _Clash | None:
+def _clash(name: Name, placed: Placement, plan: Plan) -> _Clash | None:
     """Add a name to the plan, or say why it cannot be loaded."""
-    document_id = row["document_id"]
-    if row["is_taken"]:
-        source = row["taken_from"] or ""
-        return _Clash(document_id, _whose(row), source.removesuffix(name.part) if source.endswith(name.part) else None)
+    document_id = placed.document_id
+    if placed.is_taken:
+        source = placed.taken_from or ""
+        return _Clash(
+            document_id, _whose(placed), source.removesuffix(name.part) if source.endswith(name.part) else None
+        )
     origin = hash(name.origin)
     if plan.found.setdefault(document_id, origin) != origin:
         return _Clash(document_id, "comes twice in this load, from two sources", None)
     plan.renamed += document_id != name.document_id
-    plan.unnoted += row["is_unnoted"]
+    plan.unnoted += placed.is_unnoted
     return None
 
 
-def _whose(row: Row) -> str:
-    if row["relation"] is not None:
-        return f"is a row of table {row['relation']}"
-    return f"comes from {row['taken_from']}" if row["taken_from"] else "was added by a statement or a client"
+def _whose(placed: Placement) -> str:
+    if placed.relation is not None:
+        return f"is a row of table {placed.relation}"
+    return f"comes from {placed.taken_from}" if placed.taken_from else "was added by a statement or a client"
 
 
 def _refusal(corpus: str, clashes: Sequence[_Clash], many: int) -> AlreadyExists:

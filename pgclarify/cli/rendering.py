@@ -334,7 +334,7 @@ def investigation(question: str, rows: Sequence[Row]) -> RenderableType:
         row,
         first_citation=number,
         stop_reason=row["stop_reason"],
-        is_over_budget=row["is_over_budget"],
+        is_over_budget=row["stop_code"] == "budget",
     )
     return Group(*parts, end)
 

@@ -13,6 +13,7 @@ import typer
 from pgclarify.cli import connection, listening, processes, terminal
 
 if TYPE_CHECKING:
+    from pgclarify.client import Client
     from pgclarify.config import Settings
     from pgclarify.embedded import Address
 
@@ -244,14 +245,15 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
     files = processes.WorkerFiles.of(settings)
     console = terminal.notices()
     with connection.connect(dsn) as database, console.status("Starting a worker"):
-        before = _alive_workers(database) if not processes.is_running(files) else frozenset()
+        client = connection.client_of(database)
+        before = _alive_workers(client) if not processes.is_running(files) else frozenset()
         is_new = processes.start(
             files,
-            lambda: bool(_alive_workers(database) - before),
+            lambda: bool(_alive_workers(client) - before),
             command=processes.worker_command(),
             environment=os.environ | (environment or {}),
         )
-        workers = connection.fetch(database, "client_list_workers")
+        workers = client.workers()
     console.print(f"worker is {'alive' if is_new else 'alive already'}: its log is {files.log_file}")
     if not is_new:
         for check in service.check_models(workers, expected_worker(settings)):
@@ -259,8 +261,8 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
     return is_new
 
 
-def _alive_workers(database: connection.Database) -> frozenset[int]:
-    return frozenset(row["worker_id"] for row in connection.fetch(database, "client_list_workers"))
+def _alive_workers(client: Client) -> frozenset[int]:
+    return frozenset(worker.worker_id for worker in client.workers())
 
 
 def _run_worker(settings: Settings, dsn: str, metrics: Address | None = None, grace: float | None = None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,7 +52,7 @@ def train_ambiguity(
     are embedded in this process. The database gets the trained weights, and no question.
     """
     from pgclarify.algorithms.ambiguity import AmbiguityClassifier
-    from pgclarify.data.dialogue import TrainedVersion
+    from pgclarify.database.evaluations import add_trained_classifier, classifier_in_use
     from pgclarify.evaluation.ambiguity_training import compare, is_better, read_log, train, trainable, usable
     from pgclarify.evaluation.data_sets import parse_fields
 
@@ -62,9 +61,9 @@ def train_ambiguity(
     dsn = connection.running_dsn(settings)
     # First check that the role may store the result.
     with connection.connect(dsn) as database:
-        rows = connection.fetch(database, "cli_classifier_in_use", corpus=corpus)
+        found = classifier_in_use(database, corpus)
     shipped = AmbiguityClassifier.load()
-    in_use = usable(TrainedVersion(**rows[0]) if rows else None, shipped)
+    in_use = usable(found, shipped)
     examples = asyncio.run(_see(settings, shipped, questions))
     with terminal.notices().status("Learning"):
         trained = train(examples, shipped)
@@ -81,21 +80,14 @@ def train_ambiguity(
         "is_better": is_better(figures),
     }
     with connection.connect(dsn) as database:
-        (row,) = connection.fetch(
-            database,
-            "cli_add_trained_classifier",
-            corpus=corpus,
-            trained=json.dumps(stored),
-            weights=trained.weights,
-            is_used=is_used,
-        )
+        version = add_trained_classifier(database, corpus, stored, trained.weights, is_used=is_used)
     if as_json:
-        terminal.print_json({"corpus": corpus, "version": row["version"], "is_used": is_used, **stored})
+        terminal.print_json({"corpus": corpus, "version": version, "is_used": is_used, **stored})
         return
     _show("the classifier that ships" if in_use is None else "the version in use", rival)
-    chosen = "null" if is_used else row["version"]
+    chosen = "null" if is_used else version
     terminal.notices().print(
-        f"Version {row['version']} {'judges from now on' if is_used else 'is stored and not used'}. To change that, set "  # noqa: E501
+        f"Version {version} {'judges from now on' if is_used else 'is stored and not used'}. To change that, set "
         f'option ambiguity_classifier of alter_corpus: {{"ambiguity_classifier": {chosen}}}.',
         soft_wrap=True,
     )

@@ -11,7 +11,7 @@ import psycopg
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
-from pgclarify.client import documents, operations, watching
+from pgclarify.client import documents, loading, operations, state, watching
 from pgclarify.client.opening import (
     CONNECTION_OPTIONS,
     connecting,
@@ -125,6 +125,7 @@ class Client(Session):
     result = _call(operations.result)
     verdicts = _iteration(watching.verdicts)
     explain = _call(operations.explain)
+    closest_passages = _call(operations.closest_passages)
     create_corpus = _call(documents.create_corpus)
     alter_corpus = _call(documents.alter_corpus)
     drop_corpus = _call(documents.drop_corpus)
@@ -140,6 +141,16 @@ class Client(Session):
     corpora = _call(documents.corpora)
     corpus_status = _call(documents.corpus_status)
     wait_until_searchable = _call(documents.wait_until_searchable)
+    documents = _call(state.documents)
+    check_load = _call(loading.check_load)
+    loaded_from = _iteration(loading.loaded_from)
+    remove_loaded = _call(loading.remove_loaded)
+    attached_tables = _call(state.attached_tables)
+    runs = _call(state.runs)
+    last_run = _call(state.last_run)
+    workers = _call(state.workers)
+    queue = _call(state.queue)
+    findings = _call(state.findings)
 
     @property
     def _is_in_transaction(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from pgclarify.client.indexing_watch import IndexingWatch
@@ -258,6 +258,8 @@ def distribute(session: Session, /, corpus: str, **options: object) -> Script[di
     Returns:
         What was moved, or would be.
     """
+    # Holds only in a transaction of the caller's, which ends with its client.
+    yield Statement("client_notice_lost_client")
     return dict(only_value((yield Call("distribute", {"corpus": corpus, "options": to_json(options, "an option")}))))
 
 
@@ -282,7 +284,7 @@ def corpus_status(session: Session, /, corpus: str | None = None) -> Script[Corp
     if not rows:
         raise NotFound(
             "the corpus does not exist" if named is None else f'corpus "{named}" does not exist',
-            hint="List the corpora that you may search with corpora().",
+            hint="List the corpora that you may search: client.corpora(), or pgclarify corpus list.",
         )
     if len(rows) > 1:
         names = ", ".join(row["corpus"] for row in rows)
@@ -291,13 +293,19 @@ def corpus_status(session: Session, /, corpus: str | None = None) -> Script[Corp
 
 
 def wait_until_searchable(
-    session: Session, /, corpus: str | None = None, *, timeout: float | None = None
+    session: Session,
+    /,
+    corpus: str | None = None,
+    *,
+    timeout: float | None = None,
+    on_progress: Callable[[CorpusStatus], object] = lambda status: None,
 ) -> Script[CorpusStatus]:
     """Wait until everything that was added to a corpus is searchable, or has failed to be indexed.
 
     Args:
         corpus: As in clarify.
         timeout: Seconds to wait; None waits while there is a worker.
+        on_progress: Called with each state of the corpus.
 
     Returns:
         Its state then: `pending` is 0, and `failed` counts the documents that cannot be indexed.
@@ -319,6 +327,7 @@ def wait_until_searchable(
                 f"only the owner and the analyst of {status.corpus} may know what is pending",
                 detail="Some of its documents are not for everyone.",
             )
+        on_progress(status)
         if status.pending == 0:
             return status
         waiting = f"{status.pending} documents of {status.corpus} are stored, and not indexed yet."
@@ -332,7 +341,11 @@ def wait_until_searchable(
         if workers:
             last_worker = now
         elif now - last_worker > _WORKERLESS_SECONDS:
-            raise NoWorker("no worker is running", detail=waiting, hint="Start one with: pgclarify worker")
+            raise NoWorker(
+                "no worker is running",
+                detail=waiting,
+                hint="Start one with: pgclarify up --detach, or pgclarify worker",
+            )
         if limit is not None and now - began >= limit.total_seconds():
             raise NotReady(f"not everything is searchable within {limit}", detail=waiting, hint="Wait again.")
         yield pace(now - began)

@@ -232,6 +232,20 @@ def neighbors(
     return [record(Neighbor, row) for row in rows]
 
 
+def closest_passages(session: Session, /, run_id: int, *, top_k: int = 3) -> Script[list[SearchResult]]:
+    """Return the best passages of a run's search, as places to look if it found no answer. No model is called.
+
+    Args:
+        run_id: Any run that you may see.
+        top_k: How many passages.
+
+    Returns:
+        Passages that you may read, best first.
+    """
+    rows = yield Statement("client_closest_passages", {"run_id": run_id, "top_k": top_k})
+    return [record(SearchResult, row) for row in rows]
+
+
 def investigate(
     session: Session, /, question: str, *, corpus: str | None = None, timeout: float | None = 300.0, **options: object
 ) -> Script[Investigation]:

@@ -1,4 +1,4 @@
--- Statements that the Python client sends; the command line sends some of them, too.
+-- Statements that the Python client sends.
 
 -- name: client_get_operation
 -- The operation of a run; no row if there is none that the caller may see.
@@ -75,11 +75,136 @@ order by corpus;
 
 -- name: client_list_workers
 -- Workers that serve the queue now.
-select
-    worker_id, host, version, provider, model, prompt_version, embedding_models, started_at, seen_at, is_alive
+select worker_id, host, version, provider, model, embedding_models, started_at
 from pgclarify.worker_status
 where is_alive
 order by worker_id;
+
+-- name: client_list_findings
+-- What is wrong, the most serious first.
+select level, kind, name, finding, count, remedy
+from pgclarify.finding
+order by array_position('{problem,warning,note}', level), kind, name;
+
+-- name: client_get_queue
+-- How much is waiting.
+select queued, running, oldest_queued_at, pending_documents, pending_passages from pgclarify.queue_status;
+
+-- name: client_list_attached_tables
+-- Attached tables of the caller's corpora.
+select corpus, relation, state, error, pending_changes, loaded_at, attached_by
+from pgclarify.source_status
+order by corpus, relation;
+
+-- name: client_list_documents
+-- A page of the documents of a corpus that the caller may read, by id.
+select
+    document.id as document_id,
+    document.title,
+    document.uri,
+    case
+        when document.source_id is not null then 'table'
+        when document.origin is null then 'unknown'
+        when document.origin = '' then 'statement'
+        else 'file'
+    end as source,
+    coalesce(attached.relation, nullif(document.origin, '')) as origin,
+    document.created_at,
+    document.updated_at,
+    document.indexed_at,
+    document.error
+from pgclarify.document
+inner join pgclarify.corpus on document.corpus_id = corpus.corpus_id
+left join pgclarify.source_status as attached on document.source_id = attached.source_id
+where
+    corpus.corpus = %(corpus)s
+    and document.id > coalesce(%(after)s::text, '')
+    and (document.has_failed or not %(has_failed)s)
+order by document.id
+limit %(most)s;
+
+-- name: client_list_runs
+-- Runs that the caller may see, newest first, with the reason of those that failed or are partial.
+select
+    run.run_id, run.operation, run.corpus, run.question, run.status, run.requested_by, run.created_at, run.finished_at,
+    extract(epoch from coalesce(run.finished_at, now()) - run.created_at)::double precision as seconds,
+    run.interpretations, run.candidates, run.verdicts - coalesce(failure.passages, 0) as judged,
+    coalesce(failure.passages, 0) as failed, run.completions, run.reused_completions, run.cost_usd, run.model,
+    coalesce(run.error, failure.error, step.reason, checking.note, run.stop_reason) as reason,
+    run.stop_code, run.stop_reason, known.meaning, known.help
+from pgclarify.run
+left join pgclarify_private.stop_codes() as known on run.stop_code = known.stop_code
+left join lateral (
+    select count(*) as passages, min(verdict.error) as error
+    from pgclarify.verdict
+    where verdict.run_id = run.run_id and verdict.outcome = 'failed'
+) as failure on run.status in ('failed', 'partial')
+left join lateral (
+    select investigation_step.reason
+    from pgclarify.investigation_step
+    where
+        investigation_step.run_id = run.run_id
+        and investigation_step.outcome = 'failed'
+        and investigation_step.reason is not null
+    order by investigation_step.ordinal
+    limit 1
+) as step on run.status in ('failed', 'partial')
+left join pgclarify_private.seen_stage as checking
+    on
+        run.run_id = checking.run_id
+        and checking.name = 'checking'
+        and run.operation = 'clarifying_questions'
+        and run.status in ('failed', 'partial')
+where %(run_ids)s::bigint[] is null or run.run_id = any(%(run_ids)s::bigint[])
+order by run.run_id desc
+limit %(most)s;
+
+-- name: client_get_asked_run
+-- The run of the last question of this transaction.
+select nullif(current_setting('pgclarify.asked_run', true), '')::bigint as run_id;
+
+-- name: client_notice_lost_client
+-- Until the transaction ends, end the statement of a client that was killed. By default the server would complete it.
+select set_config('client_connection_check_interval', '10s', true) as interval;
+
+-- name: client_check_load
+-- The ids under which files would be stored, and the ids that documents of other sources have.
+select located.ordinal, located.document_id, located.is_taken, located.is_unnoted, located.taken_from, located.relation
+from
+    pgclarify_private.caller as caller,
+    pgclarify_private.check_load(
+        caller => caller,
+        corpus => %(corpus)s,
+        document_ids => %(document_ids)s::text[],
+        origins => %(origins)s::text[],
+        known_as => %(known_as)s::text[]
+    ) as located
+order by located.ordinal;
+
+-- name: client_loaded_from
+-- A page of the documents of a source.
+select loaded.document_id, loaded.origin
+from
+    pgclarify_private.caller as caller,
+    pgclarify_private.loaded_from(
+        caller => caller,
+        corpus => %(corpus)s,
+        origin_prefix => %(origin_prefix)s,
+        after => %(after)s,
+        max_rows => %(most)s
+    ) as loaded
+order by loaded.origin;
+
+-- name: client_remove_loaded
+-- Remove documents that still belong to these files.
+select
+    pgclarify_private.remove_loaded(
+        caller => caller,
+        corpus => %(corpus)s,
+        document_ids => %(document_ids)s::text[],
+        origins => %(origins)s::text[]
+    ) as removed
+from pgclarify_private.caller as caller;
 
 -- name: client_add_documents
 -- Add a batch of documents in one round trip; count the new or changed ones, and the unchanged ones.
@@ -106,7 +231,3 @@ select
     next_embedding_model, next_embedded, pending_passages
 from pgclarify.corpus
 order by corpus;
-
--- name: client_explain
--- Explain a run, line by line.
-select line from pgclarify.explain(run_id => %(run_id)s, options => %(options)s::jsonb) as line;

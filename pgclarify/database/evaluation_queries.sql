@@ -99,3 +99,23 @@ from (
     order by run.run_id desc
     limit 200
 ) as latest;
+
+-- name: eval_classifier_in_use
+-- The trained version of the classifier that judges a corpus's questions, for roles that may train another one.
+select
+    trained.version,
+    trained.shipped_version,
+    trained.threshold,
+    trained.judges_questions,
+    trained.judges_conversations,
+    trained.weights
+from pgclarify_private.caller
+cross join lateral pgclarify_private.classifier_in_use(caller, %(corpus)s) as trained;
+
+-- name: eval_add_trained_classifier
+-- Store a trained version of the classifier.
+select
+    pgclarify_private.add_trained_classifier(
+        caller, %(corpus)s, %(trained)s::jsonb, %(weights)s::real[], %(is_used)s
+    ) as version
+from pgclarify_private.caller;

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, Final
 
+import psycopg
 from psycopg.rows import DictRow
 
+from pgclarify.data.dialogue import TrainedVersion
 from pgclarify.data.documents import Passage
 from pgclarify.database.errors import translated
 from pgclarify.database.pool import Pool
@@ -286,3 +288,23 @@ def _storable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON has
     if isinstance(value, Mapping):
         return {_storable(key): _storable(held) for key, held in value.items()}
     return [_storable(held) for held in value] if isinstance(value, list | tuple) else value
+
+
+def classifier_in_use(connection: psycopg.Connection[DictRow], corpus: str) -> TrainedVersion | None:
+    """Return the trained classifier of ambiguity that judges a corpus's questions; None if it is the shipped one."""
+    row = connection.execute(queries["eval_classifier_in_use"], {"corpus": corpus}).fetchone()
+    return None if row is None else TrainedVersion(**row)
+
+
+def add_trained_classifier(
+    connection: psycopg.Connection[DictRow],
+    corpus: str,
+    trained: Mapping[str, object],
+    weights: Sequence[float],
+    *,
+    is_used: bool,
+) -> int:
+    """Store a trained classifier of ambiguity for a corpus; return its version."""
+    parameters = {"corpus": corpus, "trained": json.dumps(trained), "weights": weights, "is_used": is_used}
+    (row,) = connection.execute(queries["eval_add_trained_classifier"], parameters).fetchall()
+    return int(row["version"])

@@ -91,3 +91,7 @@ select
 from pgclarify_private.seen_stage
 where run_id = %(run_id)s
 order by ordinal;
+
+-- name: report_explain
+-- Explain a run, line by line.
+select line from pgclarify.explain(run_id => %(run_id)s) as line;

@@ -61,7 +61,7 @@ def read_run(database: psycopg.Connection[DictRow], run_id: int) -> RunReport:
             findings=_findings(database, run_id, _FINDINGS[head.operation]),
             passages=tuple(SeenPassage(**{**row, "vector": _vector(row["vector"])}) for row in passages),
             stages=tuple(Stage(**row) for row in _rows(database, "report_stages", run_id=run_id)),
-            explanation=tuple(row["line"] for row in _rows(database, "client_explain", run_id=run_id, options="{}")),
+            explanation=tuple(row["line"] for row in _rows(database, "report_explain", run_id=run_id)),
             written_at=datetime.now(UTC),
         )
 

@@ -1,38 +1,151 @@
--- What is wrong in the corpora and tables that the caller may see.
+-- What is wrong in an installation, as far as the caller may see it.
+
+create or replace function pgclarify_private.administrator_findings(caller pgclarify_private.caller)
+returns table (kind text, name text, finding text, count bigint, remedy text, level text)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if not 'pgclarify_owner'::name = any(
+        pgclarify_private.roles_of(pgclarify_private.verify_caller(administrator_findings.caller))
+    ) then
+        return;
+    end if;
+    return query
+    select 'identities', held.name::text,
+        case
+            when held.is_present then 'this role has the name of an earlier one, and not what that one left: '
+            else 'this role is gone, and has left: '
+        end || string_agg(format('%s %s', held.kind, held.count), ', ' order by held.kind),
+        null::bigint,
+        case
+            when held.is_present then 'If they are the same people, after a restore on another server: pgclarify init --adopt-roles'
+        end,
+        case when held.is_present then 'warning' else 'note' end
+    from (
+        select orphan.name, orphan.present_oid <> 0 as is_present, orphan.kind, sum(orphan.count) as count
+        from pgclarify_private.orphaned_roles() as orphan
+        group by orphan.name, orphan.present_oid <> 0, orphan.kind
+    ) as held
+    group by held.name, held.is_present;
+    return query
+    select 'nodes', unfit.node,
+        case
+            when unfit.error is not null
+                then format('does not answer, so searches of %s fail: %s', string_agg(unfit.corpus, ', '), unfit.error)
+            else format(
+                'pgclarify_owner lacks hnsw.iterative_scan = strict_order or hnsw.ef_search = %s there, so searches of %s '
+                    || 'miss passages',
+                max(unfit.ef_search), string_agg(unfit.corpus, ', ')
+            )
+        end,
+        null::bigint,
+        case
+            when unfit.error is not null
+                then 'Start this server, and let its pg_hba.conf admit pgclarify_owner from the coordinator.'
+            else format(
+                'Have a superuser run on the coordinator: alter role pgclarify_owner set hnsw.iterative_scan = '
+                    || '''strict_order''; alter role pgclarify_owner set hnsw.ef_search = %s; then restart the workers.',
+                max(unfit.ef_search)
+            )
+        end,
+        case when unfit.error is not null then 'problem' else 'warning' end
+    from pgclarify_private.unfit_corpora() as unfit
+    group by unfit.node, unfit.error;
+end
+$$;
+
+comment on function pgclarify_private.administrator_findings(pgclarify_private.caller) is
+'Rows of view finding about roles and nodes, for members of pgclarify_owner; none for other roles.';
+grant execute on function pgclarify_private.administrator_findings(pgclarify_private.caller) to pgclarify_reader;
 
 create or replace view pgclarify.finding as
-select 'corpus' as kind, status.corpus as name, status.error as finding, null::bigint as count,
-    'Remove the cause. Then workers go on by themselves; for a change of the model, set it again with alter_corpus.' as remedy
+select 'queue' as kind, null::text as name,
+    format('runs wait, the oldest for %s s', round(waiting.oldest_queued_seconds)) as finding, waiting.queued as count,
+    'Run a worker, or more of them, or raise PGCLARIFY_LLM_CONCURRENCY.' as remedy, 'warning' as level
+from pgclarify.queue_status as waiting
+where waiting.queued > 0 and waiting.oldest_queued_seconds > 60
+union all
+-- A run seldom takes so long.
+select 'runs', run.run_id::text, format('is running since %s', date_trunc('second', coalesce(run.started_at, run.created_at))),
+    null, format('See the worker''s log, or end it: select pgclarify.cancel(array[%s]);', run.run_id), 'warning'
+from pgclarify.run
+where run.status = 'running' and coalesce(run.started_at, run.created_at) < clock_timestamp() - interval '15 minutes'
+union all
+select 'corpora', status.corpus,
+    case
+        when status.next_embedding_model is null then 'cannot be indexed now: ' || status.error
+        else format('keeps its embedding model, and does not get on to %s: %s', status.next_embedding_model, status.error)
+    end,
+    null,
+    case
+        when status.next_embedding_model is null
+            then 'Remove the cause, and workers index what waits. If there is no such model, use another corpus.'
+        else 'Remove the cause, and set option embedding_model of pgclarify.alter_corpus again, or to null.'
+    end,
+    'problem'
 from pgclarify.corpus as status
 where status.error is not null
 union all
 select 'documents', status.corpus, 'documents cannot be indexed', status.failed::bigint,
-    'See: select id, error from pgclarify.document where error is not null.'
+    'See: select id, error from pgclarify.document where error is not null.', 'warning'
 from pgclarify.corpus as status
 where status.failed > 0
 union all
 select 'graph', status.corpus, 'passages have no list of neighbors, and nothing is pending',
     (status.passages - status.linked)::bigint,
-    format('Build it again: select pgclarify.alter_corpus(NAME, ''{"graph": "%s"}'').', status.graph_similarity)
+    format('Build it again: select pgclarify.alter_corpus(NAME, ''{"graph": "%s"}'').', status.graph_similarity), 'warning'
 from pgclarify.corpus as status
 -- A lone passage has no neighbors.
 where status.passages > 1 and status.linked < status.passages and status.pending = 0 and status.pending_passages = 0
 union all
-select 'table', source.relation::text, source.error, null, 'Remove the cause, and call pgclarify.resync.'
+select 'tables', source.relation, format('attached to %s: %s', source.corpus, source.error), null,
+    'Remove the cause, and call pgclarify.resync(CORPUS, TABLE) or pgclarify.detach_table.',
+    case when source.state = 'failed' then 'problem' else 'warning' end
 from pgclarify.source_status as source
 where source.error is not null
 union all
-select 'cost', usage.model, 'runs have no cost, because a model had no price', sum(usage.unpriced_runs)::bigint,
-    'Add its price to pgclarify.model_price, and have a member of pgclarify_owner run: pgclarify doctor --price-runs'
+select 'costs', usage.model, 'runs have no cost, because a model had no price', sum(usage.unpriced_runs)::bigint,
+    'Add its price to pgclarify.model_price, and have a member of pgclarify_owner run: pgclarify doctor --price-runs', 'warning'
 from pgclarify.usage
 where usage.unpriced_runs > 0
-group by usage.model;
+group by usage.model
+union all
+select 'budgets', budget.name, format('limits nothing, because there is no role %s', budget.role_name), null,
+    'Name another role with pgclarify.set_budget, option role, or remove it with pgclarify.remove_budget.', 'warning'
+from pgclarify.budget
+where not budget.role_exists
+union all
+-- A tenth or less is left.
+select 'budgets', budget.name,
+    concat_ws(
+        ' and ',
+        to_char(budget.left_usd, '"$"FM999999999990.0099') || to_char(budget.max_cost_usd, '" of $"FM999999999990.0099'),
+        budget.left_calls::text || ' of ' || budget.max_calls::text || ' calls'
+    ) || format(' left (%s)', budget.period),
+    null,
+    case
+        when budget.resets_at is null then 'Raise it with pgclarify.set_budget.'
+        else format('It begins anew at %s. Or raise it with pgclarify.set_budget.', budget.resets_at)
+    end,
+    'warning'
+from pgclarify.budget
+where budget.left_usd <= 0.1 * budget.max_cost_usd or budget.left_calls <= 0.1 * budget.max_calls
+union all
+select found.kind, found.name, found.finding, found.count, found.remedy, found.level
+from pgclarify_private.caller
+cross join lateral pgclarify_private.administrator_findings(caller) as found;
 
 comment on view pgclarify.finding is
-'What is wrong in corpora, attached tables and costs, and what to do: no row if nothing is. pgclarify doctor shows it.';
-comment on column pgclarify.finding.kind is 'corpus, documents, graph, table or cost.';
-comment on column pgclarify.finding.name is 'Name of the corpus, the table or the model.';
+'What is wrong, or needs attention, and what to do: no row if nothing is. pgclarify doctor shows it.';
+comment on column pgclarify.finding.kind is
+'queue, runs, corpora, documents, graph, tables, costs or budgets; for members of pgclarify_owner also identities '
+'(what roles left that were dropped) and nodes (of a Citus cluster).';
+comment on column pgclarify.finding.name is
+'Name of the corpus, table, model, budget, role or node, or the run''s id; null for the queue.';
 comment on column pgclarify.finding.finding is 'What is wrong.';
-comment on column pgclarify.finding.count is 'How many documents, passages or runs; null for a single thing.';
-comment on column pgclarify.finding.remedy is 'What to do.';
+comment on column pgclarify.finding.count is 'How many runs, documents or passages; null for a single thing.';
+comment on column pgclarify.finding.remedy is 'What to do; null for a note.';
+comment on column pgclarify.finding.level is
+'problem (something does not work), warning (it works, but not as well as it could) or note.';
 grant select on pgclarify.finding to pgclarify_reader;

@@ -70,5 +70,8 @@ def test_findings_are_what_is_wrong(connection: Connection, worker: HandWorker) 
     assert connection.execute("select * from pgclarify.finding where kind <> 'graph'").fetchall() == []
     assert alter(connection, embedding_model="no-such-model")
     connection.execute("update pgclarify_private.embedding_space set error = 'no such model' where state = 'building'")
-    found = connection.execute("select kind, name, finding from pgclarify.finding where kind = 'corpus'").fetchall()
-    assert found == [("corpus", "insurance", "no such model")]
+    ((name, level, finding),) = connection.execute(
+        "select name, level, finding from pgclarify.finding where kind = 'corpora'"
+    )
+    assert (name, level) == ("insurance", "problem")
+    assert finding == "keeps its embedding model, and does not get on to no-such-model: no such model"

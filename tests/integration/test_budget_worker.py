@@ -154,4 +154,4 @@ def test_the_command_line_says_so(service: Service, superuser: psycopg.Connectio
     taken_apart = run("investigate", "Who repairs broken glass?").stdout
     assert "There is no answer yet: a budget allows no more calls." in taken_apart
     assert "could not be reached" not in taken_apart
-    assert "support (total): 0 of 0 calls left" in run("doctor").stdout
+    assert "support: 0 of 0 calls left (total)" in run("doctor").stdout

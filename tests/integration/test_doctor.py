@@ -178,7 +178,7 @@ def test_status_shows_runs_and_errors(
     assert run("doctor", "--json") == 0
     status = json.loads(capsys.readouterr().out)
     assert status["recent_runs"][0]["question"] == status["recent_errors"][0]["question"] == "what goes wrong"
-    assert status["recent_errors"][0]["error"]
+    assert status["recent_errors"][0]["reason"]
     assert status["workers"][0]["model"] == MODEL
     assert run("doctor") == 0
     assert "what goes wrong" in capsys.readouterr().out

@@ -15,11 +15,11 @@ import psycopg
 import pytest
 
 from pgclarify import embedded
-from pgclarify.cli.connection import query
 from pgclarify.cli.doctor.check import Level
 from pgclarify.cli.doctor.server import check_superusers
 from pgclarify.embedded import server
 from pgclarify.errors import ConfigurationError, ServerUnavailable
+from pgclarify.install.inspecting import open_superusers
 
 SESAME = "open sesame"
 # Before the schema is installed there are none of our roles.
@@ -95,9 +95,9 @@ def test_tcp_is_open_to_members_of_our_roles_with_their_passwords(data_dir: Path
 
     # Other superusers may connect like any member: the doctor reports them.
     with closing(psycopg.connect(dsn)) as connection:
-        found = connection.execute(query("cli_list_open_superusers")).fetchall()
+        found = open_superusers(connection)
     assert [user for user in ("postgres", "root", "chief", "mighty") if may_enter(address, user)] == ["root"]
-    assert found == [("root",)]
+    assert found == ["root"]
     assert check_superusers(["root"]).level is Level.WARNING
     assert check_superusers([]).level is Level.OK
 

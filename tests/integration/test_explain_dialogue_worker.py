@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgclarify.database.queries import queries
+from pgclarify.client import Client
 from tests.integration.by_hand import scalar
 from tests.integration.explaining import explained
 from tests.openai_server import PROSE, Server, by_rules
@@ -109,6 +109,6 @@ def test_verdicts_that_failed_are_told(asker: psycopg.Connection[Any], model: Se
     (note,) = (line.removeprefix("Note: ") for line in below(told, "checking") if line.startswith("Note"))
     assert re.match(r"(\d+) of \1 verdicts failed: ", note)
     # Which pgclarify doctor shows.
-    run_id, *_, error, _ = asker.execute(queries["cli_list_recent_errors"], {"most": 1}).fetchall()[0]
-    assert run_id == scalar(asker, "select max(run_id) from pgclarify.run")
-    assert error.startswith(note.removesuffix("…"))
+    (run,) = Client(asker).runs(limit=1)
+    assert run.reason is not None
+    assert run.reason.startswith(note.removesuffix("…"))

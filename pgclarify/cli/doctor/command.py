@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Enough to see the latest runs, on a screen that also shows the rest.
 _MOST_RUNS = 5
+# Among how many runs errors are looked for.
+_RUNS_SEARCHED = 200
 
 DOCTOR_EXAMPLES = terminal.examples(
     "pgclarify doctor",
@@ -39,8 +41,7 @@ def doctor(
 ) -> None:
     """Show the installation, check it, and say how to fix what is missing or wrong; the exit code is then 1.
 
-    First come the server, workers, queue, corpora, attached tables, tight budgets, the last runs and their errors; then
-    the checks.
+    First come the server, workers, queue, corpora, attached tables, the last runs and their errors; then the checks.
 
     Without --price-runs, nothing is changed. The only paid calls embed one word with each embedding model behind an
     endpoint. A warning is about something that works, but could work better.
@@ -50,7 +51,10 @@ def doctor(
     settings = connection.load_settings()
     console = terminal.results()
     if price_runs:
-        priced = _price_runs(settings)
+        from pgclarify.install.inspecting import price_runs as price
+
+        with connection.connect(connection.running_dsn(settings)) as database:
+            priced = price(database)
         if not as_json:
             console.print(f"{priced:,} runs got their cost")
     state = _look(settings)
@@ -89,29 +93,27 @@ def _look(settings: Settings) -> dict[str, Any] | None:
     address = listening.address_of(settings)
     try:
         with connection.connect(connection.running_dsn(settings)) as database:
-            (server,) = connection.fetch(database, "cli_get_server")
-            place = "from PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded, in {settings.data_dir}"
-            (queue,) = connection.fetch(database, "cli_get_queue")
+            client = connection.client_of(database)
+            runs = [asdict(run) for run in client.runs(limit=_RUNS_SEARCHED)]
             return {
-                "server": {**server, "place": place, "listens_on": None if address is None else str(address)},
-                "workers": connection.fetch(database, "client_list_workers"),
-                "queue": queue,
-                "corpora": connection.fetch(database, "client_list_corpora"),
-                "sources": connection.fetch(database, "cli_list_sources"),
-                "tight_budgets": connection.fetch(database, "cli_list_tight_budgets"),
-                "recent_runs": connection.fetch(database, "cli_list_recent_runs", most=_MOST_RUNS),
-                "recent_errors": connection.fetch(database, "cli_list_recent_errors", most=_MOST_RUNS),
+                "server": {
+                    "database": database.info.dbname,
+                    "user": database.info.user,
+                    "version": database.info.parameter_status("server_version"),
+                    "place": "from PGCLARIFY_DATABASE_URL"
+                    if settings.database_url
+                    else f"embedded, in {settings.data_dir}",
+                    "listens_on": None if address is None else str(address),
+                },
+                "workers": [asdict(worker) for worker in client.workers()],
+                "queue": asdict(client.queue()),
+                "corpora": [asdict(corpus) for corpus in client.corpora()],
+                "sources": [asdict(table) for table in client.attached_tables()],
+                "recent_runs": runs[:_MOST_RUNS],
+                "recent_errors": [run for run in runs if run["status"] in ("failed", "partial")][:_MOST_RUNS],
             }
     except (psycopg.Error, PgclarifyError):
         return None
-
-
-def _price_runs(settings: Settings) -> int:
-    priced = 0
-    with connection.connect(connection.running_dsn(settings)) as database:
-        while found := connection.fetch(database, "cli_price_runs")[0]["runs"]:
-            priced += found
-    return priced
 
 
 def examine(settings: Settings) -> Iterator[Check]:
@@ -151,15 +153,15 @@ def _examine_database(settings: Settings) -> Iterator[Check]:
         yield problem("connection", f"{error.message} ({detail})" if detail else error.message, error.hint)
         return
     with database:
-        (server,) = connection.fetch(database, "cli_get_server")
-        yield ok("connection", f"database {server['database']} as role {server['user']}")
+        yield ok("connection", f"database {database.info.dbname} as role {database.info.user}")
         yield from _examine_listening(settings, database)
         yield check_pooler(dsn)
-        yield from _examine_server(database, str(server["user"]))
+        yield from _examine_server(database)
 
 
 def _examine_listening(settings: Settings, database: connection.Database) -> Iterator[Check]:
     from pgclarify.cli.doctor import server
+    from pgclarify.install.inspecting import open_superusers
 
     # The rest is about the embedded server only.
     if settings.database_url is not None:
@@ -167,24 +169,23 @@ def _examine_listening(settings: Settings, database: connection.Database) -> Ite
     address = listening.address_of(settings)
     yield server.check_listening(address)
     if address is not None:
-        superusers = connection.fetch(database, "cli_list_open_superusers")
-        yield server.check_superusers([row["role"] for row in superusers])
+        yield server.check_superusers(open_superusers(database))
 
 
-def _examine_server(database: connection.Database, user: str) -> Iterator[Check]:
+def _examine_server(database: connection.Database) -> Iterator[Check]:
     from pgclarify.cli.doctor import server
     from pgclarify.cli.doctor.check import Level
+    from pgclarify.install.inspecting import existing_roles, extension_versions
     from pgclarify.install.roles import ROLES
 
     yield server.check_version(database.info.server_version)
-    extensions = {row["name"]: row for row in connection.fetch(database, "cli_list_extensions")}
-    versions = {name: (row["installed"], row["available"]) for name, row in extensions.items()}
+    versions = extension_versions(database)
     yield server.check_vector(*versions["vector"])
     yield server.check_dblink(*versions["dblink"])
-    roles = connection.fetch(database, "cli_list_roles", roles=[*ROLES])
-    yield server.check_roles({row["role"] for row in roles})
+    roles = existing_roles(database, ROLES)
+    yield server.check_roles(set(roles))
     if roles:
-        yield server.check_memberships(user, {row["role"] for row in roles if row["has_usage"]})
+        yield server.check_memberships(database.info.user, {role for role, has_usage in roles.items() if has_usage})
     revision = server.check_revision(database)
     yield revision
     # The following checks use objects of the schema, which may differ in another revision.
@@ -199,35 +200,12 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
     from pgclarify.cli.doctor import endpoint, service
 
     settings = connection.load_settings()
-    workers = connection.fetch(database, "client_list_workers")
-    expected = endpoint.expected_worker(settings)
-    yield from service.check_workers(workers, version=__version__, expected=expected)
-
-    def queue() -> list[Check]:
-        (row,) = connection.fetch(database, "cli_get_queue")
-        running = connection.fetch(database, "cli_list_running")
-        return service.check_queue(row, running, has_workers=bool(workers))
-
-    yield from _guarded("queue", queue)
-
-    def corpora() -> list[Check]:
-        rows = connection.fetch(database, "client_list_corpora")
-        models = service.models_at_endpoint(rows) - {settings.embedding_model}
-        return [
-            *service.check_corpora(rows),
-            *endpoint.check_embedding_models(settings, sorted(models), has_workers=bool(workers)),
-        ]
-
-    yield from _guarded("corpora", corpora)
-    yield from _guarded("tables", lambda: service.check_sources(connection.fetch(database, "cli_list_sources")))
-    yield from _guarded("findings", lambda: service.check_findings(connection.fetch(database, "cli_list_findings")))
-    yield from _guarded("budgets", lambda: service.check_budgets(connection.fetch(database, "cli_list_idle_budgets")))
-    # Only for administrators, who can repair it.
-    if connection.fetch(database, "cli_list_roles", roles=["pgclarify_owner"])[0]["has_usage"]:
-        yield from _guarded(
-            "identities", lambda: service.check_identities(connection.fetch(database, "cli_list_orphaned_roles"))
-        )
-        yield from _guarded("nodes", lambda: service.check_nodes(connection.fetch(database, "cli_list_unfit_corpora")))
+    client = connection.client_of(database)
+    workers = client.workers()
+    yield from service.check_workers(workers, version=__version__, expected=endpoint.expected_worker(settings))
+    models = service.models_at_endpoint(client.corpora()) - {settings.embedding_model}
+    yield from endpoint.check_embedding_models(settings, sorted(models), has_workers=bool(workers))
+    yield from _guarded("findings", lambda: service.check_findings(client.findings()))
 
 
 def _guarded(name: str, look: Callable[[], list[Check]]) -> list[Check]:

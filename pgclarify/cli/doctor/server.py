@@ -146,9 +146,9 @@ def check_loopback(database: connection.Database) -> Check:
     """
     name = "loopback"
     try:
+        database.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         with database.transaction():
-            database.execute(connection.query("cli_freeze_snapshot"))
-            connection.fetch(database, "cli_wait_for_nothing")
+            connection.client_of(database).wait([], timeout=5.0)
     except psycopg.errors.InsufficientPrivilege as error:
         # dblink's own refusal looks similar, but its detail names a password.
         detail = error.diag.message_detail or ""
@@ -160,13 +160,14 @@ def check_loopback(database: connection.Database) -> Check:
     except psycopg.Error as error:
         detail = error.diag.message_detail or error.diag.message_primary or str(error)
         return _no_loopback(database, detail)
+    finally:
+        database.isolation_level = None
     return ok(name, "a call that waits gets its second connection")
 
 
 def _no_loopback(database: connection.Database, detail: str) -> Check:
-    (way,) = connection.fetch(database, "cli_get_server")
     finding = f"calls that wait get no second connection: {' '.join(detail.split()).rstrip('.')}"
-    return problem("loopback", finding, loopback_remedy(detail, str(way["database"])))
+    return problem("loopback", finding, loopback_remedy(detail, database.info.dbname))
 
 
 def loopback_remedy(detail: str, database: str) -> str:

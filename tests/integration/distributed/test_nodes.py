@@ -13,13 +13,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgclarify.database.queries import queries
 from tests.integration.by_hand import Connection, HandWorker, Hire, rows_of, scalar, state_of, vector_of
 from tests.integration.distributed.corpora import ON_NODES, SEARCH, distribute, fill, found
 from tests.servers import cluster
 from tests.workers import CORPUS, load, until, wait, wait_until_searchable, worker
 
 pytestmark = cluster.needed
+NODES = "select name, level, finding from pgclarify.finding where kind = 'nodes'"
 
 
 def test_the_owner_has_to_be_let_in_on_the_nodes(connection: Connection, both: HandWorker) -> None:
@@ -87,8 +87,10 @@ def test_the_nodes_have_to_look_at_enough(connection: Connection, both: HandWork
                 # The coordinator's setting is right.
                 assert distribute(connection, "here", shards=4, dry_run=True)["ef_search"] == 136
                 assert state_of(connection, "select pgclarify.distribute('here', '{\"shards\": 4}')") == "55000"
-                doctor = connection.execute(queries["cli_list_unfit_corpora"].encode()).fetchall()
-                assert doctor == [("there", 136, f"{node[0]}:{node[1]}", None)]
+                (found,) = connection.execute(NODES).fetchall()
+                assert found[:2] == (f"{node[0]}:{node[1]}", "warning")
+                assert "hnsw.ef_search = 136" in found[2]
+                assert "there" in found[2]
         connection.execute("alter role pgclarify_owner set hnsw.ef_search = 136")
         assert distribute(connection, "here", shards=4)["is_distributed"]
     # A corpus that grew can be brought back without the new setting.
@@ -240,9 +242,9 @@ def test_a_run_waits_for_a_node_that_is_down(database: str, connection: Connecti
             vector = json.dumps([0.1] * 384)
             assert state_of(connection, SEARCH, [[], "hybrid", "hail", vector, 5, CORPUS]) == "08006"
             # The settings of the nodes are right, so the doctor names the node alone, and why it does not answer.
-            ((corpus, _, node, error),) = connection.execute(queries["cli_list_unfit_corpora"].encode()).fetchall()
-            assert (corpus, node.partition(":")[2]) == (CORPUS, "1")
-            assert error
+            ((node, level, finding),) = connection.execute(NODES).fetchall()
+            assert (node.partition(":")[2], level) == ("1", "problem")
+            assert CORPUS in finding
             # Another number of passages, since an equal run would get the result of the first one.
             run_id = start(5)
             tried = "select attempt >= 3 from pgclarify.run where run_id = %s"

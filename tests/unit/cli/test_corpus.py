@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tracemalloc
-from itertools import count
-from typing import Any, cast
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from pgclarify.cli import connection
 from pgclarify.cli.corpus import (
     BATCH_CHARS,
     BATCH_DOCUMENTS,
@@ -18,9 +18,14 @@ from pgclarify.cli.corpus import (
     progress_bar,
     wait_until_searchable,
 )
+from pgclarify.client import CorpusStatus
 from pgclarify.config import Settings
-from pgclarify.errors import EmbeddingError, MissingReader, UnreadableFile
+from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.vocabulary import Document
+
+if TYPE_CHECKING:
+    from pgclarify.cli import connection
+    from pgclarify.client import Client
 
 
 def test_batches_are_bounded_and_complete() -> None:
@@ -63,48 +68,43 @@ def test_files_whose_reader_is_missing_are_put_together_by_what_to_install() -> 
     assert not report.problems
 
 
-class Looks:
-    """A database that answers with one state of the corpus after another; the last one stays."""
+class Indexing:
+    """A client whose corpus has one state after another."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *states: dict[str, Any]) -> None:
-        self.sent: list[str] = []
-        self._states = list(states)
-        monkeypatch.setattr(connection, "fetch", self._fetch)
-        monkeypatch.setattr("time.sleep", lambda seconds: None)
+    def __init__(self, *states: CorpusStatus) -> None:
+        self._states = states
+        self.listed = 0
 
-    def wait(self) -> object:
-        """Wait for the corpus. Half a minute passes between two readings of the clock."""
-        clock = count(step=30).__next__
-        with progress_bar() as progress:
-            return wait_until_searchable(cast("connection.Database", None), "insurance", progress, clock)
+    def wait_until_searchable(self, *, on_progress: Callable[[CorpusStatus], object]) -> CorpusStatus:
+        for state in self._states:
+            on_progress(state)
+        return self._states[-1]
 
-    def _fetch(self, database: object, name: str, **parameters: object) -> list[dict[str, Any]]:
-        self.sent.append(name)
-        if name == "client_corpus_status":
-            return [self._states.pop(0) if len(self._states) > 1 else self._states[0]]
-        return [{"worker_id": 1}] if name == "client_list_workers" else [{"document_id": "a", "error": "why"}]
+    def documents(self, *, has_failed: bool, limit: int) -> list[SimpleNamespace]:
+        self.listed += 1
+        return [SimpleNamespace(document_id="a", error="why")] if has_failed else []
 
 
-def state(pending: int, *, error: str | None = None, failed: int = 0) -> dict[str, Any]:
-    counts = {"pending": pending, "pending_passages": pending, "failed": failed}
-    return {**counts, "error": error, "next_embedding_model": None}
+def state(pending: int, *, error: str | None = None, failed: int = 0) -> CorpusStatus:
+    return CorpusStatus("c", 9, 9, pending, 0, 0, failed, None, None, "m", error, pending_passages=pending)
 
 
-def test_a_load_waits_while_passages_are_indexed(monkeypatch: pytest.MonkeyPatch) -> None:
-    states = [state(left, error="rate [limit]") for left in range(9, 0, -1)]
-    assert Looks(monkeypatch, *states, state(0)).wait() == []
-
-
-def test_a_load_ends_with_the_error_if_nothing_is_indexed(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(EmbeddingError, match="rate"):
-        Looks(monkeypatch, state(9, error="rate [limit]")).wait()
+def test_a_load_shows_how_many_passages_are_indexed_and_why_they_wait() -> None:
+    with progress_bar() as progress:
+        client = Indexing(state(9), state(4, error="rate [limit]"))
+        assert wait_until_searchable(cast("Client", client), progress) == []
+        (task,) = progress.tasks
+    assert (task.completed, task.total) == (5, 9)
+    assert task.description == r"Indexing passages (rate \[limit])"
 
 
 @pytest.mark.parametrize("failed", [0, 1])
-def test_failed_documents_are_listed_only_if_there_are_any(monkeypatch: pytest.MonkeyPatch, failed: int) -> None:
-    looks = Looks(monkeypatch, state(0, failed=failed))
-    assert looks.wait() == [{"document_id": "a", "error": "why"}] * failed
-    assert looks.sent.count("cli_list_failed_documents") == failed
+def test_failed_documents_are_listed_only_if_there_are_any(failed: int) -> None:
+    client = Indexing(state(0, failed=failed))
+    with progress_bar() as progress:
+        found = wait_until_searchable(cast("Client", client), progress)
+    assert found == [{"document_id": "a", "error": "why"}] * failed
+    assert client.listed == failed
 
 
 def test_a_load_remembers_few_bytes_of_each_document(monkeypatch: pytest.MonkeyPatch) -> None:

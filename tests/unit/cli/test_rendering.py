@@ -85,7 +85,7 @@ def investigation(*steps: dict[str, Any], status: str = "succeeded") -> dict[str
 
 
 def near(text: str) -> dict[str, Any]:
-    """A row of statement client_closest_passages."""
+    """A row of Client.closest_passages."""
     return {"rank": 1, "document_id": text, "title": text, "heading": None, "score": 0.03, "content": text}
 
 
@@ -104,8 +104,7 @@ def every_rendering(text: str) -> list[RenderableType]:
         nothing_rendering.nothing_found(
             text,
             text,
-            run={"stop_code": text},
-            why={"stop_code": text, "meaning": text, "help": text},
+            run={"stop_code": text, "meaning": text, "help": text},
             passages=[near(text)],
             pending=1,
         ),
@@ -288,7 +287,7 @@ def test_a_count_of_one_is_singular() -> None:
 
 def test_passages_that_were_not_judged_are_not_called_missing() -> None:
     def told(**run: Any) -> str:
-        usual = {"run_id": 7, "is_over_budget": True, "stop_reason": f'budget "a" is spent{HOSTILE}', "candidates": 20}
+        usual = {"run_id": 7, "stop_code": "budget", "stop_reason": f'budget "a" is spent{HOSTILE}', "candidates": 20}
         output = shown(nothing_rendering.not_looked_at(usual | run, []))
         assert "\x1b" not in output
         return output
@@ -297,20 +296,17 @@ def test_passages_that_were_not_judged_are_not_called_missing() -> None:
     assert "0 of 20 passages judged.\n" in told(judged=0)
     assert "3 of 20 passages judged, and none of those answers it.\n" in told(judged=3)
     assert "pgclarify doctor" in told(judged=3)
-    failed = told(judged=3, is_over_budget=False, stop_reason=None)
+    failed = told(judged=3, stop_code="failed_calls", stop_reason=None)
     assert failed.startswith("Looked at in part: calls of the model failed; 3 of 20")
     assert "pgclarify explain 7" in failed
 
 
 def test_nothing_found_says_whether_it_is_known_and_what_comes_closest() -> None:
     def told(stop_code: str, pending: int = 0, judged: int = 20) -> str:
-        run = {"stop_code": stop_code, "judged": judged}
-        why = {"stop_code": stop_code, "meaning": "so it is", "help": "Do this."}
+        run = {"stop_code": stop_code, "judged": judged, "meaning": "so it is", "help": "Do this."}
         passages = [near("hail.md") | {"content": "Hail is covered. " * 40}]
         return shown(
-            nothing_rendering.nothing_found(
-                "what's up", "o'brien", run=run, why=why, passages=passages, pending=pending
-            )
+            nothing_rendering.nothing_found("what's up", "o'brien", run=run, passages=passages, pending=pending)
         )
 
     known, unknown = told("not_answered"), told("no_language_model")

@@ -1,27 +1,22 @@
-"""The doctor's findings about workers, the queue and corpora."""
+"""What the doctor says of workers, and of findings in the database."""
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import UTC, datetime
 
 import pytest
 
 from pgclarify.cli.doctor import service
-from pgclarify.cli.doctor.check import Level
+from pgclarify.cli.doctor.check import Check, Level
+from pgclarify.client import CorpusStatus
+from pgclarify.client.state import Finding, Worker
 
 
-def worker(**values: Any) -> dict[str, Any]:
-    usual = {
-        "worker_id": 1,
-        "host": "here",
-        "version": "1",
-        "provider": "openai",
-        "model": "small",
-    }
-    return usual | values
+def worker(*, version: str = "1", model: str = "small") -> Worker:
+    return Worker(1, "here", version, "openai", model, (), datetime.now(UTC))
 
 
-def levels(*workers: dict[str, Any], expected: tuple[str, str | None] | None = None) -> dict[str, Level]:
+def levels(*workers: Worker, expected: tuple[str, str | None] | None = None) -> dict[str, Level]:
     return {check.name: check.level for check in service.check_workers(workers, version="1", expected=expected)}
 
 
@@ -31,7 +26,7 @@ def test_without_a_worker_nothing_works() -> None:
 
 @pytest.mark.parametrize("expected", [None, ("openai", "small"), ("openai", None)])
 def test_workers_as_expected(expected: tuple[str, str | None] | None) -> None:
-    assert levels(worker(), worker(worker_id=2), expected=expected) == {"workers": Level.OK}
+    assert levels(worker(), worker(), expected=expected) == {"workers": Level.OK}
 
 
 @pytest.mark.parametrize("expected", [("openai", "large"), ("extractive", None)])
@@ -40,89 +35,40 @@ def test_a_worker_with_other_settings_than_ours(expected: tuple[str, str | None]
 
 
 def test_workers_that_differ() -> None:
-    found = levels(worker(), worker(worker_id=2, model="large", version="0.9"), expected=("openai", "small"))
+    found = levels(worker(), worker(model="large", version="0.9"), expected=("openai", "small"))
     assert found == {"workers": Level.OK, "worker versions": Level.WARNING, "worker models": Level.WARNING}
 
 
-@pytest.mark.parametrize(
-    ("queued", "oldest", "level"), [(0, None, Level.OK), (5, 3.0, Level.OK), (5, 300.0, Level.WARNING)]
-)
-def test_a_backlog_is_told_by_its_age(queued: int, oldest: float | None, level: Level) -> None:
-    row = {"queued": queued, "running": 1, "oldest_queued_seconds": oldest}
-    (check,) = service.check_queue(row, [{"run_id": 1, "seconds": 4.0}], has_workers=True)
-    assert check.level is level
-
-
-def test_runs_that_are_stuck_are_named() -> None:
-    row = {"queued": 0, "running": 2, "oldest_queued_seconds": None}
-    running = [{"run_id": 17, "seconds": 3600.0}, {"run_id": 18, "seconds": 4.0}]
-    _, check = service.check_queue(row, running, has_workers=True)
-    assert check.level is Level.WARNING
-    assert "60 minutes: 17" in check.finding
-
-
-def corpus(**values: Any) -> dict[str, Any]:
-    return {"corpus": "insurance", "error": None, "failed": 0, "pending": 0, "next_embedding_model": None} | values
-
-
-@pytest.mark.parametrize(
-    ("corpora", "expected"),
-    [
-        ([], [Level.OK]),
-        ([corpus(), corpus(pending=3), corpus(failed=None, pending=None)], [Level.OK]),
-        ([corpus(failed=2), corpus(corpus="b", failed=1)], [Level.WARNING]),
-        ([corpus(error="no embedding model x"), corpus(failed=1)], [Level.PROBLEM, Level.WARNING]),
-    ],
-)
-def test_corpora(corpora: list[dict[str, Any]], expected: list[Level]) -> None:
-    assert [check.level for check in service.check_corpora(corpora)] == expected
-
-
-def test_a_change_of_model_that_does_not_get_on() -> None:
-    (check,) = service.check_corpora([corpus(error="no such model", next_embedding_model="a-new-model")])
-    assert check.level is Level.PROBLEM
-    assert check.finding == "insurance keeps its embedding model, and does not get on to a-new-model: no such model"
-    assert "embedding_model of pgclarify.alter_corpus again, or to null" in str(check.remedy)
-
-
 def test_embedding_models_behind_an_endpoint() -> None:
-    corpora = [
-        corpus(embedding_model="all-MiniLM-L6-v2"),
-        corpus(embedding_model="endpoint:a", next_embedding_model="endpoint:b"),
-        corpus(embedding_model="endpoint:a"),
-    ]
+    def corpus(model: str, following: str | None = None) -> CorpusStatus:
+        return CorpusStatus("c", 0, 0, 0, 0, 0, 0, None, None, model, None, next_embedding_model=following)
+
+    corpora = [corpus("all-MiniLM-L6-v2"), corpus("endpoint:a", "endpoint:b"), corpus("endpoint:a")]
     assert service.models_at_endpoint(corpora) == {"endpoint:a", "endpoint:b"}
 
 
-def test_attached_tables() -> None:
-    source = {"corpus": "insurance", "relation": "public.article", "state": "following", "error": None}
-    assert [check.level for check in service.check_sources([source])] == [Level.OK]
-    failed, partly = source | {"state": "failed", "error": "no column id"}, source | {"error": "some rows"}
-    assert [check.level for check in service.check_sources([source, failed, partly])] == [Level.PROBLEM, Level.WARNING]
-    assert service.check_sources([]) == []
+def test_findings_are_shown_with_their_level_and_remedy() -> None:
+    found = [
+        Finding("problem", "tables", "article", "no column id", None, "Resync."),
+        Finding("warning", "documents", "insurance", "documents cannot be indexed", 1200, "See why."),
+        Finding("warning", "queue", None, "runs wait", 3, None),
+        Finding("note", "identities", "ann", "this role is gone", None, None),
+    ]
+    assert service.check_findings(found) == [
+        Check("tables", Level.PROBLEM, "article: no column id", "Resync."),
+        Check("documents", Level.WARNING, "insurance: 1,200 documents cannot be indexed", "See why."),
+        Check("queue", Level.WARNING, "3 runs wait"),
+        Check("identities", Level.OK, "ann: this role is gone"),
+    ]
 
 
-def test_budgets_of_roles_that_there_are_not() -> None:
-    assert service.check_budgets([]) == []
-    (check,) = service.check_budgets([{"name": "support", "role_name": "supprot"}])
-    assert check.level is Level.WARNING
-    assert "support of supprot" in check.finding
+def test_without_findings_the_doctor_says_so() -> None:
+    (check,) = service.check_findings([])
+    assert (check.name, check.level) == ("findings", Level.OK)
 
 
-def test_nodes_that_look_at_too_little() -> None:
-    assert service.check_nodes([]) == []
-    row = {"corpus": "insurance", "ef_search": 136, "node": "node1:5432", "error": None}
-    (check,) = service.check_nodes([row, row | {"corpus": "law", "ef_search": 192}])
-    assert check.level is Level.WARNING
-    assert "law on node1:5432" in check.finding
-    assert "hnsw.ef_search = 192" in str(check.remedy)
-
-
-def test_nodes_that_do_not_answer() -> None:
-    row = {"corpus": "insurance", "ef_search": 136, "node": "node1:5432", "error": None}
-    down = {"corpus": "insurance", "ef_search": 136, "node": "node2:5432", "error": "failed to connect"}
-    problem, warning = service.check_nodes([row, down])
-    assert (problem.level, warning.level) == (Level.PROBLEM, Level.WARNING)
-    assert "node2:5432 (failed to connect)" in problem.finding
-    assert "ef_search" not in str(problem.remedy)
-    assert "node2" not in warning.finding
+def test_a_few_of_many_findings_of_a_kind_are_shown() -> None:
+    many = [Finding("warning", "documents", f"corpus {number}", "fail", 1, None) for number in range(1_000)]
+    shown = service.check_findings(many)
+    assert len(shown) < 10
+    assert shown[-1].finding == "there are 995 more"

@@ -1,0 +1,40 @@
+"""What doctor reads of a server that may have no schema, and the one thing that it does there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import psycopg
+from psycopg.rows import tuple_row
+
+from pgclarify.database.queries import queries
+
+
+def extension_versions(connection: psycopg.Connection[Any]) -> dict[str, tuple[str | None, str | None]]:
+    """Return the installed and the available version of each extension that pgclarify needs; None for none."""
+    rows = _rows(connection, "install_list_extensions")
+    return {name: (installed, available) for name, installed, available in rows}
+
+
+def existing_roles(connection: psycopg.Connection[Any], names: Collection[str]) -> dict[str, bool]:
+    """Return which of these roles exist, and whether the caller has their rights."""
+    return dict(_rows(connection, "install_list_roles", roles=list(names)))
+
+
+def open_superusers(connection: psycopg.Connection[Any]) -> list[str]:
+    """Return the superusers that can connect to the embedded server over TCP, because of their memberships."""
+    return [role for (role,) in _rows(connection, "install_list_open_superusers")]
+
+
+def price_runs(connection: psycopg.Connection[Any]) -> int:
+    """Fill in the cost of runs whose model has got a price; return how many. For members of pgclarify_owner."""
+    priced = 0
+    while found := _rows(connection, "install_price_runs")[0][0]:
+        priced += found
+    return priced
+
+
+def _rows(connection: psycopg.Connection[Any], name: str, **parameters: object) -> list[tuple[Any, ...]]:
+    with connection.cursor(row_factory=tuple_row) as cursor:
+        return cursor.execute(queries[name], parameters).fetchall()
