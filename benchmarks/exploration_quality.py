@@ -28,9 +28,9 @@ from benchmarks.figures import mean_of, part_of, step
 from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
 from pgclarify.algorithms import explore
+from pgclarify.data.vocabulary import Document
 from pgclarify.embedding import load_embedder
 from pgclarify.operations.retrieval.exploration import BATCH_SIZE, NEIGHBORS
-from pgclarify.vocabulary import Document
 from tests import openai_server
 
 BUDGET = 100

@@ -24,7 +24,7 @@ from benchmarks import other_things, product
 from benchmarks.figures import mean_of, step
 from benchmarks.lexical_quality import read
 from pgclarify.algorithms import fuse
-from pgclarify.vocabulary import Document
+from pgclarify.data.vocabulary import Document
 
 _LONG: Final = 100
 _DEPTHS: Final = (1, 5, 20)

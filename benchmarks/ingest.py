@@ -18,10 +18,10 @@ from tokenizers import Tokenizer
 from benchmarks import made_up, product
 from benchmarks.figures import Figure, show, step
 from pgclarify.config import EmbeddingBackend
+from pgclarify.data.vocabulary import Document
 from pgclarify.embedding.loading import load_model
 from pgclarify.embedding.minilm import multiplies_int8
 from pgclarify.ingest.chunking import Chunker
-from pgclarify.vocabulary import Document
 from tests import openai_server
 
 PASSAGES = 2_000

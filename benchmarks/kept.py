@@ -16,9 +16,9 @@ from benchmarks.figures import step
 from benchmarks.ingest import MODEL
 from benchmarks.lexical_quality import read
 from pgclarify import embedded
+from pgclarify.data.vocabulary import Document
 from pgclarify.embedding import load_embedder
 from pgclarify.install.installer import install
-from pgclarify.vocabulary import Document
 
 
 @contextmanager

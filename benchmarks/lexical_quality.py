@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks import made_up, product
 from benchmarks.figures import Figure, show, step
-from pgclarify.vocabulary import Document
+from pgclarify.data.vocabulary import Document
 
 _DEPTH = 10
 _CORPUS = "musique"

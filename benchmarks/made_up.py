@@ -11,7 +11,7 @@ import numpy as np
 import pgclarify_minilm
 from numpy.typing import NDArray
 
-from pgclarify.vocabulary import Document
+from pgclarify.data.vocabulary import Document
 
 DIMENSIONS = 384
 PASSAGES_A_DOCUMENT = 10

@@ -15,7 +15,7 @@ from benchmarks import made_up, product
 from benchmarks.figures import Figure, show, step
 from benchmarks.ingest import MODEL, add, wait_until_searchable, worker_of
 from pgclarify.config import EmbeddingBackend
-from pgclarify.vocabulary import Document
+from pgclarify.data.vocabulary import Document
 
 _PASSAGES = 100_000
 _CORPUS = "memory"

@@ -28,8 +28,8 @@ from rich.table import Table
 
 from benchmarks import product
 from benchmarks.figures import step
+from pgclarify.data.vocabulary import Document
 from pgclarify.language.quotes import fold
-from pgclarify.vocabulary import Document
 
 _NOTES: Final = 400
 _RECORDS: Final = 300

@@ -26,11 +26,11 @@ from benchmarks import made_up
 from benchmarks.figures import step
 from pgclarify import embedded
 from pgclarify.data.documents import Chunk, IndexedDocument
+from pgclarify.data.vocabulary import Document
 from pgclarify.database.documents import Documents
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.install.installer import install
-from pgclarify.vocabulary import Document
 from tests import openai_server
 
 Connection: TypeAlias = psycopg.Connection[DictRow]

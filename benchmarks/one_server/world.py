@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from benchmarks import made_up
-from pgclarify.vocabulary import Document
+from pgclarify.data.vocabulary import Document
 
 MODEL = "made-up"
 PASSAGES_A_DOCUMENT = made_up.PASSAGES_A_DOCUMENT

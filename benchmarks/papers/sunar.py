@@ -15,12 +15,12 @@ from benchmarks.papers import Data, GoldEvidence, Row, line_of, main
 from pgclarify.algorithms.metrics import pooled
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Finding, FollowUp, Step
+from pgclarify.data.vocabulary import StepKind, StepOutcome
 from pgclarify.errors import InvalidReply
 from pgclarify.evaluation.baselines import Asked, Direct, UsageMeter, ask, carry_out
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, CitedPassage, Method, Output, PredictedInterpretation
 from pgclarify.prompts.investigation import answer, follow_up
-from pgclarify.vocabulary import StepKind, StepOutcome
 
 _TOP_K, _MAX_STEPS = 10, 4
 

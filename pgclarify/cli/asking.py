@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pgclarify.cli import connection, hints, terminal
 from pgclarify.cli.waiting import waiting
+from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import NotFound, NoWorker, RunTimeout
-from pgclarify.vocabulary import StopCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pgclarify.cli.rendering import Row
     from pgclarify.client import Client, CorpusStatus
     from pgclarify.config import Settings
-    from pgclarify.vocabulary import Document
+    from pgclarify.data.vocabulary import Document
 
 # A batch is one statement and one transaction: large enough to hide the round trip, small enough to send at once.
 BATCH_DOCUMENTS = 500

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pgclarify.cli.rendering import Row
     from pgclarify.config import Settings
-    from pgclarify.vocabulary import Document
+    from pgclarify.data.vocabulary import Document
 
 CORPUS = "insurance"
 # Pages of our own documentation, which were not written for the demo. Their results are shown unchanged.

@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from pgclarify.cli.rendering import Indented, Row, citation, counted, printable, with_proof
-from pgclarify.vocabulary import StopCode
+from pgclarify.data.vocabulary import StopCode
 
 _KINDS = {
     "pragmatic": "what it refers to is missing",

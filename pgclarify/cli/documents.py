@@ -174,7 +174,7 @@ def erase(
 
     Ids, times and costs stay. Unfinished runs on the corpus start again. Backups and logs are not changed.
     """
-    from pgclarify.foreign_text import sanitize
+    from pgclarify.language.foreign_text import sanitize
 
     named = f'document "{sanitize(document_id)}" of {sanitize(corpus_name)}'
     confirm(f"this would erase {named} for good, and every answer that rests on it alone", is_confirmed=yes)
@@ -196,7 +196,7 @@ def distribute(
     The command first says how much it would move. Questions and changes of the corpus wait while it is moved. If the
     command is interrupted or killed, nothing has changed. The server notices within ten seconds that it was killed.
     """
-    from pgclarify.foreign_text import sanitize
+    from pgclarify.language.foreign_text import sanitize
 
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:

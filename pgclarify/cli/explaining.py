@@ -41,7 +41,7 @@ def explain(
         raise typer.BadParameter("it needs a file: --html FILE", param_hint="--open")
     from rich.text import Text
 
-    from pgclarify.foreign_text import sanitize
+    from pgclarify.language.foreign_text import sanitize
 
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:

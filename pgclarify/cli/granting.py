@@ -184,7 +184,7 @@ def _report(role: str, statements: list[str], *, is_created: bool, dry_run: bool
         done = {"role": role, "created": is_created and not dry_run, "dry_run": dry_run, "statements": statements}
         terminal.print_json(done)
         return
-    from pgclarify.foreign_text import sanitize
+    from pgclarify.language.foreign_text import sanitize
 
     for statement in statements:
         terminal.results().print(f"{sanitize(statement)};", soft_wrap=True)

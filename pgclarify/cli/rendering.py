@@ -17,7 +17,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
-from pgclarify.foreign_text import sanitize
+from pgclarify.language.foreign_text import sanitize
 from pgclarify.reports.formats import dollars
 
 Row = Mapping[str, Any]

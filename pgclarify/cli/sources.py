@@ -21,9 +21,9 @@ from pgclarify.errors import UnreadableFile
 if TYPE_CHECKING:
     from typing import BinaryIO
 
+    from pgclarify.data.vocabulary import Document
     from pgclarify.ingest.naming import Name, Naming
     from pgclarify.ingest.records import FieldMapping
-    from pgclarify.vocabulary import Document
 
 STANDARD_INPUT = "-"
 

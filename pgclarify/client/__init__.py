@@ -24,7 +24,7 @@ from pgclarify.client.records import (
     Step,
     Verdict,
 )
-from pgclarify.vocabulary import Document
+from pgclarify.data.vocabulary import Document
 
 __all__ = [
     "Ambiguity",

@@ -9,8 +9,8 @@ from typing import Any
 from pgclarify.client.indexing_watch import IndexingWatch
 from pgclarify.client.records import CorpusStatus, record
 from pgclarify.client.scripts import Call, Script, Session, Statement, interval, only_value, pace, to_json
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError, NotFound, NotReady, NoWorker, PermissionDenied
-from pgclarify.vocabulary import Document
 
 # Documents in one statement: enough to hide the round trip, few enough for one message.
 _BATCH_DOCUMENTS = 500

@@ -31,8 +31,8 @@ from pgclarify.client.records import (
     record,
 )
 from pgclarify.client.scripts import Call, Script, Session, Statement, interval, listed, only_value, timed, to_json
+from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import InputError
-from pgclarify.vocabulary import RunStatus, StopCode
 
 _READINGS: Final = ("clarification", read_interpretation)
 _REWRITTEN: Final = ("rewritten_question", partial(record, RewrittenQuestion))

@@ -13,7 +13,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
-from pgclarify.vocabulary import AmbiguityType, Outcome, RunStatus, StepKind, StepOutcome, StopCode
+from pgclarify.data.vocabulary import AmbiguityType, Outcome, RunStatus, StepKind, StepOutcome, StopCode
 
 Row: TypeAlias = Mapping[str, Any]
 R = TypeVar("R")

@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from pgclarify.client.records import read_stop_code, record
 from pgclarify.client.scripts import Script, Session, Statement, only_value
-from pgclarify.vocabulary import RunStatus, StopCode
+from pgclarify.data.vocabulary import RunStatus, StopCode
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ import time
 from pgclarify.client.operations import wait
 from pgclarify.client.records import Verdict, is_over, read_verdict
 from pgclarify.client.scripts import Session, Statement, Stream, interval, pace
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import InputError, NotReady, RunTimeout
-from pgclarify.vocabulary import RunStatus
 
 # Reads the state of a run once, without waiting.
 _LOOK_SECONDS = 0.001

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from pgclarify.data.documents import Chunk, PendingDocument, passage_hash
+from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.ingest.chunking import PART_CHUNKS, Chunker
 from pgclarify.protocols import Embedder
-from pgclarify.vocabulary import AT_ENDPOINT
 
 
 class Splitter(Protocol):

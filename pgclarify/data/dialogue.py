@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from pgclarify.vocabulary import AmbiguityType
+from pgclarify.data.vocabulary import AmbiguityType
 
 MOST_TURNS: Final = 3
 """Most rounds of clarifying questions in one conversation. Source: AT-CoT, §4.2."""

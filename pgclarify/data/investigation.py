@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from pgclarify.vocabulary import StepKind, StepOutcome
+from pgclarify.data.vocabulary import StepKind, StepOutcome
 
 LEAST_CONFIDENCE: Final = 1e-6
 """Lower bound of a confidence, so that a product of several stays above 0 in a single-precision column."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import NotAllowed
-from pgclarify.vocabulary import RunStatus, StopCode
 
 
 @dataclass(frozen=True, slots=True)

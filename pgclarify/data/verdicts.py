@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pgclarify.vocabulary import Outcome, StopCode
+from pgclarify.data.vocabulary import Outcome, StopCode
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,11 +17,11 @@ from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest
 from pgclarify.data.runs import Run, Stage, as_ended
 from pgclarify.data.verdicts import Verdict
+from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.database.arrays import array_text, vector_text
 from pgclarify.database.coalescing import Coalescer
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing, RunLost
-from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 
 _logger = logging.getLogger(__name__)
 

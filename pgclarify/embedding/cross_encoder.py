@@ -22,7 +22,7 @@ from pgclarify.embedding.embedder import (
 from pgclarify.embedding.loading import load_cross_encoder
 from pgclarify.embedding.sentence_transformers import set_threads
 from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingError
-from pgclarify.foreign_text import check_unicode
+from pgclarify.language.foreign_text import check_unicode
 
 _ENTAILMENT = "entailment"
 _HEAD = "ForSequenceClassification"

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 
 from pgclarify.embedding.batching import BatchQueue
 from pgclarify.errors import DimensionMismatch, EmbeddingError
-from pgclarify.foreign_text import check_unicode
+from pgclarify.language.foreign_text import check_unicode
 
 # Characters of padded input in one batch. On a CPU, a batch is about 5 passages and takes 0.1 s. A query may have to
 # wait that long. Larger batches are not faster, and the readings of one run fit into one. An accelerator needs larger

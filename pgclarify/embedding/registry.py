@@ -14,12 +14,12 @@ from typing import Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from pgclarify.config import Device, EmbeddingBackend
+from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.embedding import load_embedder
 from pgclarify.embedding.minilm import multiplies_int8
 from pgclarify.embedding.packaged import is_packaged
 from pgclarify.errors import EmbeddingError, ModelNotFound
 from pgclarify.protocols import Embedder, EmbeddingTally
-from pgclarify.vocabulary import AT_ENDPOINT
 
 _logger = logging.getLogger(__name__)
 _MOST_LOADING = 32

@@ -17,6 +17,7 @@ import numpy as np
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, ModelCall
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, InvalidReply, RunFailed, code_of, describe
 from pgclarify.evaluation.records import Case, CitedPassage, Output, PredictedInterpretation, Retriever, Usage
 from pgclarify.ledger.completions import CallResult, PollInterval, ask_all, ask_one
@@ -24,7 +25,6 @@ from pgclarify.prompts import baselines as prompts
 from pgclarify.prompts.investigation import answer as answer_call
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.protocols import Completer, Embedder, Ledger
-from pgclarify.vocabulary import RunStatus
 
 T = TypeVar("T")
 POLL: Final = PollInterval()

@@ -21,9 +21,9 @@ from pgclarify.algorithms.metrics import (
     recall_at,
 )
 from pgclarify.data.documents import Passage
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.evaluation.records import Case, Judge, Output, Stated
 from pgclarify.language.questions import asks_same_words
-from pgclarify.vocabulary import RunStatus
 
 Row = Mapping[str, float]
 Floats = NDArray[np.float64]

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from pgclarify.client import AsyncClient
 from pgclarify.data.documents import Passage
+from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.database.evaluations import Corpus, EvaluationTables, RunUsage
 from pgclarify.errors import BudgetSpent, InputError, NotFound, PgclarifyError, RunFailed
 from pgclarify.evaluation.records import Case, CitedPassage, Output, PredictedInterpretation, Usage
-from pgclarify.vocabulary import RunStatus, StopCode
 
 OPERATIONS: Final = (
     "clarify",

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from pgclarify.data.documents import Passage
-from pgclarify.vocabulary import RunStatus
+from pgclarify.data.vocabulary import RunStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Final
 
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.database.evaluations import EvaluationTables, Plan
 from pgclarify.errors import EndpointFailed, RunFailed, code_of, describe
 from pgclarify.evaluation.data_sets import DataSet
@@ -16,7 +17,6 @@ from pgclarify.evaluation.figures import Figure, Row, measure, summarize
 from pgclarify.evaluation.records import Case, Judge, Method, Output, Retriever
 from pgclarify.ledger.completions import cause_of
 from pgclarify.operations.context import OF_A_BUDGET, OUTAGES
-from pgclarify.vocabulary import RunStatus
 
 # The passages of the corpus about a question that a judge reads for readings without citations.
 _EVIDENCE: Final = 20

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Final
 
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.apart import ParsingLimits, ParsingProcess
 from pgclarify.ingest.folders import find_files, is_empty, suffix_of
@@ -16,7 +17,6 @@ from pgclarify.ingest.parsing import DOCX, HTML, MAIL, MARKDOWN, PDF, PPTX, TEXT
 from pgclarify.ingest.records import FieldMapping, RecordReader, read_record_stream, read_records
 from pgclarify.ingest.tables import read_table_stream
 from pgclarify.ingest.text import MAX_DOCUMENT_BYTES, unstorable
-from pgclarify.vocabulary import Document
 
 _read_tsv = partial(read_table_stream, delimiter="\t")
 # Records have their own ids.

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote_from_bytes
 
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError
-from pgclarify.vocabulary import Document
 
 # PostgreSQL can index origins of up to 2600 bytes.
 _MOST_BYTES = 2000

@@ -10,9 +10,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeAlias, cast
 
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError, UnreadableFile
 from pgclarify.ingest.text import as_utf8, too_long, unstorable
-from pgclarify.vocabulary import Document
 
 RecordReader: TypeAlias = Callable[[IO[bytes], "str | Path", "FieldMapping"], Iterator[Document | UnreadableFile]]
 

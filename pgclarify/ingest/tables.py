@@ -13,9 +13,9 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.records import FieldMapping, check_strings, document_of, read_lines
-from pgclarify.vocabulary import Document
 
 # A row is in memory as a whole. After an unclosed quote, all following lines are one row.
 _MAX_ROW_BYTES = 64 * 1024 * 1024

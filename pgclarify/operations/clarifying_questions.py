@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pgclarify.data.dialogue import ClarifyingQuestion, Form, PromptScheme, ProposedQuestion
+from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import CompletionError, InvalidReply, code_of
 from pgclarify.language.numbers import counted
 from pgclarify.language.questions import proposes_same
@@ -16,7 +17,6 @@ from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.judging.answerability import Answerability, AnswerabilityCheck
 from pgclarify.prompts.clarifying_questions import clarifying_questions
-from pgclarify.vocabulary import RunStatus, StopCode
 
 
 async def propose_questions(context: RunContext) -> Ending:

@@ -8,6 +8,7 @@ from typing import Final
 
 from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.runs import Run
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import (
     BudgetSpent,
     ConfigurationError,
@@ -31,7 +32,6 @@ from pgclarify.protocols import (
     RunStore,
     StepStore,
 )
-from pgclarify.vocabulary import RunStatus
 
 OF_A_BUDGET: Final = (BudgetSpent.sqlstate, PriceMissing.sqlstate)
 """Codes of calls that a budget refused."""

@@ -18,6 +18,7 @@ from pgclarify.data.candidates import Found
 from pgclarify.data.estimates import Prospect
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import AT_ENDPOINT, StopCode
 from pgclarify.errors import InvalidReply
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.expectations import Expectations, Known
@@ -43,7 +44,6 @@ from pgclarify.prompts.confirmation import GivenAnswer, confirmation
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.relevance import relevance
 from pgclarify.protocols import Completer, Embedder
-from pgclarify.vocabulary import AT_ENDPOINT, StopCode
 
 # Passages are read in groups of this size, but those of one question always together.
 _PASSAGES_AT_ONCE: Final = 1000

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import (
     CompletionError,
     ConfigurationError,
@@ -22,7 +23,6 @@ from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.missing_models import no_hdbscan, no_language_model
 from pgclarify.operations.table import OPERATIONS
 from pgclarify.operations.trace import Trace
-from pgclarify.vocabulary import RunStatus
 
 _logger = logging.getLogger(__name__)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from pgclarify.data.investigation import FollowUp, Step
 from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.vocabulary import RunStatus, StepKind, StepOutcome, StopCode
 from pgclarify.errors import (
     CompletionError,
     EndpointUnavailable,
@@ -28,7 +29,6 @@ from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.judging.proof import is_told
 from pgclarify.prompts.investigation import follow_up
 from pgclarify.protocols import Embedder
-from pgclarify.vocabulary import RunStatus, StepKind, StepOutcome, StopCode
 
 # Two questions count as the same if their cosine is at least this. all-MiniLM-L6-v2 gives "the father of" and "the
 # mother of" 0.94.

@@ -14,6 +14,7 @@ from pgclarify.data.candidates import Candidate
 from pgclarify.data.dialogue import EvidenceCitation, ListedAnswer
 from pgclarify.data.investigation import Finding
 from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import CompletionError, InvalidReply, code_of, describe
 from pgclarify.language.numbers import counted
 from pgclarify.language.quotes import fold
@@ -24,7 +25,6 @@ from pgclarify.operations.retrieval.evidence import passage_text, split_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.listing import listing
-from pgclarify.vocabulary import RunStatus, StopCode
 
 # Some rounds give only another spelling of an answer, or an answer that does not count. The next request contains it,
 # and so asks for something else. These are the limits of such rounds, in a row and in a run.

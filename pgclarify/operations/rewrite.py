@@ -16,6 +16,7 @@ from typing import Final
 from pgclarify.algorithms.ambiguity.wording import take_apart
 from pgclarify.algorithms.rewriting_faithfulness import find_fault
 from pgclarify.data.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, code_of, describe
 from pgclarify.language.questions import points_back_first, words_that_point_back
 from pgclarify.language.quotes import fold
@@ -25,7 +26,6 @@ from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.rewriting import rewriting
 from pgclarify.protocols import Completer
-from pgclarify.vocabulary import RunStatus
 
 _LONGEST_SHOWN: Final = 200
 # "And in 1950?", "What about the museum?"

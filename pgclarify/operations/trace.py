@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from pgclarify.data.model_calls import Completion
 from pgclarify.data.runs import Stage
-from pgclarify.vocabulary import StopCode
+from pgclarify.data.vocabulary import StopCode
 
 
 @dataclass(slots=True)

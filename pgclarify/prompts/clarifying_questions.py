@@ -13,12 +13,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pgclarify.data.dialogue import Form, PromptScheme, ProposedQuestion
 from pgclarify.data.model_calls import Completion, ModelCall
+from pgclarify.data.vocabulary import AmbiguityType
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.fencing import question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import Reasoning, one_line, read_form, shown
 from pgclarify.prompts.rewriting import history_lines
-from pgclarify.vocabulary import AmbiguityType
 
 # AT-CoT, §4.2: some variety, but not too much invention.
 _TEMPERATURE: Final = 0.6

@@ -15,11 +15,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.fencing import AFTER_PASSAGE, fenced, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import one_line, read_form, shown, text_or_null
-from pgclarify.vocabulary import StopCode
 
 _SYSTEM: Final = """\
 You get a question that may be read in several ways, and one passage. Find the one reading of the question that this \

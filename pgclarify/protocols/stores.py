@@ -16,8 +16,8 @@ from pgclarify.data.investigation import Step
 from pgclarify.data.model_calls import Claim, Completion, CompletionRequest
 from pgclarify.data.runs import Run, Stage
 from pgclarify.data.verdicts import Verdict
+from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import NotAllowed
-from pgclarify.vocabulary import RunStatus, StopCode
 
 CompletionKey: TypeAlias = tuple[str, str, str, str, bytes, int]
 """Identifies a request in the ledger: `CompletionRequest.key`."""

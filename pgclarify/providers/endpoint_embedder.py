@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import DimensionMismatch, EmbeddingError, EmbeddingUnavailable, ModelNotFound
-from pgclarify.foreign_text import check_unicode
+from pgclarify.language.foreign_text import check_unicode
 from pgclarify.protocols import PaidTexts, Payer, TextsFailed, current_payer, is_waited_for, waited_for
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, RequestFailed, TextRefused
 from pgclarify.providers.embedding_tokens import MAX_TOKENS, cut_to_size, shared_tokens, tokenizer
 from pgclarify.providers.reserved_names import check_name
-from pgclarify.vocabulary import AT_ENDPOINT
 
 _logger = logging.getLogger(__name__)
 

@@ -16,6 +16,7 @@ from typing import Any, Final, Self, TypeVar
 
 from pgclarify.config import Provider, Settings
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
+from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import ConfigurationError, EndpointUnavailable, ModelNotFound
 from pgclarify.protocols import Begin
 from pgclarify.providers.call_line import CallLine
@@ -23,7 +24,6 @@ from pgclarify.providers.client import REFUSING, Address, NoReply
 from pgclarify.providers.endpoint import MAX_RETRIES, kind_of
 from pgclarify.providers.reply import RerankReply, read_entailments, read_scores
 from pgclarify.providers.reserved_names import check_name
-from pgclarify.vocabulary import AT_ENDPOINT
 
 _logger = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pgclarify import __version__
-from pgclarify.foreign_text import sanitize
+from pgclarify.language.foreign_text import sanitize
 from pgclarify.reports import formats
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from pgclarify.data.runs import Run
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.estimates import EstimateTables
 from pgclarify.database.exploration import ExplorationTables
@@ -25,7 +26,6 @@ from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import Classifier, Completer, Payer, Urgency, paid_by, urgent
-from pgclarify.vocabulary import RunStatus
 from pgclarify.worker.language_models import LanguageModels
 from pgclarify.worker.monitor import Monitor
 from pgclarify.worker.quarantine import Quarantine

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.data.documents import IndexedDocument, PendingDocument, passage_hash
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import DatabaseError
-from pgclarify.vocabulary import Document
 
 
 class FakeDocumentStore:

@@ -14,8 +14,8 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.runs import Run, Stage, as_ended
 from pgclarify.data.verdicts import Verdict
+from pgclarify.data.vocabulary import Document, Outcome, RunStatus, StopCode
 from pgclarify.errors import RunLost
-from pgclarify.vocabulary import Document, Outcome, RunStatus, StopCode
 from tests.fakes.documents import FakeDocumentStore
 from tests.fakes.ledger import FakeLedger, FakeLedgerTable
 

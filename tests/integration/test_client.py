@@ -19,6 +19,7 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool
 import pgclarify
 from pgclarify import AsyncClient, Client
 from pgclarify.client.refusals import REFUSALS
+from pgclarify.data.vocabulary import Outcome, RunStatus
 from pgclarify.errors import (
     AlreadyExists,
     CallCancelled,
@@ -36,7 +37,6 @@ from pgclarify.errors import (
     SchemaMismatch,
     ServerUnavailable,
 )
-from pgclarify.vocabulary import Outcome, RunStatus
 from tests.integration.holding_back import held_back
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
 from tests.pages import CHECKOUT, blocks, tables

@@ -8,8 +8,8 @@ import pytest
 
 import pgclarify
 from pgclarify import Client
+from pgclarify.data.vocabulary import AmbiguityType
 from pgclarify.errors import NotFound, NotReady
-from pgclarify.vocabulary import AmbiguityType
 from tests.openai_rules.questioning import SUBJECTS, reformulated, reformulation
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.workers import DOCUMENTS, Service, as_role

@@ -20,11 +20,11 @@ from pgclarify.data.dialogue import (
     Turn,
 )
 from pgclarify.data.runs import Run
+from pgclarify.data.vocabulary import AmbiguityType
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.runs import Runs
 from pgclarify.errors import ConfigurationError, DatabaseBusy, DatabaseError, RunLost
-from pgclarify.vocabulary import AmbiguityType
 from tests.integration.by_hand import MakeRole, scalar
 from tests.integration.explaining import Desk, desk
 from tests.integration.investigating import rows

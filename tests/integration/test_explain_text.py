@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from pgclarify.foreign_text import sanitize
+from pgclarify.language.foreign_text import sanitize
 from tests.integration.by_hand import Connection, scalar
 from tests.integration.explaining import Desk, desk, explained, reading, stage
 from tests.integration.in_turn import in_turn

@@ -14,7 +14,7 @@ import pytest
 
 import pgclarify
 from pgclarify import Client
-from pgclarify.vocabulary import RunStatus, StepKind, StepOutcome
+from pgclarify.data.vocabulary import RunStatus, StepKind, StepOutcome
 from tests.integration.by_hand import MAKE_OPEN_CORPUS
 from tests.openai_server import Server
 from tests.workers import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from psycopg.types.json import Jsonb
 
-from pgclarify.vocabulary import StopCode
+from pgclarify.data.vocabulary import StopCode
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, vector_of
 
 pytestmark = pytest.mark.rolled_back

@@ -8,10 +8,10 @@ import psycopg
 import pytest
 
 from pgclarify.data.documents import Passage
+from pgclarify.data.vocabulary import StopCode
 from pgclarify.embedding import LocalEmbedder, LocalSpanReader
 from pgclarify.prompts.verdict import verdict
 from pgclarify.providers.extractive import ExtractiveVerifier
-from pgclarify.vocabulary import StopCode
 from tests.integration.by_hand import Hire, hire, scalar
 from tests.languages import CORPORA, Corpus
 from tests.quality.passages import PASSAGES, QUESTIONS

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pgclarify.cli import connection, listening, terminal
-from pgclarify.vocabulary import AT_ENDPOINT
+from pgclarify.data.vocabulary import AT_ENDPOINT
 
 if TYPE_CHECKING:
     from pgclarify.cli.doctor.check import Check

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
-from pgclarify.vocabulary import AT_ENDPOINT
+from pgclarify.data.vocabulary import AT_ENDPOINT
 
 if TYPE_CHECKING:
     from pgclarify.client import CorpusStatus

@@ -13,6 +13,7 @@ from typing import Final
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.dialogue import DetectionReason
 from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import Outcome, StopCode
 from pgclarify.errors import CompletionError
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.completions import CallResult
@@ -20,7 +21,6 @@ from pgclarify.operations.clarification.interpretations import Grounded, interpr
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.verdicts import supported_verdict, verdict_call
 from pgclarify.operations.retrieval.first_stage import ranked
-from pgclarify.vocabulary import Outcome, StopCode
 
 _MOST_SHOWN: Final = 3
 _LONGEST_SHOWN: Final = 80

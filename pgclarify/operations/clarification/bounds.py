@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Any
 
+from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.operations.judging.confirmation import AT_ONCE
 from pgclarify.operations.retrieval.first_stage import RERANKED
 from pgclarify.operations.retrieval.reranking import PASSAGES_AT_ONCE
-from pgclarify.vocabulary import AT_ENDPOINT
 
 
 def most_verdicts(settings: Mapping[str, Any]) -> int:

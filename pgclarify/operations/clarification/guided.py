@@ -16,6 +16,7 @@ from pgclarify.data.candidates import Candidate, Found
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Verdict
+from pgclarify.data.vocabulary import Outcome
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.completions import cause_of
 from pgclarify.operations.clarification.interpretations import Grounded, group, vectors_of
@@ -23,7 +24,6 @@ from pgclarify.operations.clarification.relaxation import relax
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.verdicts import PassageJudge
 from pgclarify.operations.retrieval.first_stage import FirstStage
-from pgclarify.vocabulary import Outcome
 
 # The first batch is judged while the question is being relaxed, so it costs no time. The size of a later batch depends
 # on the number of passages before it. Usually it is a third of that number, because the batch may be the last. It is

@@ -16,9 +16,9 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Citation, Cluster, Interpretation
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Refusal, Verdict
+from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.errors import BudgetSpent
 from pgclarify.operations.context import OF_A_BUDGET, Ending, RunContext, code_of_failures
-from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.verdicts import Verdict
+from pgclarify.data.vocabulary import Outcome
 from pgclarify.errors import CompletionError, EmbeddingError, describe
 from pgclarify.ledger.completions import CallResult, ask_one
 from pgclarify.operations.ambiguity.detector import summarize
@@ -29,7 +30,6 @@ from pgclarify.prompts.confirmation import GivenAnswer
 from pgclarify.prompts.one_pass import one_pass
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.protocols import Completer, Embedder
-from pgclarify.vocabulary import Outcome
 
 READ_TOKENS: Final = 3000
 """Most tokens of evidence in a single pass."""

@@ -15,6 +15,7 @@ from pgclarify.data.candidates import Candidate
 from pgclarify.data.investigation import LEAST_CONFIDENCE, Finding, Step
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.runs import Run
+from pgclarify.data.vocabulary import StepKind, StepOutcome, StopCode
 from pgclarify.errors import CompletionError, NotAllowed, describe
 from pgclarify.language.questions import asks_same
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
@@ -23,7 +24,6 @@ from pgclarify.operations.judging.proof import Proven, is_told, prove
 from pgclarify.operations.trace import Tally, Trace
 from pgclarify.prompts.investigation import conclusion
 from pgclarify.protocols import Embedder
-from pgclarify.vocabulary import StepKind, StepOutcome, StopCode
 
 # Two wordings of a question should have one answer if their cosine is at least this.
 _REPHRASED = 0.85

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from pgclarify.algorithms import Relation, answer_directions, relate_answers
+from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import ModelNotFound
 from pgclarify.ledger.ask_each import ask_each, ask_every
 from pgclarify.ledger.calls import Calls
@@ -19,7 +20,6 @@ from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_lan
 from pgclarify.prompts.entailment import entailment
 from pgclarify.prompts.inference import inference
 from pgclarify.protocols import Completer, CrossEncoder, Embedder, Entailment, Ledger, Meter
-from pgclarify.vocabulary import AT_ENDPOINT
 
 SAME_ANSWER_SIMILARITY = 0.4
 """Least cosine similarity of two answers with the same meaning, apart from their question.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pgclarify.data.candidates import Candidate, Found
 from pgclarify.data.dialogue import EvidenceCitation
 from pgclarify.data.verdicts import Reading, Refusal
+from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import CompletionError, describe
 from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.context import RunContext
@@ -15,7 +16,6 @@ from pgclarify.operations.judging.quotes import check_quote
 from pgclarify.operations.judging.verdicts import counts_at, verdict_call
 from pgclarify.operations.retrieval.exploration import Query
 from pgclarify.protocols import Embedder
-from pgclarify.vocabulary import StopCode
 
 
 @dataclass(frozen=True, slots=True)

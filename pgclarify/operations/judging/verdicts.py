@@ -11,6 +11,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Reading, Refusal, Verdict
+from pgclarify.data.vocabulary import Outcome, StopCode
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError, code_of, describe
 from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.clarification.interpretations import reading_text
@@ -20,7 +21,6 @@ from pgclarify.operations.judging.quotes import Quoted, check_quote, cite
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer, Embedder
-from pgclarify.vocabulary import Outcome, StopCode
 
 # Why a passage was not grounded, for explain.
 _REASONS: Final[dict[StopCode | Refusal, str]] = {

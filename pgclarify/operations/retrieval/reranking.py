@@ -8,6 +8,7 @@ from itertools import chain
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import ModelNotFound
 from pgclarify.ledger.ask_each import ask_each, ask_every
 from pgclarify.ledger.calls import Calls
@@ -17,7 +18,6 @@ from pgclarify.operations.retrieval.evidence import passage_text
 from pgclarify.prompts.relevance import relevance
 from pgclarify.prompts.reranking import reranking
 from pgclarify.protocols import Completer, CrossEncoder, Ledger, Meter, Reranker
-from pgclarify.vocabulary import AT_ENDPOINT
 
 PASSAGES_AT_ONCE = 100
 """Most passages in one call of a reranker behind an endpoint: as many as a first stage reranks."""

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar, cast
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import InvalidReply
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS
@@ -25,7 +26,6 @@ from pgclarify.providers.extractive.readings import Asked, read_evidence, read_s
 from pgclarify.providers.extractive.relevance import is_relevant
 from pgclarify.providers.extractive.scoring import THRESHOLD, features, probability, probability_of_span
 from pgclarify.providers.extractive.topics import Topic, read_topic
-from pgclarify.vocabulary import StopCode
 
 T = TypeVar("T")
 

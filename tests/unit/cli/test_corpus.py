@@ -20,8 +20,8 @@ from pgclarify.cli.corpus import (
 )
 from pgclarify.client import CorpusStatus
 from pgclarify.config import Settings
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import MissingReader, UnreadableFile
-from pgclarify.vocabulary import Document
 
 if TYPE_CHECKING:
     from pgclarify.cli import connection

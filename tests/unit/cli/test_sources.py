@@ -9,10 +9,10 @@ import pytest
 import typer
 
 from pgclarify.cli.sources import Format, Sources, expand
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.files import SUPPORTED_SUFFIXES
 from pgclarify.ingest.naming import Name, Naming
-from pgclarify.vocabulary import Document
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 
 from pgclarify.client import documents
 from pgclarify.client.scripts import Session, Statement
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import EmbeddingError, InputError, NotFound, NotReady, NoWorker
-from pgclarify.vocabulary import Document
 from tests.unit.client.playing import play, sent_values
 
 SESSION = Session("insurance")

@@ -11,8 +11,8 @@ import pytest
 from pgclarify.client import operations
 from pgclarify.client.records import Citation, Interpretation
 from pgclarify.client.scripts import Session
+from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import InputError
-from pgclarify.vocabulary import RunStatus, StopCode
 from tests.unit.client.playing import play, sent_name, sent_values
 
 SESSION = Session("insurance")

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import pgclarify
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import ConfigurationError, PgclarifyError, ServerUnavailable
-from pgclarify.vocabulary import RunStatus
 
 METHODS = {name for name in vars(pgclarify.Client) if not name.startswith("_")} - {"close"}
 

@@ -9,8 +9,8 @@ import pytest
 from pgclarify.client import watching
 from pgclarify.client.records import Verdict
 from pgclarify.client.scripts import Session
+from pgclarify.data.vocabulary import Outcome
 from pgclarify.errors import InputError, NotReady, RunTimeout
-from pgclarify.vocabulary import Outcome
 from tests.unit.client.playing import play, sent_name, sent_values
 
 SESSION = Session()

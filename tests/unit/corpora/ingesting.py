@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.splitting import Splitter, chunker_of
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import (
     ModelNotFound,
 )
 from pgclarify.protocols import DocumentStore, Embedder
-from pgclarify.vocabulary import Document
 from tests.fakes import FakeDocumentStore, FakeEmbedder
 
 SHORT = [

@@ -8,8 +8,8 @@ import numpy as np
 
 from pgclarify.corpora.splitting import chunker_of
 from pgclarify.data.documents import Chunk
+from pgclarify.data.vocabulary import Document
 from pgclarify.protocols import Embedder
-from pgclarify.vocabulary import Document
 from tests.fakes import FakeDocumentStore, FakeEmbedder
 from tests.unit.corpora.ingesting import SHORT, ingestion, vectors
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from pgclarify.corpora.splitting import chunker_of
 from pgclarify.data.documents import Chunk, IndexedDocument, PendingDocument
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import DatabaseBusy, DatabaseError, EmbeddingError, ServerUnavailable
 from pgclarify.ingest.chunking import Chunker
 from pgclarify.protocols import Embedder, TextsFailed
-from pgclarify.vocabulary import Document
 from tests.fakes import FakeDocumentStore, FakeEmbedder, FakeStore, scripts
 from tests.unit.corpora.ingesting import SHORT, ingestion, vectors
 from tests.unit.operations.rental_cars import clarify_with

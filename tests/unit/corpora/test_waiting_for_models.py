@@ -14,10 +14,10 @@ from pgclarify.corpora.embedding_models import public_reason
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.data.documents import LongDocument
+from pgclarify.data.vocabulary import Document
 from pgclarify.embedding.batching import OutOfMemory
 from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingUnavailable, ModelNotFound, PgclarifyError
 from pgclarify.protocols import Embedder, LongDocumentStore
-from pgclarify.vocabulary import Document
 from tests.fakes import FakeDocumentStore, FakeEmbedder
 from tests.unit.corpora.ingesting import SHORT, ingestion
 

@@ -7,10 +7,10 @@ from typing import Any, cast
 import pytest
 
 from pgclarify.data.runs import Run
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.database import runs as runs_module
 from pgclarify.database.pool import Pool
 from pgclarify.database.runs import Runs, RunTables
-from pgclarify.vocabulary import RunStatus
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from pgclarify.data.documents import Passage
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.evaluation.figures import Row, compare, measure, summarize
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.records import Case, CitedPassage, GoldInterpretation, Output, PredictedInterpretation, Usage
-from pgclarify.vocabulary import RunStatus
 
 FEES = Passage("fees", 1, "The refueling fee is ninety dollars. Smoking in the car costs two hundred dollars.")
 CASE = Case(

@@ -11,13 +11,13 @@ from typing import Any, NoReturn
 
 import pytest
 
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError, MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.apart import ParsingProcess
 from pgclarify.ingest.files import find_names
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.naming import Name, Naming
-from pgclarify.vocabulary import Document
 
 
 def read_one(path: Path) -> Document:

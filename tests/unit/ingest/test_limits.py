@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.apart import ParsingLimits, ParsingProcess
 from pgclarify.ingest.files import read_stream
 from pgclarify.ingest.headings import find_headings
-from pgclarify.vocabulary import Document
 from tests.unit.ingest.test_pdf import pdf
 
 pytestmark = pytest.mark.slow

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.mail import read_mail
-from pgclarify.vocabulary import Document
 
 
 def message(text: str | None = None, html: str | None = None, **headers: str) -> EmailMessage:

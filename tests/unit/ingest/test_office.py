@@ -12,11 +12,11 @@ import pytest
 from docx import Document as WordDocument
 from mammoth import embed_style_map
 
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.apart import ParsingLimits
 from pgclarify.ingest.office import read_docx, read_pptx
-from pgclarify.vocabulary import Document
 from tests.unit.ingest.office_files import docx, pptx, saved, with_part
 
 WORD_PART = "word/document.xml"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader, PdfWriter
 
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.pdf import read_pdf
-from pgclarify.vocabulary import Document
 
 
 def pdf(*pages: str, title: str | None = None, password: str | None = None) -> bytes:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError, UnreadableFile
 from pgclarify.ingest import FieldMapping
 from pgclarify.ingest.records import read_records
-from pgclarify.vocabulary import Document
 
 
 def read(path: Path, mapping: FieldMapping | None = None) -> list[Document | UnreadableFile]:

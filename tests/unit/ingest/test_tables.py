@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest import FieldMapping, read_documents
 from pgclarify.ingest.tables import read_table_stream
-from pgclarify.vocabulary import Document
 
 FAQ = FieldMapping(id=("no",), content=("answer",), title=("question",))
 

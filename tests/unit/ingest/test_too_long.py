@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.text import MAX_DOCUMENT_BYTES, MAX_DOCUMENT_CHARS
-from pgclarify.vocabulary import Document
 
 
 def test_a_text_is_read_up_to_the_limit_and_refused_beyond(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from pgclarify.data.dialogue import ClarifyingQuestion, ProposedQuestion
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import AmbiguityType
 from pgclarify.errors import CompletionError
 from pgclarify.operations.execution import execute
 from pgclarify.protocols import Embedder
-from pgclarify.vocabulary import AmbiguityType
 from tests.fakes import (
     FakeDialogueStore,
     FakeExplorationStore,

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pgclarify.data.dialogue import ListedAnswer
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.operations.execution import execute
-from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeDialogueStore, FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import context_of

@@ -13,12 +13,12 @@ from pgclarify.algorithms import Density, Grouping, consolidate
 from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Citation, Cluster
 from pgclarify.data.verdicts import Reading, Refusal
+from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.embedding import load_span_reader
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.operations.clarification import interpretations
 from pgclarify.operations.clarification.interpretations import Grounded
 from pgclarify.providers.extractive import ExtractiveVerifier
-from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, scripts
 from tests.unit.operations.rental_cars import (
     ALSO_COVERED,

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import Outcome, RunStatus
 from pgclarify.errors import EndpointUnavailable, InvalidReply
-from pgclarify.vocabulary import Outcome, RunStatus
 from tests.fakes import FakeEmbedder, FakeStore, scripts
 from tests.unit.operations.rental_cars import (
     ALSO_COVERED,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import CrossEncoder
-from pgclarify.vocabulary import RunStatus
 from tests.unit.operations.fruit import QUESTION, Orchard, content
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from pgclarify.data.dialogue import EvidenceCitation, ProposedQuestion
 from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, scripts
 from tests.fakes.completer import Prompt
 from tests.unit.operations.harbor import (

@@ -9,13 +9,13 @@ import pytest
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading, Refusal
+from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.operations.execution import execute
 from pgclarify.operations.judging import verdicts
 from pgclarify.operations.judging.confirmation import AT_ONCE, given_answer
 from pgclarify.operations.judging.quotes import Quoted, cite
 from pgclarify.prompts.confirmation import confirmation
-from pgclarify.vocabulary import Outcome, RunStatus, StopCode
 from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, RunRecord, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import context_of

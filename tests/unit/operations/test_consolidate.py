@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pgclarify.data.runs import Run
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.operations.execution import execute
-from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeEmbedder, FakeStore, scripts
 from tests.fakes.context import context_of
 from tests.unit.operations.rental_cars import (

@@ -14,11 +14,11 @@ from pgclarify.data.dialogue import Detection, DetectionReason, TrainedVersion
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, InvalidReply, RunLost
 from pgclarify.operations.ambiguity.detector import Detector, summarize
 from pgclarify.operations.execution import execute
 from pgclarify.protocols import Classifier
-from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeExplorationStore, FakeStore, scripts
 from tests.fakes.context import context_of
 from tests.unit.operations.rental_cars import COVERAGE, COVERED, DRIVERS, LICENSE

@@ -13,10 +13,10 @@ from pgclarify.data.estimates import Expected, Prospect
 from pgclarify.data.investigation import Evidence, Finding
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.prompts.verdict import verdict
-from pgclarify.vocabulary import RunStatus
 from tests.fakes import (
     FakeClassifier,
     FakeDialogueStore,

@@ -9,6 +9,7 @@ import pytest
 
 from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.runs import Run
+from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import (
     CompletionError,
     ConfigurationError,
@@ -22,7 +23,6 @@ from pgclarify.operations import execution
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.execution import execute
 from pgclarify.operations.table import OPERATIONS, Operation
-from pgclarify.vocabulary import RunStatus, StopCode
 from tests.fakes import FakeStore, RunRecord
 from tests.fakes.context import context_of
 

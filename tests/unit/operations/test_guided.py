@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgclarify.vocabulary import Outcome, RunStatus
+from pgclarify.data.vocabulary import Outcome, RunStatus
 from tests.unit.operations.fruit import QUESTION, Orchard
 
 BARREN = "the last batch added no new reading"

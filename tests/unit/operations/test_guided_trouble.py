@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pgclarify.data.vocabulary import Outcome, RunStatus
 from pgclarify.errors import EndpointUnavailable
-from pgclarify.vocabulary import Outcome, RunStatus
 from tests.fakes import FakeEmbedder
 from tests.unit.operations.fruit import Orchard
 from tests.unit.operations.rental_cars import eventually

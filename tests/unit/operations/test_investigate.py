@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from pgclarify.data.investigation import Evidence, Finding, FollowUp
+from pgclarify.data.vocabulary import RunStatus, StepKind, StepOutcome
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.vocabulary import RunStatus, StepKind, StepOutcome
 from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeLedgerTable, FakeStepStore, FakeStore, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import context_of, no_cross_encoder

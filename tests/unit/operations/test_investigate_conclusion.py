@@ -5,8 +5,8 @@ import pytest
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import LEAST_CONFIDENCE, Evidence, Finding, FollowUp
+from pgclarify.data.vocabulary import RunStatus, StepOutcome
 from pgclarify.operations.investigation.conclusion import Chain, best_evidence
-from pgclarify.vocabulary import RunStatus, StepOutcome
 from tests.fakes import scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.unit.operations.investigating import (

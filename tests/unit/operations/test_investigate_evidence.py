@@ -6,11 +6,11 @@ import pytest
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import LEAST_CONFIDENCE, Evidence, Finding
+from pgclarify.data.vocabulary import RunStatus, StepOutcome
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.ledger.calls import Calls
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import Ledger, Meter, Reranker
-from pgclarify.vocabulary import RunStatus, StepOutcome
 from tests.fakes import FakeLedgerTable, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import no_cross_encoder

@@ -10,11 +10,11 @@ import pytest
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding
+from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import InvalidReply
 from pgclarify.operations import list_answers
 from pgclarify.operations.list_answers import most_rounds
 from pgclarify.operations.retrieval.evidence import cut_evidence, split_evidence
-from pgclarify.vocabulary import RunStatus, StopCode
 from tests.fakes import FakeEmbedder, scripts
 from tests.fakes.completer import Prompt
 from tests.unit.operations.listing import (

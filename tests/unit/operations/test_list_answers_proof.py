@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgclarify.data.investigation import Evidence, Finding
-from pgclarify.vocabulary import RunStatus, StopCode
+from pgclarify.data.vocabulary import RunStatus, StopCode
 from tests.fakes import FakeExplorationStore
 from tests.unit.operations.listing import BERG, FILM, FROM_MEMORY, HOLM, MADE_UP, SERIES, Line, World, ended, passages
 

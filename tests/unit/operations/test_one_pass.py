@@ -11,9 +11,9 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import Outcome, RunStatus
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.operations.execution import execute
-from pgclarify.vocabulary import Outcome, RunStatus
 from tests.fakes import (
     FakeClassifier,
     FakeDialogueStore,

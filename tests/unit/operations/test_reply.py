@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from pgclarify.data.dialogue import Rewriting, Turn
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.operations.execution import execute
-from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeDialogueStore, FakeStore, RunRecord, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import context_of

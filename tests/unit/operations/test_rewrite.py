@@ -9,9 +9,9 @@ import pytest
 
 from pgclarify.algorithms.ambiguity import Reason
 from pgclarify.data.dialogue import Rewriting
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import EndpointUnavailable, InvalidReply
 from pgclarify.operations.execution import execute
-from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeStore, scripts
 from tests.fakes.context import context_of
 

@@ -9,11 +9,11 @@ import pytest
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import EndpointUnavailable, ModelNotFound
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import CrossEncoder
-from pgclarify.vocabulary import RunStatus
 from tests.fakes import FakeCrossEncoder, FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import context_of

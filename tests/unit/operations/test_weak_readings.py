@@ -8,9 +8,9 @@ from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import Outcome, StopCode
 from pgclarify.ledger.completions import CallResult
 from pgclarify.operations.judging.verdicts import Supported, check_verdict
-from pgclarify.vocabulary import Outcome, StopCode
 
 QUESTION = "Where is the archive kept?"
 CONTENT = "The archive is kept in the old mill."

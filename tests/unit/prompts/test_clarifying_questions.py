@@ -8,9 +8,9 @@ import pytest
 
 from pgclarify.data.dialogue import Form, PromptScheme, ProposedQuestion
 from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.vocabulary import AmbiguityType
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.clarifying_questions import clarifying_questions
-from pgclarify.vocabulary import AmbiguityType
 from tests.unit.prompts.asking import body_over_http, said
 
 QUESTION = "harbor museum"

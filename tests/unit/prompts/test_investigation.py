@@ -4,9 +4,9 @@ import pytest
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding, FollowUp, Step
+from pgclarify.data.vocabulary import StepKind, StepOutcome
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.investigation import answer, conclusion, follow_up, sample
-from pgclarify.vocabulary import StepKind, StepOutcome
 from tests.unit.prompts.asking import body_over_http, said
 
 QUESTION = "Where was Ida Holm born?"

@@ -6,10 +6,10 @@ import pytest
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Step
+from pgclarify.data.vocabulary import StepKind, StepOutcome
 from pgclarify.prompts.fencing import fenced_passages
 from pgclarify.prompts.investigation import answer, conclusion, follow_up, sample
 from pgclarify.prompts.one_pass import one_pass
-from pgclarify.vocabulary import StepKind, StepOutcome
 
 QUESTION = "Where was the painter of the altar born?"
 PASSAGES = [

@@ -16,6 +16,7 @@ from pgclarify.data.dialogue import Form, PromptScheme, Turn
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Step
 from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.vocabulary import StepKind, StepOutcome
 from pgclarify.prompts import (
     baselines,
     clarifying_questions,
@@ -40,7 +41,6 @@ from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
-from pgclarify.vocabulary import StepKind, StepOutcome
 
 KEYS = Path(__file__).with_name("ledger_keys.txt")
 HEAD = """\

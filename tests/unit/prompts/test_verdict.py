@@ -6,10 +6,10 @@ import pytest
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import InvalidReply, describe
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.verdict import verdict
-from pgclarify.vocabulary import StopCode
 from tests import openai_server
 from tests.openai_server import serve
 from tests.unit.prompts.asking import over_http, said

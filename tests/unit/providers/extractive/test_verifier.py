@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.verifier import MAX_ENCODED
-from pgclarify.vocabulary import StopCode
 from tests.unit.providers.extractive.conftest import BagOfWords, reader
 
 RENTAL = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.foreign_text import sanitize
+from pgclarify.language.foreign_text import sanitize
 
 
 @pytest.mark.parametrize(
