@@ -48,7 +48,7 @@ sql: install
 	$(BIN)/sqlfluff lint --nocolor sql pgclarify/database pgclarify/install
 
 docs: install ## Build the pages into site/; open site/index.html
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --config-file website/mkdocs.yml
 
 reference: install ## Write docs/reference/, the sources of the dbt package and pgclarify/tables.py from the database
 	$(BIN)/python -m website.reference

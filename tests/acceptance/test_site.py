@@ -23,7 +23,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built as `make docs` builds it. Warnings are errors."""
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder],
+        [
+            *(sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"),
+            *("--config-file", "website/mkdocs.yml", "--site-dir", folder),
+        ],
         cwd=CHECKOUT,
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
