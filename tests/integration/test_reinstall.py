@@ -61,7 +61,7 @@ def test_with_something_to_change_it_says_whom_it_waits_for(
 @in_turn(
     "damage",
     [
-        "drop view pgclarify.queue_status",
+        "drop view pgclarify.finding",
         "drop policy run_is_visible on pgclarify_private.run",
         "alter table pgclarify_private.run disable row level security",
         "revoke select on pgclarify.run from pgclarify_reader",
