@@ -33,6 +33,19 @@ OF_EXTRAS = (
     "torch",
 )
 
+# None in sys.modules would hide them too, but drivers ask sys.modules whether numpy is loaded.
+WITHOUT_EXTRAS = f"""
+import sys
+
+class Absent:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name in {OF_EXTRAS!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Absent)
+"""
+
 
 def run(*command: str | Path) -> str:
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True, timeout=600)
@@ -95,7 +108,7 @@ def check_what_the_core_can_do(house: House) -> None:
     """Ask without the packages of the extras. Commands that need them name the extra."""
     core = house.folder / "core"
     core.mkdir()
-    (core / "sitecustomize.py").write_text(f"import sys\nsys.modules.update(dict.fromkeys({OF_EXTRAS!r}))\n")
+    (core / "sitecustomize.py").write_text(WITHOUT_EXTRAS)
     # The command line may look for the server's package, so that one stays.
     without = {"PYTHONPATH": str(core)}
     assert "ninety dollars" in house.done("ask", "what is the refueling fee", **without)

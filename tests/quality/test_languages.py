@@ -51,7 +51,7 @@ async def test_the_extractive_provider_abstains(
         call = verifier.adapt(verdict(question, passage))
         assert call is not None
         read[question, passage.content] = call.read(await verifier.complete(verifier.request(call)))
-    assert {key: found for key, found in read.items() if found is not StopCode.NO_LANGUAGE_MODEL} == {}
+    assert {key: found for key, found in read.items() if found is not StopCode.LANGUAGE} == {}
 
 
 def questions(corpus: Corpus) -> list[str]:
