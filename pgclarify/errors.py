@@ -31,6 +31,7 @@ PgclarifyError
 └── RunError                  one run
     ├── NoWorker              no worker serves the queue
     ├── RunTimeout            the caller stopped waiting; the run continues
+    │   └── NotIndexed        it waits until the first documents of its corpus are indexed
     ├── RunFailed             the run ended with an error
     ├── RunSuspected          workers were lost during the run: it is carried out alone, or not at all
     └── RunLost               the run was cancelled, or another worker has taken it over
@@ -300,6 +301,12 @@ class RunTimeout(RunError):
     """The caller stopped waiting. The run continues, and run_ids has its id."""
 
     sqlstate = "PC002"
+
+
+class NotIndexed(RunTimeout):
+    """The caller stopped waiting while no document of the corpus was indexed. The run continues."""
+
+    sqlstate = "PC018"
 
 
 class RunFailed(RunError):

@@ -333,6 +333,7 @@ def wait_until_searchable(
         waiting = f"{status.pending} documents of {status.corpus} are stored, and not indexed yet."
         watch.check(
             status.corpus,
+            pending=status.pending,
             pending_passages=status.pending_passages or 0,
             error=status.error if status.next_embedding_model is None else None,
         )

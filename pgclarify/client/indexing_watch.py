@@ -26,12 +26,13 @@ class IndexingWatch:
         self._pending_passages = inf
         self._progressed_at = clock()
 
-    def check(self, corpus: str, *, pending_passages: int, error: str | None) -> None:
+    def check(self, corpus: str, *, pending: int, pending_passages: int, error: str | None) -> None:
         """Check the present state of the corpus.
 
         Args:
             corpus: Its name.
-            pending_passages: How many of its passages are not indexed yet.
+            pending: How many of its documents are not indexed yet.
+            pending_passages: About how many passages these have.
             error: Why they wait; None if there is no reason.
 
         Raises:
@@ -47,6 +48,6 @@ class IndexingWatch:
             return
         raise EmbeddingError(
             f"nothing of {corpus} is being indexed",
-            detail=f"{error.removesuffix('.')}. {pending_passages} passages wait; their documents are stored.",
+            detail=f"{error.removesuffix('.')}. Documents that are stored and wait: {pending}.",
             hint="Remove the cause, and workers index what waits. If there is no such model, use another corpus.",
         )

@@ -11,6 +11,7 @@ from pgclarify.errors import (
     LoopbackUnavailable,
     NotCommitted,
     NotFound,
+    NotIndexed,
     NotReady,
     NoWorker,
     PermissionDenied,
@@ -35,6 +36,7 @@ REFUSALS: Mapping[str, type[PgclarifyError]] = {
     "PC003": RunFailed,
     "PC004": NotCommitted,
     "PC005": LoopbackUnavailable,
+    "PC018": NotIndexed,
     # A schema, table, column or function is missing: pgclarify is not installed, or is another version.
     "3F000": SchemaMismatch,
     "42P01": SchemaMismatch,

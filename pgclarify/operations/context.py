@@ -124,7 +124,9 @@ class RunContext:
     def _embedding_model(self) -> str:
         if not self.run.embedding_model:
             raise EmbeddingError(
-                "the corpus cannot be searched yet", detail="A worker is loading its embedding model; ask again."
+                "the corpus cannot be searched yet",
+                detail="No worker has loaded its embedding model yet.",
+                hint="Ask again. pgclarify doctor shows whether a worker can load the model.",
             )
         return self.run.embedding_model
 

@@ -222,6 +222,7 @@ declare
     v_values text;
     v_continues boolean;
     v_unfinished bigint[];
+    v_documents bigint;
 begin
     if cardinality(v_new) > 0 then
         v_payload := jsonb_build_object(
@@ -288,8 +289,16 @@ begin
                         column = v_column, datatype = v_values;
         end;
         if cardinality(v_unfinished) > 0 then
-            raise exception 'the answer did not come within %', ask.timeout
-                using errcode = 'PC002',
+            if pgclarify_private.searches((ask.run).operation) then
+                v_documents := pgclarify_private.documents_to_wait_for((ask.run).corpus_id);
+            end if;
+            raise exception '%', case
+                    when v_documents is null then format('the answer did not come within %s', ask.timeout)
+                    when v_documents = 0 then 'the corpus is not indexed yet: a table is being loaded'
+                    when v_documents = 1 then 'the corpus is not indexed yet: 1 document waits'
+                    else format('the corpus is not indexed yet: %s documents wait', v_documents)
+                end
+                using errcode = case when v_documents is null then 'PC002' else 'PC018' end,
                     table = 'run', column = 'run_id', datatype = array_to_string(v_unfinished, ','),
                     detail = format('%s.', pgclarify_private.list_runs(v_unfinished)),
                     hint = format(
@@ -305,7 +314,7 @@ $$;
 comment on function pgclarify_private.ask(pgclarify_private.caller, pgclarify_private.run, text[], interval) is
 'Enter a new run for each question and wait: the run of each, in order. Earlier answers that are still valid are reused '
 'unless pgclarify.reuse_runs is off; equal questions are asked once. A cancelled call cancels its runs. After the timeout, '
-'the runs continue with the priority of submitted runs, and error PC002 lists them.';
+'the runs continue with the priority of submitted runs, and error PC002 lists them, or PC018 if the corpus is not indexed yet.';
 
 create or replace function pgclarify_private.ask_one(
     caller pgclarify_private.caller, run pgclarify_private.run, timeout interval

@@ -39,6 +39,47 @@ $$;
 comment on function pgclarify_private.notify_workers() is
 'Wake the workers, unless the queue of notifications is half full. Then they find new runs by polling (due_work).';
 
+create or replace function pgclarify_private.searches(operation text)
+returns boolean
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select searches.operation in ('clarify', 'search', 'investigate', 'list_answers', 'clarifying_questions', 'estimate');
+end;
+
+comment on function pgclarify_private.searches(text) is 'Whether runs of an operation search the passages of a corpus.';
+
+create or replace function pgclarify_private.documents_to_wait_for(corpus_id bigint)
+returns bigint
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select counted.pending
+    from pgclarify_private.corpus_count as counted
+    where counted.corpus_id = documents_to_wait_for.corpus_id
+        and counted.passages = 0
+        and (
+            counted.pending > 0
+            or exists (
+                select
+                from pgclarify_private.source
+                where source.corpus_id = counted.corpus_id and source.state = 'loading' and source.error is null
+            )
+        )
+        -- Other roles must not learn that documents were added which are not for everyone.
+        and counted.restricted_documents = 0
+        -- A worker that cannot use the model indexes nothing. Then the run must fail with this error.
+        and not exists (
+            select
+            from pgclarify_private.embedding_space as space
+            where space.corpus_id = counted.corpus_id and space.state <> 'retired' and space.error is not null
+        );
+end;
+
+comment on function pgclarify_private.documents_to_wait_for(bigint) is
+'How many documents of a corpus wait to be indexed, if a search can find nothing yet: no passage is indexed, no error stops '
+'the workers, and no document has its own readers. 0 if an attached table is being loaded. Else null.';
+
 create or replace function pgclarify_private.take_run(worker_id bigint, only_waited_for boolean)
 returns table (
     run_id bigint,
@@ -69,21 +110,32 @@ declare
     v_lease constant interval := '1 minute';
     v_run_id bigint;
     v_priority integer;
+    v_corpus_id bigint;
+    -- Corpora of which nothing is indexed yet.
+    v_waiting bigint[] := '{}';
     v_message text;
 begin
-    select run.run_id, run.priority into v_run_id, v_priority
-    from pgclarify_private.run
-    where run.status = 'queued'
-        and run.priority >= case
-            when take_run.only_waited_for then pgclarify_private.waited_for_priority() else -2147483648
-        end
-        and (run.due_at is null or run.due_at <= now())
-    order by run.priority desc, run.run_id
-    limit 1
-    for update skip locked;
-    if not found then
-        return;
-    end if;
+    loop
+        select
+            run.run_id, run.priority,
+            case when pgclarify_private.searches(run.operation) then run.corpus_id end
+        into v_run_id, v_priority, v_corpus_id
+        from pgclarify_private.run
+        where run.status = 'queued'
+            and run.priority >= case
+                when take_run.only_waited_for then pgclarify_private.waited_for_priority() else -2147483648
+            end
+            and (run.due_at is null or run.due_at <= now())
+            and (run.corpus_id <> all(v_waiting) or run.corpus_id is null or not pgclarify_private.searches(run.operation))
+        order by run.priority desc, run.run_id
+        limit 1
+        for update skip locked;
+        if not found then
+            return;
+        end if;
+        exit when v_corpus_id is null or pgclarify_private.documents_to_wait_for(v_corpus_id) is null;
+        v_waiting := v_waiting || v_corpus_id;
+    end loop;
     begin
         return query
         select
@@ -115,9 +167,10 @@ $$;
 
 comment on function pgclarify_private.take_run(bigint, boolean) is
 'Start the first queued run that is due, by priority and age, and return what start_run returns; no row if there is none. '
-'only_waited_for: only a run that a caller waits for. Runs that other transactions have locked are left out. If the run cannot '
-'be started now, it waits for some seconds, and refusal says why. If it must be executed alone, it stays queued, and no other '
-'worker takes it for a minute: call start_run with is_alone meanwhile.';
+'only_waited_for: only a run that a caller waits for. Runs that other transactions have locked are left out, and runs that '
+'search a corpus of which nothing is indexed yet. If the run cannot be started now, it waits for some seconds, and refusal '
+'says why. If it must be executed alone, it stays queued, and no other worker takes it for a minute: call start_run with '
+'is_alone meanwhile.';
 grant execute on function pgclarify_private.take_run(bigint, boolean) to pgclarify_worker;
 
 create or replace function pgclarify_private.put_back_run(run_id bigint, attempt integer, pause interval)

@@ -360,7 +360,20 @@ declare
     v_refusal text;
     v_example bigint;
     v_unknown record;
+    v_failed record;
 begin
+    select count(*) as runs, min(outcome.run_id) as example, mode() within group (order by outcome.error) as error
+    into v_failed
+    from pgclarify_private.current_rows(null::pgclarify.run_outcome, warn_of_partial.run_ids, null) as outcome
+    where outcome.status = 'failed';
+    if v_failed.runs > 0 then
+        raise warning '% of % questions failed: %',
+            v_failed.runs, cardinality(warn_of_partial.run_ids), v_failed.error
+            using detail = 'Their rows have status failed and no reading.',
+                hint = format(
+                    'See, for one: select error_code, error from pgclarify.run where run_id = %s.', v_failed.example
+                );
+    end if;
     select
         count(*),
         -- The most frequent reason.
@@ -400,5 +413,5 @@ end
 $$;
 
 comment on function pgclarify_private.warn_of_partial(bigint[]) is
-'One warning for all partial runs of a call, each counted as often as it was asked, and one for runs that found nothing '
-'although the corpus may have an answer; no warning if there are no such runs.';
+'One warning for all failed runs of a call, one for all partial runs, each counted as often as it was asked, and one for runs '
+'that found nothing although the corpus may have an answer; no warning if there are no such runs.';

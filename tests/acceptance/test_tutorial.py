@@ -9,15 +9,6 @@ from pgclarify import embedded
 from tests.acceptance.conftest import House
 from tests.pages import CHECKOUT, blocks
 
-SEARCHABLE = """
-do $$ begin
-    while exists (select from pgclarify.source_status where state <> 'following')
-        or exists (select from pgclarify.corpus where pending > 0)
-    loop
-        perform pg_sleep(0.05);
-    end loop;
-end $$;
-"""
 CLEAN_UP = """
 select pgclarify.drop_corpus('help'), pgclarify.drop_corpus('mine');
 drop table help_article, search_phrase, search_answer;
@@ -27,7 +18,7 @@ drop table help_article, search_phrase, search_answer;
 def test_the_sql_tutorial_shows_what_is_printed(house: House) -> None:
     shown = blocks(CHECKOUT / "docs" / "tutorials" / "sql.md", "sql")
     script = house.folder / "tutorial.sql"
-    parts = [f"{SEARCHABLE}\\echo block {place}\n{block.code}" for place, block in enumerate(shown)]
+    parts = [f"\\echo block {place}\n{block.code}" for place, block in enumerate(shown)]
     script.write_text("\n".join([*parts, "\\echo end", CLEAN_UP]))
 
     command = [str(embedded.binary("psql")), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-P", "footer=off", "-f", str(script)]

@@ -13,7 +13,7 @@ def watch(*pending_passages: int, error: str | None, after: int = 0) -> None:
     now = 0.0
     watched = IndexingWatch(lambda: now)
     for look, passages in enumerate(pending_passages):
-        watched.check("insurance", pending_passages=passages, error=error if look >= after else None)
+        watched.check("insurance", pending=2, pending_passages=passages, error=error if look >= after else None)
         now += 20
 
 
@@ -28,7 +28,7 @@ def test_without_an_error_the_wait_goes_on() -> None:
 def test_an_error_counts_after_a_minute_in_which_nothing_was_indexed() -> None:
     with pytest.raises(EmbeddingError, match="nothing of insurance is being indexed") as caught:
         watch(9, 8, 8, 9, 9, error="its budget is spent.")
-    assert caught.value.detail == "its budget is spent. 9 passages wait; their documents are stored."
+    assert caught.value.detail == "its budget is spent. Documents that are stored and wait: 2."
 
 
 def test_a_slow_worker_does_not_make_a_new_error_count_at_once() -> None:
