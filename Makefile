@@ -93,7 +93,7 @@ $(DBT_VENV)/.installed: dbt/requirements.txt
 	$(DBT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
-dbt-example: install dbt ## Show the dbt package: searches of an insurer's customers, with their readings
+dbt-example: $(VENV)/.demo dbt ## Show the dbt package: searches of an insurer's customers, with their readings
 	PGCLARIFY_DBT=$(abspath $(DBT_VENV))/bin/dbt $(BIN)/python dbt/example/run.py
 
 extension: install ## Write the files of CREATE EXTENSION pgclarify into build/extension/

@@ -19,9 +19,9 @@ HERE = Path(__file__).parent
 DBT = os.environ.get("PGCLARIFY_DBT", str(HERE.parents[1] / ".venv-dbt" / "bin" / "dbt"))
 NEXT = """
 What to look at next
-  psql "$(pgclarify dsn)" -c 'select query, interpretation, answer from searches.search_interpretations order by 1'
-  psql "$(pgclarify dsn)" -c 'select query, stop_code, closest_document_id from searches.unanswered_searches'
-  psql "$(pgclarify dsn)" -c 'select title, searches from searches.cited_documents order by times desc limit 10'
+  psql "$(pgclarify dsn)" -c 'select query, interpretation, answer from insurer.search_interpretations order by 1'
+  psql "$(pgclarify dsn)" -c 'select query, stop_code, closest_document_id from insurer.unanswered_searches'
+  psql "$(pgclarify dsn)" -c 'select title, searches from insurer.cited_documents order by times desc limit 10'
   make dbt-example     once more: nothing has changed, so no model is called
   pgclarify down       stop it all"""
 

@@ -64,7 +64,11 @@ def grant(
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let a role read, ask or analyze a corpus. Prints the SQL statements of it."""
+    """Let a role read, ask or analyze a corpus. Prints the SQL statements of it.
+
+    A new corpus is closed: only its owner can read and ask it. A grant on one
+    corpus opens no other. pgclarify_user as ROLE opens it to all that may ask.
+    """
     from pgclarify.install.inspecting import existing_roles
 
     access = _access(reader=reader, user=user, analyst=analyst)

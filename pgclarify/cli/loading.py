@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -146,6 +148,10 @@ def load(
     from pgclarify.ingest.files import SUPPORTED_SUFFIXES
     from pgclarify.ingest.naming import Naming
 
+    if os.sep in corpus_name and Path(corpus_name).expanduser().exists():
+        raise typer.BadParameter(
+            f"{corpus_name!r} is a path. The name of the corpus comes before the paths.", param_hint="CORPUS"
+        )
     settings = connection.load_settings()
     fields = _field_mapping(id=id_field, content=content_field, title=title_field, uri=uri_field)
     sources = Sources(

@@ -51,13 +51,13 @@ def test_the_example_twice(empty_house: House) -> None:
     assert "0 failed" in again
     assert "calls" not in first + again, "the extractive provider makes no calls"
 
-    unanswered = empty_house.sql("select string_agg(query, ',') from searches.unanswered_searches")
+    unanswered = empty_house.sql("select string_agg(query, ',') from insurer.unanswered_searches")
     assert "pizza" in unanswered.split(",")
-    assert empty_house.sql("select count(*) from searches.unanswered_searches where is_gap") == "0", "no model judged"
-    luggage = "select stop_code, closest_document_id from searches.unanswered_searches where query like '%luggage?'"
+    assert empty_house.sql("select count(*) from insurer.unanswered_searches where is_gap") == "0", "no model judged"
+    luggage = "select stop_code, closest_document_id from insurer.unanswered_searches where query like '%luggage?'"
     assert empty_house.sql(luggage) == "no_language_model|travel-policy.md"
     assert empty_house.sql("select count(*) from pgclarify.asked_question where is_gap") == "0"
-    assert int(empty_house.sql("select count(*) from searches.search_interpretations where ordinal is not null")) > 60
-    clear = int(empty_house.sql("select count(*) from searches.search_detections where not is_ambiguous"))
+    assert int(empty_house.sql("select count(*) from insurer.search_interpretations where ordinal is not null")) > 60
+    clear = int(empty_house.sql("select count(*) from insurer.search_detections where not is_ambiguous"))
     assert 10 < clear < 50
-    assert empty_house.sql("select count(*) from searches.cited_documents where document_id is null") == "0"
+    assert empty_house.sql("select count(*) from insurer.cited_documents where document_id is null") == "0"
