@@ -12,7 +12,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 # Without compiled files, every process compiles its imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test acceptance unit lint style types imports sql docs reference snapshots baseline system train-reader bench dbt dbt-example extension install-extension install clean help
+.PHONY: demo check test acceptance unit lint style types imports sql docs reference snapshots baseline system train-reader bench dbt dbt-example extension install-extension wheels release install clean help
 demo: $(VENV)/.demo ## Install pgclarify, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
@@ -95,6 +95,12 @@ $(DBT_VENV)/.installed: dbt/requirements.txt
 
 dbt-example: $(VENV)/.demo dbt ## Show the dbt package: searches of an insurer's customers, with their readings
 	PGCLARIFY_DBT=$(abspath $(DBT_VENV))/bin/dbt $(BIN)/python dbt/example/run.py
+
+wheels: install ## Build the wheels of pgclarify and of the embedding model into dist/
+	$(BIN)/python -m pip wheel --quiet --no-deps --disable-pip-version-check --wheel-dir dist ./minilm .
+
+release: wheels ## Write the files of a release into dist/: TAG is v and the version
+	$(BIN)/python -m website.release dist $(or $(TAG),$(error Set TAG, such as v0.2.0))
 
 extension: install ## Write the files of CREATE EXTENSION pgclarify into build/extension/
 	$(BIN)/pgclarify install-extension --directory build/extension

@@ -101,7 +101,7 @@ def _require_library(what: str) -> None:
         raise ModelNotFound(
             f"no {what}",
             detail="The library sentence-transformers is not installed where the worker runs.",
-            hint="Run there: pip install 'pgclarify[worker]'",
+            hint="Run there: pip install 'pgclarify[torch]'",
         )
 
 

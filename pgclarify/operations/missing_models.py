@@ -53,5 +53,5 @@ def no_hdbscan() -> ConfigurationError:
     """Make the error for hdbscan, which only some workers have installed."""
     return ConfigurationError(
         'consolidation "hdbscan" takes the library hdbscan, which is not installed where the worker runs: run'
-        " pip install 'pgclarify[worker]' there, or leave consolidation out"
+        " pip install 'pgclarify[torch]' there, or leave consolidation out"
     )

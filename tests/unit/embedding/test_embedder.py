@@ -52,7 +52,7 @@ def test_an_unknown_model_without_the_library_names_the_extra_to_install(monkeyp
     monkeypatch.setattr("pgclarify.embedding.loading.find_spec", lambda _: None)
     with pytest.raises(ModelNotFound) as caught:
         load_embedder("some-other-model")
-    assert "pgclarify[worker]" in str(caught.value.hint)
+    assert "pgclarify[torch]" in str(caught.value.hint)
 
 
 def test_the_packaged_model_states_its_name_and_sizes(embedder: LocalEmbedder) -> None:

@@ -126,7 +126,7 @@ async def test_consolidation_that_is_not_installed_is_refused_before_any_stage(m
     await execute(context_of(run, store))
     record = store.runs[run.run_id]
     assert record.status is RunStatus.FAILED
-    assert "pgclarify[worker]" in (record.error or "")
+    assert "pgclarify[torch]" in (record.error or "")
     assert not record.stages
 
 
