@@ -89,7 +89,11 @@ class Settings(BaseSettings):
         description="openai, extractive, or auto: openai if an address or a key of a language model is set. Otherwise"
         " extractive on the embedded server, and an error on another server.",
     )
-    llm_model: str | None = Field(default=None, description="The endpoint's name of the language model.")
+    llm_model: str | None = Field(
+        default=None,
+        description="The endpoint's name of the language model; or, if no endpoint is set, the path of a .gguf file"
+        " that the worker serves for itself.",
+    )
     llm_reasoning_effort: ReasoningEffort | None = Field(
         default=None,
         description="How much the model thinks before it answers: none, minimal, low, medium, high, xhigh or max."
@@ -191,6 +195,18 @@ class Settings(BaseSettings):
         """Return whether an endpoint of a language model is set."""
         given = (self.openai_base_url, self.openai_api_key, self.openai_api_key_file, self.azure_openai_endpoint)
         return any(one is not None for one in given)
+
+    @property
+    def model_file(self) -> Path | None:
+        """Return the GGUF file that the worker serves for itself; None if there is none, or an endpoint is set."""
+        if self.has_endpoint or self.llm_model is None or not self.llm_model.endswith(".gguf"):
+            return None
+        return Path(self.llm_model).expanduser()
+
+    @property
+    def has_model(self) -> bool:
+        """Return whether an endpoint or a file of a language model is set."""
+        return self.has_endpoint or self.model_file is not None
 
     @field_validator("openai_api_key", "azure_openai_api_key", "embedding_api_key", "rerank_api_key")
     @classmethod

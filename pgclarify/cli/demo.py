@@ -74,7 +74,7 @@ def demo() -> None:
         took = _load(database, settings, MANUAL_CORPUS, manual)
         _ask_the_manual(database, took, console)
     console.print(terminal.commands(f"\n{_NEXT_STEPS}"), soft_wrap=True)
-    if is_without_model:
+    if is_without_model and not server.tell_of_model_servers(settings):
         console.print(terminal.commands(_WITH_A_MODEL), soft_wrap=True)
 
 
@@ -82,7 +82,7 @@ def worker_environment(settings: Settings) -> dict[str, str]:
     """Return the environment of the demo's worker: no call costs money unless the user chose a model."""
     from pgclarify.config import Provider
 
-    if settings.llm_provider is Provider.AUTO and not (settings.llm_model is not None and settings.has_endpoint):
+    if settings.llm_provider is Provider.AUTO and not (settings.llm_model is not None and settings.has_model):
         return {"PGCLARIFY_LLM_PROVIDER": Provider.EXTRACTIVE.value}
     return {}
 

@@ -63,6 +63,7 @@ def up(
     done["listens_on"] = None if address is None else str(address)
     if address is not None:
         listening.tell(address)
+    tell_of_model_servers(settings)
     if detach:
         is_new = start_worker(settings, dsn)
         if as_json:
@@ -259,6 +260,18 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
         for check in service.check_models(workers, expected_worker(settings)):
             console.print(rendering.warning(check.finding, check.remedy))
     return is_new
+
+
+def tell_of_model_servers(settings: Settings) -> bool:
+    """Name the model servers on this machine that could read passages; return whether there are any."""
+    from pgclarify.cli.doctor.model_servers import find_model_servers
+
+    servers = find_model_servers(settings)
+    for server in servers:
+        terminal.notices().print(
+            f"A model server runs on this machine: {server.finding}. {server.remedy}", markup=False, soft_wrap=True
+        )
+    return bool(servers)
 
 
 def _alive_workers(client: Client) -> frozenset[int]:

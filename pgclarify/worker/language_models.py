@@ -84,20 +84,21 @@ async def open_language_models(settings: Settings, embedders: Embedders) -> Asyn
 
     provider = settings.llm_provider
     if provider is Provider.AUTO:
-        if not settings.has_endpoint and settings.database_url is not None:
+        if not settings.has_model and settings.database_url is not None:
             raise ConfigurationError(
                 "no language model is set",
                 detail="No address and no key of a language model is set.",
                 hint="Set OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL; or set"
                 " PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
             )
-        provider = Provider.OPENAI if settings.has_endpoint else Provider.EXTRACTIVE
+        provider = Provider.OPENAI if settings.has_model else Provider.EXTRACTIVE
     try:
         if provider is Provider.OPENAI:
             from pgclarify.providers.chat_model import ChatModel
             from pgclarify.providers.endpoint import Endpoint
+            from pgclarify.worker.model_file import served
 
-            async with Endpoint.from_settings(settings) as endpoint:
+            async with served(settings) as reachable, Endpoint.from_settings(reachable) as endpoint:
                 yield LanguageModels(ChatModel(endpoint), extractive, settings.llm_reasoning_effort)
         else:
             yield LanguageModels(await extractive(), embedding_model=settings.embedding_model)

@@ -9,11 +9,14 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pgclarify.cli.doctor.check import Check, ok, problem, warning
+from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
+from pgclarify.cli.doctor.model_servers import find_model_servers
 from pgclarify.config import Provider, Settings
 from pgclarify.errors import ConfigurationError, PgclarifyError, describe
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pgclarify.providers.client import Address, Fault
     from pgclarify.providers.endpoint import Endpoint
 
@@ -29,7 +32,7 @@ def chosen_provider(settings: Settings) -> Provider | None:
     """Return the provider that a worker with these settings would use; None if it would refuse to start."""
     if settings.llm_provider is not Provider.AUTO:
         return settings.llm_provider
-    if settings.has_endpoint:
+    if settings.has_model:
         return Provider.OPENAI
     return Provider.EXTRACTIVE if settings.database_url is None else None
 
@@ -39,7 +42,8 @@ def expected_worker(settings: Settings) -> tuple[str, str | None] | None:
     provider = chosen_provider(settings)
     if provider is None:
         return None
-    return provider.value, settings.llm_model if provider is Provider.OPENAI else None
+    model = settings.model_file.stem if settings.model_file else settings.llm_model
+    return provider.value, model if provider is Provider.OPENAI else None
 
 
 def check_endpoints(settings: Settings, *, has_workers: bool) -> list[Check]:
@@ -49,6 +53,9 @@ def check_endpoints(settings: Settings, *, has_workers: bool) -> list[Check]:
         settings: The settings of this environment.
         has_workers: Whether workers are alive; they may have other settings.
     """
+    servers = [
+        Check("model server", Level.OK, server.finding, server.remedy) for server in find_model_servers(settings)
+    ]
     match chosen_provider(settings):
         case Provider.EXTRACTIVE:
             return [
@@ -56,7 +63,8 @@ def check_endpoints(settings: Settings, *, has_workers: bool) -> list[Check]:
                     _NAME,
                     "none: the extractive method judges passages; clarify and search work, but investigate and the"
                     ' reranker, entailment or verify "model" need a language model',
-                )
+                ),
+                *servers,
             ]
         case None if has_workers:
             return [
@@ -64,7 +72,8 @@ def check_endpoints(settings: Settings, *, has_workers: bool) -> list[Check]:
                     _NAME,
                     "none is set here; the living workers have settings of their own",
                     "To run a worker from here set OPENAI_API_KEY or OPENAI_BASE_URL, and PGCLARIFY_LLM_MODEL.",
-                )
+                ),
+                *servers,
             ]
         case None:
             return [
@@ -72,10 +81,23 @@ def check_endpoints(settings: Settings, *, has_workers: bool) -> list[Check]:
                     _NAME,
                     "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set, so a worker would not start",
                     "Set them and PGCLARIFY_LLM_MODEL, or PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
-                )
+                ),
+                *servers,
             ]
+        case _ if settings.model_file is not None:
+            return [_check_model_file(settings.model_file)]
         case _:
             return [asyncio.run(_ask_chat_endpoint(settings))]
+
+
+def _check_model_file(path: Path) -> Check:
+    from pgclarify.worker.model_file import check_model_file
+
+    try:
+        check_model_file(path)
+    except ConfigurationError as error:
+        return problem(_NAME, f"{error.message} ({error.detail})", error.hint)
+    return ok(_NAME, f"a worker serves {path} for itself: nothing leaves this machine")
 
 
 async def _ask_chat_endpoint(settings: Settings) -> Check:
