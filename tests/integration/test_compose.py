@@ -20,7 +20,7 @@ from psycopg import sql
 
 from pgclarify import embedded
 from pgclarify.install.installer import install
-from tests.unit.compose import SERVICES, variables
+from tests.unit.compose import dockerfile, variables
 from tests.workers import Worker, load, scalar, until, wait_until_searchable
 
 PASSWORD = "correct horse@battery/staple"  # noqa: S105 - of a server that lives as long as its test
@@ -122,8 +122,8 @@ def test_a_question_where_everyone_needs_a_password(
 
 
 def is_healthy(dsn: str) -> bool:
-    """The exit code of the worker's health check, in the shell that Compose uses."""
-    check = SERVICES["worker"]["healthcheck"]["test"].replace("$$", "$")
+    """The exit code of the image's health check, in a shell as the engine runs it."""
+    check = next(line.value for line in dockerfile() if line.name == "HEALTHCHECK").partition("CMD ")[2]
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": programs, "PGCLARIFY_DATABASE_URL": dsn}
     return subprocess.run(["sh", "-c", check], env=environment, check=False, timeout=60).returncode == 0

@@ -1,0 +1,72 @@
+"""Writes the files of a release beside the wheels: the dbt package, the extension, and the notes from the changelog.
+
+`make release TAG=v0.2.0` runs it. The version is that of pyproject.toml.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tarfile
+import tomllib
+from io import BytesIO
+from pathlib import Path
+
+from pgclarify.install.create_extension.files import extension_files
+
+CHECKOUT = Path(__file__).parents[1]
+# dbt wants one folder in the archive.
+_DBT_FILES = ("dbt_project.yml", "README.md", "macros", "models")
+
+
+def check_tag(tag: str) -> str:
+    """Return the version of a tag.
+
+    Raises:
+        ValueError: If it is not the version of pyproject.toml.
+    """
+    version: str = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["version"]
+    if tag != f"v{version}":
+        raise ValueError(f"the tag is {tag}, and pyproject.toml has version {version}")
+    return version
+
+
+def notes(changelog: str, version: str) -> str:
+    """Return the section of a version.
+
+    Args:
+        changelog: The text of CHANGELOG.md.
+        version: Such as 0.2.0.
+
+    Raises:
+        ValueError: If the version has no section, or one that says unreleased.
+    """
+    section = re.search(rf"^## {re.escape(version)}( .*)?\n((?:(?!## ).*\n?)*)", changelog, re.M)
+    if section is None:
+        raise ValueError(f"CHANGELOG.md has no section {version}")
+    if "unreleased" in (section[1] or ""):
+        raise ValueError(f"CHANGELOG.md calls {version} unreleased")
+    return section[2].strip() + "\n"
+
+
+def write(folder: Path, version: str) -> None:
+    """Write the archives of the dbt package and of the extension."""
+    with tarfile.open(folder / f"pgclarify-dbt-{version}.tar.gz", "w:gz") as archive:
+        for name in _DBT_FILES:
+            archive.add(CHECKOUT / "dbt" / name, f"pgclarify/{name}")
+    with tarfile.open(folder / f"pgclarify-extension-{version}.tar.gz", "w:gz") as archive:
+        for name, text in extension_files().items():
+            entry = tarfile.TarInfo(f"extension/{name}")
+            entry.size = len(text.encode())
+            archive.addfile(entry, BytesIO(text.encode()))
+
+
+def main() -> None:
+    """Write all of them into a folder: FOLDER TAG."""
+    folder, version = Path(sys.argv[1]), check_tag(sys.argv[2])
+    (folder / "notes.md").write_text(notes((CHECKOUT / "CHANGELOG.md").read_text(), version))
+    write(folder, version)
+
+
+if __name__ == "__main__":
+    main()
