@@ -24,9 +24,12 @@ from tests.pages import PAGES, blocks
 EXEMPT = {
     "make ": "installs and runs all of this; `make demo` is the command demo, which test_command_line.py runs",
     "pip install": "the package is not there to be downloaded; test_wheel.py installs it",
+    "uvx ": "is not installed here; it does what test_wheel.py does with pip",
+    "pipx ": "likewise",
     "docker compose": "there are no containers here; test_compose.py looks through the file",
     "export POSTGRES_PASSWORD": "is for docker compose",
     "export OPENAI_": "these endpoints are not here, or cost money; a worker would be started for them",
+    "export PGCLARIFY_LLM_MODEL": "names a model file that is not here; test_model_file.py serves a small one",
     "pgclarify down": "stands where a worker is started anew for such an endpoint",
     "pgclarify up": "the house has its server and worker",
     "pgclarify dsn --role": "the house listens to nobody outside; test_listen_and_grant.py asks one that does",

@@ -64,18 +64,21 @@ def install(tmp_path_factory: pytest.TempPathFactory) -> Install:
     return lambda requirement: Environment(tmp_path_factory.mktemp("environment"), wheels, requirement)
 
 
-def test_the_client_asks_and_says_what_else_needs_which_extra(install: Install, house: House, tmp_path: Path) -> None:
+def test_the_client_asks_and_says_what_else_needs_which_extra(
+    install: Install, empty_house: House, tmp_path: Path
+) -> None:
     client = install("pgclarify")
-    write_files(house.folder / "files")
-    house.done("load", "wheel_fees", "files/policies")
-    core = House(house.folder, {"PGCLARIFY_DATABASE_URL": house.done("dsn").strip()}, client.program)
+    write_files(empty_house.folder / "files")
+    empty_house.done("up", "--detach")
+    empty_house.done("load", "fees", "files/policies")
+    core = House(empty_house.folder, {"PGCLARIFY_DATABASE_URL": empty_house.done("dsn").strip()}, client.program)
 
-    assert "ninety dollars" in core.done("ask", "what is the refueling fee", "-c", "wheel_fees")
-    for command in (("explain", "1"), ("corpus", "list"), ("estimate", "fee", "-c", "wheel_fees")):
+    assert "ninety dollars" in core.done("ask", "what is the refueling fee")
+    for command in (("explain", "1"), ("corpus", "list"), ("estimate", "fee")):
         core.done(*command)
     alone = House(tmp_path, program=client.program)
-    for there, command, extra in ((core, "worker", "pgclarify[worker]"), (alone, "up", "pgclarify[embedded]")):
-        refused = there.run(command)
+    for there, needing, extra in ((core, "worker", "pgclarify[worker]"), (alone, "up", "pgclarify[embedded]")):
+        refused = there.run(needing)
         assert refused.returncode == 1
         assert extra in refused.stderr
         assert "Traceback" not in refused.stderr

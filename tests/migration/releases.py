@@ -48,13 +48,13 @@ def fill(dsn: str, folder: Path) -> int:
 def dump(dsn: str) -> bytes:
     """Return the statements that make the database again."""
     # A file of a release must not depend on the version of pg_dump.
-    command = [embedded.binary("pg_dump"), "--inserts", "--rows-per-insert=100", dsn]
+    command = [str(embedded.binary("pg_dump")), "--inserts", "--rows-per-insert=100", dsn]
     return subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=120).stdout
 
 
 def restore(statements: bytes, dsn: str) -> None:
     """Run them in an empty database."""
-    command = [embedded.binary("psql"), "-qX", "-v", "ON_ERROR_STOP=1", dsn]
+    command = [str(embedded.binary("psql")), "-qX", "-v", "ON_ERROR_STOP=1", dsn]
     subprocess.run(command, input=statements, stdout=subprocess.DEVNULL, check=True, timeout=120)
 
 

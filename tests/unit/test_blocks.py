@@ -31,6 +31,11 @@ RUN_BY = [
     ("docs/*dbt.md", "jinja", "tests/dbt/test_builds.py::test_the_project_of_the_pages_is_built"),
     ("*", "mermaid", "tests/unit/test_blocks.py::test_every_diagram_is_drawn"),
     ("docs/evaluation.md", "json", "tests/unit/evaluation/test_data_sets.py::test_the_example_of_the_page_is_read"),
+    (
+        "docs/endpoints.md",
+        "text",
+        "tests/unit/cli/doctor/test_model_servers.py::test_the_page_shows_what_is_printed",
+    ),
     ("docs/explain.md", "text", "tests/integration/test_explain.py::test_the_page_shows_what_is_told"),
     (
         "docs/extension.md",

@@ -10,8 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from pydantic import SecretStr
 
-from pgclarify.cli.doctor.model_servers import find_model_servers
+from pgclarify.cli.doctor.model_servers import ModelServer, find_model_servers
 from pgclarify.config import Provider, Settings
+from tests.pages import CHECKOUT, blocks
 
 
 @pytest.fixture
@@ -60,6 +61,13 @@ def test_a_server_is_named_with_its_models_and_the_command_that_uses_it(
     assert server.models == ("qwen2.5:7b", "it's", "nomic-embed-text"), "a model that only embeds comes last"
     assert f"OPENAI_BASE_URL={server.base_url} PGCLARIFY_LLM_MODEL=qwen2.5:7b pgclarify up" in server.remedy
     assert requests == ["GET /v1/models HTTP/1.1"], "nothing else is sent"
+
+
+def test_the_page_shows_what_is_printed() -> None:
+    (shown,) = blocks(CHECKOUT / "docs" / "endpoints.md", "text")
+    server = ModelServer("Ollama", "http://127.0.0.1:11434/v1", ("qwen2.5:7b",))
+    printed = f"A model server runs on this machine: {server.finding}. {server.remedy}"
+    assert printed.split() == shown.code.split()
 
 
 @pytest.mark.parametrize("text", ["", "<html>", "[]", "{}", '{"data": 1}', models(1), models(), "[" * 60_000])
