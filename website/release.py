@@ -15,7 +15,6 @@ from pathlib import Path
 from pgclarify.install.create_extension.files import extension_files
 
 CHECKOUT = Path(__file__).parents[1]
-# dbt wants one folder in the archive.
 _DBT_FILES = ("dbt_project.yml", "README.md", "macros", "models")
 
 
@@ -52,6 +51,8 @@ def notes(changelog: str, version: str) -> str:
 def write(folder: Path, version: str) -> None:
     """Write the archives of the dbt package and of the extension."""
     with tarfile.open(folder / f"pgclarify-dbt-{version}.tar.gz", "w:gz") as archive:
+        # dbt takes what the names in the archive have in common for the folder's name, so the folder is an entry, too.
+        archive.add(CHECKOUT / "dbt", "pgclarify", recursive=False)
         for name in _DBT_FILES:
             archive.add(CHECKOUT / "dbt" / name, f"pgclarify/{name}")
     with tarfile.open(folder / f"pgclarify-extension-{version}.tar.gz", "w:gz") as archive:

@@ -37,6 +37,7 @@ def test_the_archives_have_the_dbt_package_and_the_extension(tmp_path: Path) -> 
     with tarfile.open(tmp_path / "pgclarify-dbt-0.3.0.tar.gz") as archive:
         names = archive.getnames()
     assert "pgclarify/dbt_project.yml" in names
-    assert {name.partition("/")[0] for name in names} == {"pgclarify"}, "dbt wants one folder"
+    assert names[0] == "pgclarify", "without an entry for the folder, dbt looks for a folder of another name"
+    assert {name.partition("/")[0] for name in names} == {"pgclarify"}
     with tarfile.open(tmp_path / "pgclarify-extension-0.3.0.tar.gz") as archive:
         assert "extension/pgclarify.control" in archive.getnames()
