@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import psycopg
     from rich.console import RenderableType
 
+    from pgclarify.cli.client import CommandClient
     from pgclarify.cli.rendering import Row
     from pgclarify.client import Client, CorpusStatus
 
@@ -77,7 +78,7 @@ def _submit_and_wait(
     return [asdict(row) for row in client.result(run_id)], run_id
 
 
-def require_worker(client: Client) -> None:
+def require_worker(client: CommandClient) -> None:
     """Raise an error if no worker is running.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import psycopg
     from psycopg.rows import DictRow
 
-    from pgclarify.client import Client
+    from pgclarify.cli.client import CommandClient
     from pgclarify.config import Settings
 
     Database: TypeAlias = psycopg.Connection[DictRow]
@@ -128,19 +128,11 @@ def asked_for_password(error: psycopg.OperationalError) -> bool:
     return error.pgconn is not None and (error.pgconn.needs_password or error.pgconn.used_password)
 
 
-def client_of(database: Database, corpus: str | None = None) -> Client:
+def client_of(database: Database, corpus: str | None = None) -> CommandClient:
     """Return a client on the connection. It raises psycopg's errors, which main explains in the words of commands."""
     import logging
 
-    from pgclarify.client import Client
-    from pgclarify.errors import PgclarifyError
-
-    class CommandClient(Client):
-        def _take(self, step: Any) -> Any:  # noqa: ANN401
-            try:
-                return super()._take(step)
-            except PgclarifyError as error:
-                raise error.__cause__ or error from None
+    from pgclarify.cli.client import CommandClient
 
     # Commands show these warnings in their own words.
     logging.getLogger("pgclarify.client").setLevel(logging.ERROR)

@@ -14,8 +14,9 @@ from pgclarify.errors import InputError, MissingReader, UnreadableFile
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from pgclarify.cli.client import CommandClient
     from pgclarify.cli.rendering import Row
-    from pgclarify.client import Client, CorpusStatus
+    from pgclarify.client import CorpusStatus
     from pgclarify.config import Settings
     from pgclarify.data.vocabulary import Document
 
@@ -184,7 +185,7 @@ def progress_bar() -> Progress:
     )
 
 
-def wait_until_searchable(client: Client, progress: Progress) -> Sequence[Row]:
+def wait_until_searchable(client: CommandClient, progress: Progress) -> Sequence[Row]:
     """Wait until everything that was added is searchable, or has failed to be indexed.
 
     Args:

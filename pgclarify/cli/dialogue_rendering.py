@@ -213,7 +213,7 @@ def cut_short(run: Row, consequence: str) -> RenderableType:
     """Say why a run stopped early, if it did.
 
     Args:
-        run: The run, from `Client.runs`.
+        run: The run, from `CommandClient.runs`.
         consequence: What that means for the results above, as a sentence.
     """
     parts: list[RenderableType] = []

@@ -23,7 +23,7 @@ def nothing_found(
     Args:
         question: The question.
         corpus: The corpus, as it was named.
-        run: The run, from `Client.runs`.
+        run: The run, from `CommandClient.runs`.
         passages: Rows of `Client.closest_passages`, best first.
         pending: How many documents of the corpus are not searchable yet.
     """
@@ -67,7 +67,7 @@ def not_looked_at(run: Row, passages: Sequence[Row]) -> RenderableType:
     """Say that a run found nothing and did not judge all passages.
 
     Args:
-        run: A partial run, from `Client.runs`.
+        run: A partial run, from `CommandClient.runs`.
         passages: Rows of `Client.closest_passages`, best first.
     """
     is_over_budget = run["stop_code"] == "budget"

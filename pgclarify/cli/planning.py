@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from pgclarify.client.loading import Placement
+from pgclarify.cli.mirroring import Placement
 from pgclarify.errors import AlreadyExists, NotFound, UnreadableFile
 
 if TYPE_CHECKING:
-    from pgclarify.client import Client
+    from pgclarify.cli.client import CommandClient
     from pgclarify.ingest.naming import Name
 
 _Item = TypeVar("_Item")
@@ -46,7 +46,7 @@ class _Clash:
     source: str | None
 
 
-def exists(client: Client) -> bool:
+def exists(client: CommandClient) -> bool:
     """Whether the client's corpus exists."""
     try:
         client.corpus_status()
@@ -55,7 +55,7 @@ def exists(client: Client) -> bool:
     return True
 
 
-def check(client: Client, names: Iterable[Name | UnreadableFile]) -> Plan:
+def check(client: CommandClient, names: Iterable[Name | UnreadableFile]) -> Plan:
     """Check what a load would do.
 
     Args:
@@ -81,7 +81,7 @@ def check(client: Client, names: Iterable[Name | UnreadableFile]) -> Plan:
     return plan
 
 
-def gone(client: Client, whole: Sequence[str], plan: Plan) -> list[tuple[str, str]]:
+def gone(client: CommandClient, whole: Sequence[str], plan: Plan) -> list[tuple[str, str]]:
     """Yield ids and origins of documents that their sources no longer have.
 
     Args:

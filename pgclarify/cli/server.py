@@ -13,7 +13,7 @@ import typer
 from pgclarify.cli import connection, listening, processes, terminal
 
 if TYPE_CHECKING:
-    from pgclarify.client import Client
+    from pgclarify.cli.client import CommandClient
     from pgclarify.config import Settings
     from pgclarify.embedded import Address
 
@@ -274,7 +274,7 @@ def tell_of_model_servers(settings: Settings) -> bool:
     return bool(servers)
 
 
-def _alive_workers(client: Client) -> frozenset[int]:
+def _alive_workers(client: CommandClient) -> frozenset[int]:
     return frozenset(worker.worker_id for worker in client.workers())
 
 

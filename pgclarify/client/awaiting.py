@@ -11,7 +11,7 @@ import psycopg
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from pgclarify.client import documents, loading, operations, state, watching
+from pgclarify.client import documents, operations, watching
 from pgclarify.client.opening import (
     CONNECTION_OPTIONS,
     connecting,
@@ -138,16 +138,6 @@ class AsyncClient(Session):
     corpora = _call(documents.corpora)
     corpus_status = _call(documents.corpus_status)
     wait_until_searchable = _call(documents.wait_until_searchable)
-    documents = _call(state.documents)
-    check_load = _call(loading.check_load)
-    loaded_from = _iteration(loading.loaded_from)
-    remove_loaded = _call(loading.remove_loaded)
-    attached_tables = _call(state.attached_tables)
-    runs = _call(state.runs)
-    last_run = _call(state.last_run)
-    workers = _call(state.workers)
-    queue = _call(state.queue)
-    findings = _call(state.findings)
 
     @property
     def _is_in_transaction(self) -> bool:

@@ -11,7 +11,7 @@ import psycopg
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
-from pgclarify.client import documents, loading, operations, state, watching
+from pgclarify.client import documents, operations, watching
 from pgclarify.client.opening import (
     CONNECTION_OPTIONS,
     connecting,
@@ -28,7 +28,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _call(script: Callable[Concatenate[Session, P], Script[T]]) -> Callable[Concatenate[Client, P], T]:
+def method(script: Callable[Concatenate[Session, P], Script[T]]) -> Callable[Concatenate[Client, P], T]:
     """Make a method that executes a script and returns its result."""
 
     def call(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -44,7 +44,9 @@ def _call(script: Callable[Concatenate[Session, P], Script[T]]) -> Callable[Conc
     return described(call, script)
 
 
-def _iteration(script: Callable[Concatenate[Session, P], Stream[T]]) -> Callable[Concatenate[Client, P], Iterator[T]]:
+def iterating_method(
+    script: Callable[Concatenate[Session, P], Stream[T]],
+) -> Callable[Concatenate[Client, P], Iterator[T]]:
     """Make a method that executes a script while the caller iterates over what it yields."""
 
     def call(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
@@ -106,51 +108,41 @@ class Client(Session):
         if self._owns_connection:
             self._connection.close()
 
-    clarify = _call(operations.clarify)
-    clarify_many = _call(operations.clarify_many)
-    detect_ambiguity = _call(operations.detect_ambiguity)
-    rewrite = _call(operations.rewrite)
-    clarifying_questions = _call(operations.clarifying_questions)
-    reply = _call(operations.reply)
-    list_answers = _call(operations.list_answers)
-    investigate = _call(operations.investigate)
-    search = _call(operations.search)
-    neighbors = _call(operations.neighbors)
-    consolidate = _call(operations.consolidate)
-    estimate = _call(operations.estimate)
-    submit = _call(operations.submit)
-    submit_many = _call(operations.submit_many)
-    wait = _call(operations.wait)
-    cancel = _call(operations.cancel)
-    result = _call(operations.result)
-    verdicts = _iteration(watching.verdicts)
-    explain = _call(operations.explain)
-    closest_passages = _call(operations.closest_passages)
-    create_corpus = _call(documents.create_corpus)
-    alter_corpus = _call(documents.alter_corpus)
-    drop_corpus = _call(documents.drop_corpus)
-    add_documents = _call(documents.add_documents)
-    remove_document = _call(documents.remove_document)
-    erase_document = _call(documents.erase_document)
-    attach_table = _call(documents.attach_table)
-    detach_table = _call(documents.detach_table)
-    resync = _call(documents.resync)
-    grant_access = _call(documents.grant_access)
-    revoke_access = _call(documents.revoke_access)
-    distribute = _call(documents.distribute)
-    corpora = _call(documents.corpora)
-    corpus_status = _call(documents.corpus_status)
-    wait_until_searchable = _call(documents.wait_until_searchable)
-    documents = _call(state.documents)
-    check_load = _call(loading.check_load)
-    loaded_from = _iteration(loading.loaded_from)
-    remove_loaded = _call(loading.remove_loaded)
-    attached_tables = _call(state.attached_tables)
-    runs = _call(state.runs)
-    last_run = _call(state.last_run)
-    workers = _call(state.workers)
-    queue = _call(state.queue)
-    findings = _call(state.findings)
+    clarify = method(operations.clarify)
+    clarify_many = method(operations.clarify_many)
+    detect_ambiguity = method(operations.detect_ambiguity)
+    rewrite = method(operations.rewrite)
+    clarifying_questions = method(operations.clarifying_questions)
+    reply = method(operations.reply)
+    list_answers = method(operations.list_answers)
+    investigate = method(operations.investigate)
+    search = method(operations.search)
+    neighbors = method(operations.neighbors)
+    consolidate = method(operations.consolidate)
+    estimate = method(operations.estimate)
+    submit = method(operations.submit)
+    submit_many = method(operations.submit_many)
+    wait = method(operations.wait)
+    cancel = method(operations.cancel)
+    result = method(operations.result)
+    verdicts = iterating_method(watching.verdicts)
+    explain = method(operations.explain)
+    closest_passages = method(operations.closest_passages)
+    create_corpus = method(documents.create_corpus)
+    alter_corpus = method(documents.alter_corpus)
+    drop_corpus = method(documents.drop_corpus)
+    add_documents = method(documents.add_documents)
+    remove_document = method(documents.remove_document)
+    erase_document = method(documents.erase_document)
+    attach_table = method(documents.attach_table)
+    detach_table = method(documents.detach_table)
+    resync = method(documents.resync)
+    grant_access = method(documents.grant_access)
+    revoke_access = method(documents.revoke_access)
+    distribute = method(documents.distribute)
+    corpora = method(documents.corpora)
+    corpus_status = method(documents.corpus_status)
+    wait_until_searchable = method(documents.wait_until_searchable)
 
     @property
     def _is_in_transaction(self) -> bool:

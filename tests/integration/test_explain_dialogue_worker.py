@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgclarify.client import Client
+from pgclarify.cli.client import CommandClient
 from tests.integration.by_hand import scalar
 from tests.integration.explaining import explained
 from tests.openai_server import PROSE, Server, by_rules
@@ -109,6 +109,6 @@ def test_verdicts_that_failed_are_told(asker: psycopg.Connection[Any], model: Se
     (note,) = (line.removeprefix("Note: ") for line in below(told, "checking") if line.startswith("Note"))
     assert re.match(r"(\d+) of \1 verdicts failed: ", note)
     # Which pgclarify doctor shows.
-    (run,) = Client(asker).runs(limit=1)
+    (run,) = CommandClient(asker).runs(limit=1)
     assert run.reason is not None
     assert run.reason.startswith(note.removesuffix("…"))

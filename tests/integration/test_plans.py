@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pgclarify.client import Client
+from pgclarify.cli.client import CommandClient
 from tests.integration.by_hand import Connection, Hire, scalar
 from tests.integration.test_retrieval import add_all
 
@@ -64,7 +64,7 @@ def assert_indexes_are_used(large: Connection) -> None:
         large.execute(
             "select pgclarify_private.search(1, '{postgres}', 'hybrid', 'word17 word1234', %s::halfvec, 20)", [VECTOR]
         )
-        Client(large).documents("insurance", has_failed=True)
+        CommandClient(large).documents("insurance", has_failed=True)
 
     for plan in (
         "Index Scan using passage_embedding_1_vector_idx",

@@ -10,8 +10,8 @@ from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
 from pgclarify.data.vocabulary import AT_ENDPOINT
 
 if TYPE_CHECKING:
+    from pgclarify.cli.state import Finding, Worker
     from pgclarify.client import CorpusStatus
-    from pgclarify.client.state import Finding, Worker
 
 # Names in a line, and lines of a kind.
 _SHOWN = 5
@@ -21,7 +21,7 @@ def check_workers(workers: Sequence[Worker], *, version: str, expected: tuple[st
     """Check the workers, with one line for each finding.
 
     Args:
-        workers: From `Client.workers`.
+        workers: From `CommandClient.workers`.
         version: Version of this package.
         expected: Provider, and model if one is named, in the settings of this environment; None if there is none.
     """
@@ -79,7 +79,7 @@ def check_findings(findings: Sequence[Finding]) -> list[Check]:
     """Make checks of what is wrong in the database, with a few lines for each kind.
 
     Args:
-        findings: From `Client.findings`.
+        findings: From `CommandClient.findings`.
     """
     checks: list[Check] = []
     for (level, kind), group in groupby(findings, lambda found: (found.level, found.kind)):

@@ -25,7 +25,7 @@ from pgclarify.errors import MissingReader, UnreadableFile
 
 if TYPE_CHECKING:
     from pgclarify.cli import connection
-    from pgclarify.client import Client
+    from pgclarify.cli.client import CommandClient
 
 
 def test_batches_are_bounded_and_complete() -> None:
@@ -92,7 +92,7 @@ def state(pending: int, *, error: str | None = None, failed: int = 0) -> CorpusS
 def test_a_load_shows_how_many_passages_are_indexed_and_why_they_wait() -> None:
     with progress_bar() as progress:
         client = Indexing(state(9), state(4, error="rate [limit]"))
-        assert wait_until_searchable(cast("Client", client), progress) == []
+        assert wait_until_searchable(cast("CommandClient", client), progress) == []
         (task,) = progress.tasks
     assert (task.completed, task.total) == (5, 9)
     assert task.description == r"Indexing passages (rate \[limit])"
@@ -102,7 +102,7 @@ def test_a_load_shows_how_many_passages_are_indexed_and_why_they_wait() -> None:
 def test_failed_documents_are_listed_only_if_there_are_any(failed: int) -> None:
     client = Indexing(state(0, failed=failed))
     with progress_bar() as progress:
-        found = wait_until_searchable(cast("Client", client), progress)
+        found = wait_until_searchable(cast("CommandClient", client), progress)
     assert found == [{"document_id": "a", "error": "why"}] * failed
     assert client.listed == failed
 

@@ -15,6 +15,7 @@ import pgclarify
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import ConfigurationError, PgclarifyError, ServerUnavailable
 
+CHECKOUT = Path(__file__).parents[3]
 METHODS = {name for name in vars(pgclarify.Client) if not name.startswith("_")} - {"close"}
 
 
@@ -60,6 +61,20 @@ def test_both_clients_do_the_same() -> None:
         assert inspect.signature(blocking).parameters == inspect.signature(awaiting).parameters
         assert inspect.getdoc(blocking) == inspect.getdoc(awaiting)
         assert inspect.iscoroutinefunction(awaiting) or inspect.isasyncgenfunction(awaiting)
+
+
+def test_the_methods_are_the_operations_and_what_waits_for_them() -> None:
+    """What else an application wants to know, it reads from views: `pgclarify.tables`."""
+    sql = (path.read_text() for path in CHECKOUT.glob("sql/**/*.sql"))
+    of_sql = {name for text in sql for name in re.findall(r"create or replace function pgclarify\.(\w+)", text)}
+    assert METHODS - of_sql == {
+        "add_documents",
+        "closest_passages",
+        "corpora",
+        "corpus_status",
+        "verdicts",
+        "wait_until_searchable",
+    }
 
 
 def test_a_method_tells_what_it_takes_and_returns() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from pgclarify.cli.doctor import service
 from pgclarify.cli.doctor.check import Check, Level
+from pgclarify.cli.state import Finding, Worker
 from pgclarify.client import CorpusStatus
-from pgclarify.client.state import Finding, Worker
 
 
 def worker(*, version: str = "1", model: str = "small") -> Worker:

@@ -1,4 +1,4 @@
-"""Scripts with which a corpus mirrors a folder of files. The docstrings are those of the client's methods."""
+"""Scripts with which a corpus mirrors a folder of files. The docstrings are those of the methods of CommandClient."""
 
 from __future__ import annotations
 

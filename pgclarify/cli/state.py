@@ -1,6 +1,6 @@
 """What an installation has and does: workers, the queue, documents, tables, runs, and what is wrong with them.
 
-Records, and the scripts that read them. The docstrings of the scripts are those of the client's methods.
+Records, and the scripts that read them. The docstrings of the scripts are those of the methods of CommandClient.
 """
 
 from __future__ import annotations
