@@ -71,7 +71,7 @@ def test_the_page_shows_what_is_printed() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "<html>", "[]", "{}", '{"data": 1}', models(1), models(), "[" * 60_000])
-def test_what_lists_no_models_is_no_model_server(serve: Callable[[str], dict[str, int]], text: str) -> None:
+def test_a_server_that_lists_no_models_is_no_model_server(serve: Callable[[str], dict[str, int]], text: str) -> None:
     assert find_model_servers(Settings(), serve(text)) == []
 
 
@@ -84,7 +84,7 @@ def test_what_lists_no_models_is_no_model_server(serve: Callable[[str], dict[str
         Settings(llm_provider=Provider.EXTRACTIVE),
     ],
 )
-def test_who_has_chosen_is_asked_nothing(
+def test_users_who_have_chosen_are_asked_nothing(
     serve: Callable[[str], dict[str, int]], requests: list[str], settings: Settings
 ) -> None:
     assert find_model_servers(settings, serve(models("m"))) == []
