@@ -13,7 +13,7 @@ from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import NotFound, NoWorker, RunTimeout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import psycopg
     from rich.console import RenderableType
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _NO_LOOPBACK = "PC005"
 # SQLSTATE of the warning that a budget ended a run.
 _BUDGET_SPENT = "PC007"
+# SQLSTATE of the notice that says what a call is waiting for.
+_PROGRESS = "PC019"
 # How many passages are shown if no answer was found.
 _MOST_CLOSEST = 3
 # How long a standby may take to follow the primary server.
@@ -54,9 +56,10 @@ def perform(
     import psycopg
 
     client = connection.client_of(database)
-    with _budgets_told(database), waiting(what):
+    with _budgets_told(database), waiting(what) as status, _progress_shown(database, status.update):
         try:
             with database.transaction():
+                client.show_progress()
                 found = getattr(client, operation)(timeout=timeout, **arguments)
                 asked = client.last_run()
             rows: list[Row] = [asdict(row) for row in (found if isinstance(found, list) else [found])]
@@ -117,19 +120,37 @@ def _budgets_told(database: connection.Database) -> Iterator[None]:
     from pgclarify.cli import rendering
 
     heard: list[tuple[str, str | None]] = []
+    # The notice's texts are only valid during this call.
+    with _listening(
+        database, _BUDGET_SPENT, lambda notice: heard.append((notice.message_primary or "", hints.hint_of(notice)))
+    ):
+        yield
+    for message, hint in heard:
+        terminal.notices().print(rendering.warning(message, hint))
 
-    def hear(notice: psycopg.errors.Diagnostic) -> None:
-        if notice.sqlstate == _BUDGET_SPENT:
-            # The notice's texts are only valid during this call.
-            heard.append((notice.message_primary or "", hints.hint_of(notice)))
 
-    database.add_notice_handler(hear)
+@contextmanager
+def _progress_shown(database: connection.Database, show: Callable[[str], None]) -> Iterator[None]:
+    """Show what the server says that a call is waiting for."""
+    with _listening(database, _PROGRESS, lambda notice: show(notice.message_primary or "")):
+        yield
+
+
+@contextmanager
+def _listening(
+    database: connection.Database, sqlstate: str, hear: Callable[[psycopg.errors.Diagnostic], None]
+) -> Iterator[None]:
+    """Call a function for each notice with a SQLSTATE, as soon as the server sends it."""
+
+    def select(notice: psycopg.errors.Diagnostic) -> None:
+        if notice.sqlstate == sqlstate:
+            hear(notice)
+
+    database.add_notice_handler(select)
     try:
         yield
     finally:
-        database.remove_notice_handler(hear)
-    for message, hint in heard:
-        terminal.notices().print(rendering.warning(message, hint))
+        database.remove_notice_handler(select)
 
 
 def get_run(database: connection.Database, run_id: int) -> Row:

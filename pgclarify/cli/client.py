@@ -19,6 +19,7 @@ class CommandClient(Client):
     documents = method(state.documents)
     attached_tables = method(state.attached_tables)
     runs = method(state.runs)
+    show_progress = method(state.show_progress)
     last_run = method(state.last_run)
     workers = method(state.workers)
     queue = method(state.queue)

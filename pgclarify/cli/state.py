@@ -241,6 +241,11 @@ def runs(session: Session, /, run_ids: Sequence[int] | None = None, *, limit: in
     return [record(Run, row, status=RunStatus(row["status"]), stop_code=read_stop_code(row)) for row in rows]
 
 
+def show_progress(session: Session, /) -> Script[None]:
+    """Let calls of this transaction report as notices, each second, what they are waiting for."""
+    yield Statement("client_show_progress")
+
+
 def last_run(session: Session, /) -> Script[int | None]:
     """Return the run of the last question of this transaction, which may have no rows; None if there is none.
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from pgclarify.cli import terminal
 from pgclarify.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.status import Status
 
 _PART = re.compile(
     r"(\d+(?:\.\d+)?)\s*(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ours?)?|d(?:ays?)?)\b", re.IGNORECASE
@@ -17,15 +21,15 @@ WHAT_IS_KEPT = "Cancelled; what was paid for is kept."
 
 
 @contextmanager
-def waiting(what: str, told: Callable[[], str] = lambda: WHAT_IS_KEPT) -> Iterator[None]:
-    """Show what is being waited for; if that is interrupted, say what happens to it.
+def waiting(what: str, told: Callable[[], str] = lambda: WHAT_IS_KEPT) -> Iterator[Status]:
+    """Show what is being waited for; if that is interrupted, say what happens to it. Yields the line that shows it.
 
     Args:
         what: What is happening, such as `Reading passages`.
         told: See `interruptible`.
     """
-    with interruptible(told), terminal.notices().status(what):
-        yield
+    with interruptible(told), terminal.notices().status(what) as status:
+        yield status
 
 
 @contextmanager

@@ -159,6 +159,10 @@ where %(run_ids)s::bigint[] is null or run.run_id = any(%(run_ids)s::bigint[])
 order by run.run_id desc
 limit %(most)s;
 
+-- name: client_show_progress
+-- Until this transaction ends, calls that wait report their progress as notices.
+select set_config('pgclarify.progress', 'on', true);
+
 -- name: client_get_asked_run
 -- The run of the last question of this transaction.
 select nullif(current_setting('pgclarify.asked_run', true), '')::bigint as run_id;

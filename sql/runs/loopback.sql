@@ -308,6 +308,26 @@ $$;
 comment on function pgclarify_private.loopback_unfinished(jsonb, bytea) is 'Those of the given runs that are not over.';
 grant execute on function pgclarify_private.loopback_unfinished(jsonb, bytea) to pgclarify_loopback;
 
+create or replace function pgclarify_private.loopback_progress(payload jsonb, signature bytea)
+returns jsonb
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform pgclarify_private.verify_loopback('loopback_progress', loopback_progress.payload, loopback_progress.signature);
+    return to_jsonb(
+        pgclarify_private.progress(
+            array(select value::bigint from jsonb_array_elements_text(loopback_progress.payload -> 'run_ids')),
+            array(select value::bigint from jsonb_array_elements_text(loopback_progress.payload -> 'unfinished'))
+        )
+    );
+end
+$$;
+
+comment on function pgclarify_private.loopback_progress(jsonb, bytea) is
+'The result of progress. payload: object with its parameters.';
+grant execute on function pgclarify_private.loopback_progress(jsonb, bytea) to pgclarify_loopback;
+
 create or replace function pgclarify_private.loopback_is_served(payload jsonb, signature bytea)
 returns jsonb
 language plpgsql stable security definer

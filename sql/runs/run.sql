@@ -57,7 +57,7 @@ comment on function pgclarify_private.detects(text, jsonb) is
 'Whether a run with these settings uses rules of ambiguity and a trained classifier, which may change while the corpus does '
 'not.';
 
-create or replace function pgclarify_private.is_on(parameter text)
+create or replace function pgclarify_private.is_on(parameter text, by_default boolean)
 returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -66,26 +66,26 @@ declare
     -- A setting that was local to a past transaction is empty.
     v_given constant text := nullif(btrim(current_setting(is_on.parameter, true)), '');
 begin
-    return coalesce(v_given::boolean, true);
+    return coalesce(v_given::boolean, is_on.by_default);
 exception
     when invalid_text_representation then
         raise exception 'parameter "%" has a wrong value', is_on.parameter
             using errcode = 'invalid_parameter_value',
                 column = is_on.parameter,
                 detail = format('It is "%s".', pgclarify_private.shown(v_given)),
-                hint = 'Set it to on or off, or reset it, which is on.';
+                hint = format('Set it to on or off, or reset it, which is %s.', case when is_on.by_default then 'on' else 'off' end);
 end
 $$;
 
-comment on function pgclarify_private.is_on(text) is
-'Whether a parameter of this session is on, which is the default; error 22023 for a wrong value.';
+comment on function pgclarify_private.is_on(text, boolean) is
+'Whether a parameter of this session is on; error 22023 for a wrong value. by_default: the result if it is not set.';
 
 create or replace function pgclarify_private.reuses_runs()
 returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.is_on('pgclarify.reuse_runs');
+    select pgclarify_private.is_on('pgclarify.reuse_runs', true);
 end;
 
 comment on function pgclarify_private.reuses_runs() is
@@ -96,7 +96,7 @@ returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.is_on('pgclarify.count_questions');
+    select pgclarify_private.is_on('pgclarify.count_questions', true);
 end;
 
 comment on function pgclarify_private.counts_questions() is

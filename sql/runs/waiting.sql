@@ -97,6 +97,44 @@ $$;
 comment on function pgclarify_private.is_out_of_sight(bigint[]) is
 'True if the snapshot of this transaction is too old to see the end of one of these runs, which are over.';
 
+create or replace function pgclarify_private.progress(run_ids bigint[], unfinished bigint[])
+returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case
+            when cardinality(progress.run_ids) > 1
+                then format(
+                    '%s of %s runs are over',
+                    cardinality(progress.run_ids) - cardinality(progress.unfinished), cardinality(progress.run_ids)
+                )
+            when run.status = 'queued' then format('run %s waits for a worker', run.run_id)
+            when judging.candidates > 0
+                then format('run %s: %s of %s passages are judged', run.run_id, judging.verdicts, judging.candidates)
+            when calling.calls > 0
+                then format('run %s: %s of %s model calls are answered', run.run_id, calling.replies, calling.calls)
+            else format('run %s is being executed', run.run_id)
+        end
+    from pgclarify_private.run
+    left join lateral (
+        select
+            (select count(*) from pgclarify_private.candidate where candidate.run_id = run.run_id) as candidates,
+            (select count(*) from pgclarify_private.verdict where verdict.run_id = run.run_id) as verdicts
+        where run.operation in ('clarify', 'consolidate')
+    ) as judging on true
+    cross join lateral (
+        select count(*) as calls, count(completion.finished_at) as replies
+        from pgclarify_private.completion
+        where completion.run_id = run.run_id
+    ) as calling
+    where run.run_id = progress.unfinished[1];
+end;
+
+comment on function pgclarify_private.progress(bigint[], bigint[]) is
+'What a call is waiting for, in words: null if there is nothing, or if the run was deleted. run_ids: the runs of the call. '
+'unfinished: those that are not over.';
+
 create or replace function pgclarify_private.await(run_ids bigint[], deadline timestamptz)
 returns bigint[]
 language plpgsql volatile security definer
@@ -109,6 +147,9 @@ declare
     v_is_remote constant boolean := pgclarify_private.has_frozen_snapshot();
     v_worker_seen_at timestamptz := clock_timestamp();
     v_worker_sought_at timestamptz := clock_timestamp();
+    v_shows_progress constant boolean := pgclarify_private.is_on('pgclarify.progress', false);
+    v_shown_at timestamptz := clock_timestamp();
+    v_progress text;
     v_unfinished bigint[] := await.run_ids;
     v_is_served boolean;
     v_pause double precision;
@@ -144,6 +185,24 @@ begin
                         hint = 'They continue when a worker is started with: pgclarify worker.';
             end if;
         end if;
+        if v_shows_progress and clock_timestamp() > v_shown_at + interval '1 second' then
+            v_shown_at := clock_timestamp();
+            if v_is_remote then
+                v_progress := pgclarify_private.loopback_call(
+                    'loopback_progress', jsonb_build_object('run_ids', await.run_ids, 'unfinished', v_unfinished)
+                ) #>> '{}';
+            else
+                v_progress := pgclarify_private.progress(await.run_ids, v_unfinished);
+            end if;
+            -- Null if the run was deleted meanwhile.
+            if v_progress is not null then
+                raise notice '%', v_progress
+                    || coalesce(
+                        format(', at most %s s are left', ceil(extract(epoch from await.deadline - clock_timestamp()))), ''
+                    )
+                    using errcode = 'PC019';
+            end if;
+        end if;
         -- The pause is a small part of the time since the start, so the caller is never much too late and does not poll too
         -- often. A poll through the loopback costs milliseconds, a local one some microseconds.
         v_pause := greatest(
@@ -161,7 +220,7 @@ $$;
 
 comment on function pgclarify_private.await(bigint[], timestamptz) is
 'Wait until the runs are over or the deadline has passed; returns those that are not over. Error PC001 if no worker has been '
-'alive for half a minute.';
+'alive for half a minute. With pgclarify.progress on, a notice (PC019) each second says what the call waits for.';
 
 create or replace function pgclarify_private.list_runs(run_ids bigint[])
 returns text

@@ -21,6 +21,7 @@ import pytest
 
 from pgclarify.cli import detecting
 from pgclarify.cli.main import main
+from tests.integration.holding_back import held_back
 from tests.openai_rules.questioning import reformulated, reformulation
 from tests.openai_server import Reply, Server
 from tests.workers import Service, as_role, scalar, until
@@ -256,14 +257,16 @@ class Terminal:
 
 
 @contextmanager
-def on_a_terminal(service: Service, *arguments: str) -> Iterator[tuple[Terminal, subprocess.Popen[bytes]]]:
+def on_a_terminal(
+    service: Service, *arguments: str, kind: str = "dumb"
+) -> Iterator[tuple[Terminal, subprocess.Popen[bytes]]]:
     screen, keyboard = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "pgclarify.cli", *arguments],
         env={
             **os.environ,
             "PGCLARIFY_DATABASE_URL": as_role(service.dsn, service.asker),
-            "TERM": "dumb",
+            "TERM": kind,
             "COLUMNS": "200",
         },
         stdin=keyboard,
@@ -289,6 +292,14 @@ def sleeps(process_id: int) -> bool:
     before = naps()
     time.sleep(0.1)
     return before is not None and naps() == before
+
+
+def test_ask_shows_on_a_terminal_how_many_passages_are_judged(service: Service, model: Server) -> None:
+    with on_a_terminal(service, "ask", "fuel for a car", "--top-k", "4", kind="xterm") as (terminal, process):
+        with held_back(model, after=3):
+            assert re.search(r"\b\d of 4\b", terminal.read_until("s are left"))
+        terminal.read_until("pgclarify explain")
+        assert process.wait(60) == 0
 
 
 class TestAskBackOnATerminal:

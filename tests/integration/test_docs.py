@@ -43,7 +43,7 @@ end $$;
 
 # Names that are not in the database: modules and functions of the Python package, session parameters, a dump.
 ELSEWHERE = {"algorithms", "client", "connect", "errors", "install", "protocols", "tables", "testing"}
-ELSEWHERE |= {"corpus", "count_questions", "reuse_runs", "sql"}
+ELSEWHERE |= {"corpus", "count_questions", "progress", "reuse_runs", "sql"}
 
 
 def test_functions_and_views_are_told_before_they_are_listed() -> None:

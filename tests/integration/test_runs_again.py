@@ -109,6 +109,13 @@ def test_count_questions_off_marks_runs_of_each_function(asker: Connection, mode
             asker.execute(statement.encode())
 
 
+def test_a_wrong_value_of_progress_is_refused(asker: Connection, model: Server) -> None:
+    asker.execute("set pgclarify.progress = perhaps")
+    with pytest.raises(psycopg.errors.InvalidParameterValue) as caught:
+        asker.execute("select from pgclarify.clarify('wrong value', top_k => 4)")
+    assert caught.value.diag.column_name == "pgclarify.progress"
+
+
 def test_equal_work_of_two_runs_is_paid_for_once(
     service: Service, asker: Connection, model: Server, make_role: Callable[..., str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
@@ -245,6 +246,31 @@ def test_after_the_timeout_the_run_goes_on(asker: Connection, model: Server, lev
     assert str(run_id) in (caught.value.diag.message_detail or "")
     assert asker.execute("select status from pgclarify.wait(array[%s::bigint])", [run_id]).fetchone() == ("succeeded",)
     assert asker.execute("select * from pgclarify.result(%s)", [run_id]).fetchall()
+
+
+@pytest.mark.parametrize("level", ["read committed", "repeatable read"])
+def test_a_waiting_call_tells_its_progress_if_that_is_switched_on(asker: Connection, model: Server, level: str) -> None:
+    told: list[tuple[str | None, str]] = []
+    asker.add_notice_handler(lambda notice: told.append((notice.sqlstate, notice.message_primary or "")))
+    late = CLARIFY.replace(")", ", timeout => '2.5s')").encode()
+    asker.execute(f"set default_transaction_isolation = '{level}'".encode())
+    for is_on in (False, True):
+        asker.execute(f"set pgclarify.progress = {'on' if is_on else 'off'}".encode())
+        question = f"progress {level} {is_on}"
+        # The question is relaxed, and two of four passages are judged.
+        with held_back(model, after=3), pytest.raises(psycopg.Error) as caught:
+            asker.execute(late, [question])
+        assert caught.value.sqlstate == "PC002"
+        run_id = scalar(asker, "select run_id from pgclarify.run where question = %s", question)
+        asker.execute("select * from pgclarify.wait(array[%s::bigint])", [run_id])
+
+        assert {sqlstate for sqlstate, _ in told} == ({"PC019"} if is_on else set())
+    assert re.search(rf"\b{run_id}\b.*\b\d of 4\b.*\b1 s\b", told[-1][1]), told
+    assert len(told) == 2
+
+
+def test_the_progress_of_a_deleted_run_is_nothing(superuser: Connection) -> None:
+    assert scalar(superuser, "select pgclarify_private.progress('{0}', '{0}')") is None
 
 
 def is_cancelled(
