@@ -15,7 +15,8 @@ from pydantic import AliasChoices, Field, SecretStr, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-_ENV_FILE = ".env"
+ENV_FILE = ".env"
+"""The file in the working directory with settings that the environment does not have."""
 # One sets how unexpected errors are shown; the projects of the dbt package read the other.
 _OTHER_VARIABLES = ("PGCLARIFY_DEBUG", "PGCLARIFY_DBT")
 
@@ -63,7 +64,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(
         env_prefix="PGCLARIFY_",
-        env_file=_ENV_FILE,
+        env_file=ENV_FILE,
         extra="ignore",
         populate_by_name=True,
         frozen=True,
@@ -257,7 +258,7 @@ def unknown_variables() -> Mapping[str, str | None]:
     names = {name.removeprefix(prefix): name for name in sorted(ours | aliased)}
     return {
         name: next((names[near] for near in get_close_matches(name.upper().removeprefix(prefix), names, n=1)), None)
-        for name in sorted({*os.environ, *dotenv_values(_ENV_FILE)})
+        for name in sorted({*os.environ, *dotenv_values(ENV_FILE)})
         if name.upper().startswith(prefix)
         and name.upper() not in ours
         and not name.upper().startswith(_OTHER_VARIABLES)

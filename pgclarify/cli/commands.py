@@ -15,6 +15,7 @@ COMMANDS = (
     DeferredCommand("install-extension", "extension:install_extension", "Let a server create the extension.", RUN),
     DeferredCommand("worker", "server:worker", "Serve jobs until interrupted; workers share one queue.", RUN),
     DeferredCommand("doctor", "doctor.command:doctor", "Show the installation, check it, and say how to fix it.", RUN),
+    DeferredCommand("use", "using:use", "Read passages with a language model: an address, or a .gguf file.", RUN),
     DeferredCommand("dsn", "server:dsn", 'Print the connection string: psql "$(pgclarify dsn)"', RUN),
     DeferredCommand("load", "loading:load", "Load documents; the same again changes nothing.", FILL),
     DeferredCommand("corpus", "documents:app", "See and change corpora, documents and rights.", FILL),

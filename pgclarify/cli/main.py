@@ -40,7 +40,7 @@ class _Commands(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """Print the usage, and the commands by group."""
-        lines = [f"{self.help}", "Usage: pgclarify COMMAND …   (--help after a command explains it, --version)"]
+        lines = ["Usage: pgclarify COMMAND …   asks PostgreSQL vague questions   (--help after a command, --version)"]
         group = ""
         for command in COMMANDS:
             if command.rich_help_panel != group:
@@ -57,7 +57,6 @@ _app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Ask PostgreSQL a vague question; get the readings that your documents answer.",
 )
 
 

@@ -29,7 +29,7 @@ EXEMPT = {
     "docker compose": "there are no containers here; test_compose.py looks through the file",
     "export POSTGRES_PASSWORD": "is for docker compose",
     "export OPENAI_": "these endpoints are not here, or cost money; a worker would be started for them",
-    "export PGCLARIFY_LLM_MODEL": "names a model file that is not here; test_model_file.py serves a small one",
+    "pgclarify use": "names a server and a file that are not here; test_using.py uses others",
     "pgclarify down": "stands where a worker is started anew for such an endpoint",
     "pgclarify up": "the house has its server and worker",
     "pgclarify dsn --role": "the house listens to nobody outside; test_listen_and_grant.py asks one that does",

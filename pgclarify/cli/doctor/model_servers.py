@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # The usual ports on loopback.
 _PORTS = {"Ollama": 11434, "llama.cpp": 8080, "LM Studio": 1234, "vLLM": 8000}
+SENT = "the questions, the passages that are read for them, and the titles of their documents"
+"""What a language model gets."""
 _SECONDS = 0.5
 _MOST_BYTES = 64 * 1024
 _MOST_MODELS = 5
@@ -48,12 +50,8 @@ class ModelServer:
         """How to use it, and what it then gets."""
         from pgclarify.cli.rendering import printable
 
-        variables = f"OPENAI_BASE_URL={self.base_url} PGCLARIFY_LLM_MODEL={shlex.quote(printable(self.models[0]))}"
-        return (
-            "Nothing is sent there unless you run: pgclarify down; "
-            f"{variables} pgclarify up --detach   Then it gets the questions, the passages that are read for them, and"
-            " the titles of their documents."
-        )
+        model = shlex.quote(printable(self.models[0]))
+        return f"Nothing is sent there unless you run: pgclarify use {self.base_url} {model}   Then it gets {SENT}."
 
 
 def find_model_servers(settings: Settings, ports: Mapping[str, int] = _PORTS) -> list[ModelServer]:

@@ -59,7 +59,7 @@ def test_a_server_is_named_with_its_models_and_the_command_that_uses_it(
     (server,) = find_model_servers(Settings(), ports)
     assert server.base_url == f"http://127.0.0.1:{ports['Ollama']}/v1"
     assert server.models == ("qwen2.5:7b", "it's", "nomic-embed-text"), "a model that only embeds comes last"
-    assert f"OPENAI_BASE_URL={server.base_url} PGCLARIFY_LLM_MODEL=qwen2.5:7b pgclarify up" in server.remedy
+    assert f"pgclarify use {server.base_url} qwen2.5:7b " in server.remedy
     assert requests == ["GET /v1/models HTTP/1.1"], "nothing else is sent"
 
 
@@ -93,5 +93,5 @@ def test_users_who_have_chosen_are_asked_nothing(
 
 def test_a_name_of_a_model_is_no_shell_code_and_no_control_character(serve: Callable[[str], dict[str, int]]) -> None:
     (server,) = find_model_servers(Settings(), serve(models("a; rm -rf ~ \x1b[2J")))
-    assert "PGCLARIFY_LLM_MODEL='a; rm -rf ~" in server.remedy
+    assert f"pgclarify use {server.base_url} 'a; rm -rf ~" in server.remedy
     assert "\x1b" not in server.finding + server.remedy

@@ -1,0 +1,108 @@
+"""The command use: what it writes into .env, what it says, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from pgclarify.cli.main import main
+from pgclarify.config import Settings
+
+
+class _Models(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps({"data": [{"id": "small"}]}).encode())
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
+        """Print nothing."""
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """A model server that lists one model, small."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Models) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
+
+
+@pytest.fixture
+def model_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model file, where the library that serves it is installed."""
+    monkeypatch.setattr("pgclarify.worker.model_file.find_spec", lambda _: True)
+    path = tmp_path / "it's small.gguf"
+    path.touch()
+    return path
+
+
+def use(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as caught:
+        main(("use", *arguments))
+    return int(caught.value.code or 0)
+
+
+def test_an_address_is_kept_and_the_command_says_what_is_sent_there(
+    address: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(".env").write_text("PGCLARIFY_LLM_CONCURRENCY=3\n")
+    assert use(address, "small") == 0
+    settings = Settings()
+    assert (settings.openai_base_url, settings.llm_model, settings.llm_concurrency) == (address, "small", 3)
+    printed = capsys.readouterr().err
+    assert f"{address} gets the questions, the passages" in printed
+    assert "key" not in printed
+    assert "pgclarify up --detach" in printed
+
+
+def test_a_file_replaces_the_address(model_file: Path, address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    use(address, "small")
+    assert use(model_file.name) == 0
+    assert Settings().model_file == model_file.resolve()
+    assert "nothing leaves this machine" in capsys.readouterr().err
+
+
+def test_the_command_names_the_key_that_it_will_send(
+    address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    assert use(address, "small") == 0
+    printed = capsys.readouterr().err
+    assert "OPENAI_API_KEY" in printed
+    assert "sk-secret" not in printed + Path(".env").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OPENAI_BASE_URL", "http://elsewhere/v1"),
+        ("PGCLARIFY_LLM_MODEL", "another"),
+        ("PGCLARIFY_LLM_PROVIDER", "extractive"),
+        ("OPENAI_API_KEY", "sk-1"),
+    ],
+)
+def test_a_choice_that_another_variable_would_override_is_refused(
+    model_file: Path, name: str, value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert use(model_file.name) == 1
+    assert f"unset {name}" in capsys.readouterr().err
+    assert not Path(".env").exists()
+
+
+def test_a_model_that_cannot_be_used_is_not_kept(model_file: Path) -> None:
+    assert use("missing.gguf") == 1
+    assert use("http://127.0.0.1:9/v1", "small") == 1
+    assert not Path(".env").exists()
+
+
+def test_an_address_needs_a_model_and_a_file_has_none(model_file: Path) -> None:
+    assert use("http://127.0.0.1:9/v1") == 2
+    assert use(model_file.name, "small") == 2
+    assert use("qwen2.5:7b") == 2
