@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pgclarify.config import Settings
 
 _POLL_SECONDS = 0.05
-# Most of this is for loading torch and the embedding model from a cold disk.
-_START_SECONDS = 120.0
+# Most of this is for loading a language model from a file on a slow disk.
+_START_SECONDS = 320.0
 # A worker that is stopping lets calls in flight end.
 _STOP_SECONDS = 30.0
 _LOG_LINES_SHOWN = 5

@@ -245,7 +245,8 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
     _warn_of_variables()
     files = processes.WorkerFiles.of(settings)
     console = terminal.notices()
-    with connection.connect(dsn) as database, console.status("Starting a worker"):
+    loads = "" if settings.model_file is None else f", which loads {settings.model_file}"
+    with connection.connect(dsn) as database, console.status(f"Starting a worker{loads}"):
         client = connection.client_of(database)
         before = _alive_workers(client) if not processes.is_running(files) else frozenset()
         is_new = processes.start(

@@ -1,4 +1,4 @@
-"""The process that serves a GGUF file: python -m pgclarify.worker.model_file_server FILE. It prints its address.
+"""The process that serves a GGUF file: python -m pgclarify.worker.model_file_server FILE PORT. It prints its address.
 
 It ends when its standard input ends, so it never outlives the worker.
 """
@@ -27,15 +27,15 @@ def main() -> None:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = sys.argv[1]
     parameters.hostnames = ["127.0.0.1"]
-    # A free one.
-    parameters.port = 0
+    parameters.port = int(sys.argv[2])
     parameters.api_keys = [os.environ[KEY_VARIABLE]]
     parameters.ui = False
     parameters.verbosity = 1
     parameters.n_parallel = SLOTS
     parameters.n_ctx = SLOTS * _TOKENS_A_SLOT
     parameters.cache_ram_mib = _CACHE_MEGABYTES
-    parameters.cpuparams.n_threads = os.cpu_count() or 1
+    # A container may have fewer cores than the machine.
+    parameters.cpuparams.n_threads = len(os.sched_getaffinity(0))
     server = xllamacpp.Server(parameters)
     sys.stdout.write(f"{server.listening_address}\n")
     sys.stdout.flush()
