@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from benchmarks import (
+from benchmarks import product
+from benchmarks.figures import show
+from benchmarks.scale import many_corpora, readers
+from benchmarks.speed import (
     capture,
     churn,
     clarify_latency,
@@ -15,12 +18,8 @@ from benchmarks import (
     imports,
     ingest,
     lexical,
-    many_corpora,
-    product,
-    readers,
     repeat,
 )
-from benchmarks.figures import show
 
 with product.made_up_corpus() as (dsn, corpus):
     figures = [

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from benchmarks.capacity import plan, tables
-from benchmarks.capacity.simulation import CallLine, Clock, Steps
+from benchmarks.scale.capacity import plan, tables
+from benchmarks.scale.capacity.simulation import CallLine, Clock, Steps
 from pgclarify.protocols import Urgency, urgent
 from pgclarify.providers import call_line
 from tests.pages import CHECKOUT

@@ -24,8 +24,8 @@ from pgclarify.protocols import Completer, CrossEncoder, Embedder, Entailment, L
 SAME_ANSWER_SIMILARITY = 0.4
 """Least cosine similarity of two answers with the same meaning, apart from their question.
 
-Chosen with all-MiniLM-L6-v2 for the best F1 among pairs whose words do not decide, on one half of the questions of
-benchmarks/entailment_quality.py; the other half is reported there.
+Chosen with all-MiniLM-L6-v2 for the best F1 among pairs whose words do not decide; docs/methods/reranking.md has the
+figures of other pairs.
 """
 
 _POLL_INTERVAL = PollInterval()
