@@ -66,3 +66,16 @@ def test_an_endpoint_that_never_completes_fails_the_run_with_a_reason(asker: Con
         asker.execute("select * from pgclarify.clarify('moved')")
     assert caught.value.sqlstate == "PC003"
     assert scalar(asker, "select status from pgclarify.run where question = 'moved'") == "failed"
+
+
+def test_questions_of_a_batch_that_fail_are_told_with_their_reason(asker: Connection, model: Server) -> None:
+    model.behavior = lambda _: Reply(status=307, headers={"Location": "/elsewhere"}, body="")
+    warnings: list[str] = []
+    asker.add_notice_handler(lambda notice: warnings.append(f"{notice.severity_nonlocalized}: {notice.message_hint}"))
+    rows = asker.execute("select run_id, status from pgclarify.clarify_many(array['moved', 'gone'])").fetchall()
+    assert [status for _, status in rows] == ["failed", "failed"]
+    codes = "select count(error_code) from pgclarify.run where run_id = any(%s)"
+    assert scalar(asker, codes, [run_id for run_id, _ in rows]) == 2
+    (warning,) = warnings
+    assert warning.startswith("WARNING: ")
+    assert "error_code" in warning, "its hint says where the reason is"

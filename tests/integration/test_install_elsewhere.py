@@ -18,7 +18,9 @@ import pytest
 from psycopg import sql
 
 from pgclarify import embedded
-from pgclarify.errors import ConfigurationError
+from pgclarify.cli import connection
+from pgclarify.cli.main import explain
+from pgclarify.errors import ConfigurationError, ServerUnavailable
 from pgclarify.install import installer
 from tests.conftest import hurry, trust_everybody
 from tests.integration.by_hand import scalar, state_of
@@ -144,6 +146,24 @@ def test_whoever_may_create_roles_may_install(make_tenant: Callable[[str], str],
     demand_password(root)
     assert ask(dsn) == NO_WORKER
     installer.uninstall(dsn)
+
+
+def test_a_wrong_password_and_a_missing_grant_have_a_hint(
+    make_tenant: Callable[[str], str], root: psycopg.Connection[Any]
+) -> None:
+    dsn = make_tenant("first")
+    installer.install(dsn, loopback_password=PASSWORD)
+    demand_password(root)
+    with pytest.raises(ServerUnavailable) as refused:
+        connection.connect(psycopg.conninfo.make_conninfo(dsn, user="pgclarify_loopback", password="stale"))  # noqa: S106
+    assert "The server is running" in str(refused.value.hint)
+    assert "password" in str(refused.value.hint)
+
+    root.execute("create role stranger login")
+    with closing(psycopg.connect(dsn, user="stranger")) as stranger, pytest.raises(psycopg.Error) as denied:
+        stranger.execute("select * from pgclarify.corpus")
+    _, _, hint = explain(denied.value)
+    assert "pgclarify corpus grant" in str(hint)
 
 
 def test_a_second_database_is_told_the_password(
