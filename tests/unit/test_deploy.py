@@ -20,7 +20,7 @@ from pgclarify.embedded import Address
 from pgclarify.worker import metrics as metrics_module
 from pgclarify.worker.metrics_server import WatchedWorker
 from tests.pages import CHECKOUT, anchors, blocks, tables
-from tests.unit.compose import SERVICES
+from tests.unit.compose import SERVICES, dockerfile
 from tests.unit.test_docs import VARIABLES
 
 ALERTS = CHECKOUT / "deploy" / "prometheus-alerts.yml"
@@ -216,9 +216,10 @@ def test_the_commands_at_the_head_make_every_key_and_start_the_job_first() -> No
 
 
 def test_nothing_runs_as_root_or_can_become_it() -> None:
+    of_image = next(int(line.value) for line in dockerfile() if line.name == "USER")
     for pod in pods():
         assert pod["securityContext"]["runAsNonRoot"] is True
-        assert pod["securityContext"]["runAsUser"] > 0
+        assert pod["securityContext"]["runAsUser"] == of_image > 0
         assert pod["automountServiceAccountToken"] is False
         (container,) = pod["containers"]
         assert container["securityContext"] == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
