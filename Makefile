@@ -12,7 +12,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 # Without compiled files, every process compiles its imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test acceptance unit lint style types imports sql docs reference snapshots baseline system train-reader bench dbt dbt-example extension install-extension wheels release install clean help
+.PHONY: demo check test test-upgraded acceptance unit lint style types imports sql docs reference snapshots baseline system train-reader bench dbt dbt-example extension install-extension wheels release install clean help
 demo: $(VENV)/.demo ## Install pgclarify, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
@@ -25,6 +25,9 @@ test: ## Lint, build the pages, and run all tests of our own code
 	$(PYTEST) 3 tests/integration tests/migration tests/quality tests/snapshots tests/unit
 	$(PYTEST) 2 --server=16 $(CORE)
 	$(PYTEST) 2 --server=managed $(CORE) $(WITH_DBLINK)
+
+test-upgraded: install ## Run the tests of a database on one that was installed by the oldest release, and upgraded
+	$(PYTEST) 3 --server=upgraded tests/integration tests/migration tests/snapshots
 
 acceptance: system dbt install ## Test from outside: command line, browser, wheel, clients (JDBC, PgBouncer, ...), dbt
 	$(PYTEST) 2 tests/clients tests/dbt tests/acceptance

@@ -23,6 +23,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from pgclarify.install.installer import install
 from tests import rolled_back, servers
+from tests.migration import releases
 from tests.servers import cluster, copy_database, drop_database, in_database
 
 TEMPLATE = "pgclarify_template"
@@ -44,10 +45,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-snapshots", action="store_true", help="write snapshots instead of comparing")
     parser.addoption(
         "--server",
-        choices=("18", "16", "managed", "cluster"),
+        choices=("18", "16", "managed", "upgraded", "cluster"),
         default="18",
-        help="PostgreSQL 18 (default); 16, without dblink; 18 with an installing role that is not superuser; or the"
-        " Citus cluster of PGCLARIFY_TEST_CLUSTER_URL, in one process, with every corpus distributed",
+        help="PostgreSQL 18 (default); 16, without dblink; 18 with an installing role that is not superuser; 18 with"
+        " the schema of the oldest release, restored from its dump and upgraded; or the Citus cluster of"
+        " PGCLARIFY_TEST_CLUSTER_URL, in one process, with every corpus distributed",
     )
 
 
@@ -185,6 +187,13 @@ def template(server: str, admin: psycopg.Connection[Any], shared_dir: Path, kind
             admin.execute(sql.SQL("create database {}").format(sql.Identifier(unfinished)))
             new = in_database(server, unfinished)
             install(servers.hand_to_tenant(new) if kind_of_server == "managed" else new)
+            if kind_of_server == "upgraded":
+                # The roles are there now, which a dump does not make.
+                dumped = releases.oldest_unused(new)
+                admin.execute(sql.SQL("drop database {}").format(sql.Identifier(unfinished)))
+                admin.execute(sql.SQL("create database {}").format(sql.Identifier(unfinished)))
+                releases.restore(dumped, new)
+                install(new)
             with closing(psycopg.connect(new, autocommit=True)) as connection:
                 # VACUUM FULL makes each copy a third faster, because the install leaves free space in the catalog.
                 connection.execute("vacuum full")

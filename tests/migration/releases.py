@@ -1,4 +1,7 @@
-"""Dumps of databases, one of each release, in tests/data/releases. `python -m tests.migration.releases` adds one."""
+"""Dumps of databases in tests/data/releases: of each release one that was used, and one that was only installed.
+
+`python -m tests.migration.releases` adds both.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import psycopg
+from packaging.version import Version
 
 from pgclarify import __version__, embedded
 from pgclarify.install import installer
@@ -58,14 +62,21 @@ def restore(statements: bytes, dsn: str) -> None:
     subprocess.run(command, input=statements, stdout=subprocess.DEVNULL, check=True, timeout=120)
 
 
+def oldest_unused(dsn: str) -> bytes:
+    """Return the dump of the oldest release that was only installed; that of a new database if there is no release."""
+    kept = min(FOLDER.glob("*.unused.gz"), key=lambda path: Version(path.name.removesuffix(".unused.gz")), default=None)
+    return dump(dsn) if kept is None else gzip.decompress(kept.read_bytes())
+
+
 def main() -> None:
-    """Write the dump of this version."""
+    """Write the dumps of this version."""
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="pgclarify-release-") as folder:
         data = Path(folder) / "data"
         dsn = embedded.start(data)
         try:
             installer.install(dsn)
+            (FOLDER / f"{__version__}.unused.gz").write_bytes(gzip.compress(dump(dsn), mtime=0))
             fill(dsn, Path(folder))
             (FOLDER / f"{__version__}.sql.gz").write_bytes(gzip.compress(dump(dsn), mtime=0))
         finally:
