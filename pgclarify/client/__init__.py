@@ -10,6 +10,7 @@ from pgclarify.client.records import (
     Ambiguity,
     Answer,
     Citation,
+    CitedPassage,
     CorpusStatus,
     Estimate,
     Interpretation,
@@ -24,6 +25,7 @@ from pgclarify.client.records import (
     Step,
     Verdict,
 )
+from pgclarify.client.results import Results
 from pgclarify.data.vocabulary import Document
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "Answer",
     "AsyncClient",
     "Citation",
+    "CitedPassage",
     "Client",
     "CorpusStatus",
     "Document",
@@ -41,6 +44,7 @@ __all__ = [
     "Neighbor",
     "ProposedQuestion",
     "ReformulatedQuestion",
+    "Results",
     "RewrittenQuestion",
     "RunOutcome",
     "SearchResult",

@@ -123,6 +123,7 @@ class AsyncClient(Session):
     verdicts = _iteration(watching.verdicts)
     explain = _call(operations.explain)
     closest_passages = _call(operations.closest_passages)
+    cited_passages = _call(operations.cited_passages)
     create_corpus = _call(documents.create_corpus)
     alter_corpus = _call(documents.alter_corpus)
     drop_corpus = _call(documents.drop_corpus)

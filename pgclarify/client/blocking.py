@@ -21,6 +21,7 @@ from pgclarify.client.opening import (
     statement_of,
 )
 from pgclarify.client.refusals import REFUSALS
+from pgclarify.client.results import Results
 from pgclarify.client.scripts import Call, Pause, Rows, Script, Session, Statement, Stream, described
 from pgclarify.database.errors import translated
 
@@ -39,6 +40,8 @@ def method(script: Callable[Concatenate[Session, P], Script[T]]) -> Callable[Con
                     step = steps.send(client._take(step))
             except StopIteration as end:
                 returned: T = end.value
+                if isinstance(returned, Results):
+                    returned._cited_passages = client.cited_passages
                 return returned
 
     return described(call, script)
@@ -128,6 +131,7 @@ class Client(Session):
     verdicts = iterating_method(watching.verdicts)
     explain = method(operations.explain)
     closest_passages = method(operations.closest_passages)
+    cited_passages = method(operations.cited_passages)
     create_corpus = method(documents.create_corpus)
     alter_corpus = method(documents.alter_corpus)
     drop_corpus = method(documents.drop_corpus)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pgclarify.client.indexing_watch import IndexingWatch
 from pgclarify.client.records import CorpusStatus, record
+from pgclarify.client.results import Results
 from pgclarify.client.scripts import Call, Script, Session, Statement, interval, only_value, pace, to_json
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError, NotFound, NotReady, NoWorker, PermissionDenied
@@ -263,10 +264,10 @@ def distribute(session: Session, /, corpus: str, **options: object) -> Script[di
     return dict(only_value((yield Call("distribute", {"corpus": corpus, "options": to_json(options, "an option")}))))
 
 
-def corpora(session: Session, /) -> Script[list[CorpusStatus]]:
+def corpora(session: Session, /) -> Script[Results[CorpusStatus]]:
     """List the corpora that you may search, by name, with their state."""
     rows = yield Statement("client_list_corpora")
-    return [record(CorpusStatus, row) for row in rows]
+    return Results(CorpusStatus, (record(CorpusStatus, row) for row in rows))
 
 
 def corpus_status(session: Session, /, corpus: str | None = None) -> Script[CorpusStatus]:

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from pgclarify.client.records import (
     Ambiguity,
     Answer,
+    CitedPassage,
     Estimate,
     Interpretation,
     Investigation,
@@ -30,25 +31,26 @@ from pgclarify.client.records import (
     read_stop_code,
     record,
 )
+from pgclarify.client.results import Results
 from pgclarify.client.scripts import Call, Script, Session, Statement, interval, listed, only_value, timed, to_json
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import InputError
 
-_READINGS: Final = ("clarification", read_interpretation)
-_REWRITTEN: Final = ("rewritten_question", partial(record, RewrittenQuestion))
-# For each operation: the type of its rows in SQL, and what makes a record of a row.
-_ROWS: Final[Mapping[str, tuple[str, Callable[[Row], Any]]]] = {
+_READINGS: Final = ("clarification", Interpretation, read_interpretation)
+_REWRITTEN: Final = ("rewritten_question", RewrittenQuestion, partial(record, RewrittenQuestion))
+# For each operation: the type of its rows in SQL, the class of its records, and what makes a record of a row.
+_ROWS: Final[Mapping[str, tuple[str, type[Any], Callable[[Row], Any]]]] = {
     "clarify": _READINGS,
     "consolidate": _READINGS,
-    "search": ("search_result", partial(record, SearchResult)),
-    "investigate": ("investigation", read_investigation),
-    "detect_ambiguity": ("ambiguity", read_ambiguity),
+    "search": ("search_result", SearchResult, partial(record, SearchResult)),
+    "investigate": ("investigation", Investigation, read_investigation),
+    "detect_ambiguity": ("ambiguity", Ambiguity, read_ambiguity),
     "rewrite": _REWRITTEN,
     # Its run rewrites the question; the method reply returns the turn of the conversation.
     "reply": _REWRITTEN,
-    "clarifying_questions": ("proposed_question", read_proposed_question),
-    "list_answers": ("answer", read_listed_answer),
-    "estimate": ("estimation", read_estimate),
+    "clarifying_questions": ("proposed_question", ProposedQuestion, read_proposed_question),
+    "list_answers": ("answer", ListedAnswer, read_listed_answer),
+    "estimate": ("estimation", Estimate, read_estimate),
 }
 # These continue a run, or count readings only of a corpus that is named.
 _WITHOUT_CORPUS: Final = frozenset({"consolidate", "reply", "detect_ambiguity", "rewrite"})
@@ -58,13 +60,13 @@ _PLACES: Final = ("ordinal", "rank")
 
 def _ask(
     session: Session, operation: str, arguments: Mapping[str, object], options: Mapping[str, object]
-) -> Script[list[Any]]:
+) -> Script[Results[Any]]:
     """Call the SQL function of an operation, which waits, and read its rows. No corpus means the client's."""
     if "corpus" in arguments:
         arguments = {**arguments, "corpus": arguments["corpus"] or session.corpus}
     rows = yield Call(operation, {**arguments, "options": to_json(options, "an option")})
-    _, read = _ROWS[operation]
-    return [read(row) for row in rows]
+    _, kind, read = _ROWS[operation]
+    return Results(kind, (read(row) for row in rows))
 
 
 def clarify(
@@ -76,7 +78,7 @@ def clarify(
     top_k: int = 20,
     timeout: float | None = 60.0,
     **options: object,
-) -> Script[list[Interpretation]]:
+) -> Script[Results[Interpretation]]:
     """Ask a vague question, and wait for the readings that the corpus answers.
 
     A partial run is also logged as a warning of logger "pgclarify.client", since an empty list would not show it. So is
@@ -110,7 +112,7 @@ def clarify_many(
     top_k: int = 20,
     timeout: float | None = None,
     **options: object,
-) -> Script[list[Answer]]:
+) -> Script[Results[Answer]]:
     """Ask many questions at once, and wait for all. Equal questions are asked once.
 
     If the run of one question fails, the others are still answered.
@@ -149,10 +151,13 @@ def clarify_many(
     found: dict[int, list[Row]] = {}
     for row in rows:
         found.setdefault(row["question_ordinal"], []).append(row)
-    return [
-        _answer(question, key, found.get(ordinal, []))
-        for ordinal, (question, key) in enumerate(zip(asked, chosen, strict=True), start=1)
-    ]
+    return Results(
+        Answer,
+        (
+            _answer(question, key, found.get(ordinal, []))
+            for ordinal, (question, key) in enumerate(zip(asked, chosen, strict=True), start=1)
+        ),
+    )
 
 
 def _answer(question: str, key: str | None, rows: Sequence[Row]) -> Answer:
@@ -169,7 +174,7 @@ def _answer(question: str, key: str | None, rows: Sequence[Row]) -> Answer:
 
 def consolidate(
     session: Session, /, run_id: int, *, timeout: float | None = 60.0, **options: object
-) -> Script[list[Interpretation]]:
+) -> Script[Results[Interpretation]]:
     """Group a run's verdicts again, in a new run. No model is called.
 
     Args:
@@ -193,7 +198,7 @@ def search(
     method: Literal["hybrid", "dense", "lexical", "adaptive"] = "hybrid",
     timeout: float | None = 60.0,
     **options: object,
-) -> Script[list[SearchResult]]:
+) -> Script[Results[SearchResult]]:
     """Find the passages that match a question best, without judging them.
 
     Args:
@@ -213,7 +218,7 @@ def search(
 
 def neighbors(
     session: Session, /, document_id: str, passage_id: int, *, corpus: str | None = None, k: int = 10
-) -> Script[list[Neighbor]]:
+) -> Script[Results[Neighbor]]:
     """Return the passages that are nearest to a passage in the corpus's graph. No model is called.
 
     Args:
@@ -229,10 +234,10 @@ def neighbors(
         "neighbors",
         {"corpus": corpus or session.corpus, "document_id": document_id, "passage_id": passage_id, "k": k},
     )
-    return [record(Neighbor, row) for row in rows]
+    return Results(Neighbor, (record(Neighbor, row) for row in rows))
 
 
-def closest_passages(session: Session, /, run_id: int, *, top_k: int = 3) -> Script[list[SearchResult]]:
+def closest_passages(session: Session, /, run_id: int, *, top_k: int = 3) -> Script[Results[SearchResult]]:
     """Return the best passages of a run's search, as places to look if it found no answer. No model is called.
 
     Args:
@@ -243,7 +248,20 @@ def closest_passages(session: Session, /, run_id: int, *, top_k: int = 3) -> Scr
         Passages that you may read, best first.
     """
     rows = yield Statement("client_closest_passages", {"run_id": run_id, "top_k": top_k})
-    return [record(SearchResult, row) for row in rows]
+    return Results(SearchResult, (record(SearchResult, row) for row in rows))
+
+
+def cited_passages(session: Session, /, run_id: int) -> Script[Results[CitedPassage]]:
+    """Return the passages that a run cites, each once. No model is called.
+
+    Args:
+        run_id: Any run that you may see.
+
+    Returns:
+        Passages that you may read and that still exist, by document.
+    """
+    rows = yield Statement("client_cited_passages", {"run_id": run_id})
+    return Results(CitedPassage, (record(CitedPassage, row) for row in rows))
 
 
 def investigate(
@@ -271,7 +289,7 @@ def investigate(
 
 def list_answers(
     session: Session, /, question: str, *, corpus: str | None = None, timeout: float | None = 300.0, **options: object
-) -> Script[list[ListedAnswer]]:
+) -> Script[Results[ListedAnswer]]:
     """Ask for all answers of a question that has several, each with its evidence. Needs a language model.
 
         for found in client.list_answers("Who plays in it?", corpus="films"):
@@ -366,7 +384,7 @@ def clarifying_questions(
     corpus: str | None = None,
     timeout: float | None = 300.0,
     **options: object,
-) -> Script[list[ProposedQuestion]]:
+) -> Script[Results[ProposedQuestion]]:
     """Propose clarifying questions for a vague question that the corpus can answer. Needs a language model.
 
         proposed = client.clarifying_questions("rental cars", corpus="insurance", form="select")
@@ -397,7 +415,7 @@ def clarifying_questions(
             "options": to_json(timed(options, timeout), "an option"),
         },
     )
-    return [read_proposed_question(row) for row in rows]
+    return Results(ProposedQuestion, (read_proposed_question(row) for row in rows))
 
 
 def reply(
@@ -530,7 +548,7 @@ def _corpus(session: Session, operation: str, corpus: str | None) -> str | None:
     return corpus if corpus is not None or operation in _WITHOUT_CORPUS else session.corpus
 
 
-def wait(session: Session, /, run_ids: Sequence[int], *, timeout: float | None = 60.0) -> Script[list[RunOutcome]]:
+def wait(session: Session, /, run_ids: Sequence[int], *, timeout: float | None = 60.0) -> Script[Results[RunOutcome]]:
     """Wait until runs are over or the time is up, and return the state of each.
 
     If the call is interrupted, the runs continue.
@@ -543,10 +561,10 @@ def wait(session: Session, /, run_ids: Sequence[int], *, timeout: float | None =
         One outcome for each run, in order; `is_over` is False if the run continues.
     """
     rows = yield Call("wait", {"run_ids": list(run_ids), "timeout": interval(timeout)})
-    return [read_outcome(row) for row in rows]
+    return Results(RunOutcome, (read_outcome(row) for row in rows))
 
 
-def result(session: Session, /, run_id: int) -> Script[list[Any]]:
+def result(session: Session, /, run_id: int) -> Script[Results[Any]]:
     """Read the rows of a run, whatever its operation.
 
     Args:
@@ -562,11 +580,11 @@ def result(session: Session, /, run_id: int) -> Script[list[Any]]:
     """
     rows = yield Statement("client_get_operation", {"run_id": run_id})
     # Without a row, the next statement raises the error.
-    row_type, read = _ROWS[rows[0]["operation"]] if rows else _READINGS
+    row_type, kind, read = _ROWS[rows[0]["operation"]] if rows else _READINGS
     (found,) = yield Statement("client_result", {"run_id": run_id, "row_type": row_type})
     # A run without rows has null.
     ordered = sorted(found["found"] or (), key=lambda row: next((row[place] for place in _PLACES if place in row), 0))
-    return [read(row) for row in ordered]
+    return Results(kind, (read(row) for row in ordered))
 
 
 def cancel(session: Session, /, run_ids: Sequence[int]) -> Script[int]:
@@ -583,7 +601,7 @@ def cancel(session: Session, /, run_ids: Sequence[int]) -> Script[int]:
 
 def explain(
     session: Session, /, run_id: int, *, detail: Literal["passages", "batches", "stages"] = "passages"
-) -> Script[list[str]]:
+) -> Script[Results[str]]:
     """Explain what a run did: where time and calls were spent, how each passage was found, why the run stopped.
 
         for line in client.explain(17):
@@ -597,4 +615,4 @@ def explain(
         Lines for a fixed-width font. Texts of corpora, models and users are sanitized in them.
     """
     rows = yield Call("explain", {"run_id": run_id, "options": to_json({"detail": detail}, "an option")})
-    return [only_value([row]) for row in rows]
+    return Results(str, (only_value([row]) for row in rows))

@@ -51,6 +51,23 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class CitedPassage:
+    """A passage that a run cites, as it is now.
+
+    Attributes:
+        document_id: The document, by your own id.
+        passage_id: The passage.
+        content: Its text.
+        start_char: Its offset in the document, from 0.
+    """
+
+    document_id: str
+    passage_id: int
+    content: str
+    start_char: int
+
+
+@dataclass(frozen=True, slots=True)
 class Interpretation:
     """A reading of the question that the corpus answers.
 

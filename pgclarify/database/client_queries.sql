@@ -34,6 +34,24 @@ inner join pgclarify.document on listed.corpus_id = document.corpus_id and liste
 order by listed.rank
 limit %(top_k)s;
 
+-- name: client_cited_passages
+-- The passages that a run cites and that the caller may read; no model is called.
+with cited as materialized (
+    select distinct citation.corpus_id, citation.document_id, citation.passage_id
+    from pgclarify.citation
+    where citation.run_id = %(run_id)s
+)
+
+select passage.document_id, passage.passage_id, passage.content, passage.start_char
+from pgclarify_private.caller as caller
+cross join lateral pgclarify_private.readable_passages(
+    caller,
+    (select max(cited.corpus_id) from cited),
+    array(select cited.document_id from cited order by cited.document_id, cited.passage_id),
+    array(select cited.passage_id from cited order by cited.document_id, cited.passage_id)
+) as passage
+order by passage.document_id, passage.passage_id;
+
 -- name: client_watch_run
 -- The state of a run, with the verdicts that were not returned yet: at least one row if the caller may see the run.
 select

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pgclarify.data.runs import Stage
+from pgclarify.language.excerpts import Excerpt
 from pgclarify.reports.charts import WIDTH
-from pgclarify.reports.evidence import Excerpt, marked, marked_proof
+from pgclarify.reports.evidence import marked, marked_proof
 from pgclarify.reports.formats import shortened
 from pgclarify.reports.map import HEIGHT, draw
 from pgclarify.reports.marks import Mark, mark

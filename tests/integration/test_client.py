@@ -95,6 +95,23 @@ def test_readings_with_their_evidence(client: Client, asker: Connection) -> None
     assert client.result(readings[0].run_id) == readings
 
 
+def test_the_passages_that_a_run_cites_have_its_quotes(service: Service, model: Server) -> None:
+    with pgclarify.connect(as_role(service.dsn, service.asker), corpus=CORPUS) as client:
+        readings = client.clarify("what does a rental cost", top_k=len(DOCUMENTS))
+        passages = {(one.document_id, one.passage_id): one for one in client.cited_passages(readings[0].run_id)}
+        shown = readings._repr_html_()
+
+    citations = [citation for reading in readings for citation in reading.citations]
+    assert {(citation.document_id, citation.passage_id) for citation in citations} == set(passages)
+    for citation in citations:
+        passage = passages[citation.document_id, citation.passage_id]
+        start = citation.start_char - passage.start_char
+        assert passage.content[start:].startswith(citation.quote)
+    assert shown.count("<mark>") == len(citations)
+    # After the connection is closed, quotes stand alone.
+    assert readings._repr_html_().count("<mark>") == len(citations)
+
+
 def test_many_questions_are_kept_apart(client: Client, model: Server) -> None:
     def behavior(chat: Chat) -> Reply:
         if "Question: client refused" in chat.outside:

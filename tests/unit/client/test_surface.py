@@ -69,6 +69,7 @@ def test_the_methods_are_the_operations_and_what_waits_for_them() -> None:
     of_sql = {name for text in sql for name in re.findall(r"create or replace function pgclarify\.(\w+)", text)}
     assert METHODS - of_sql == {
         "add_documents",
+        "cited_passages",
         "closest_passages",
         "corpora",
         "corpus_status",
@@ -80,7 +81,7 @@ def test_the_methods_are_the_operations_and_what_waits_for_them() -> None:
 def test_a_method_tells_what_it_takes_and_returns() -> None:
     told = inspect.signature(pgclarify.Client.clarify)
     assert list(told.parameters)[1:] == ["question", "corpus", "top_k", "timeout", "options"]
-    assert told.return_annotation == "list[Interpretation]"
+    assert told.return_annotation == "Results[Interpretation]"
     assert inspect.signature(pgclarify.Client.verdicts).return_annotation == "Iterator[Verdict]"
     assert inspect.signature(pgclarify.AsyncClient.verdicts).return_annotation == "AsyncIterator[Verdict]"
 

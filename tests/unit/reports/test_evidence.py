@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.reports.evidence import Excerpt, flowing, marked, marked_proof
+from pgclarify.language.excerpts import Excerpt, flowing
+from pgclarify.reports.evidence import marked, marked_proof
 from tests.unit.reports.reported import QUOTE, passage, proof
 
 PASSAGE = passage(1)
