@@ -9,6 +9,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
+from pgclarify.language.measures import UNIT, read_unit, write_spoken
 from pgclarify.language.numbers import CARDINALS, MONTHS, SCALES, TENS, find_quantities, write_numbers
 from pgclarify.language.stems import singular
 
@@ -49,7 +50,7 @@ _AMOUNT: Final = re.compile(
       | (?P<digits> \d{{1,3}}(?:[,\s]\d{{3}})+(?!\d)(?:\.\d+)? | \d+(?:\.\d+)* ) )
     (?: \s* (?P<scale>{_SCALE}) \b )?
     (?: [\s-]* (?P<unit> (?:percent|per\scent|dollars?|euros?|pounds?|yen|cents?|usd|eur|gbp|jpy)\b
-      | % | {_CURRENCY}(?!\s?\d) | (?:°\s?|degrees?\s)(?P<degrees>[cf])(?:elsius|ahrenheit)?\b
+      | {UNIT}(?!\w) | % | {_CURRENCY}(?!\s?\d) | (?:°\s?|degrees?\s)(?P<degrees>[cf])(?:elsius|ahrenheit)?\b
       | (?P<half>[ap])\.?m\b ) )?
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -94,7 +95,7 @@ class _Amount:
 
     Attributes:
         value: In one notation: "1000", "-20" below zero, "9:00" for a time of day, "2024/5/12" for a date in digits.
-        unit: A word of EXCLUSIVE_UNITS, "cent", "am" or "pm"; empty if the number has none.
+        unit: A word of EXCLUSIVE_UNITS, "cent", "am", "pm" or the name of a measure; empty if the number has none.
         scale: "million"; empty if the number has none.
     """
 
@@ -112,17 +113,20 @@ class _Amount:
 
 
 def has_amounts(answer: str, texts: Iterable[str]) -> bool:
-    """Tell whether texts have all numbers that an answer has in digits, each as a whole and with the same sign.
+    """Tell whether texts have the numbers of an answer in digits, and its measures, each as a whole with its sign.
 
-    1.5 is not 5.1, 12/05/2024 is not 05/12/2024, and -20 is not 20. A currency, percent, a scale of temperature,
-    "million" and the like, am and pm have to be the same if both numbers have one. Texts may have a number in words.
+    1.5 is not 5.1, 12/05/2024 is not 05/12/2024, and -20 is not 20. A currency, percent, a scale of temperature, a
+    measure, "million" and the like, am and pm have to be the same if both numbers have one. 14 days are two weeks, and
+    9 km are not 9 miles. Texts may have a number in words.
     The sign is not compared where a hyphen may be no minus, or where a number is said to be a loss.
 
     Args:
         answer: "$40".
         texts: "The fee is 40 dollars."
     """
-    wanted = [[*_readings(match, _signs(match, is_answer=True))] for match in _found(answer)]
+    answer = write_spoken(answer)
+    measured = (match for match in _found_in_words(answer) if match["unit"])
+    wanted = [[*_readings(match, _signs(match, is_answer=True))] for match in (*_found(answer), *measured)]
     if not wanted:
         return True
     there = [amount for text in texts for amount in _amounts(text)]
@@ -146,6 +150,7 @@ def split_negatives(text: str) -> tuple[frozenset[str], str]:
 def _amounts(text: str) -> tuple[_Amount, ...]:
     """List all readings of the numbers of a text, in digits and in words, and the parts of its dates."""
     amounts: list[_Amount] = []
+    text = write_spoken(text)
     for match in _found(text):
         amounts += _readings(match, _signs(match))
         amounts += map(_Amount, _parts(match))
@@ -200,6 +205,9 @@ def _readings(match: re.Match[str], signs: tuple[str, ...]) -> Iterator[_Amount]
         yield _Amount(sign + _plain(number), unit, scale)
         if scale:
             yield _Amount(sign + _plain(number, SCALES[scale]), unit)
+        measure = read_unit(match["unit"]) if match["unit"] else None
+        if measure is not None:
+            yield _Amount(sign + _plain(number, measure[2]), measure[1], scale)
         if unit == "cent":
             for currency in ("dollar", "euro"):
                 yield _Amount(sign + _plain(number, Decimal("0.01")), currency, scale)
@@ -238,7 +246,8 @@ def _unit(match: re.Match[str]) -> str:
         return "celsius" if match["degrees"] in "cC" else "fahrenheit"
     if match["half"]:
         return f"{unit[0]}m"
-    return _SIGNS.get(" ".join(unit.split()), singular(unit))
+    measure = read_unit(unit)
+    return measure[0] if measure else _SIGNS.get(" ".join(unit.split()), singular(unit))
 
 
 def _plain(number: str, scale: int | Decimal = 1) -> str:

@@ -12,6 +12,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.language.amounts import has_amounts
 from pgclarify.language.languages import is_foreign
+from pgclarify.language.measures import write_measures, write_spoken
 from pgclarify.language.numbers import write_numbers
 from pgclarify.language.quotes import find_quote
 from pgclarify.language.rivals import names_rival, says_opposite
@@ -61,7 +62,8 @@ def check_quote(
 ) -> Quoted | Refusal:
     """Check that a passage gives the answer of a reading, with the quote as proof.
 
-    Words are only compared if the passage is in English. Otherwise it suffices that the passage contains the quote and,
+    Words are only compared if the passage is in English, or if the question is and nothing tells that the passage is
+    not. Otherwise it suffices that the passage contains the quote and,
     if the question is not in English either, that the answer is in the passage's words. If the question about an
     English passage is in another language, only the answer is compared.
 
@@ -83,11 +85,14 @@ def check_quote(
     sentences = split_sentences(passage.content)
     wider = _widened(span, sentences)
     is_short = Refusal.FRAGMENT in checks and len(folded_words(passage.content[slice(*span)])) < _CLAUSE
-    if not is_english(passage.content):
+    if not _is_read(passage, question):
         is_translated = Refusal.ANSWER_NOT_QUOTED in checks and _is_translated(reading, question, passage)
         return Refusal.ANSWER_NOT_QUOTED if is_translated else _quoted(wider if is_short else span, passage)
     if is_foreign(reading.interpretation) or is_foreign(question):
         checks = frozenset(checks) - {Refusal.ABOUT_ANOTHER, Refusal.BESIDE_THE_POINT}
+    elif not is_english(passage.content):
+        # A few words need not repeat those of the question: "Bags: 1800".
+        checks = frozenset(checks) - {Refusal.BESIDE_THE_POINT}
     if Refusal.ABOUT_ANOTHER in checks and _is_about_another(reading, question, passage, wider, sentences):
         return Refusal.ABOUT_ANOTHER
     if not is_short and _refusal(reading, question, passage, span, sentences, checks) is None:
@@ -96,6 +101,12 @@ def check_quote(
     if refusal is None:
         return _quoted(wider, passage)
     return Refusal.FRAGMENT if is_short else refusal
+
+
+def _is_read(passage: Passage, question: str) -> bool:
+    """Whether a passage is in English, also if it is too short to tell: "Goods may be returned within thirty days."."""
+    text = passage.content
+    return is_english(text) or (text.isascii() and not is_foreign(text) and not is_foreign(question))
 
 
 def _refusal(
@@ -114,12 +125,16 @@ def _refusal(
         given = asked if asked.rstrip().endswith("?") else question
         # "She" refers to the person in the title.
         texts = [quote, *leading, *(_headings(passage) if _PRONOUN.search(quote) else ())]
+        answer, given, *texts = map(write_spoken, (answer, given, *texts))
         is_said = (
             # 1.5 percent are "1,5 Prozent".
             (is_foreign(asked) or is_foreign(question) or has_amounts(answer, [*texts, given]))
             and (
                 says_answer(answer, texts, asked=given)
-                or says_answer(write_numbers(answer), list(map(write_numbers, texts)), asked=write_numbers(given))
+                or any(
+                    says_answer(write(answer), list(map(write, texts)), asked=write(given))
+                    for write in (write_numbers, write_measures)
+                )
             )
         ) or counts_parts(answer, quote)
         if not is_said:
@@ -162,13 +177,21 @@ def _is_about_another(
 def _is_denied(asked: str, quote: str, answer: str) -> bool:
     """Whether the clause with the answer negates a word that a question affirms: "not open on Saturdays".
 
-    "Into Canada, and into no other country" has the answer "Canada" in a clause that negates nothing.
+    "Into Canada, and into no other country" has the answer "Canada" in a clause that negates nothing. "Yes" is denied
+    by any such clause, and "no" by a quote that affirms all words of the question.
     """
-    if not YES_OR_NO.isdisjoint(distinct_words(answer)):
-        return False
-    told = distinct_words(answer) - NO_CONTENT
+    words, said = distinct_words(answer), spell_negations(quote)
     question, given = (sense_of(spell_negations(text)) for text in (asked, answer))
-    said = spell_negations(quote)
+    if not YES_OR_NO.isdisjoint(words):
+        content, quoted = question.affirmed - _NO_CONTENT, sense_of(said)
+        if question.negated or not content:
+            return False
+        return (
+            not quoted.negated.isdisjoint(content)
+            if words == {"yes"}
+            else (words == {"no"} and not quoted.negated and content <= quoted.affirmed)
+        )
+    told = words - NO_CONTENT
     answering = [clause for clause in split_clauses(said) if not told.isdisjoint(distinct_words(clause))] or [said]
     denied = frozenset[str]().union(*(sense_of(clause).negated for clause in answering))
     return not given.negated and bool((denied & question.affirmed) - _NO_CONTENT)

@@ -84,6 +84,16 @@ from pgclarify.language.amounts import find_units, has_amounts, split_negatives
         ("9 pm", "21:00"),
         ("9:30 pm", "9:30"),
         ("12 am", "00:00"),
+        # Measures.
+        ("9 km", "nine kilometres"),
+        ("14 days", "two weeks"),
+        ("two weeks", "14 days"),
+        ("24 months", "two years"),
+        ("90 minutes", "an hour and a half"),
+        ("30 days", "90 or 30 calendar days"),
+        ("21 years", "21 or older"),
+        ("10 megabytes", "10 MB"),
+        ("24", "two dozen"),
         # No number in digits.
         ("twelve", "ten"),
         ("A380", "A320"),
@@ -128,6 +138,14 @@ def test_a_number_is_there_in_another_notation(answer: str, text: str) -> None:
         ("9 am", "9 pm"),
         ("9 am", "9:30 am"),
         ("9", "no number"),
+        ("9 miles", "9 km"),
+        ("9 am", "9 km"),
+        ("30 hours", "thirty days"),
+        ("three weeks", "three months"),
+        ("10 GB", "10 MB"),
+        ("20 pounds", "20 kg"),
+        ("50 mph", "50 km/h"),
+        ("300 meters", "300 feet"),
     ],
 )
 def test_a_number_counts_as_a_whole(answer: str, text: str) -> None:

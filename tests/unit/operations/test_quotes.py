@@ -389,6 +389,26 @@ def test_a_verdict_that_its_passage_does_not_support_is_refused(
     assert check(content, asked, answer, quote, title=title) is refusal
 
 
+@pytest.mark.parametrize(
+    ("text", "asked", "right", "wrong"),
+    [
+        ("The shop opens at nine o'clock.", "When does the shop open?", "9 am", "10 am"),
+        ("The bell rings at a quarter to six.", "When does the bell ring?", "5:45", "6:15"),
+        ("The trail is 9 km long and opens at 8 am.", "When does the trail open?", "8 am", "9 am"),
+        ("Goods may be returned within thirty days.", "How long may goods be returned?", "30 days", "30 hours"),
+        ("The warranty lasts 24 months.", "How long does the warranty last?", "two years", "24 years"),
+        ("A repair takes an hour and a half.", "How long does a repair take?", "90 minutes", "30 minutes"),
+        ("A box has two dozen eggs.", "How many eggs are in a box?", "24", "12"),
+        ("The lift never runs on Sundays.", "Does the lift ever run on Sundays?", "no", "yes"),
+        ("Breakfast is included in the rate.", "Is breakfast included?", "yes", "no"),
+        ("Theft is covered, and loss is not covered.", "Does the policy cover theft?", "yes", "perhaps"),
+    ],
+)
+def test_a_note_of_few_words_proves_only_what_it_says(text: str, asked: str, right: str, wrong: str) -> None:
+    assert isinstance(check(text, asked, right, text), Quoted)
+    assert isinstance(check(text, asked, wrong, text), Refusal)
+
+
 def test_an_answer_in_another_language_may_write_a_number_otherwise() -> None:
     asked, quote = "Um wie viel ist der Umsatz der Bank gewachsen?", "The revenue of the bank grew by 1.5 percent"
     assert isinstance(check(REPORT, asked, "1,5 Prozent", quote, question=asked), Quoted)
