@@ -39,7 +39,7 @@ _COLUMNS = """
 """
 # From PostgreSQL 18 on, NOT NULL is a constraint with a name. Here it is a property of the column.
 _CONSTRAINTS = """
-    select format('constraint %s on %s: %s', o.conname, o.conrelid::regclass, pg_get_constraintdef(o.oid))
+    select format('constraint %s on %s: %s', o.conname, o.conrelid::regclass, pg_get_constraintdef(o.oid, true))
     from pg_constraint as o
     join pg_class as c on c.oid = o.conrelid
     where o.connamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)

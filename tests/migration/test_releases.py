@@ -34,11 +34,6 @@ def counts(connection: psycopg.Connection[Any]) -> dict[str, int]:
     return {name: scalar(connection, f"select count(*) from {name}") for name in tables}  # noqa: S608
 
 
-def objects(connection: psycopg.Connection[Any]) -> set[str]:
-    """The objects of the schema. A condition that was dumped has fewer parentheses."""
-    return {line.replace("(", "").replace(")", "") for line in catalog.everything(connection)}
-
-
 @pytest.fixture
 def statements(
     request: pytest.FixtureRequest, installed: Callable[[], AbstractContextManager[str]], tmp_path: Path
@@ -70,7 +65,7 @@ def test_an_upgrade_keeps_all_rows_and_answers_and_the_runs_that_wait(
         assert counts(connection) == before
         made_at_run_time = {name for (name,) in connection.execute(PARTITIONS).fetchall()}
         with closing(psycopg.connect(database, autocommit=True)) as fresh:
-            expected, found = objects(fresh), objects(connection)
+            expected, found = catalog.everything(fresh), catalog.everything(connection)
         assert expected - found == set()
         assert [line for line in found - expected if not any(name in line for name in made_at_run_time)] == []
 
