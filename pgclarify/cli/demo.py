@@ -47,8 +47,8 @@ What to try next
   pgclarify load mine FOLDER && pgclarify ask 'your question' -c mine
   pgclarify down                           stop it all"""
 _WITH_A_MODEL = """\
-A language model reads better: set OPENAI_BASE_URL, OPENAI_API_KEY and
-PGCLARIFY_LLM_MODEL, then: pgclarify down && pgclarify demo"""
+A language model reads better: set OPENAI_API_KEY if it needs one, then run
+pgclarify use URL MODEL && pgclarify demo"""
 
 
 def demo() -> None:
