@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 DBT_VENV ?= .venv-dbt
+SUPERSET_VENV ?= .venv-superset
 BIN := $(VENV)/bin
 # The number of processes. Files run in the order of folders, so that slow ones are not last.
 PYTEST := $(BIN)/pytest --dist loadfile --no-loadscope-reorder -n
@@ -12,7 +13,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 # Without compiled files, every process compiles its imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-upgraded acceptance unit lint style types imports sql docs reference snapshots baseline system train-reader bench dbt dbt-example extension install-extension wheels release install clean help
+.PHONY: demo check test test-upgraded acceptance unit lint style types imports sql docs reference snapshots baseline system train-reader bench dbt dbt-example superset dashboards extension install-extension wheels release install clean help
 demo: $(VENV)/.demo ## Install pgclarify, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
@@ -29,7 +30,7 @@ test: ## Lint, build the pages, and run all tests of our own code
 test-upgraded: install ## Run the tests of a database on one that was installed by the oldest release, and upgraded
 	$(PYTEST) 3 --server=upgraded tests/integration tests/migration tests/snapshots
 
-acceptance: system dbt install ## Test from outside: command line, browser, wheel, clients (JDBC, PgBouncer, ...), dbt
+acceptance: system dbt superset install ## Test from outside: command line, browser, wheel, clients (JDBC, PgBouncer, ...), dbt, Superset
 	$(PYTEST) 2 tests/clients tests/dbt tests/acceptance
 
 unit: install
@@ -53,10 +54,11 @@ sql: install
 docs: install ## Build the pages into site/; open site/index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --config-file website/mkdocs.yml
 
-reference: install ## Write docs/reference/, the sources of the dbt package and pgclarify/tables.py from the database
+reference: install ## Write docs/reference/, the sources of the dbt package and pgclarify/tables.py from the database; and the dashboard
 	$(BIN)/python -m website.reference
 	$(BIN)/python -m website.dbt_sources
 	$(BIN)/python -m website.tables
+	$(BIN)/python -m dashboards.bundle
 
 snapshots: install ## Write the snapshots of tests: the rights of roles, a recorded run, prompts' keys
 	$(BIN)/pytest --quiet --update-snapshots tests/snapshots tests/unit/prompts/test_ledger_keys.py
@@ -99,6 +101,16 @@ $(DBT_VENV)/.installed: dbt/requirements.txt
 dbt-example: $(VENV)/.demo dbt ## Show the dbt package: searches of an insurer's customers, with their readings
 	PGCLARIFY_DBT=$(abspath $(DBT_VENV))/bin/dbt $(BIN)/python dbt/example/run.py
 
+superset: $(SUPERSET_VENV)/.installed ## Install Apache Superset (830 MB) into .venv-superset
+
+$(SUPERSET_VENV)/.installed: dashboards/requirements.txt
+	$(PYTHON) -m venv $(SUPERSET_VENV)
+	$(SUPERSET_VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r $<
+	touch $@
+
+dashboards: install superset ## Show the dashboard in Superset, with a made-up year of searches; Ctrl+C stops it
+	$(BIN)/python -m dashboards
+
 wheels: install ## Build the wheels of pgclarify and of the embedding model into dist/
 	$(BIN)/python -m pip wheel --quiet --no-deps --disable-pip-version-check --wheel-dir dist ./minilm .
 
@@ -122,7 +134,7 @@ $(VENV)/.demo $(VENV)/.dev: pyproject.toml constraints.txt minilm/pyproject.toml
 	touch $@
 
 clean: ## Remove the environments
-	rm -rf $(VENV) $(DBT_VENV)
+	rm -rf $(VENV) $(DBT_VENV) $(SUPERSET_VENV)
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 13

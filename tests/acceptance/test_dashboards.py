@@ -1,0 +1,260 @@
+"""The dashboard in a real Superset: each chart shows what its query returns to the role, and nothing foreign."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import psycopg
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Response, expect
+from psycopg.rows import dict_row
+
+from dashboards import starting, year
+from dashboards.bundle import tab_id
+from dashboards.starting import ROLE, Started, started
+from dashboards.stories import STORIES, Bars, Chart, Number, Rows, Story, Sums
+from tests.acceptance.browsing import browser
+from tests.pages import CHECKOUT
+
+__all__ = ["browser"]
+
+pytestmark = pytest.mark.slow
+
+# A question is foreign text. As HTML, this one would load a picture.
+HOSTILE = '<img src="http://192.0.2.1/seen.png"> <b>rental cars</b>'
+# Pictures of the last test.
+SCREENSHOTS = CHECKOUT / "build" / "dashboards"
+READER = "reader"
+# Charts that are empty or 0 if all is well.
+EMPTY = {"What needs attention", "The queue, now"}
+# Charts in which a reader, who sees no runs, finds something.
+FOR_READERS = {"Workers that are alive", "Corpora", "Budgets in their current period", "Budgets by what is spent (%)"}
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Started]:
+    """The made-up year of fewer searches, and a corpus that the roles of the dashboard may not see."""
+    if not starting.PYTHON.exists():
+        pytest.fail("Superset is not installed: run make superset")
+    searches = [*year.read_searches()[:21], {"query": HOSTILE, "times": "50"}]
+    with started(searches) as running, closing(psycopg.connect(running.dsn, autocommit=True)) as superuser:
+        superuser.execute("select pgclarify.create_corpus('payroll')")
+        superuser.execute(
+            "select pgclarify.add_document('payroll', 'm', 'The salary of the miller is 70 dollars a day.')"
+        )
+        while superuser.execute("select from pgclarify.corpus where pending > 0").fetchone():
+            pass
+        superuser.execute("select from pgclarify.clarify('salary', corpus => 'payroll')")
+        superuser.execute(f"create role {READER} login password '{running.role_password}'".encode())
+        superuser.execute("select pgclarify.grant_access(%s, %s, 'reader')", [year.CORPUS, READER])
+        yield running
+
+
+@dataclass
+class Viewer:
+    """A browser that is signed in to Superset.
+
+    Attributes:
+        answers: The last answer for each chart, by its title.
+    """
+
+    page: Page
+    running: Started
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _titles: dict[int, str] = field(default_factory=dict)
+    _seen: dict[str, list[tuple[Chart, dict[str, Any], str]]] = field(default_factory=dict)
+
+    def sign_in(self) -> None:
+        """Sign in as admin."""
+        self.page.set_default_timeout(120_000)
+        self.page.goto(f"{self._base}/login/")
+        self.page.locator("input[name=username], input#username").first.fill("admin")
+        self.page.locator("input[type=password]").first.fill(self.running.password)
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_url(lambda url: "/login" not in url)
+        listed = self.page.request.get(f"{self._base}/api/v1/chart/?q=(page_size:100)").json()["result"]
+        self._titles = {chart["id"]: chart["slice_name"] for chart in listed}
+        self.page.on("response", self._keep)
+
+    def connect_as(self, role: str) -> None:
+        """Let Superset read the database as another role."""
+        token = self.page.request.get(f"{self._base}/api/v1/security/csrf_token/").json()["result"]
+        changed = self.page.request.put(
+            f"{self._base}/api/v1/database/1",
+            headers={"X-CSRFToken": token, "Referer": self._base},
+            data={"sqlalchemy_uri": starting.uri(self.running.dsn, role, self.running.role_password)},
+        )
+        assert changed.ok, changed.text()
+
+    def open(self, story: Story) -> None:
+        """Open a tab of the dashboard anew, and wait until its charts are drawn."""
+        self.answers.clear()
+        # The addresses of tabs differ only after the #, so the browser would not load the page again.
+        self.page.goto("about:blank")
+        self.page.goto(f"{self.running.url}#{tab_id(story)}")
+        self._wait_until_drawn(story)
+
+    def seen_as(self, role: str) -> list[tuple[Chart, dict[str, Any], str]]:
+        """All charts as a role sees them: the answers to their queries, and the number that is drawn."""
+        if role not in self._seen:
+            self.connect_as(role)
+            self.open(STORIES[0])
+            seen: list[tuple[Chart, dict[str, Any], str]] = []
+            for story in STORIES:
+                self.page.get_by_role("tab", name=story.name).click()
+                self._wait_until_drawn(story)
+                self.take_picture(f"{role}-{tab_id(story)}")
+                for chart in story.charts:
+                    answer, holder = self.answers[chart.title], self.holder(chart)
+                    drawn = holder.locator(".header-line").inner_text() if isinstance(chart, Number) else ""
+                    if isinstance(chart, Rows | Sums):
+                        expect(holder.locator("tbody tr")).to_have_count(len(answer["data"]), timeout=60_000)
+                    seen.append((chart, answer, drawn))
+            self._seen[role] = seen
+        return self._seen[role]
+
+    def _wait_until_drawn(self, story: Story) -> None:
+        for chart in story.charts:
+            self.wait_for(chart.title)
+            self.holder(chart).locator(".loading").wait_for(state="detached")
+
+    def wait_for(self, title: str) -> dict[str, Any]:
+        """Wait for the answer to a chart's query, and return it."""
+        for _ in range(2400):
+            if title in self.answers:
+                return self.answers[title]
+            self.page.wait_for_timeout(50)
+        pytest.fail(f"{title} sent no query")
+
+    def holder(self, chart: Chart) -> Locator:
+        """The part of the page that has the chart."""
+        title = self.page.get_by_text(chart.title, exact=True)
+        return self.page.locator(".dashboard-component-chart-holder:visible", has=title)
+
+    def take_picture(self, name: str) -> None:
+        """Keep a picture of the whole page, for people who look at it."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        # The page draws what came into view a moment later.
+        self.page.wait_for_timeout(1000)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+    @property
+    def _base(self) -> str:
+        parts = urlsplit(self.running.url)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    def _keep(self, response: Response) -> None:
+        form = parse_qs(urlsplit(response.url).query).get("form_data")
+        if "/api/v1/chart/data" not in response.url or not form:
+            return
+        title = self._titles[json.loads(form[0])["slice_id"]]
+        assert response.ok, f"{title}: {response.text()}"
+        (self.answers[title],) = response.json()["result"]
+
+
+@pytest.fixture(scope="module")
+def viewer(browser: Browser, running: Started) -> Iterator[Viewer]:
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    viewer = Viewer(context.new_page(), running)
+    viewer.sign_in()
+    yield viewer
+    context.close()
+
+
+def rows_of(running: Started, role: str, query: str) -> list[dict[str, Any]]:
+    """The rows of a query as a role, outside of Superset."""
+    dsn = psycopg.conninfo.make_conninfo(
+        running.dsn, user=role, password=running.role_password, options="-c timezone=UTC"
+    )
+    with closing(psycopg.connect(dsn, row_factory=dict_row)) as connection:
+        return connection.execute(query.encode()).fetchall()
+
+
+def in_series(chart: Chart, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows as bars show them: with a column for each series."""
+    if not isinstance(chart, Bars) or not chart.series:
+        return rows
+    (name,) = chart.values
+    bars: dict[Any, dict[str, Any]] = {}
+    for row in rows:
+        bars.setdefault(row[chart.by], {chart.by: row[chart.by]})[row[chart.series]] = row[name]
+    return list(bars.values())
+
+
+def plainly(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows without nulls, in an order of their own."""
+    present = ({name: plain(value) for name, value in row.items() if value is not None} for row in rows)
+    return sorted(present, key=lambda row: json.dumps(row, sort_keys=True))
+
+
+def plain(value: Any) -> Any:
+    """A value as Superset sends it: times are milliseconds."""
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        value = datetime.datetime(value.year, value.month, value.day, tzinfo=datetime.UTC)
+    if isinstance(value, datetime.datetime):
+        value = value.timestamp() * 1000
+    return round(float(value), 2) if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else value
+
+
+@pytest.mark.parametrize("role", [ROLE, READER])
+def test_charts_show_what_their_queries_return_to_the_role(viewer: Viewer, role: str) -> None:
+    for chart, answer, drawn in viewer.seen_as(role):
+        rows = rows_of(viewer.running, role, answer["query"])
+        assert plainly(answer["data"]) == plainly(in_series(chart, rows)), chart.title
+        if isinstance(chart, Number):
+            assert [{chart.title: int(drawn)}] == rows
+
+
+@pytest.mark.parametrize("role", [ROLE, READER])
+def test_no_chart_shows_what_the_role_may_not_see(viewer: Viewer, role: str) -> None:
+    received = {chart.title: answer["data"] for chart, answer, _ in viewer.seen_as(role)}
+    assert "payroll" not in json.dumps(received)
+    assert "salary" not in json.dumps(received)
+    filled = {title for title, rows in received.items() if any(value for row in rows for value in row.values())}
+    assert filled == (FOR_READERS if role == READER else set(received) - EMPTY)
+
+
+def test_a_click_on_a_run_shows_only_its_quotes(viewer: Viewer) -> None:
+    viewer.connect_as(ROLE)
+    several, _, readings = STORIES[2].charts
+    viewer.open(STORIES[2])
+    cell = viewer.holder(several).locator("tbody td").first
+    run_id = cell.inner_text()
+    del viewer.answers[readings.title]
+    cell.click()
+    received = viewer.wait_for(readings.title)["data"]
+    assert {row["run"] for row in received} == {run_id}
+    quotes = rows_of(viewer.running, ROLE, "select run_id, quote from pgclarify.citation")
+    assert len(received) == [row["run_id"] for row in quotes].count(int(run_id))
+    viewer.take_picture("after-a-click")
+
+
+def test_a_question_is_shown_as_text(viewer: Viewer) -> None:
+    viewer.connect_as(ROLE)
+    viewer.open(STORIES[0])
+    asked = viewer.holder(STORIES[0].charts[1])
+    assert asked.get_by_text(HOSTILE, exact=True).is_visible()
+    assert asked.locator("td img").count() == 0
+
+
+def test_charts_fit_into_a_narrow_window(viewer: Viewer) -> None:
+    viewer.connect_as(ROLE)
+    viewer.page.set_viewport_size({"width": 390, "height": 844})
+    try:
+        for story in (STORIES[0], STORIES[-1]):
+            viewer.open(story)
+            viewer.take_picture(f"narrow-{tab_id(story)}")
+            for chart in story.charts:
+                box = viewer.holder(chart).bounding_box()
+                assert box is not None
+                assert box["x"] >= 0
+                assert 300 < box["width"] <= 390, chart.title
+    finally:
+        viewer.page.set_viewport_size({"width": 1400, "height": 1000})
