@@ -48,7 +48,8 @@ def files() -> dict[str, str]:
     for view in sorted({chart.view for chart in charts()}):
         described[f"datasets/{DATABASE}/{view}.yaml"] = _dataset(view)
     for number, chart in enumerate(charts(), 1):
-        described[f"charts/{number:02}_{re.sub(r'\W+', '_', chart.title).strip('_')}.yaml"] = _chart(chart)
+        name = re.sub(r"\W+", "_", chart.title).strip("_")
+        described[f"charts/{number:02}_{name}.yaml"] = _chart(chart)
     return {
         name: yaml.safe_dump(content, sort_keys=False, width=120, default_flow_style=None)
         for name, content in described.items()
