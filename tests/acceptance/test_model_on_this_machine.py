@@ -10,7 +10,7 @@ def test_a_running_worker_starts_again_with_the_model_file_that_is_chosen(empty_
     house = empty_house
     house.done("up", "--detach")
     models = "select string_agg(provider || ' ' || model, ',') from pgclarify.worker_status where is_alive"
-    assert house.sql(models) .startswith("extractive ")
+    assert house.sql(models).startswith("extractive ")
 
     write_tiny_model(house.folder / "tiny.gguf")
     chosen = house.run("use", "tiny.gguf")
