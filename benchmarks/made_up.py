@@ -16,7 +16,7 @@ from pgclarify.data.vocabulary import Document
 DIMENSIONS = 384
 PASSAGES_A_DOCUMENT = 10
 _SENTENCES_A_PASSAGE = 5
-_TOPICS = 500
+TOPICS = 500
 
 
 @cache
@@ -53,11 +53,14 @@ def documents() -> Iterator[Document]:
         yield Document(document_id=str(number), title=title.capitalize(), content="\n".join(passages))
 
 
-def vectors(count: int, seed: int) -> NDArray[np.float32]:
-    """Vectors in groups, like those of real texts: float32, shape (count, DIMENSIONS), rows of unit length."""
-    centers = np.random.default_rng(0).standard_normal((_TOPICS, DIMENSIONS), dtype=np.float32)
+def vectors(count: int, seed: int, *, topics: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
+    """Vectors in groups, like those of real texts: float32, shape (count, DIMENSIONS), rows of unit length.
+
+    topics: The group of each vector, from 0 to TOPICS - 1; without it, they are drawn.
+    """
+    centers = np.random.default_rng(0).standard_normal((TOPICS, DIMENSIONS), dtype=np.float32)
     generator = np.random.default_rng(seed)
-    drawn = centers[generator.integers(_TOPICS, size=count)]
+    drawn = centers[generator.integers(TOPICS, size=count) if topics is None else topics]
     drawn += generator.standard_normal(drawn.shape, dtype=np.float32)
     drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
     return drawn

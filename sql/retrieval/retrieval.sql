@@ -70,8 +70,11 @@ create or replace function pgclarify_private.dense(
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
--- These two are in its header so that the function restores them at its end.
-set hnsw.iterative_scan = 'strict_order'
+-- These are in its header so that the function restores them at its end. In a strict order, a scan drops what it finds
+-- nearer than what it has returned: a role whose passages are far from the question then gets few of the nearest.
+set hnsw.iterative_scan = 'relaxed_order'
+set hnsw.max_scan_tuples = 60000
+set hnsw.scan_mem_multiplier = 4
 set hnsw.ef_search = 40
 as $$
 declare
@@ -108,8 +111,12 @@ begin
             $sql$
             select array_agg(document_id), array_agg(passage_id), array_agg(1 - distance)
             from (
-                select embedding.document_id, embedding.passage_id, %2$s as distance
-                from %1$s as embedding order by %2$s limit $2
+                select found.document_id, found.passage_id, found.distance
+                from (
+                    select embedding.document_id, embedding.passage_id, %2$s as distance
+                    from %1$s as embedding order by %2$s limit $2
+                ) as found
+                order by found.distance + 0
             ) as nearest
             $sql$,
             v_embedding, v_distance
@@ -118,27 +125,33 @@ begin
         -- Few passages are visible: compare all of them. An index scan would stop before it found enough.
         v_is_exact := pgclarify_private.are_few_visible(v_count, dense.roles, 10000);
         if not v_is_exact then
-            -- The scalar subquery stays a filter of the index scan; a join would need a sort.
+            -- The scalar subquery stays a filter of the index scan; a join would need a sort. The first that are found are
+            -- not the nearest, so more are found than are wanted.
             execute format(
                 $sql$
                 select array_agg(document_id), array_agg(passage_id), array_agg(1 - distance)
                 from (
-                    select embedding.document_id, embedding.passage_id, %3$s as distance
-                    from %1$s as embedding
-                    where (
-                        select passage.readers is null or passage.readers && $3
-                        from %2$s as passage
-                        where passage.corpus_id = $4
-                            and passage.document_id = embedding.document_id
-                            and passage.id = embedding.passage_id
-                    )
-                    order by %3$s
+                    select found.document_id, found.passage_id, found.distance
+                    from (
+                        select embedding.document_id, embedding.passage_id, %3$s as distance
+                        from %1$s as embedding
+                        where (
+                            select passage.readers is null or passage.readers && $3
+                            from %2$s as passage
+                            where passage.corpus_id = $4
+                                and passage.document_id = embedding.document_id
+                                and passage.id = embedding.passage_id
+                        )
+                        order by %3$s
+                        limit $5
+                    ) as found
+                    order by found.distance + 0
                     limit $2
                 ) as nearest
                 $sql$,
                 v_embedding, v_passage, v_distance
             ) into document_ids, passage_ids, scores
-            using dense.query_vector, dense.depth, dense.roles, dense.corpus_id;
+            using dense.query_vector, dense.depth, dense.roles, dense.corpus_id, greatest(400, 2 * dense.depth);
             v_is_exact := coalesce(cardinality(passage_ids), 0) < least(dense.depth, v_count.passages);
         end if;
         if v_is_exact then
