@@ -21,15 +21,19 @@ sources:
     description: Views of pgclarify. They start nothing, and show what the role that reads them may see.
     tables:
 """
-# dbt source freshness: age of the oldest change that is not searchable yet.
+# What `dbt source freshness` measures: since when the oldest change is not searchable, or the oldest question waits.
+LOADED_AT = {
+    "corpus": "coalesce(min(clock_timestamp() - coalesce(lag, interval '0')), clock_timestamp())",
+    "queue_status": "coalesce(min(oldest_queued_at), clock_timestamp())",
+}
 FRESHNESS = """\
         config:
           loaded_at_query: >
-            select coalesce(min(clock_timestamp() - coalesce(lag, interval '0')), clock_timestamp())
-            from pgclarify.corpus
+            select {}
+            from pgclarify.{}
           freshness:
-            warn_after: {count: 1, period: hour}
-            error_after: {count: 1, period: day}
+            warn_after: {{count: 1, period: hour}}
+            error_after: {{count: 1, period: day}}
 """
 
 
@@ -42,8 +46,8 @@ def render(connection: psycopg.Connection[Any]) -> str:
 
 def _table(view: dict[str, Any]) -> str:
     lines = [f"      - name: {view['relname']}\n        description: {quoted(view['comment'])}\n"]
-    if view["relname"] == "corpus":
-        lines.append(FRESHNESS)
+    if view["relname"] in LOADED_AT:
+        lines.append(FRESHNESS.format(LOADED_AT[view["relname"]], view["relname"]))
     lines.append("        columns:\n")
     for name, kind, comment in view["columns"]:
         lines.append(

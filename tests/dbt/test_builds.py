@@ -330,6 +330,7 @@ def test_detections_are_made_once_and_sources_are_fresh(project: Project, asker:
 
     fresh = project.done("source", "freshness")
     assert "PASS freshness of pgclarify.corpus" in fresh.log
+    assert "PASS freshness of pgclarify.queue_status" in fresh.log
 
 
 def test_the_project_of_the_pages_is_built(

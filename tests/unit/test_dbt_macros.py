@@ -52,3 +52,16 @@ def test_every_macro_with_sql_is_dispatched() -> None:
 
 def test_nothing_in_a_comment_is_taken_for_jinja() -> None:
     assert quoted("it's {{ a }}, {% b %},\n {# c #} {{{#") == "'it''s { { a }}, { % b %}, { # c #} { { { #'"
+
+
+def test_every_column_of_both_materializations_has_a_docs_block() -> None:
+    example = yaml.safe_load((CHECKOUT / "dbt" / "example" / "models" / "models.yml").read_text())["models"]
+    columns = {
+        f"{model['name'].removeprefix('search_')}_{column['name']}"
+        for model in example
+        if model["name"] in ("search_interpretations", "search_detections")
+        for column in model["columns"]
+        if column["name"] not in ("search_id", "query")
+    }
+    blocks = re.findall(r"\{% docs (\w+) %\}\n.+\n\{% enddocs %\}", (CHECKOUT / "dbt/models/columns.md").read_text())
+    assert sorted(blocks) == sorted(columns)
