@@ -56,6 +56,8 @@ _AMOUNT: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _TIME: Final = re.compile(r"(?P<hour>\d{1,2})(?:[.:](?P<minute>\d\d))?")
+# "It takes an hour."
+_ONE_UNIT: Final = re.compile(rf"\ban?\s(?P<unit>{UNIT})(?!\w)", re.IGNORECASE)
 # 2017-18
 _YEARS: Final = re.compile(r"(?<![\w./-])(1\d|20)(\d\d)[-\u2013/](\d\d)(?![\d/-])")
 _PHONE: Final = re.compile(
@@ -156,6 +158,8 @@ def _amounts(text: str) -> tuple[_Amount, ...]:
         amounts += map(_Amount, _parts(match))
     for match in _found_in_words(text):
         amounts += _readings(match, _signs(match))
+    for match in _ONE_UNIT.finditer(text):
+        amounts += _measured("1", match["unit"])
     for match in _WRITTEN_DATE.finditer(text):
         month = MONTHS.index((match["month"] or match["second"]).lower()) + 1
         day, year = _plain(match["day"] or match["first"]), _plain(match["year"])
@@ -205,12 +209,22 @@ def _readings(match: re.Match[str], signs: tuple[str, ...]) -> Iterator[_Amount]
         yield _Amount(sign + _plain(number), unit, scale)
         if scale:
             yield _Amount(sign + _plain(number, SCALES[scale]), unit)
-        measure = read_unit(match["unit"]) if match["unit"] else None
-        if measure is not None:
-            yield _Amount(sign + _plain(number, measure[2]), measure[1], scale)
+        yield from _measured(number, match["unit"] or "", sign)
         if unit == "cent":
             for currency in ("dollar", "euro"):
                 yield _Amount(sign + _plain(number, Decimal("0.01")), currency, scale)
+
+
+def _measured(number: str, spelling: str, sign: str = "") -> Iterator[_Amount]:
+    """Yield a measure in its own unit and in the smallest of its kind; nothing if the unit is none of a measure."""
+    unit = read_unit(spelling)
+    if unit is not None:
+        name, smallest, factor = unit
+        yield _Amount(sign + _plain(number), name)
+        yield _Amount(sign + _plain(number, factor), smallest)
+        # Pounds may be money or a weight.
+        if name == "lb":
+            yield _Amount(sign + _plain(number), "pound")
 
 
 def _parts(match: re.Match[str]) -> Iterator[str]:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
-from pgclarify.language.numbers import CARDINALS, TENS, find_quantities, write_numbers
+from pgclarify.language.numbers import CARDINALS, MONTHS, TENS, find_quantities, write_numbers
 
-# Spellings of a unit, and how many of the smallest unit of its kind it has. A month has no fixed number of days, and a
-# pound may be money. "m", "g" and "h" stand for too much else.
+# Spellings of a unit, with _ for a blank, and how many of the smallest unit of its kind it has. A month has no fixed
+# number of days. "m", "g" and "h" stand for too much else, and a pound may be money.
 _UNITS: Final[Mapping[str, tuple[str, str]]] = {
     "second seconds sec secs": ("second", "1"),
     "minute minutes min mins": ("second", "60"),
@@ -27,8 +27,8 @@ _UNITS: Final[Mapping[str, tuple[str, str]]] = {
     "ft foot feet": ("inch", "12"),
     "yard yards": ("inch", "36"),
     "mile miles": ("inch", "63360"),
-    "kph km/h kmh": ("km/h", "1"),
-    "mph": ("mph", "1"),
+    "km/h kph kmh km_per_hour kilometers_per_hour kilometres_per_hour": ("km/h", "1"),
+    "mph miles_per_hour miles_an_hour": ("mph", "1"),
     "mg milligram milligrams": ("mg", "1"),
     "gram grams": ("mg", "1000"),
     "kg kilo kilos kilogram kilograms": ("mg", "1000000"),
@@ -41,7 +41,7 @@ _UNITS: Final[Mapping[str, tuple[str, str]]] = {
     "tb terabyte terabytes": ("byte", "1000000000000"),
 }
 _UNIT_OF: Final[Mapping[str, tuple[str, str, Decimal]]] = {
-    spelling: (spellings.split()[0], smallest, Decimal(factor))
+    spelling.replace("_", " "): (spellings.split()[0], smallest, Decimal(factor))
     for spellings, (smallest, factor) in _UNITS.items()
     for spelling in spellings.split()
 }
@@ -51,18 +51,22 @@ UNIT: Final = f"(?a:{'|'.join(sorted(map(re.escape, _UNIT_OF), key=len, reverse=
 
 _MEASURE: Final = re.compile(rf"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)[\s-]*(?P<unit>{UNIT})(?!\w)", re.IGNORECASE)
 _NUMERAL: Final = f"(?a:{'|'.join(sorted((*CARDINALS, *TENS), key=len, reverse=True))})"
-# "From five to nine" is no time of day, "a quarter to nine" is one.
+# What follows a number that is no hour: "30 minutes to 2 hours", "a quarter to 5 April".
+_NO_HOUR: Final = rf"(?![\s-]*(?:{UNIT}|(?a:{'|'.join(MONTHS)})|percent|%)(?!\w)|[.,:]?\d)"
+# "From five to nine" is no time of day, "a quarter to nine" is one, and "the quarter to June" is none.
 _SPOKEN: Final = re.compile(
     rf"""
     \b (?:
       (?P<past> half | (?:a\s)?quarter | (?:\d{{1,2}}|{_NUMERAL}) (?:\sminutes)? ) \s past
-        \s (?P<last>\d{{1,2}}|{_NUMERAL})
-    | (?P<to> (?:a\s)?quarter | (?:\d{{1,2}}|{_NUMERAL}) \s minutes ) \s to \s (?P<next>\d{{1,2}}|{_NUMERAL})
+        \s (?P<last>\d{{1,2}}|{_NUMERAL}) {_NO_HOUR}
+    | (?P<to> (?<!the\s)(?:a\s)?quarter | (?:\d{{1,2}}|{_NUMERAL}) \s minutes ) \s to
+        \s (?P<next>\d{{1,2}}|{_NUMERAL}) {_NO_HOUR}
     | (?P<hour>\d{{1,2}}|{_NUMERAL}) \s o['\u2019]clock
     | (?P<noon> (?:12\s)?noon | midday )
     | (?P<midnight> (?:12\s)?midnight )
     | (?P<dozens>\d{{1,2}}|{_NUMERAL}|a) \s dozen
     | (?:an|one) \s hour \s and \s a \s (?P<more>half|quarter)
+    | (?P<whole>\d{{1,3}}|{_NUMERAL}) \s and \s a \s half (?=\s{UNIT}(?!\w))
     | half \s an \s (?P<half>hour)
     ) \b
     """,
@@ -107,6 +111,8 @@ def _in_digits(match: re.Match[str]) -> str:
         return "0:00"
     if match["dozens"]:
         return str(12 * _value(match["dozens"]))
+    if match["whole"]:
+        return f"{_value(match['whole'])}.5"
     if match["more"] or match["half"]:
         return f"{60 + _OF_AN_HOUR[match['more'].casefold()] if match['more'] else 30} minutes"
     hour, minutes = _value(match["last"] or match["next"] or match["hour"]), 0

@@ -29,6 +29,11 @@ from pgclarify.language.support import (
 from pgclarify.language.words import NO_CONTENT, YES_OR_NO, distinct_words, folded_words
 
 _NO_CONTENT: Final = frozenset(map(singular, NO_CONTENT))
+_NEGATIONS: Final = frozenset({"no", "not", "never", "none", "neither", "nor"})
+# A clause with one of these says neither yes nor no: "free only for members".
+_CONDITIONS: Final = frozenset(map(singular, ("only", "if", "unless", "except", "without", "when", "until", "or")))
+# A clause that repeats the words of the question more often is not plain.
+_MOST_PLACES: Final = 20
 # A quote of fewer words is read together with its sentence.
 _CLAUSE: Final = 4
 # If a reading has this many words that neither its quote nor the rest of the passage has, it is not answered there.
@@ -177,24 +182,53 @@ def _is_about_another(
 def _is_denied(asked: str, quote: str, answer: str) -> bool:
     """Whether the clause with the answer negates a word that a question affirms: "not open on Saturdays".
 
-    "Into Canada, and into no other country" has the answer "Canada" in a clause that negates nothing. "Yes" is denied
-    by any such clause, and "no" by a quote that affirms all words of the question.
+    "Into Canada, and into no other country" has the answer "Canada" in a clause that negates nothing.
     """
     words, said = distinct_words(answer), spell_negations(quote)
-    question, given = (sense_of(spell_negations(text)) for text in (asked, answer))
+    if words in ({"yes"}, {"no"}):
+        return _affirms(said, asked) is (words == {"no"})
     if not YES_OR_NO.isdisjoint(words):
-        content, quoted = question.affirmed - _NO_CONTENT, sense_of(said)
-        if question.negated or not content:
-            return False
-        return (
-            not quoted.negated.isdisjoint(content)
-            if words == {"yes"}
-            else (words == {"no"} and not quoted.negated and content <= quoted.affirmed)
-        )
+        return False
+    question, given = (sense_of(spell_negations(text)) for text in (asked, answer))
     told = words - NO_CONTENT
     answering = [clause for clause in split_clauses(said) if not told.isdisjoint(distinct_words(clause))] or [said]
     denied = frozenset[str]().union(*(sense_of(clause).negated for clause in answering))
     return not given.negated and bool((denied & question.affirmed) - _NO_CONTENT)
+
+
+def _affirms(said: str, asked: str) -> bool | None:
+    """Tell whether a text affirms or denies all that a question asks for yes or no; None if that is not plain.
+
+    It is plain if a clause has all words of the question with no other word between them, and sets no condition.
+
+    Args:
+        said: The text, as `spell_negations` returns it: "The lift never runs on Sundays."
+        asked: "Does the lift run on Sundays?"
+    """
+    wanted = [word for word in _singulars(asked) if word not in _NO_CONTENT and word != "ever"]
+    if not wanted or not _NEGATIONS.isdisjoint(_singulars(spell_negations(asked))):
+        return None
+    found = set[bool]()
+    for clause in split_clauses(said):
+        words = _singulars(clause)
+        if not _CONDITIONS.isdisjoint(words):
+            return None
+        if not set(wanted) <= set(words):
+            continue
+        places = [place for place, word in enumerate(words) if word in wanted]
+        if len(places) > _MOST_PLACES:
+            return None
+        spans = ((start, end) for start in places for end in places if set(wanted) <= set(words[start : end + 1]))
+        start, end = min(spans, key=lambda span: span[1] - span[0])
+        inside = words[max(0, start - 1) : end + 1]
+        if any(word not in wanted and word not in _NO_CONTENT | _NEGATIONS for word in inside[1:]):
+            return None
+        found.add(_NEGATIONS.isdisjoint(inside))
+    return found.pop() if len(found) == 1 else None
+
+
+def _singulars(text: str) -> list[str]:
+    return [singular(word) for word in folded_words(text)]
 
 
 def _before(span: tuple[int, int], sentences: Sequence[Sentence]) -> list[str]:

@@ -16,9 +16,12 @@ from pgclarify.language.measures import write_measures, write_spoken
         ("at noon or at 12 midnight", "at 12:00 or at 0:00"),
         ("a dozen eggs, two dozen rolls", "12 eggs, 24 rolls"),
         ("half an hour, an hour and a quarter", "30 minutes, 75 minutes"),
+        ("two and a half years", "2.5 years"),
         # No times of day.
         ("open from five to nine", "open from five to nine"),
         ("half past thirty", "half past thirty"),
+        ("30 minutes to 2 hours", "30 minutes to 2 hours"),
+        ("the quarter to 5 April", "the quarter to 5 April"),
         ("the past two years", "the past two years"),
     ],
 )

@@ -409,6 +409,26 @@ def test_a_note_of_few_words_proves_only_what_it_says(text: str, asked: str, rig
     assert isinstance(check(text, asked, wrong, text), Refusal)
 
 
+@pytest.mark.parametrize(
+    ("text", "asked", "answer"),
+    [
+        ("The museum is free for children; adults pay 10 euros.", "Is the museum free for adults?", "no"),
+        ("Ida Holm was born in Ortval and died in Paris.", "Was Ida Holm born in Paris?", "no"),
+        ("Parking is free only for members.", "Is parking free?", "no"),
+        ("You cannot enter the museum without a ticket.", "Do I need a ticket to enter the museum?", "yes"),
+        ("The shop is open on Saturdays and is not open on Sundays.", "Is the shop open on Saturdays?", "yes"),
+        ("Pets are not allowed in the pool but are allowed in the garden.", "Are pets allowed in the garden?", "yes"),
+        ("It takes 30 minutes to 2 hours.", "How long does it take?", "2 hours"),
+        ("The report covers the quarter to 5 April 2026.", "When does the quarter end?", "5 April 2026"),
+        ("The bag weighs 2 lb.", "How heavy is the bag?", "two pounds"),
+        ("It takes an hour.", "How long does it take?", "one hour"),
+        ("One may drive 60 mph.", "How fast may one drive?", "60 miles per hour"),
+    ],
+)
+def test_an_answer_that_a_note_implies_is_kept(text: str, asked: str, answer: str) -> None:
+    assert isinstance(check(text, asked, answer, text), Quoted)
+
+
 def test_an_answer_in_another_language_may_write_a_number_otherwise() -> None:
     asked, quote = "Um wie viel ist der Umsatz der Bank gewachsen?", "The revenue of the bank grew by 1.5 percent"
     assert isinstance(check(REPORT, asked, "1,5 Prozent", quote, question=asked), Quoted)
