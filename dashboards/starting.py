@@ -123,7 +123,8 @@ def _superset(folder: Path, database: str) -> Iterator[tuple[subprocess.Popen[by
 
 
 def _wait(process: subprocess.Popen[bytes], url: str) -> None:
-    while process.poll() is None:
+    deadline = time.monotonic() + 600
+    while process.poll() is None and time.monotonic() < deadline:
         with suppress(OSError):
             urllib.request.urlopen(f"{url}/health", timeout=10).close()
             return

@@ -72,12 +72,12 @@ def make_year(dsn: str, searches: Sequence[dict[str, str]]) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
         for place, team in enumerate(TEAMS):
             _ask_as(connection, team, [row["query"] for row in _searches_of(place, searches)])
-        _settle(connection)
+        settle(connection)
         _age(connection, {row["query"]: int(row["times"]) for row in searches})
         connection.execute(BUDGETS)
         connection.execute(SPEND)
         _revise(connection)
-        _settle(connection)
+        settle(connection)
 
 
 def read_searches() -> list[dict[str, str]]:
@@ -121,6 +121,14 @@ def _revise(connection: psycopg.Connection[Any]) -> None:
         )
 
 
-def _settle(connection: psycopg.Connection[Any]) -> None:
+def settle(connection: psycopg.Connection[Any]) -> None:
+    """Wait until the worker has indexed and counted everything.
+
+    Raises:
+        TimeoutError: It has not within ten minutes.
+    """
+    deadline = time.monotonic() + 600
     while connection.execute(UNSETTLED).fetchone() != (False,):
+        if time.monotonic() > deadline:
+            raise TimeoutError("the worker has not indexed the documents within ten minutes")
         time.sleep(0.2)

@@ -49,8 +49,7 @@ def running() -> Iterator[Started]:
         superuser.execute(
             "select pgclarify.add_document('payroll', 'm', 'The salary of the miller is 70 dollars a day.')"
         )
-        while superuser.execute("select from pgclarify.corpus where pending > 0").fetchone():
-            pass
+        year.settle(superuser)
         superuser.execute("select from pgclarify.clarify('salary', corpus => 'payroll')")
         superuser.execute(f"create role {READER} login password '{running.role_password}'".encode())
         superuser.execute("select pgclarify.grant_access(%s, %s, 'reader')", [year.CORPUS, READER])
