@@ -150,6 +150,7 @@ declare
     v_shows_progress constant boolean := pgclarify_private.is_on('pgclarify.progress', false);
     v_shown_at timestamptz := clock_timestamp();
     v_progress text;
+    v_left interval;
     v_unfinished bigint[] := await.run_ids;
     v_is_served boolean;
     v_pause double precision;
@@ -196,11 +197,12 @@ begin
             end if;
             -- Null if the run was deleted meanwhile.
             if v_progress is not null then
-                raise notice '%', v_progress
-                    || coalesce(
-                        format(', at most %s s are left', ceil(extract(epoch from await.deadline - clock_timestamp()))), ''
-                    )
-                    using errcode = 'PC019';
+                v_left := await.deadline - clock_timestamp();
+                -- A call without a timeout has a deadline in 100 years.
+                if v_left < interval '1 day' then
+                    v_progress := format('%s, at most %s s are left', v_progress, ceil(extract(epoch from v_left)));
+                end if;
+                raise notice '%', v_progress using errcode = 'PC019';
             end if;
         end if;
         -- The pause is a small part of the time since the start, so the caller is never much too late and does not poll too
