@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,9 +52,10 @@ def use(
         _refuse_other_variables(chosen, _INSTEAD_OF_FILE)
     settings = connection.load_settings()
     settings = settings.model_copy(update={"openai_base_url": chosen[_ADDRESS], "llm_model": chosen[_MODEL]})
+    if settings.model_file is None:
+        _say_what_is_sent(settings)
     _check(settings)
     _write(chosen)
-    _say_what_is_sent(settings)
     files = processes.WorkerFiles.of(settings)
     if processes.is_running(files):
         processes.stop(files)
@@ -82,21 +85,62 @@ def _refuse_other_variables(chosen: Mapping[str, str | None], others: tuple[str,
         )
 
 
+def _say_what_is_sent(settings: Settings) -> None:
+    """Say what the address gets, before anything is sent there.
+
+    Raises:
+        ConfigurationError: If it is no web address, or others could read the key on the way there.
+    """
+    from pgclarify.cli.doctor.model_servers import SENT
+    from pgclarify.providers.client import Address
+
+    address = Address.of_chat(settings)
+    address.check()
+    if address.has_key and address.base_url.lower().startswith("http:") and not _is_this_machine(address.host):
+        raise ConfigurationError(
+            "the key would be sent without encryption",
+            detail=f"{address.base_url} is on another machine, and http does not encrypt {address.key_variable}.",
+            hint=f"Use https://, or remove {address.key_variable} if the server needs no key. In a network that you"
+            f" trust, write {_ADDRESS} and {_MODEL} into the file .env yourself.",
+        )
+    say = terminal.notices().print
+    key = f", with the key of {address.key_variable}" if address.has_key else ""
+    say(f"asking {address.base_url} for its models{key}", soft_wrap=True)
+    say(f"if it has this model, {address.base_url} gets {SENT}", soft_wrap=True)
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def _check(settings: Settings) -> None:
-    """Ask the server for its models, or look for the file.
+    """Ask the server for its models, or look at the file.
 
     Raises:
         ConfigurationError: If the model cannot be used.
     """
     from pgclarify.cli import rendering
     from pgclarify.cli.doctor.check import Level
-    from pgclarify.cli.doctor.endpoint import check_endpoints
+    from pgclarify.cli.doctor.endpoint import UnlistedModel, check_endpoints
+    from pgclarify.worker.model_file import checked_size
 
     for check in check_endpoints(settings, has_workers=False):
+        if isinstance(check, UnlistedModel):
+            names = [*map(rendering.printable, check.nearest)]
+            raise ConfigurationError(
+                "the server does not list this model",
+                detail=f"Its models with the most similar names: {', '.join(names)}.",
+                hint=f"Choose one of them, as in: pgclarify use {settings.openai_base_url} {shlex.quote(names[0])}",
+            )
         if check.level is Level.PROBLEM:
             raise ConfigurationError("this language model cannot be used", detail=check.finding, hint=check.remedy)
         if check.level is Level.WARNING:
             terminal.notices().print(rendering.warning(check.finding, check.remedy), soft_wrap=True)
+    if settings.model_file is not None:
+        checked_size(settings.model_file)
 
 
 def _write(chosen: Mapping[str, str | None]) -> None:
@@ -109,19 +153,10 @@ def _write(chosen: Mapping[str, str | None]) -> None:
             set_key(ENV_FILE, name, value)
         elif name in dotenv_values(ENV_FILE):
             unset_key(ENV_FILE, name)
-
-
-def _say_what_is_sent(settings: Settings) -> None:
-    from pgclarify.cli.doctor.model_servers import SENT
-    from pgclarify.config import ENV_FILE
-
     say = terminal.notices().print
     say(
         f"written to {Path(ENV_FILE).resolve()}, which pgclarify reads when it is started in this folder",
         soft_wrap=True,
     )
-    if settings.model_file is not None:
+    if chosen[_ADDRESS] is None:
         say("the worker serves the file for itself: nothing leaves this machine")
-        return
-    has_key = settings.openai_api_key is not None or settings.openai_api_key_file is not None
-    say(f"{settings.openai_base_url} gets {SENT}{'; and the key of OPENAI_API_KEY' if has_key else ''}", soft_wrap=True)

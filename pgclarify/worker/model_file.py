@@ -22,6 +22,8 @@ from pgclarify.worker.model_file_server import KEY_VARIABLE, SLOTS
 
 _logger = logging.getLogger(__name__)
 
+# Each GGUF file begins with it.
+_MAGIC = b"GGUF"
 # A slow disk reads some 100 MB a second, and the files have a few gigabytes.
 _LOAD_SECONDS = 300.0
 _PROGRESS_SECONDS = 5.0
@@ -105,7 +107,7 @@ class _Server:
         Raises:
             ConfigurationError: If it cannot be loaded.
         """
-        size = await asyncio.to_thread(_checked_size, self.path)
+        size = await asyncio.to_thread(checked_size, self.path)
         # 0 means a free port.
         port = self.address.rpartition(":")[2] or "0"
         began = time.monotonic()
@@ -157,16 +159,31 @@ class _Server:
 
 
 def check_model_file(path: Path) -> None:
-    """Check that a file can be served.
+    """Check that a file begins as a model, and that a library can serve it.
 
     Raises:
-        ConfigurationError: If there is no such file, or the library is not installed.
+        ConfigurationError: If there is no such file, it is no model, or the library is not installed.
     """
     if not path.is_file():
         raise ConfigurationError(
             "the file of the language model is missing",
             detail=f"There is no file {path}.",
             hint="Set PGCLARIFY_LLM_MODEL to the path of a .gguf file, or to the name of a model and OPENAI_BASE_URL.",
+        )
+    try:
+        with path.open("rb") as file:
+            magic = file.read(len(_MAGIC))
+    except OSError as error:
+        raise ConfigurationError(
+            "the file of the language model cannot be read",
+            detail=f"{path}: {error.strerror}.",
+            hint="Let the user of the worker read it.",
+        ) from error
+    if magic != _MAGIC:
+        raise ConfigurationError(
+            "the file of the language model is damaged",
+            detail=f"{path} does not begin with {_MAGIC.decode()}.",
+            hint="Download it again.",
         )
     if find_spec("xllamacpp") is None:
         raise ConfigurationError(
@@ -176,7 +193,7 @@ def check_model_file(path: Path) -> None:
         )
 
 
-def _checked_size(path: Path) -> int:
+def checked_size(path: Path) -> int:
     """Return the bytes of the weights, which have to fit into memory.
 
     llama.cpp copies most weights into a form that the processor reads faster. The file itself can stay on the disk.
@@ -191,7 +208,7 @@ def _checked_size(path: Path) -> int:
         raise ConfigurationError(
             "the language model does not fit into memory",
             detail=f"It needs {size / 1e9:.1f} GB, and {available / 1e9:.1f} GB are available.",
-            hint="Choose a smaller model, or one with fewer bits a weight.",
+            hint="Choose a smaller model, or one with fewer bits a weight; or first stop a worker that serves a file.",
         )
     return size
 

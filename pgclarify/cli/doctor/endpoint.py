@@ -6,7 +6,8 @@ import asyncio
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
@@ -23,9 +24,21 @@ if TYPE_CHECKING:
 # Enough for a list of names from a running server.
 _SECONDS = 5.0
 _MOST_BYTES = 4 * 1024 * 1024
+_MOST_NAMES = 10
 _NAME = "language model"
 _EMBEDDING_NAME = "embedding model"
 _RERANK_NAME = "rerank endpoint"
+
+
+@dataclass(frozen=True, slots=True)
+class UnlistedModel(Check):
+    """An endpoint lists models, but not the configured one.
+
+    Attributes:
+        nearest: Those of its models whose names are most like that of the configured one, the nearest first.
+    """
+
+    nearest: tuple[str, ...] = ()
 
 
 def chosen_provider(settings: Settings) -> Provider | None:
@@ -264,10 +277,13 @@ def status_check(status: int, address: Address) -> Check:
 def models_check(model: str, names: Sequence[str], base_url: str, seconds: float) -> Check:
     """Check whether the endpoint lists the configured model, and how long the list took."""
     if names and model not in names:
-        return warning(
+        nearest = get_close_matches(model, names, _MOST_NAMES, cutoff=0)
+        return UnlistedModel(
             _NAME,
+            Level.WARNING,
             f"{base_url} answers, but does not list the model {model}",
-            f"Set PGCLARIFY_LLM_MODEL to one of: {', '.join(sorted(names)[:10])}{', …' if len(names) > 10 else ''}",
+            f"Set PGCLARIFY_LLM_MODEL to one of: {', '.join(nearest)}{', …' if len(names) > _MOST_NAMES else ''}",
+            tuple(nearest),
         )
     return ok(_NAME, f"{model} at {base_url}, which answers in {_milliseconds(seconds)}")
 

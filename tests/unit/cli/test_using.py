@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -24,13 +26,19 @@ class _Models(BaseHTTPRequestHandler):
         """Print nothing."""
 
 
-@pytest.fixture
-def address() -> Iterator[str]:
-    """A model server that lists one model, small."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Models) as server:
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/v1"
         server.shutdown()
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """A model server that lists one model, small."""
+    with serving(_Models) as address:
+        yield address
 
 
 @pytest.fixture
@@ -38,7 +46,7 @@ def model_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A model file, where the library that serves it is installed."""
     monkeypatch.setattr("pgclarify.worker.model_file.find_spec", lambda _: True)
     path = tmp_path / "it's small.gguf"
-    path.touch()
+    path.write_bytes(b"GGUF")
     return path
 
 
@@ -100,6 +108,50 @@ def test_a_model_that_cannot_be_used_is_not_kept(model_file: Path) -> None:
     assert use("missing.gguf") == 1
     assert use("http://127.0.0.1:9/v1", "small") == 1
     assert not Path(".env").exists()
+
+
+def test_a_file_that_no_worker_could_serve_is_not_kept(model_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model_file.write_bytes(b"<html>Sign in</html>")
+    assert use(model_file.name) == 1
+    assert "does not begin with GGUF" in capsys.readouterr().err
+    model_file.write_bytes(b"GGUF")
+    # Larger than any memory, and nearly without blocks on the disk.
+    os.truncate(model_file, 1 << 43)
+    assert use(model_file.name) == 1
+    assert "does not fit into memory" in capsys.readouterr().err
+    assert not Path(".env").exists()
+
+
+def test_a_model_that_the_server_does_not_list_is_not_kept(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert use(address, "large") == 1
+    assert f"pgclarify use {address} small" in " ".join(capsys.readouterr().err.split())
+    assert not Path(".env").exists()
+
+
+def test_a_key_is_not_sent_to_another_machine_without_encryption(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    assert use("http://192.0.2.1/v1", "small") == 1
+    assert "https://" in capsys.readouterr().err
+    assert not Path(".env").exists()
+
+
+def test_the_command_says_what_it_sends_before_it_sends_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    printed = []
+
+    class Handler(_Models):
+        def do_GET(self) -> None:
+            printed.append(capsys.readouterr().err)
+            super().do_GET()
+
+    with serving(Handler) as address:
+        assert use(address, "small") == 0
+    assert f"{address} for its models, with the key of OPENAI_API_KEY" in printed[0]
+    assert f"{address} gets the questions, the passages" in printed[0]
 
 
 def test_an_address_needs_a_model_and_a_file_has_none(model_file: Path) -> None:
