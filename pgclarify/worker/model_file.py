@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import secrets
+import socket
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -99,6 +100,9 @@ class _Server:
         self.path = path
         self.key = secrets.token_urlsafe(32)
         self.address = ""
+        # It keeps the port while no process serves, so that no other program gets the key and the passages.
+        self._port = socket.socket()
+        self._port.bind(("127.0.0.1", 0))
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
@@ -108,8 +112,6 @@ class _Server:
             ConfigurationError: If it cannot be loaded.
         """
         size = await asyncio.to_thread(checked_size, self.path)
-        # 0 means a free port.
-        port = self.address.rpartition(":")[2] or "0"
         began = time.monotonic()
         _logger.info("loading %s, %.1f GB", self.path, size / 1e9)
         self._process = await asyncio.create_subprocess_exec(
@@ -117,7 +119,8 @@ class _Server:
             "-m",
             "pgclarify.worker.model_file_server",
             self.path,
-            port,
+            str(self._port.fileno()),
+            pass_fds=[self._port.fileno()],
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env=os.environ | {KEY_VARIABLE: self.key},
@@ -147,6 +150,7 @@ class _Server:
 
     async def end(self) -> None:
         """End the process."""
+        self._port.close()
         process = self._process
         if process is None or process.returncode is not None:
             return
