@@ -42,7 +42,7 @@ end $$;
 """
 
 # Names that are not in the database: modules and functions of the Python package, session parameters, a dump.
-ELSEWHERE = {"algorithms", "client", "connect", "errors", "install", "mcp", "protocols", "tables", "testing"}
+ELSEWHERE = {"algorithms", "client", "connect", "errors", "install", "mcp", "protocols", "tables", "testing", "yaml"}
 ELSEWHERE |= {"corpus", "count_questions", "progress", "reuse_runs", "sql"}
 
 
