@@ -74,7 +74,7 @@ def started(searches: Sequence[dict[str, str]]) -> Iterator[Started]:
                 with psycopg.connect(dsn, autocommit=True) as connection:
                     connection.execute("alter role dashboard set timezone = 'UTC'")
                 year.make_year(dsn, searches)
-                _wait(process, url)
+                _wait(process, url, folder / "superset" / "superset.log")
                 yield Started(f"{url}/superset/dashboard/{bundle.SLUG}/", password, dsn, role_password)
         finally:
             pgclarify("down")
@@ -118,15 +118,15 @@ def _superset(folder: Path, database: str) -> Iterator[tuple[subprocess.Popen[by
     finally:
         process.terminate()
         process.wait()
-        if process.returncode > 0:
-            print((home / "superset.log").read_text()[-4000:], file=sys.stderr)
 
 
-def _wait(process: subprocess.Popen[bytes], url: str) -> None:
+def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
     deadline = time.monotonic() + 600
     while process.poll() is None and time.monotonic() < deadline:
         with suppress(OSError):
             urllib.request.urlopen(f"{url}/health", timeout=10).close()
             return
         time.sleep(0.5)
-    raise RuntimeError("Superset did not start; the end of its log follows")
+    raise RuntimeError(
+        f"Superset did not start within ten minutes, or ended. Its log ends with:\n{log.read_text()[-4000:]}"
+    )

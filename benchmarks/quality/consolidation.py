@@ -71,7 +71,8 @@ def group(way: Grouping | Density, case: Case) -> list[list[Reading]]:
 def table(title: str, judged: Sequence[Judged], depths: Sequence[int], threshold: float) -> Table:
     """The pairs of readings that each way joins. Readings are the same if they give the same known answers.
 
-    Pairs in which neither reading gives a known answer do not count, because nobody knows whether they are the same."""
+    A pair without a known answer does not count, because the data set does not tell whether its readings are the same.
+    """
     shown = Table(
         "passages", "readings", "way", "joined pairs that are the same", "same pairs that are joined", title=title
     )

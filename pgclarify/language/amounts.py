@@ -119,8 +119,8 @@ def has_amounts(answer: str, texts: Iterable[str]) -> bool:
 
     1.5 is not 5.1, 12/05/2024 is not 05/12/2024, and -20 is not 20. A currency, percent, a scale of temperature, a
     measure, "million" and the like, am and pm have to be the same if both numbers have one. 14 days are two weeks, and
-    9 km are not 9 miles. Texts may have a number in words.
-    The sign is not compared where a hyphen may be no minus, or where a number is said to be a loss.
+    9 km are not 9 miles. Texts may have a number in words. The sign is not compared where a hyphen may be no minus, or
+    where a number is said to be a loss.
 
     Args:
         answer: "$40".

@@ -166,7 +166,7 @@ def plans_at_once(
 ) -> list[list[str]]:
     """The plans for each condition, without the constants, which are the reader's own.
 
-    Tests beside this one make roles, and plans count all roles of the server. So nobody makes any meanwhile.
+    Plans count all roles of the server. So the lock keeps parallel tests from making roles meanwhile.
     """
     explain = sql.SQL("explain (analyze, timing off, summary off, buffers off) select 1 from {} where {}")
     with connection.transaction():

@@ -68,9 +68,9 @@ def check_quote(
     """Check that a passage gives the answer of a reading, with the quote as proof.
 
     Words are only compared if the passage is in English, or if the question is and nothing tells that the passage is
-    not. Otherwise it suffices that the passage contains the quote and,
-    if the question is not in English either, that the answer is in the passage's words. If the question about an
-    English passage is in another language, only the answer is compared.
+    not. Otherwise it suffices that the passage contains the quote and, if the question is not in English either, that
+    the answer is in the passage's words. If the question about an English passage is in another language, only the
+    answer is compared.
 
     Args:
         reading: The reading of the passage.
@@ -90,7 +90,7 @@ def check_quote(
     sentences = split_sentences(passage.content)
     wider = _widened(span, sentences)
     is_short = Refusal.FRAGMENT in checks and len(folded_words(passage.content[slice(*span)])) < _CLAUSE
-    if not _is_read(passage, question):
+    if not _counts_as_english(passage, question):
         is_translated = Refusal.ANSWER_NOT_QUOTED in checks and _is_translated(reading, question, passage)
         return Refusal.ANSWER_NOT_QUOTED if is_translated else _quoted(wider if is_short else span, passage)
     if is_foreign(reading.interpretation) or is_foreign(question):
@@ -108,7 +108,7 @@ def check_quote(
     return Refusal.FRAGMENT if is_short else refusal
 
 
-def _is_read(passage: Passage, question: str) -> bool:
+def _counts_as_english(passage: Passage, question: str) -> bool:
     """Whether a passage is in English, also if it is too short to tell: "Goods may be returned within thirty days."."""
     text = passage.content
     return is_english(text) or (text.isascii() and not is_foreign(text) and not is_foreign(question))
