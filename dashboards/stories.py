@@ -177,7 +177,7 @@ STORIES = [
         "What people ask",
         "**Searches, and how they ended.** *Not answered*: a language model read the passages, and none answers."
         " *Not known*: no language model read them, or calls failed.\n\n"
-        "Empty? Nobody asked in this time, or the role of this dashboard is not the analyst of a corpus.",
+        "Empty? There were no searches in this time, or the role of this dashboard is not an analyst of the corpus.",
         [
             Bars(
                 "Searches by month",
