@@ -133,10 +133,11 @@ begin atomic
     where not exists (
         select
         from pgclarify_private.run
-        where run.run_id = given.run_id and run.attempt = given.attempt and run.status = 'running'
+        where run.run_id = given.run_id and run.attempt = given.attempt and run.status not in ('queued', 'cancelled')
     );
 end;
 
 comment on function pgclarify_private.lost_runs(bigint[], integer[]) is
-'Positions of the given runs, from 1, that are no longer executed in the given attempts.';
+'Positions of the given runs, from 1, that were cancelled or are executed in another attempt. A run that its attempt has '
+'ended is not lost: its worker may not know yet.';
 grant execute on function pgclarify_private.lost_runs(bigint[], integer[]) to pgclarify_worker;

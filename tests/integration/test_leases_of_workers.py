@@ -184,3 +184,16 @@ def test_a_run_that_another_session_has_locked_is_put_back_later(
 def test_a_lease_is_positive(connect: Connect, worker: HandWorker) -> None:
     with pytest.raises(psycopg.errors.CheckViolation):
         HandWorker(worker.connection, lease=timedelta(0))
+
+
+@pytest.mark.parametrize(("ending", "is_lost"), [("nothing", False), ("finish", False), ("cancel", True)])
+def test_a_worker_that_ends_a_run_has_not_lost_it(
+    connection: Connection, worker: HandWorker, run_id: int, ending: str, is_lost: bool
+) -> None:
+    worker.start(run_id)
+    if ending == "finish":
+        worker.finish(run_id)
+    elif ending == "cancel":
+        connection.execute("select pgclarify.cancel(array[%s])", [run_id])
+
+    assert worker.send("list_lost_runs", run_ids=[run_id], attempts=[1]) == [{"lost": [1] if is_lost else []}]
