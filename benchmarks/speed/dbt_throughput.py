@@ -11,6 +11,7 @@ import os
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -20,7 +21,7 @@ from benchmarks.speed.clarify_throughput import AT_ONCE, CALL_SECONDS, TOP_K
 from tests import openai_server
 
 _CHECKOUT = Path(__file__).parents[2]
-_DBT = Path(os.environ.get("PGCLARIFY_DBT", _CHECKOUT / ".venv-dbt/bin/dbt"))
+DBT = Path(os.environ.get("PGCLARIFY_DBT", _CHECKOUT / ".venv-dbt/bin/dbt"))
 _PROJECT = """
 name: benchmark
 version: 1.0.0
@@ -42,7 +43,7 @@ benchmark:
       password: ""
       dbname: {database}
       schema: dbt
-      threads: 1
+      threads: 4
 """
 _MODEL = """
 {{{{ config(
@@ -60,7 +61,8 @@ def measure(dsn: str, corpus: str, *, questions: int) -> list[Figure]:
         product.worker(dsn, endpoint, concurrency=AT_ONCE),
         product.connect(dsn) as connection,
     ):
-        _write_project(Path(folder), dsn, corpus)
+        model = _MODEL.format(corpus=corpus, top_k=TOP_K)
+        write_project(Path(folder), dsn, {"models/interpretations.sql": model})
         connection.execute("create table public.search_log (search_id bigint primary key, query text not null)")
         with connection.cursor() as cursor:
             cursor.executemany(
@@ -69,13 +71,13 @@ def measure(dsn: str, corpus: str, *, questions: int) -> list[Figure]:
             )
         for question in made_up.questions(3, seed=20):
             product.clarify(connection, question, corpus, TOP_K)
-        _dbt(Path(folder), "deps")
+        dbt(Path(folder), "deps")
         figures = []
         for name in ("the first time", "again"):
             calls_before = endpoint.stats["calls"]
             with step(f"dbt run of {questions:,} questions, {name}"):
                 started = time.perf_counter()
-                _dbt(Path(folder), "run")
+                dbt(Path(folder), "run")
                 seconds = time.perf_counter() - started
             figures.append((seconds, endpoint.stats["calls"] - calls_before))
         (built,) = connection.execute(
@@ -98,26 +100,24 @@ def measure(dsn: str, corpus: str, *, questions: int) -> list[Figure]:
     ]
 
 
-def _write_project(folder: Path, dsn: str, corpus: str) -> None:
+def write_project(folder: Path, dsn: str, files: Mapping[str, str]) -> None:
+    """Write a project that uses the package of this checkout. files: its models, by their paths."""
     url = urlsplit(dsn)
     options = parse_qs(url.query)
     profile = _PROFILE.format(
         host=options["host"][0], port=options["port"][0], user=url.username, database=url.path.removeprefix("/")
     )
-    for name, content in {
-        "dbt_project.yml": _PROJECT,
-        "packages.yml": _PACKAGES,
-        "profiles.yml": profile,
-        "models/interpretations.sql": _MODEL.format(corpus=corpus, top_k=TOP_K),
-    }.items():
+    written = {"dbt_project.yml": _PROJECT, "packages.yml": _PACKAGES, "profiles.yml": profile, **files}
+    for name, content in written.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(content.lstrip(), encoding="utf-8")
 
 
-def _dbt(folder: Path, *arguments: str) -> None:
+def dbt(folder: Path, *arguments: str) -> None:
+    """Run a command of dbt in such a project. Raises RuntimeError with its log if it fails."""
     done = subprocess.run(
-        [_DBT, *arguments, "--project-dir", folder, "--profiles-dir", folder],
+        [DBT, *arguments, "--project-dir", folder, "--profiles-dir", folder],
         cwd=folder,
         env=os.environ | {"DO_NOT_TRACK": "1"},
         capture_output=True,
@@ -132,7 +132,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", type=int, default=1_000)
     chosen = parser.parse_args()
-    if not _DBT.exists():
-        parser.error(f"there is no {_DBT}: make dbt, or set PGCLARIFY_DBT")
+    if not DBT.exists():
+        parser.error(f"there is no {DBT}: make dbt, or set PGCLARIFY_DBT")
     with product.made_up_corpus() as (dsn, corpus):
         show(measure(dsn, corpus, questions=chosen.questions))
