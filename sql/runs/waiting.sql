@@ -97,26 +97,61 @@ $$;
 comment on function pgclarify_private.is_out_of_sight(bigint[]) is
 'True if the snapshot of this transaction is too old to see the end of one of these runs, which are over.';
 
-create or replace function pgclarify_private.progress(run_ids bigint[], unfinished bigint[])
+create or replace function pgclarify_private.time_to_go(started_at timestamptz, done bigint, total bigint)
 returns text
-language sql stable
+language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
         case
-            when cardinality(progress.run_ids) > 1
+            when time_to_go.done between 1 and time_to_go.total - 1
                 then format(
-                    '%s of %s runs are over',
-                    cardinality(progress.run_ids) - cardinality(progress.unfinished), cardinality(progress.run_ids)
+                    ', about %s s to go',
+                    ceil(
+                        extract(epoch from clock_timestamp() - time_to_go.started_at)
+                        * (time_to_go.total - time_to_go.done) / time_to_go.done
+                    )
+                )
+            else ''
+        end;
+end;
+
+comment on function pgclarify_private.time_to_go(timestamptz, bigint, bigint) is
+'How long the rest takes, in words after a comma, if it takes as long for each part as what is done; empty if nothing is done '
+'or left. done, total: numbers of parts.';
+
+create or replace function pgclarify_private.progress(run_ids bigint[], unfinished bigint[])
+returns text
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case
+            when run_count.total > 1
+                then format('%s of %s runs are over', run_count.done, run_count.total)
+                || pgclarify_private.time_to_go(
+                    (
+                        select min(waited.started_at)
+                        from pgclarify_private.run as waited
+                        where waited.run_id = any(progress.run_ids)
+                    ),
+                    run_count.done,
+                    run_count.total
                 )
             when run.status = 'queued' then format('run %s waits for a worker', run.run_id)
             when judging.candidates > 0
                 then format('run %s: %s of %s passages are judged', run.run_id, judging.verdicts, judging.candidates)
+                || pgclarify_private.time_to_go(run.started_at, judging.verdicts, judging.candidates)
             when calling.calls > 0
                 then format('run %s: %s of %s model calls are answered', run.run_id, calling.replies, calling.calls)
             else format('run %s is being executed', run.run_id)
         end
     from pgclarify_private.run
+    cross join lateral (
+        select
+            cardinality(progress.run_ids)::bigint as total,
+            (cardinality(progress.run_ids) - cardinality(progress.unfinished))::bigint as done
+    ) as run_count
     left join lateral (
         select
             (select count(*) from pgclarify_private.candidate where candidate.run_id = run.run_id) as candidates,
@@ -200,7 +235,7 @@ begin
                 v_left := await.deadline - clock_timestamp();
                 -- A call without a timeout has a deadline in 100 years.
                 if v_left < interval '1 day' then
-                    v_progress := format('%s, at most %s s are left', v_progress, ceil(extract(epoch from v_left)));
+                    v_progress := format('%s (the call waits %s s more)', v_progress, ceil(extract(epoch from v_left)));
                 end if;
                 raise notice '%', v_progress using errcode = 'PC019';
             end if;

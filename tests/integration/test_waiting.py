@@ -263,7 +263,7 @@ def test_a_waiting_call_tells_its_progress_if_that_is_switched_on(asker: Connect
 
     asker.execute("set pgclarify.progress = on")
     for call, time_left in (
-        (CLARIFY, r", at most \d+ s are left"),
+        (CLARIFY, r" \(the call waits \d+ s more\)"),
         # Without a timeout.
         ("select * from pgclarify.clarify_many(array[%s], top_k => 4)", ""),
     ):
@@ -280,7 +280,7 @@ def test_a_waiting_call_tells_its_progress_if_that_is_switched_on(asker: Connect
             " where question = %s group by run_id",
             [question],
         ).fetchall()[0]
-        judged = rf"run {run_id}: \d of {passages} passages are judged{time_left}"
+        judged = rf"run {run_id}: \d of {passages} passages are judged, about \d+ s to go{time_left}"
         assert any(sqlstate == "PC019" and re.fullmatch(judged, text) for sqlstate, text in told), told
 
 
