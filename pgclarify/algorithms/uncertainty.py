@@ -1,6 +1,6 @@
 """How many different answers a model gives to one question: the more answers, the weaker the evidence.
 
-docs/methods/answer-uncertainty.md says which parts come from the paper and which are ours.
+docs/methods/investigation.md says which parts come from the paper and which are ours.
 """
 
 from __future__ import annotations

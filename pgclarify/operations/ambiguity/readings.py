@@ -1,6 +1,6 @@
 """Counts the readings of a question that a corpus supports, which no classifier knows.
 
-The user sees the count; it decides nothing: docs/methods/asking-back.md has the figures. The signal is ours.
+The user sees the count; it decides nothing: docs/methods/ambiguity.md has the figures. The signal is ours.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Verdict-guided exploration: the verdicts so far decide which passages are judged next, and when to stop.
 
-docs/methods/verdict-guided-exploration.md gives the reasons and the measurements.
+docs/methods/verified-diversification.md gives the reasons and the measurements.
 """
 
 from __future__ import annotations
