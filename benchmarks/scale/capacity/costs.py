@@ -44,7 +44,7 @@ QUEUED = Cost(1_050, "bytes a question", _WORKERS)
 INDEX_BUILD = Cost(1_500, "bytes a passage", _FAR)
 
 # CPU.
-LOAD_WORKER = Cost(0.025, "seconds a passage, with embedding by all-MiniLM-L6-v2", "Before and after")
+LOAD_WORKER = Cost(0.025, "seconds a passage, with embedding by all-MiniLM-L6-v2", "What is reached")
 LOAD_SERVER = Cost(0.0032, "seconds a passage, among 100,000; more in a larger corpus", _FAR)
 CALL_WORKER = Cost(0.0050, "seconds a call", _WORKERS)
 CALL_LOOP = Cost(0.0017, "seconds a call, a part of the worker's, in one thread", _WORKERS)
