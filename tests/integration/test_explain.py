@@ -24,7 +24,7 @@ def test_a_run_is_told_in_full(desk: Desk) -> None:
 
 def test_the_page_shows_what_is_told() -> None:
     """The page has other numbers, another model and other settings, so only the form of its lines is compared."""
-    (explored_run, _) = blocks(CHECKOUT / "docs" / "explain.md", "text")
+    (explored_run,) = blocks(CHECKOUT / "docs" / "explain.md", "text")
     assert told_shape(explored_run.code) == told_shape(EXPLORED)
 
 
