@@ -304,9 +304,10 @@ end;
 comment on function pgclarify.create_corpus(text, text, jsonb) is
 'Create a corpus and return its id. The caller owns it. name: 1 to 200 characters, unique. embedding_model: a '
 'sentence-transformers name or a path that the workers can load; or "endpoint:" and the name of a model behind their '
-'endpoint, such as endpoint:text-embedding-3-small. options: search_config (text search configuration, english), reader '
-'(role that may search it; '
-'without it only its owner; pgclarify_user for all who may ask), analyst (role that sees everyone''s runs on it).';
+'endpoint, such as endpoint:text-embedding-3-small. options: search_config (text search configuration of the language of '
+'the documents, english; simple if PostgreSQL has none for it), graph (what makes passages neighbors: dense, similar '
+'vectors; lexical, rare words that they share), reader (role that may search it; without it only its owner; pgclarify_user '
+'for all who may ask), analyst (role that sees everyone''s runs on it).';
 grant execute on function pgclarify.create_corpus(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.drop_corpus(caller pgclarify_private.caller, name text)

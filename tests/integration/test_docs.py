@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from contextlib import closing
@@ -19,10 +18,7 @@ from tests.workers import Service, load, wait_until_searchable
 pytestmark = pytest.mark.rolled_back
 
 # In this order, because their examples depend on earlier ones.
-SQL_PAGES = [
-    CHECKOUT / "docs" / "sql" / f"{name}.md"
-    for name in ("documents", "asking", "several-steps", "vague-questions", "neighbors", "views")
-]
+SQL_PAGES = [CHECKOUT / "docs" / "sql" / f"{name}.md" for name in ("documents", "asking", "vague-questions", "views")]
 REFERENCE = CHECKOUT / "docs" / "reference"
 OPTIONS = {heading: rows for page in SQL_PAGES for heading, rows in tables(page, "option").items()}
 # These pages create and drop roles, so they run on a server where that has no effect on other tests.
@@ -54,7 +50,7 @@ def test_functions_and_views_are_told_before_they_are_listed() -> None:
         assert listed <= set(re.findall(rf"reference/{name}\.md#(\w+)", told))
 
 
-def test_options_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
+def test_options_of_clarify_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
     (known,) = connection.execute("select pgclarify_private.clarify_options()").fetchone() or ({},)
     told = {row[0]: re.findall(r"\w+", row[1]) for row in OPTIONS["clarify"]}
     assert told.keys() == known.keys()
@@ -65,112 +61,6 @@ def test_options_are_those_that_are_checked(connection: psycopg.Connection[Any])
             assert (set(told[name]), told[name][0]) == (set(option["choices"]), option["default"])
         if option.get("type") == "integer":
             assert {str(option["least"]), str(option["most"])} <= set(told[name])
-    with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
-        connection.execute("""select pgclarify.create_corpus('x', options => '{"no such": 1}')""")
-    detail = refused.value.diag.message_detail or ""
-    told_of_corpora = {row[0] for row in OPTIONS["create_corpus"]}
-    (known,) = connection.execute("select pgclarify_private.options_of('create_corpus')").fetchone() or ({},)
-    assert told_of_corpora == known.keys()
-    assert told_of_corpora == set(re.findall(r"\w+", detail.partition(":")[2]))
-
-
-def test_options_of_consolidate_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
-    row = connection.execute("select pgclarify_private.consolidate_options()").fetchone()
-    assert row is not None
-    known: dict[str, Any] = row[0]
-    told = {name: re.findall(r"\w+", row[1]) for row in OPTIONS["consolidate"] for name in re.findall(r"\w+", row[0])}
-
-    assert told.keys() == known.keys()
-    assert told["timeout"] == [known["timeout"]["default"]]
-
-
-def test_options_of_investigate_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
-    (known,) = connection.execute("select pgclarify_private.investigate_options()").fetchone() or ({},)
-    told = {row[0]: row[1:] for row in OPTIONS["investigate"]}
-
-    assert {name: json.loads(row[0]) for name, row in told.items()} == {
-        name: option["default"] for name, option in known.items()
-    }
-    for name, option in known.items():
-        meaning = told[name][1]
-        assert set(option.get("choices", [])) <= set(re.findall(r'"(\w+)"', meaning))
-        if option.get("type") == "integer":
-            most = option["most"]
-            assert f"{option['least']} to {most if most < 10_000 else f'{most:,}'}" in meaning
-
-
-def test_options_of_clarifying_questions_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
-    known: tuple[Any, ...] = connection.execute(
-        "select pgclarify_private.clarifying_question_options()"
-    ).fetchone() or ({},)
-    checked: tuple[Any, ...] = connection.execute(
-        "select pgclarify_private.clarifying_question_settings('{}')"
-    ).fetchone() or ({},)
-    told = {row[0]: row[1:] for row in OPTIONS["clarifying_questions"]}
-
-    # It is not an option: several options decide it.
-    assert f"the model proposes {checked[0].pop('proposals')}," in told["count"][1]
-    assert told.keys() == known[0].keys()
-    assert {name: json.loads(default) for name, (default, _) in told.items() if default} == checked[0]
-    for name, option in known[0].items():
-        meaning = told[name][1]
-        assert set(option.get("choices", [])) <= set(re.findall(r'"(\w+)"', meaning))
-        if option.get("type") == "integer" and name != "conversation":
-            assert f"{option['least']} to {option['most']}" in meaning
-
-
-@pytest.mark.parametrize(
-    ("function", "asked"),
-    [("detect_ambiguity", "'q', '{}'"), ("rewrite", "'q', '{}'")],
-)
-def test_options_before_asking_are_those_that_are_checked(
-    connection: psycopg.Connection[Any], function: str, asked: str
-) -> None:
-    with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
-        connection.execute(f"select pgclarify.{function}({asked}, '{{\"no such\": 1}}')".encode())
-    detail = refused.value.diag.message_detail or ""
-    told = {row[0] for row in OPTIONS[function]}
-    assert told == set(re.findall(r"\w+", detail.partition(":")[2]))
-
-
-def test_options_of_list_answers_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
-    (known,) = connection.execute("select pgclarify_private.list_answers_options()").fetchone() or ({},)
-    told = {row[0]: row[1:] for row in OPTIONS["list_answers"]}
-
-    assert told.keys() == known.keys()
-    for name, option in known.items():
-        default, meaning = told[name]
-        assert (json.loads(default) if default else None) == option.get("default")
-        assert set(option.get("choices", [])) <= set(re.findall(r'"(\w+)"', meaning))
-        if option.get("type") == "integer":
-            assert f"{option['least']:,} to {option['most']:,}" in meaning
-
-
-def test_options_of_estimate_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
-    options: tuple[Any, ...] = connection.execute(
-        "select pgclarify_private.estimate_options(), pgclarify_private.clarify_options()"
-    ).fetchone() or ({}, {})
-    known, shared = options
-    told = {row[0]: row[1:] for row in OPTIONS["estimate"]}
-
-    assert told.keys() == known.keys() - shared.keys()
-    assert {name: json.loads(default) for name, (default, _) in told.items()} == {
-        name: known[name]["default"] for name in told
-    }
-
-
-def test_options_of_search_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
-    (known,) = connection.execute("select pgclarify_private.search_options()").fetchone() or ({},)
-    told = {row[0]: row[1:] for row in OPTIONS["search"]}
-
-    assert told.keys() == known.keys()
-    for name, option in known.items():
-        default, meaning = told[name]
-        assert set(option.get("choices", [])) <= set(re.findall(r'"(\w+)"', meaning))
-        if "default" in option:
-            assert json.loads(default) == option["default"]
-        if option.get("type") == "integer":
-            assert f"{option['least']} to {option['most']}" in meaning
 
 
 def test_functions_and_views_that_pages_name_exist(connection: psycopg.Connection[Any]) -> None:
