@@ -1,4 +1,4 @@
-"""The SQL on the pages: the listed options are those that exist, and each block of SQL runs on a server."""
+"""The SQL on the pages: the names that they use exist, and each block of SQL runs on a server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from pgclarify import embedded
-from tests.pages import CHECKOUT, PAGES, blocks, tables
+from tests.pages import CHECKOUT, PAGES, blocks
 from tests.workers import Service, load, wait_until_searchable
 
 pytestmark = pytest.mark.rolled_back
@@ -20,7 +20,6 @@ pytestmark = pytest.mark.rolled_back
 # In this order, because their examples depend on earlier ones.
 SQL_PAGES = [CHECKOUT / "docs" / "sql" / f"{name}.md" for name in ("documents", "asking", "vague-questions", "views")]
 REFERENCE = CHECKOUT / "docs" / "reference"
-OPTIONS = {heading: rows for page in SQL_PAGES for heading, rows in tables(page, "option").items()}
 # These pages create and drop roles, so they run on a server where that has no effect on other tests.
 OPERATIONS_PAGE = CHECKOUT / "docs" / "operations.md"
 ROLES_PAGE = CHECKOUT / "docs" / "roles.md"
@@ -48,19 +47,6 @@ def test_functions_and_views_are_told_before_they_are_listed() -> None:
     for name in ("functions", "views"):
         listed = set(re.findall(r"^## (\w+)$", (REFERENCE / f"{name}.md").read_text(), re.M))
         assert listed <= set(re.findall(rf"reference/{name}\.md#(\w+)", told))
-
-
-def test_options_of_clarify_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
-    (known,) = connection.execute("select pgclarify_private.clarify_options()").fetchone() or ({},)
-    told = {row[0]: re.findall(r"\w+", row[1]) for row in OPTIONS["clarify"]}
-    assert told.keys() == known.keys()
-    for name, option in known.items():
-        if "choices" in option and "default" not in option:
-            assert set(told[name]) == {*option["choices"], "no", "default"}
-        elif "choices" in option:
-            assert (set(told[name]), told[name][0]) == (set(option["choices"]), option["default"])
-        if option.get("type") == "integer":
-            assert {str(option["least"]), str(option["most"])} <= set(told[name])
 
 
 def test_functions_and_views_that_pages_name_exist(connection: psycopg.Connection[Any]) -> None:
