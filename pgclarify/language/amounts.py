@@ -57,7 +57,7 @@ _AMOUNT: Final = re.compile(
 )
 _TIME: Final = re.compile(r"(?P<hour>\d{1,2})(?:[.:](?P<minute>\d\d))?")
 # "It takes an hour."
-_ONE_UNIT: Final = re.compile(rf"\ban?\s(?P<unit>{UNIT})(?!\w)", re.IGNORECASE)
+_ONE_UNIT: Final = re.compile(rf"\b(?:an?|one)\s(?P<unit>{UNIT})(?!\w)", re.IGNORECASE)
 # 2017-18
 _YEARS: Final = re.compile(r"(?<![\w./-])(1\d|20)(\d\d)[-\u2013/](\d\d)(?![\d/-])")
 _PHONE: Final = re.compile(

@@ -422,6 +422,7 @@ def test_a_note_of_few_words_proves_only_what_it_says(text: str, asked: str, rig
         ("The report covers the quarter to 5 April 2026.", "When does the quarter end?", "5 April 2026"),
         ("The bag weighs 2 lb.", "How heavy is the bag?", "two pounds"),
         ("It takes an hour.", "How long does it take?", "one hour"),
+        ("The library lends laptops for one week.", "How long does the library lend laptops?", "one week"),
         ("One may drive 60 mph.", "How fast may one drive?", "60 miles per hour"),
     ],
 )
