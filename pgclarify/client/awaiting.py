@@ -11,7 +11,7 @@ import psycopg
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from pgclarify.client import documents, operations, watching
+from pgclarify.client import dialogue, documents, operations, runs, watching
 from pgclarify.client.opening import (
     CONNECTION_OPTIONS,
     connecting,
@@ -105,23 +105,23 @@ class AsyncClient(Session):
 
     clarify = _call(operations.clarify)
     clarify_many = _call(operations.clarify_many)
-    detect_ambiguity = _call(operations.detect_ambiguity)
-    rewrite = _call(operations.rewrite)
-    clarifying_questions = _call(operations.clarifying_questions)
-    reply = _call(operations.reply)
+    detect_ambiguity = _call(dialogue.detect_ambiguity)
+    rewrite = _call(dialogue.rewrite)
+    clarifying_questions = _call(dialogue.clarifying_questions)
+    reply = _call(dialogue.reply)
     list_answers = _call(operations.list_answers)
     investigate = _call(operations.investigate)
     search = _call(operations.search)
     neighbors = _call(operations.neighbors)
     consolidate = _call(operations.consolidate)
     estimate = _call(operations.estimate)
-    submit = _call(operations.submit)
-    submit_many = _call(operations.submit_many)
-    wait = _call(operations.wait)
-    cancel = _call(operations.cancel)
-    result = _call(operations.result)
+    submit = _call(runs.submit)
+    submit_many = _call(runs.submit_many)
+    wait = _call(runs.wait)
+    cancel = _call(runs.cancel)
+    result = _call(runs.result)
     verdicts = _iteration(watching.verdicts)
-    explain = _call(operations.explain)
+    explain = _call(runs.explain)
     closest_passages = _call(operations.closest_passages)
     cited_passages = _call(operations.cited_passages)
     create_corpus = _call(documents.create_corpus)

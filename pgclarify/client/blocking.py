@@ -11,7 +11,7 @@ import psycopg
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
-from pgclarify.client import documents, operations, watching
+from pgclarify.client import dialogue, documents, operations, runs, watching
 from pgclarify.client.opening import (
     CONNECTION_OPTIONS,
     connecting,
@@ -113,23 +113,23 @@ class Client(Session):
 
     clarify = method(operations.clarify)
     clarify_many = method(operations.clarify_many)
-    detect_ambiguity = method(operations.detect_ambiguity)
-    rewrite = method(operations.rewrite)
-    clarifying_questions = method(operations.clarifying_questions)
-    reply = method(operations.reply)
+    detect_ambiguity = method(dialogue.detect_ambiguity)
+    rewrite = method(dialogue.rewrite)
+    clarifying_questions = method(dialogue.clarifying_questions)
+    reply = method(dialogue.reply)
     list_answers = method(operations.list_answers)
     investigate = method(operations.investigate)
     search = method(operations.search)
     neighbors = method(operations.neighbors)
     consolidate = method(operations.consolidate)
     estimate = method(operations.estimate)
-    submit = method(operations.submit)
-    submit_many = method(operations.submit_many)
-    wait = method(operations.wait)
-    cancel = method(operations.cancel)
-    result = method(operations.result)
+    submit = method(runs.submit)
+    submit_many = method(runs.submit_many)
+    wait = method(runs.wait)
+    cancel = method(runs.cancel)
+    result = method(runs.result)
     verdicts = iterating_method(watching.verdicts)
-    explain = method(operations.explain)
+    explain = method(runs.explain)
     closest_passages = method(operations.closest_passages)
     cited_passages = method(operations.cited_passages)
     create_corpus = method(documents.create_corpus)

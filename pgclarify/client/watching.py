@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from pgclarify.client.operations import wait
 from pgclarify.client.records import Verdict, is_over, read_verdict
+from pgclarify.client.runs import wait
 from pgclarify.client.scripts import Session, Statement, Stream, interval, pace
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import InputError, NotReady, RunTimeout

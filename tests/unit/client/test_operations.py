@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pgclarify.client import operations
+from pgclarify.client import operations, runs
 from pgclarify.client.records import Citation, Interpretation
 from pgclarify.client.scripts import Session
 from pgclarify.data.vocabulary import RunStatus, StopCode
@@ -67,19 +67,19 @@ def test_a_timeout_becomes_an_option_where_sql_has_one() -> None:
 
 @pytest.mark.parametrize("operation", ["consolidate", "reply", "detect_ambiguity", "rewrite"])
 def test_the_corpus_of_the_client_is_not_used_where_it_is_a_choice(operation: str) -> None:
-    played = play(operations.submit(SESSION, operation), [{"submit": 7}])
+    played = play(runs.submit(SESSION, operation), [{"submit": 7}])
     assert (played.returned, sent_values(played.sent[0])["corpus"]) == (7, None)
 
 
 def test_many_questions_have_their_runs_in_order() -> None:
-    assert play(operations.submit_many(SESSION, "search", ["cars", "vans"]), [{"f": [8, 7]}]).returned == [8, 7]
+    assert play(runs.submit_many(SESSION, "search", ["cars", "vans"]), [{"f": [8, 7]}]).returned == [8, 7]
     with pytest.raises(InputError):
-        play(operations.submit_many(SESSION, "search", "cars"))
+        play(runs.submit_many(SESSION, "search", "cars"))
 
 
 def test_a_result_is_read_as_its_operation_says() -> None:
     found = [{"found": [READING | {"ordinal": 2}, READING]}]
-    played = play(operations.result(SESSION, 3), [{"operation": "clarify"}], found)
+    played = play(runs.result(SESSION, 3), [{"operation": "clarify"}], found)
     assert [one.ordinal for one in played.returned] == [1, 2]
     assert sent_values(played.sent[1]) == {"run_id": 3, "row_type": "clarification"}
 
