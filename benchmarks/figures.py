@@ -1,6 +1,6 @@
-"""The figures of benchmarks: each is printed, and added as a line to figures.jsonl.
+"""The figures of benchmarks: each table is printed, and its rows are added to figures.jsonl.
 
-python -m benchmarks.figures prints the newest line of each figure as a table in Markdown.
+`python -m benchmarks.figures` writes the newest rows of each command to docs/figures.md.
 """
 
 from __future__ import annotations
@@ -11,19 +11,30 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from pgclarify.algorithms.metrics import bootstrap_interval
+from pgclarify.prompts.versions import version_of
 
 LINES = Path(__file__).with_name("figures.jsonl")
+PAGE = Path(__file__).parents[1] / "docs/figures.md"
+_HEAD = """\
+# Figures
+
+For people who want to check a figure. `python -m benchmarks.figures` makes this page of the rows in
+`benchmarks/figures.jsonl`, to which each benchmark adds what it prints. Brackets have 95 % intervals. Times are of a
+machine that also did other work. A figure in which a language model had a part names the versions of its prompts; a
+test fails when they change.
+"""
 
 
 @dataclass(frozen=True)
@@ -52,42 +63,84 @@ def mean_of(values: Sequence[float], form: str = ".2f") -> str:
 
 
 def show(figures: Iterable[Figure]) -> None:
-    """Print the table, and add the figures to the file of lines."""
+    """Print figures as a table, and add them to the file of rows."""
     table = Table("what", "value", "unit", "aim")
     table.columns[1].justify = "right"
+    for figure in figures:
+        table.add_row(figure.name, f"{figure.value:.4g}", figure.unit or "ratio", figure.aim)
+    show_tables(table)
+
+
+def show_tables(*tables: Table, width: int = 120, prompts: Iterable[str] = ()) -> None:
+    """Print tables, and add their rows to the file of rows.
+
+    Args:
+        *tables: Cells are plain text.
+        width: Of the terminal, in characters.
+        prompts: The purposes of the prompts that had a part in the figures.
+    """
     origin = {
         "date": datetime.now(UTC).date().isoformat(),
         "commit": _commit(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {_processor()}",
-        "command": " ".join(["python", *sys.orig_argv[1:]]),
+        "prompts": {purpose: version_of(purpose) for purpose in prompts},
+        "command": " ".join(["python", *map(_shown, sys.orig_argv[1:])]),
     }
     with LINES.open("a", encoding="utf-8") as lines:
-        for figure in figures:
-            table.add_row(figure.name, f"{figure.value:.4g}", figure.unit or "ratio", figure.aim)
-            lines.write(json.dumps(origin | asdict(figure), ensure_ascii=False) + "\n")
-    Console(width=120).print(table)
+        for table in tables:
+            headers = [str(column.header) for column in table.columns]
+            for row in zip(*(column.cells for column in table.columns), strict=True):
+                cells = dict(zip(headers, map(str, row), strict=True))
+                line = origin | {"table": str(table.title or ""), "cells": cells}
+                lines.write(json.dumps(line, ensure_ascii=False) + "\n")
+    Console(width=width).print(*tables)
 
 
-def newest(lines: Iterable[str]) -> str:
-    """The newest line of each figure, as a table in Markdown."""
-    rows = {(line["command"], line["name"]): line for line in map(json.loads, lines)}
-    return "\n".join(
-        [
-            "| what | value | aim | command | commit, date |",
-            "|---|---|---|---|---|",
-            *(
-                f"| {line['name']} | {line['value']:.4g} {line['unit']} | {line['aim']} | `{line['command']}` |"
-                f" {line['commit']}, {line['date']} |"
-                for line in rows.values()
-            ),
-        ]
-    )
+def page(lines: Iterable[Mapping[str, Any]]) -> str:
+    """The newest rows of each command, as a page in Markdown.
+
+    Args:
+        lines: Rows as in the file, oldest first.
+    """
+    commands: dict[str, list[Mapping[str, Any]]] = {}
+    for line in lines:
+        of_command = commands.setdefault(line["command"], [])
+        if of_command and _origin(of_command[0]) != _origin(line):
+            of_command.clear()
+        of_command.append(line)
+    return "".join([_HEAD, *(_section(command, commands[command]) for command in sorted(commands))])
+
+
+def _origin(line: Mapping[str, Any]) -> tuple[Any, ...]:
+    return line["date"], line["commit"], line["machine"], line["prompts"]
+
+
+def _section(command: str, lines: Sequence[Mapping[str, Any]]) -> str:
+    date, commit, machine, prompts = _origin(lines[0])
+    asked = "".join(f", prompt `{purpose}` {version}" for purpose, version in prompts.items())
+    written = [f"\n## {command.split()[2].removeprefix('benchmarks.')}\n\n`{command}`\n"]
+    written.append(f"\n{date}, commit {commit}, {machine}{asked}.\n")
+    tables: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
+    for line in lines:
+        tables.setdefault((line["table"], *line["cells"]), []).append(line["cells"])
+    for (title, *headers), rows in tables.items():
+        if title:
+            written.append(f"\n**{title}**\n")
+        cells = [headers, ["---"] * len(headers), *([row[header] for header in headers] for row in rows)]
+        written.append("\n" + "".join(f"| {' | '.join(row)} |\n" for row in cells))
+    return "".join(written)
+
+
+def _shown(argument: str) -> str:
+    return "DATA_DIR" if "/" in argument and Path(argument).is_dir() else argument
 
 
 def _commit() -> str:
     git = ["git", "-C", str(Path(__file__).parent)]
     commit = subprocess.check_output([*git, "rev-parse", "--short", "HEAD"], text=True).strip()
-    changed = subprocess.check_output([*git, "status", "--porcelain", "--untracked-files=no", ".."], text=True)
+    changed = subprocess.check_output(
+        [*git, "status", "--porcelain", "--untracked-files=no", "../pgclarify", "../sql"], text=True
+    )
     return f"{commit}, changed" if changed else commit
 
 
@@ -101,6 +154,4 @@ def _processor() -> str:
 
 
 if __name__ == "__main__":
-    if not LINES.exists():
-        sys.exit("No figures yet. Run a benchmark first: python -m benchmarks.speed.imports")
-    print(newest(LINES.read_text(encoding="utf-8").splitlines()))
+    PAGE.write_text(page(map(json.loads, LINES.read_text(encoding="utf-8").splitlines())), encoding="utf-8")

@@ -28,14 +28,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import SecretStr
-from rich.console import Console
 from rich.table import Table
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, average_precision_score, f1_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.figures import Figure, show, step
+from benchmarks.figures import Figure, show, show_tables, step
 from benchmarks.quality.kept_replies import KeptReplies
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind
 from pgclarify.algorithms.ambiguity.shipped import pack
@@ -276,15 +275,15 @@ if __name__ == "__main__":
     parser.add_argument("--verbose", action="store_true", help="print each question that the model judges")
     given = parser.parse_args()
     if given.baselines:
-        Console(width=160).print(asyncio.run(baselines(given.data_dir)))
+        show_tables(asyncio.run(baselines(given.data_dir)), width=160)
         parser.exit()
     if given.classifier:
         tested = AmbiguityClassifier(given.classifier.read_bytes())
     else:
         tested = trained_on_one_side(given.data_dir)
     if given.base_url:
-        Console(width=160).print(asyncio.run(ask(given, tested)))
+        show_tables(asyncio.run(ask(given, tested)), width=160)
     else:
         table, figures = asyncio.run(measure(given.data_dir, tested))
-        Console(width=160).print(table)
+        show_tables(table, width=160)
         show(figures)

@@ -18,12 +18,11 @@ from statistics import fmean
 from typing import Final
 
 from psycopg.types.json import Jsonb
-from rich.console import Console
 from rich.table import Table
 
 from benchmarks import product
 from benchmarks.data_sets import read
-from benchmarks.figures import mean_of, step
+from benchmarks.figures import mean_of, show_tables, step
 from benchmarks.quality import other_things
 from pgclarify.algorithms import fuse
 from pgclarify.data.vocabulary import Document
@@ -161,4 +160,4 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data_dir", type=Path)
     for shown in measure(parser.parse_args().data_dir):
-        Console(width=120).print(shown)
+        show_tables(shown)

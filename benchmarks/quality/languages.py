@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from psycopg.types.json import Jsonb
-from rich.console import Console
 from rich.table import Table
 
 from benchmarks import product
 from benchmarks.data_sets import read
-from benchmarks.figures import step
+from benchmarks.figures import show_tables, step
 from pgclarify.language.languages import is_foreign
 from tests.languages import CORPORA, Corpus
 
@@ -132,7 +131,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data_dir", type=Path, nargs="?")
     given = parser.parse_args().data_dir
-    console = Console(width=160)
     if given is not None:
-        console.print(false_alarms(given))
-    console.print(measure())
+        show_tables(false_alarms(given), width=160)
+    show_tables(measure(), width=160)

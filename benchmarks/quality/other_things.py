@@ -23,11 +23,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from rich.console import Console
 from rich.table import Table
 
 from benchmarks import product
-from benchmarks.figures import step
+from benchmarks.figures import show_tables, step
 from pgclarify.data.vocabulary import Document
 from pgclarify.language.quotes import fold
 
@@ -311,4 +310,4 @@ if __name__ == "__main__":
     chosen = [given.part] if given.part else [*_PARTS]
     for row in _measure(chosen, only_identifiers=given.identifiers, is_verbose=given.verbose):
         table.add_row(*row)
-    Console(width=120).print(table)
+    show_tables(table)

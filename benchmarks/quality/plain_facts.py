@@ -17,10 +17,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from rich.console import Console
 from rich.table import Table
 
 from benchmarks.data_sets import MODEL
+from benchmarks.figures import show_tables
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.embedding import load_embedder, load_span_reader
@@ -78,7 +78,7 @@ async def _main(part: str | None, *, is_verbose: bool) -> None:
             table.add_row(name, *shown, f"{elsewhere} of {number * (number - 1)}", f"{1000 * seconds / number:.0f}")
     finally:
         embedder.close()
-    Console(width=120).print(table)
+    show_tables(table)
 
 
 if __name__ == "__main__":
