@@ -80,7 +80,6 @@ class OnePass:
         Raises:
             CompletionError: If the reranker called a model that gave no score.
             EmbeddingError: If a model on this machine failed.
-            EmbeddingError: If a model that runs here failed.
             RunLost: If the run is no longer this worker's.
             DatabaseError: If the store fails.
         """
