@@ -59,19 +59,6 @@ def test_statements_that_are_not_prepared_wander(bouncer: Bouncer, model: Server
             assert one.execute(CLARIFY, ["wander"]).fetchall() == other.execute(CLARIFY, ["wander"]).fetchall()
 
 
-def test_a_session_setting_leaks_to_other_clients_unless_it_is_local(bouncer: Bouncer) -> None:
-    with connect(bouncer.url("single")) as one, connect(bouncer.url("single")) as other:
-        usual = scalar(other, CORPUS)
-        with one.transaction():
-            one.execute("set local pgclarify.corpus = 'elsewhere'")
-            assert scalar(one, CORPUS) == "elsewhere"
-        assert scalar(other, CORPUS) == usual
-        one.execute("set pgclarify.corpus = 'elsewhere'")
-        assert scalar(other, CORPUS) == "elsewhere"
-        one.execute("reset pgclarify.corpus")
-        assert scalar(other, CORPUS) == usual
-
-
 @pytest.mark.parametrize("by", ["cancelling", "statement_timeout"])
 def test_a_call_cut_off_cancels_its_run(
     bouncer: Bouncer, superuser: Connection, asker: Connection, model: Server, by: str

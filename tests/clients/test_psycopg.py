@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
@@ -13,7 +12,7 @@ from psycopg.rows import dict_row
 
 from tests.clients.serving import ClientService
 from tests.openai_server import Server
-from tests.workers import loopbacks, scalar, until
+from tests.workers import scalar, until
 
 Connection = psycopg.Connection[Any]
 
@@ -52,19 +51,6 @@ def test_parameters_find_their_function(asker: Connection, model: Server) -> Non
     assert len(asker.execute("select * from pgclarify.wait(%s)", [[1]]).fetchall()) == 1
 
 
-def test_a_rollback_leaves_the_run_which_is_served(service: ClientService, asker: Connection, model: Server) -> None:
-    with psycopg.connect(service.url()) as connection:
-        asked = connection.execute(CLARIFY, ["rolled back"]).fetchall()
-        submitted = scalar(connection, "select pgclarify.submit('clarify', 'rolled back as well')")
-        connection.rollback()
-    calls = model.calls
-
-    assert asked
-    assert asker.execute(CLARIFY, ["rolled back"]).fetchall() == asked
-    assert model.calls == calls
-    assert scalar(asker, "select count(*) from pgclarify.run where run_id = %s", submitted) == 0
-
-
 def test_a_cursor_of_the_server(service: ClientService, model: Server) -> None:
     with psycopg.connect(service.url()) as connection:
         at_once = connection.execute(CLARIFY, ["cursor"]).fetchall()
@@ -73,20 +59,6 @@ def test_a_cursor_of_the_server(service: ClientService, model: Server) -> None:
             one_by_one = list(cursor.execute(CLARIFY, ["cursor"]))
     assert at_once
     assert one_by_one == at_once
-
-
-def test_cancelled_by_another_thread(
-    service: ClientService, superuser: Connection, asker: Connection, model: Server
-) -> None:
-    model.latency = 600.0
-    with ThreadPoolExecutor(1) as pool:
-        call = pool.submit(asker.execute, CLARIFY.encode(), ["cancelled by a thread"])
-        until(lambda: scalar(superuser, STATUS, "cancelled by a thread") or call.done())
-        asker.cancel_safe()
-        assert isinstance(call.exception(300), psycopg.errors.QueryCanceled)
-
-    assert scalar(asker, STATUS, "cancelled by a thread") == "cancelled"
-    until(lambda: loopbacks(superuser) == 0)
 
 
 async def test_many_at_once_and_one_given_up(

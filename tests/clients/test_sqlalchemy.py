@@ -14,9 +14,9 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from pgclarify import tables
-from tests.clients.serving import CORPUS, STATEMENT_TIMEOUTS, ClientService
+from tests.clients.serving import CORPUS, ClientService
 from tests.openai_server import Server
-from tests.workers import DOCUMENTS, scalar
+from tests.workers import DOCUMENTS
 
 ARTICLE = sa.table("article", sa.column("id", sa.BigInteger), sa.column("title", sa.Text))
 
@@ -81,21 +81,6 @@ def test_parameters_in_order_and_in_text(engine: sa.Engine, model: Server) -> No
         assert bound.all() == asked
 
 
-def test_readings_are_kept_in_a_table(engine: sa.Engine, model: Server) -> None:
-    kept = sa.Table(
-        "kept_by_alchemy",
-        sa.MetaData(),
-        sa.Column("ordinal", sa.Integer),
-        sa.Column("citations", postgresql.JSONB),
-    )
-    reading = clarify("keep them", top_k=4)
-    with engine.begin() as connection:
-        kept.create(connection)
-        connection.execute(kept.insert().from_select(list(kept.c), sa.select(reading.c.ordinal, reading.c.citations)))
-        assert connection.execute(sa.select(kept)).all()
-        connection.execute(sa.schema.DropTable(kept))
-
-
 def test_many_are_submitted_and_waited_for(engine: sa.Engine, model: Server) -> None:
     questions = sa.literal(["one", "two"], postgresql.ARRAY(sa.Text))
     with engine.connect() as connection:
@@ -156,26 +141,6 @@ def test_errors_keep_what_the_server_said(engine: sa.Engine) -> None:
     assert error.sqlstate == "22023"
     assert "method" in (error.diag.message_detail or "")
     assert error.diag.message_hint
-
-
-def test_timeouts(engine: sa.Engine, superuser: psycopg.Connection[Any], model: Server) -> None:
-    model.latency = 600.0
-    status = "select status from pgclarify.run where question = %s"
-    with engine.connect() as connection, pytest.raises(sa.exc.DBAPIError) as caught:
-        connection.execute(sa.select(clarify("ours", top_k=4, timeout=timedelta(milliseconds=300))))
-    assert isinstance(caught.value.orig, psycopg.Error)
-    assert caught.value.orig.sqlstate == "PC002"
-    assert scalar(superuser, status, "ours") in {"queued", "running"}
-    superuser.execute("select pgclarify.cancel(array[run_id]) from pgclarify.run where question = 'ours'")
-
-    for limit in STATEMENT_TIMEOUTS:
-        with engine.connect() as connection, pytest.raises(sa.exc.DBAPIError) as caught:
-            connection.execute(sa.text(f"set local statement_timeout = '{limit}'"))
-            connection.execute(sa.select(clarify("the statement's", top_k=4)))
-        assert isinstance(caught.value.orig, psycopg.errors.QueryCanceled)
-        if scalar(superuser, status, "the statement's"):
-            break
-    assert scalar(superuser, status, "the statement's") == "cancelled"
 
 
 async def test_asyncio(url: sa.URL, model: Server) -> None:

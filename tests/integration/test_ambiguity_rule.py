@@ -225,20 +225,6 @@ class TestMatching:
         # The function does not look for the start of the second match.
         assert found == [(1, "a" * 100), (1, "")]
 
-    def test_a_rule_that_takes_too_long_is_ended_and_named(
-        self, connection: Connection, alice: Connection, hire: Hire
-    ) -> None:
-        connection.execute(INSERT.encode(), [RUNAWAY, "lexical", None, None])
-        slow = scalar(connection, "select max(ambiguity_rule_id) from pgclarify.ambiguity_rule")
-        connection.execute(INSERT.encode(), ["z", "lexical", None, None])
-
-        # It must take most of that time, also on a slow machine.
-        with pytest.raises(psycopg.errors.ProgramLimitExceeded) as ended:
-            self.matched(connection, hire, [HARD], None, "5s")
-
-        assert ended.value.diag.message_primary == "rules of ambiguity could not be tried within 5s"
-        assert f"The slowest is rule {slow}, " in str(ended.value.diag.message_detail)
-
     @pytest.mark.committed
     def test_somebody_who_cancels_is_no_slow_rule(self, connection: Connection, alice: Connection, hire: Hire) -> None:
         connection.execute(INSERT.encode(), [RUNAWAY, "lexical", None, None])

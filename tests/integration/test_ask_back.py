@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
 from typing import Any
 
 import psycopg
 import pytest
 
 from tests.openai_server import Server
-from tests.workers import DOCUMENTS, Worker, load, scalar, wait_until_searchable
+from tests.workers import DOCUMENTS, scalar
 
 Connection = psycopg.Connection[Any]
 
@@ -104,22 +102,6 @@ def test_a_rule_makes_it_ambiguous(asker: Connection, superuser: Connection, mod
     assert summary(asker, rows[0][0])[0] == "answered"
 
 
-def test_many_questions_go_their_own_ways(asker: Connection, model: Server) -> None:
-    rows = asker.execute(
-        "select run.route, count(*) from pgclarify.clarify_many(%s, top_k => 6, options => %s) as found"
-        " inner join pgclarify.run using (run_id) group by 1",
-        [
-            [QUESTION, "Where may rental cars be driven into under the standard agreement?"],
-            '{"ask_back": "when_vague"}',
-        ],
-    ).fetchall()
-    assert {route for route, _ in rows} <= {"answered", "clarified"}
-    run_id = scalar(
-        asker, "select pgclarify.submit('clarify', %s, options => %s)", QUESTION, '{"ask_back": "when_vague"}'
-    )
-    assert scalar(asker, "select status from pgclarify.wait(array[%s::bigint])", run_id) == "succeeded"
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -139,28 +121,3 @@ def test_wrong_options_of_ask_back_are_refused(asker: Connection, options: str, 
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
             asker.execute(call.encode(), [options])
         assert refused.value.diag.message_primary == message
-
-
-@contextmanager
-def loaded(dsn: str) -> Iterator[Connection]:
-    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
-        load(connection)
-        wait_until_searchable(connection)
-        yield connection
-
-
-def test_without_a_model_the_first_passage_that_answers_is_the_answer(
-    database: str, run_worker: Callable[..., Worker]
-) -> None:
-    run_worker(database)
-    with loaded(database) as connection:
-        rows = clarify(connection, "How much does the collision damage waiver cost for each day?")
-        ((run_id, _, answer, support, document_ids, _),) = rows
-        assert (answer, support, document_ids) == ("twenty-eight dollars", 1, ["112"])
-        route, saved, status, completions, _, candidates, verdicts, _ = summary(connection, run_id)
-        assert (route, status, candidates, verdicts) == ("answered", "succeeded", 6, 1)
-        assert saved == 6 - completions > 0
-        # No passage answers this question, on any route.
-        assert clarify(connection, "Who wrote the libretto of the opera?") == []
-        run_id = scalar(connection, "select max(run_id) from pgclarify.run")
-        assert summary(connection, run_id)[:3] == ("clarified", 0, "succeeded")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
 from threading import Event
 from typing import Any
 
@@ -16,8 +13,8 @@ import pytest
 from tests.integration.by_hand import at_once, state_of
 from tests.integration.conversing import rows
 from tests.openai_rules.questioning import SUBJECTS, reformulated, reformulation
-from tests.openai_server import HANG, Chat, Reply, Server, by_rules
-from tests.workers import CORPUS, DOCUMENTS, Service, load, scalar, until, wait_until_searchable
+from tests.openai_server import Chat, Reply, Server, by_rules
+from tests.workers import CORPUS, DOCUMENTS, Service, scalar
 
 Connection = psycopg.Connection[Any]
 
@@ -89,20 +86,6 @@ class TestProposals:
         assert [row["documents"] for row in listed] == [len(row["document_ids"]) for row in found]
         assert {(row["corpus"], row["question"], row["form"]) for row in listed} == {(CORPUS, QUESTION, "respond")}
 
-    def test_by_default_one_question_is_asked_of_those_that_a_document_answers(
-        self, asker: Connection, model: Server
-    ) -> None:
-        def unicorns_first(chat: Chat) -> Reply:
-            reply = by_rules(chat)
-            if chat.purpose != "questions":
-                return reply
-            said = json.loads(reply.content or "")
-            return replace(reply, content=json.dumps({**said, "questions": said["questions"][::-1]}))
-
-        model.behavior = unicorns_first
-        (asked,) = ask(asker, '{"method": "lexical"}', question="zebra first")
-        assert (asked["ordinal"], asked["clarifying_question"]) == (1, f"Is it about {SUBJECTS[1]}?")
-
     @pytest.mark.parametrize("form", ["respond", "select"])
     def test_the_form_chooses_one_question_or_five_reformulations(
         self, asker: Connection, model: Server, form: str
@@ -118,20 +101,6 @@ class TestProposals:
         assert asked == [1 if form == "respond" else 5]
         assert len(found) == (1 if form == "respond" else len(SUBJECTS))
 
-    @pytest.mark.parametrize("form", ["respond", "select"])
-    def test_only_questions_to_respond_to_have_a_clarifying_question(
-        self, asker: Connection, model: Server, form: str
-    ) -> None:
-        found = ask(asker, f'{{"check": "none", "form": "{form}", "count": 2}}')
-
-        assert len(found) == 2
-        for row in found:
-            assert row["ambiguity_type"] is not None
-            assert row["reasoning"] is not None
-            assert (row["clarifying_question"] is not None) == (form == "respond")
-            assert row["reformulation"].endswith("for zebra?")
-            assert (row["is_answerable"], row["document_ids"], row["citations"]) == (None, [], [])
-
     def test_questions_can_be_asked_back_without_a_corpus(self, asker: Connection, model: Server) -> None:
         (run_id,) = {row["run_id"] for row in ask(asker, UNCHECKED)}
         assert rows(asker, "select corpus from pgclarify.run where run_id = %s", run_id) == [{"corpus": None}]
@@ -145,14 +114,6 @@ class TestProposals:
         assert first
         asker.execute(b"select from pgclarify.clarify(%s, top_k => 4)", [first[0]["reformulation"]])
         assert model.calls == calls + 1
-
-    def test_inside_a_frozen_snapshot(self, asker: Connection, model: Server) -> None:
-        with asker.transaction():
-            asker.execute("set transaction isolation level repeatable read")
-            asker.execute("select count(*) from pgclarify.run")
-            found = ask(asker, f"{{{LEXICAL}}}", question="okapi")
-        assert len(found) == 2
-        assert found[0]["citations"]
 
 
 class TestConversation:
@@ -264,33 +225,8 @@ class TestConversation:
         assert reply(asker, run_id, "slowly")["question"] == reformulated(QUESTION, "slowly")
         assert model.calls == calls
 
-    def test_a_reply_that_nobody_waits_for_is_cancelled(
-        self, asker: Connection, other: Connection, model: Server
-    ) -> None:
-        run_id = ask(asker, UNCHECKED)[0]["run_id"]
-        model.behavior = lambda chat: HANG
-        with ThreadPoolExecutor(1) as pool:
-            waiting = pool.submit(state_of, other, "select pgclarify.reply(%s, 'never')", [run_id])
-            until(lambda: model.in_flight > 0)
-            other.cancel()
-            assert waiting.result(300) == "57014"
-        status = "select status from pgclarify.run where parent_run_id = %s"
-        assert scalar(asker, status, run_id) == "cancelled"
-        assert not scalar(asker, "select count(*) from pgclarify.conversation_turn where run_id = %s", run_id)
-        until(lambda: model.in_flight == 0)
-
     def test_a_model_that_makes_no_question_of_it(self, asker: Connection, model: Server) -> None:
         run_id = ask(asker, UNCHECKED)[0]["run_id"]
         model.behavior = failing("reformulation")
         assert state_of(asker, "select pgclarify.reply(%s, 'in vain')", [run_id]) == "PC003"
         assert not scalar(asker, "select count(*) from pgclarify.conversation_turn where run_id = %s", run_id)
-
-
-def test_asking_back_fails_without_a_language_model(connection: Connection, database: str, run_worker: Any) -> None:
-    worker = run_worker(database)
-    load(connection, documents=2)
-    wait_until_searchable(connection)
-
-    assert state_of(connection, ASK, [QUESTION, "{}"]) == "PC003"
-    assert scalar(connection, "select error_code from pgclarify.run") == "PC009"
-    assert "Traceback" not in worker.log.read_text()

@@ -278,20 +278,6 @@ class TestRefused:
 
 
 class TestSeen:
-    def test_by_who_asked_and_the_analyst(
-        self, connect: Connect, make_role: MakeRole, alice: Connection, stranger: Connection, run_id: int
-    ) -> None:
-        choose(alice, run_id)
-        counts = (
-            "select count(*) from pgclarify.conversation_turn",
-            "select count(*) from pgclarify.clarifying_question",
-        )
-        analyst = connect(make_role("pgclarify_reader", "pg_monitor"))
-        for count in counts:
-            assert scalar(stranger, count) == 0
-            assert scalar(alice, count) > 0
-            assert scalar(analyst, count) > 0
-
     def test_when_run_and_corpus_are_gone(self, connection: Connection, alice: Connection, run_id: int) -> None:
         choose(alice, run_id)
         connection.execute("delete from pgclarify_private.run")

@@ -71,22 +71,6 @@ class TestDetect:
         assert "\n  - " in done.out
         assert HINT.search(done.out)
 
-    def test_a_single_detection_is_printed_as_json(self, run: Run) -> None:
-        (row,) = run(
-            "detect-ambiguity", FOLLOW_UP, "--history", "Who fixes it?", "--history", "Nora Blum.", "--json"
-        ).rows
-        assert row["status"] == "succeeded"
-        (alone,) = run("detect-ambiguity", FOLLOW_UP, "--json").rows
-        assert row["probability"] < alone["probability"]
-        (clear,) = run("detect-ambiguity", CLEAR, "-o", "threshold=1", "--json").rows
-        assert (clear["is_ambiguous"], clear["kind"]) == (False, None)
-
-    def test_a_corpus_adds_a_reason_and_an_unknown_one_is_an_error(self, run: Run) -> None:
-        assert "  - corpus: " in run("detect-ambiguity", "rental car", "--corpus", "rental").out
-        done = run("detect-ambiguity", "rental car", "--corpus", "no such")
-        assert (done.code, done.out) == (1, "")
-        assert "no such" in done.err
-
     def test_a_file_of_questions_is_detected_in_batches(
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -111,30 +95,6 @@ class TestDetect:
         assert head.split() == ["probability", "kind", "question"]
         assert [line.split()[1] for line in (lines[0], lines[3])] == ["pragmatic", "pragmatic"]
         assert lines[2].endswith("rental \\u001b[2Jcar")
-
-    def test_questions_from_standard_input_are_detected(self, service: Service, model: Server) -> None:
-        finished = subprocess.run(
-            [sys.executable, "-m", "pgclarify.cli", "detect-ambiguity", "-", "--json"],
-            env={**os.environ, "PGCLARIFY_DATABASE_URL": as_role(service.dsn, service.asker)},
-            input=f"{FOLLOW_UP}\n".encode() * 3,
-            capture_output=True,
-            check=True,
-        )
-        assert [json.loads(line)["question_ordinal"] for line in finished.stdout.splitlines()] == [1, 2, 3]
-
-    @pytest.mark.parametrize("timeout", ["soon", "0s"])
-    def test_a_wrong_timeout_is_an_error(self, run: Run, tmp_path: Path, timeout: str) -> None:
-        file = tmp_path / "searches.txt"
-        file.write_text(CLEAR)
-        for arguments in (
-            ("detect-ambiguity", CLEAR),
-            ("detect-ambiguity", "--file", str(file)),
-            ("detect-ambiguity", "--rewrite", CLEAR),
-            ("list-answers", CLEAR),
-        ):
-            done = run(*arguments, "--timeout", timeout)
-            assert (done.code, done.out) == (1, "")
-            assert "timeout" in done.err
 
 
 def test_the_command_rewrites_a_question(run: Run) -> None:
@@ -199,11 +159,6 @@ class TestList:
         assert re.match(r'2 answers to "What costs dollars\?", each with its proof\n\n1\. ', done.out)
         assert "   [1] 1" in done.out
         assert HINT.search(done.out)
-
-    def test_listed_answers_are_printed_as_json(self, run: Run) -> None:
-        rows = run("list-answers", "What costs dollars?", "-o", "max_answers=2", "--json").rows
-        assert [row["ordinal"] for row in rows] == [1, 2]
-        assert all(row["citations"] for row in rows)
 
     def test_a_list_without_answers_says_so(self, run: Run) -> None:
         done = run("list-answers", "zzzz qqqq?", "-o", "method=lexical")

@@ -14,7 +14,6 @@ from pgclarify.data.dialogue import (
     DetectionReason,
     EvidenceCitation,
     ListedAnswer,
-    MatchedRule,
     ProposedQuestion,
     Rewriting,
     Turn,
@@ -102,13 +101,6 @@ class TestKept:
             }
             for ordinal, detection in enumerate((CLEAR, VAGUE), start=1)
         ]  # fmt: skip
-
-    async def test_five_hundred_at_once(self, played: Played) -> None:
-        run = await played.start("detect_ambiguity", None)
-
-        await played.tables.record_detections(run, [CLEAR] * 500)
-
-        assert len(played.kept(run, "detection")) == 500
 
     async def test_the_route_and_what_it_saved(self, played: Played) -> None:
         run = await played.start("clarify")
@@ -221,21 +213,6 @@ class TestKept:
 
         with pytest.raises(RunLost):
             await keep(played.tables, run)
-
-
-async def test_rules_are_matched(played: Played) -> None:
-    rule_id = scalar(
-        played.desk.owner,
-        r"""
-        insert into pgclarify_private.ambiguity_rule (pattern, kind, note) values ('\mit\M', 'pragmatic', 'What is it?')
-        returning ambiguity_rule_id""",
-    )
-    run = await played.start("detect_ambiguity", None)
-
-    assert await played.tables.match_rules(run, ["Why?", "What is IT?"]) == [
-        MatchedRule(2, rule_id, "pragmatic", "What is it?", "IT")
-    ]
-    assert await played.tables.match_rules(run, []) == []
 
 
 async def test_rules_are_matched_with_many_long_questions_a_few_at_a_time(played: Played) -> None:

@@ -95,30 +95,6 @@ class TestOptions:
         assert worker.start(ids[1]) is not None
         assert len(worker.retrieve(ids[1], 1, "at 10", [1, 0, 0, 0])) == len(ANGLES)
 
-    @pytest.mark.committed
-    def test_a_timeout_names_the_run_to_wait_for(self, user: Connection, worker: HandWorker) -> None:
-        with pytest.raises(psycopg.Error) as late:
-            user.execute("""select pgclarify.search('cars', 'insurance', options => '{"timeout": "0.1s"}')""")
-        assert late.value.sqlstate == "PC002"
-        run_id = scalar(user, "select run_id from pgclarify.run")
-        assert late.value.diag.datatype_name == str(run_id)
-        worker.answer(run_id)
-        user.execute("select pgclarify.search('cars', 'insurance')")
-        assert scalar(user, "select count(*) from pgclarify.run") == 1
-
-    def test_the_hint_fits_every_default(self, user: Connection, worker: HandWorker) -> None:
-        for call in (
-            "search('cars', 'insurance', top_k => 0)",
-            "clarify('cars', 'insurance', top_k => 0)",
-            """submit('clarify', 'cars', 'insurance', '{"top_k": 0}')""",
-        ):
-            with pytest.raises(psycopg.errors.InvalidParameterValue, match="top_k must be") as refused:
-                user.execute(f"select pgclarify.{call}".encode())
-            assert (
-                refused.value.diag.message_hint
-                == "Pass a whole number from 1 to 1000, or leave it out for the default."
-            )
-
 
 class TestOptionsOfClarify:
     """What `clarify` takes."""

@@ -72,24 +72,6 @@ class TestRefusals:
             assert state_of(alice, query, [QUESTION, json.dumps(options)]) == WRONG_VALUE
         assert scalar(alice, "select count(*) from pgclarify.run") == 0
 
-    @in_turn(
-        "options, hint",
-        [
-            ({"reranker": "none"}, '"signal" or "model", or the name or path of a CrossEncoder; or leave it out.'),
-            (
-                {"entailment": "signal"},
-                '"embedding" or "model" or "none", or the name or path of a CrossEncoder; or leave it out.',
-            ),
-            ({"timeout": "-1s"}, 'a positive interval, such as "60s", or leave it out for the default.'),
-        ],
-    )
-    def test_hints_list_the_right_options(
-        self, worker: HandWorker, alice: Connection, options: dict[str, str], hint: str
-    ) -> None:
-        with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
-            alice.execute("select pgclarify.investigate('x', 'atlas', %s)", [json.dumps(options)])
-        assert refused.value.diag.message_hint == f"Pass {hint}"
-
     @in_turn("question", [None, "", " \n", "x" * 10_001])
     def test_wrong_questions_are_refused(self, worker: HandWorker, alice: Connection, question: str | None) -> None:
         for call in ("investigate(", "submit('investigate', "):
@@ -127,16 +109,6 @@ class TestRefusals:
             ("succeeded", 0),
         ]
 
-    def test_a_search_has_neither_readings_nor_an_answer(
-        self, connection: Connection, worker: HandWorker, alice: Connection
-    ) -> None:
-        run_id = submit(alice)
-        carry_out(worker, run_id)
-        connection.execute("update pgclarify_private.run set operation = 'search' where run_id = %s", [run_id])
-
-        for call in ("result", "consolidate"):
-            assert state_of(alice, f"select pgclarify.{call}(%s)", [run_id]) == NOT_READY
-
     @pytest.mark.committed
     @pytest.mark.parametrize(("level", "is_told"), [("read committed", False), ("repeatable read", True)])
     def test_a_run_that_is_newer_than_the_transaction(
@@ -163,22 +135,6 @@ class TestRefusals:
         hint = refused.value.diag.message_hint or ""
         assert f"pgclarify.wait(array[{run_id}])" in hint
         assert ("begin the transaction anew" in hint) == is_told
-
-    def test_runs_without_an_answer(self, worker: HandWorker, alice: Connection) -> None:
-        read = READ
-        run_id = submit(alice)
-        assert state_of(alice, read, [run_id]) == NOT_READY
-        assert scalar(alice, "select pgclarify.cancel(array[%s]::bigint[])", run_id)
-        assert state_of(alice, read, [run_id]) == "PC003"
-
-        run_id = submit(alice)
-        run = worker.start(run_id)
-        assert run is not None
-        worker.finish(run_id, run["attempt"], "failed", "no model")
-        with pytest.raises(psycopg.Error) as failed:
-            investigation(alice, run_id)
-        assert (failed.value.sqlstate, failed.value.diag.message_detail) == ("PC003", "no model")
-        assert submit(alice) != run_id, "a failed run is not reused"
 
     @pytest.mark.parametrize(
         ("stop_reason", "detail"),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 
-import psycopg
 import pytest
 
 from tests.integration.by_hand import Connection, HandWorker, scalar
@@ -22,7 +20,6 @@ from tests.integration.investigating import (
     unanswered,
     worker,
 )
-from tests.workers import until
 
 pytestmark = pytest.mark.rolled_back
 
@@ -88,21 +85,6 @@ class TestAnswers:
         assert scalar(alice, "select pgclarify.submit('clarify', %s, 'atlas', %s)", QUESTION, OPTIONS) != run_id
         connection.execute("select pgclarify.remove_document('atlas', 'Blum')")
         assert submit(alice) != run_id
-
-    @pytest.mark.committed
-    @pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
-    def test_are_waited_for(self, worker: HandWorker, alice: Connection, level: str) -> None:
-        queued = "select min(run_id) from pgclarify.run where status = 'queued'"
-        with ThreadPoolExecutor(1) as pool, alice.transaction():
-            alice.execute(f"set transaction isolation level {level}".encode())
-            scalar(alice, "select count(*) from pgclarify.run")  # the snapshot is taken here
-            with psycopg.connect(worker.connection.info.dsn, user="postgres", autocommit=True) as witness:
-                played = pool.submit(lambda: carry_out(worker, until(lambda: scalar(witness, queued))))
-                (found,) = rows(alice, "select * from pgclarify.investigate(%s, 'atlas', %s)", QUESTION, OPTIONS)
-                played.result()
-
-        assert found == investigation(alice, found["run_id"])
-        assert found["answer"] == "Nora Blum"
 
 
 class TestCitations:

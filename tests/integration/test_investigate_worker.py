@@ -15,7 +15,6 @@ import pytest
 import pgclarify
 from pgclarify import Client
 from pgclarify.data.vocabulary import RunStatus, StepKind, StepOutcome
-from tests.integration.by_hand import MAKE_OPEN_CORPUS
 from tests.openai_server import Server
 from tests.workers import (
     CORPUS,
@@ -25,22 +24,12 @@ from tests.workers import (
     environment,
     run_command,
     wait_until_linked,
-    wait_until_searchable,
 )
 
 Connection = psycopg.Connection[Any]
 HOPS = ("Which deductible applies to damage by hail?", "Which cleaning fee is charged when somebody has smoked?")
 QUESTION = " ".join(HOPS)
 UNHEARD_OF = "Who invented the telescope?"
-# The second question needs the answer to the first one, which no other step gives.
-CHAIN = ("Who repairs cars that are hit by hail?", "Which island is the home of #1?")
-CHAIN_DOCUMENTS = {
-    "hail": "Cars that are hit by hail are repaired in the workshop of Selma Aune Ravn.",
-    "register": "Selma Aune Ravn lives on the island Store Lindvik Holm.",
-    "ferries": "The island Ytre Sund is the home island of the ferries that carry our cars.",
-    "staff": "Our manager has a home on the island Nordre Vik, the greenest island of the bay.",
-    "storage": "Old tires have their home on Indre Sund, an island beside the island of our yard.",
-}
 
 
 @pytest.fixture
@@ -83,33 +72,6 @@ def test_step_by_step_to_a_proven_answer(client: Client) -> None:
     assert found == client.result(found.run_id)[0]
 
 
-def test_a_second_step_that_needs_the_first_answer(client: Client, asker: Connection, superuser: Connection) -> None:
-    with superuser.transaction():
-        superuser.execute(MAKE_OPEN_CORPUS, ["chain"])
-        for document_id, content in CHAIN_DOCUMENTS.items():
-            superuser.execute("select pgclarify.add_document('chain', %s, %s)", [document_id, content])
-    wait_until_searchable(superuser, "chain")
-    top_k = 2
-
-    def searched(question: str) -> list[str]:
-        found = "select document_id from pgclarify.search(%s, 'chain', top_k => %s, options => %s) order by rank"
-        return [row[0] for row in asker.execute(found.encode(), [question, top_k, '{"method": "lexical"}'])]
-
-    asked = " ".join(CHAIN)
-    who, where = (*CHAIN[:1], CHAIN[1].replace("#1", "Selma Aune Ravn"))
-    assert "register" not in {*searched(asked), *searched(who), *searched(CHAIN[1])}
-    assert "register" in searched(where)
-
-    found = client.investigate(asked, corpus="chain", method="lexical", top_k=top_k, max_passages=top_k)
-    assert [(step.question, step.answer) for step in found.steps] == [
-        (who, "Selma Aune Ravn"),
-        (where, "Store Lindvik Holm"),
-        (asked, "Store Lindvik Holm"),
-    ]
-    assert [step.citations[0].document_id for step in found.steps] == ["hail", "register", "register"]
-    assert (found.outcome, found.document_ids) == (StepOutcome.ANSWERED, ("register", "hail"))
-
-
 @pytest.mark.usefixtures("graph")
 def test_an_answer_is_paid_for_once(client: Client, model: Server) -> None:
     first = client.investigate(QUESTION, max_steps=3)
@@ -117,17 +79,6 @@ def test_an_answer_is_paid_for_once(client: Client, model: Server) -> None:
     assert client.investigate(QUESTION, max_steps=3) == first
     assert client.submit("investigate", QUESTION, max_steps=3) == first.run_id
     assert model.calls == calls
-
-
-def test_inside_a_frozen_snapshot(asker: Connection, model: Server) -> None:
-    with asker.transaction():
-        asker.execute("set transaction isolation level repeatable read")
-        asker.execute("select count(*) from pgclarify.run")  # the snapshot is taken here
-        asker.execute(
-            "create temporary table found on commit drop as select * from pgclarify.investigate(%s)", [HOPS[1]]
-        )
-        inside = asker.execute("select answer, document_ids, jsonb_array_length(steps) from found").fetchall()
-    assert inside == [("the rental car", ["108"], 2)]
 
 
 def test_the_command_prints_steps_proof_and_json(service: Service, model: Server, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from tests.workers import CORPUS, DOCUMENTS, Service, until, wait_until_linked
 Connection = psycopg.Connection[Any]
 QUESTION = "Which fee is charged?"
 UNHEARD_OF = "Who invented telescopes?"
-WRONG_VALUE, NO_SUCH_OBJECT, NOT_ALLOWED, FAILED = "22023", "42704", "42501", "PC003"
+WRONG_VALUE, NO_SUCH_OBJECT = "22023", "42704"
 
 
 def list_answers(
@@ -92,17 +92,6 @@ def test_a_question_that_the_corpus_does_not_answer_has_no_rows(asker: Connectio
     assert rows(asker, ended, UNHEARD_OF) == [{"status": "succeeded", "stop_reason": "the passages give no answer"}]
 
 
-def test_inside_a_frozen_snapshot(asker: Connection, model: Server) -> None:
-    with asker.transaction():
-        asker.execute("set transaction isolation level repeatable read")
-        asker.execute("select count(*) from pgclarify.run")  # the snapshot is taken here
-        asker.execute(
-            "create temporary table found on commit drop as select * from pgclarify.list_answers(%s)", [QUESTION]
-        )
-        inside = asker.execute("select answer, document_ids from found order by answer").fetchall()
-    assert inside == [("of use", ["107"]), ("rental car", ["108"])]
-
-
 def test_they_are_seen_as_they_are_found(service: Service, asker: Connection, model: Server) -> None:
     question = "Which fee is charged to whom?"
     model.behavior = on_later_rounds(lambda chat: HANG)
@@ -116,20 +105,6 @@ def test_they_are_seen_as_they_are_found(service: Service, asker: Connection, mo
         status = scalar(other, "select status from pgclarify.run where question = %s", question)
     assert (len(found), status) == (1, "cancelled")
     until(lambda: model.in_flight == 0)
-
-
-def test_a_model_that_fails_later_leaves_the_answers_found(asker: Connection, model: Server) -> None:
-    model.behavior = on_later_rounds(lambda chat: Reply.error(403))
-    notices: list[str] = []
-    asker.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
-    (only,) = list_answers(asker, "Which fee is charged, and why?")
-    run = "select status, stop_reason from pgclarify.run where run_id = %s"
-    (ended,) = rows(asker, run, only["run_id"])
-    assert ended["status"] == "partial"
-    assert ended["stop_reason"].startswith("the model failed: ")
-    assert [notice for notice in notices if "is partial" in notice] == [
-        f"run {only['run_id']} is partial: some calls of the model failed"
-    ]
 
 
 class TestRefusals:

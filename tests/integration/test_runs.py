@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from typing import Any
 
 import psycopg
@@ -101,38 +100,17 @@ def test_submitted_questions_share_runs(asker: Connection, model: Server) -> Non
         assert len(asker.execute("select * from pgclarify.result(%s)", [run_id]).fetchall()) == interpretations > 0
 
 
-def test_a_reply_that_does_not_fit_is_asked_for_once_more(asker: Connection, model: Server) -> None:
-    calls: Counter[str] = Counter()
-
-    def behavior(chat: Chat) -> Reply:
-        if is_about("Canada", chat):
-            calls["never fits"] += 1
-            return PROSE
-        if is_about("full tank", chat):
-            calls["fits at last"] += 1
-            return PROSE if calls["fits at last"] == 1 else by_rules(chat)
-        return by_rules(chat)
-
-    model.behavior = behavior
+def test_a_partial_run_warns_each_time_it_is_read(asker: Connection, model: Server) -> None:
+    model.behavior = lambda chat: PROSE if is_about("Canada", chat) else by_rules(chat)
     notices: list[str | None] = []
     asker.add_notice_handler(lambda notice: notices.append(notice.severity_nonlocalized))
 
     rows = asker.execute(
-        "select run_id, status from pgclarify.clarify('two slips', top_k => %s)", [len(DOCUMENTS)]
+        "select run_id, status from pgclarify.clarify('a slip', top_k => %s)", [len(DOCUMENTS)]
     ).fetchall()
 
-    assert calls == {"never fits": 2, "fits at last": 2}
     assert {status for _, status in rows} == {"partial"}
     assert notices == ["WARNING"]
-    verdicts = asker.execute(
-        """
-        select candidate.document_id, verdict.outcome, verdict.error is not null
-        from pgclarify.verdict join pgclarify.candidate using (run_id, rank) where run_id = %s
-        """,
-        [rows[0][0]],
-    ).fetchall()
-    assert len(verdicts) == len(DOCUMENTS)
-    assert [verdict for verdict in verdicts if verdict[1] == "failed" or verdict[2]] == [("105", "failed", True)]
     asker.execute("select * from pgclarify.result(%s)", [rows[0][0]])
     assert notices == ["WARNING"] * 2
 
@@ -292,16 +270,3 @@ def test_a_worker_whose_sessions_are_cut_comes_back(
     assert wait(asker, [run_id]) == ["succeeded"]
     until(lambda: scalar(asker, "select count(*) from pgclarify.worker_status where is_alive") == 1)
     assert service.worker.process.is_alive()
-
-
-def test_a_corpus_whose_model_nobody_can_load_says_so(asker: Connection, model: Server) -> None:
-    asker.execute("select pgclarify.create_corpus('unloadable', embedding_model => './no-such-model')")
-    asker.execute("select pgclarify.add_document('unloadable', '1', 'Some text that nobody can embed.')")
-    status = "select error from pgclarify.corpus where corpus = 'unloadable'"
-    assert "no-such-model" in until(lambda: scalar(asker, status), 120)
-
-    with pytest.raises(psycopg.Error) as caught:
-        asker.execute("select * from pgclarify.clarify('anything', 'unloadable')")
-    assert caught.value.sqlstate == "PC003"
-    asker.execute("select pgclarify.drop_corpus('unloadable')")
-    assert asker.execute("select * from pgclarify.clarify('others go on', top_k => 4)").fetchall()

@@ -147,18 +147,3 @@ def test_consolidating_again_asks_no_model(asker: Connection, model: Server) -> 
     assert cited[1] <= cited[0]
     operation = "select operation, completions from pgclarify.run where run_id = %s"
     assert asker.execute(operation, [again[0][0]]).fetchone() == ("consolidate", 0)
-
-
-def test_consolidating_again_by_density(asker: Connection, model: Server) -> None:
-    first = asker.execute("select * from pgclarify.clarify('again by density', top_k => 8)").fetchall()
-    calls = model.calls
-
-    options = '{"consolidation": "hdbscan", "singletons": "drop"}'
-    again = asker.execute("select * from pgclarify.consolidate(%s, %s)", [first[0][0], options]).fetchall()
-
-    assert model.calls == calls
-    assert 0 < len(again) <= len(first)
-    (settings,) = asker.execute("select settings from pgclarify.run where run_id = %s", [again[0][0]]).fetchone() or (
-        {},
-    )
-    assert {"consolidation": "hdbscan", "singletons": "drop"}.items() <= settings.items()

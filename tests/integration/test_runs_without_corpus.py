@@ -39,12 +39,6 @@ class TestStarted:
         desk.worker.finish(run_id)
         assert desk.owner.execute(RUN.encode(), [run_id]).fetchone() == ("succeeded", None, None, None, None, None)
 
-    def test_with_one_it_is_told(self, desk: Desk) -> None:
-        run = desk.worker.start(desk.enter("detect_ambiguity", {}))
-
-        assert run is not None
-        assert (run["corpus_id"], run["embedding_model"], run["dimensions"]) == (1, "all-MiniLM-L6-v2", 4)
-
     def test_with_one_that_was_dropped_it_fails(self, desk: Desk) -> None:
         run_id = desk.enter("detect_ambiguity", {})
         desk.owner.execute("select pgclarify.drop_corpus('insurance')")
@@ -173,12 +167,6 @@ class TestWhoStartsThem:
 
         assert state_of_start(desk.worker, run_id) == LOCK_NOT_AVAILABLE
         assert thinker.start(run_id) is not None
-
-    @pytest.mark.parametrize("operation", ["detect_ambiguity"])
-    def test_any_worker_starts_a_run_without_a_language_model(self, desk: Desk, operation: str) -> None:
-        run_id = desk.enter(operation, {}, corpus_id=None)
-
-        assert state_of_start(desk.worker, run_id) is None
 
 
 def state_of_start(worker: HandWorker, run_id: int) -> str | None:

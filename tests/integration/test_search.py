@@ -13,7 +13,7 @@ import pytest
 from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
 from tests.openai_server import Server
 from tests.unit.embedding.small_cross_encoder import save_cross_encoder
-from tests.workers import CORPUS, DOCUMENTS, until
+from tests.workers import CORPUS, DOCUMENTS, wait_until_linked
 
 Connection = psycopg.Connection[Any]
 QUESTION = "when is it open ?"
@@ -37,18 +37,9 @@ def test_a_search_ranks_passages(asker: Connection, model: Server, method: str) 
     assert {row[5] for row in rows} <= ({"dense", "lexical"} if method == "hybrid" else {method})
 
 
-def linked(superuser: Connection) -> bool:
-    """Whether every passage has its neighbors."""
-    check = superuser.execute(
-        "select unlinked + pending from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, %s, 0)",  # noqa: E501
-        [CORPUS],
-    ).fetchone()
-    return check == (0,)
-
-
 def test_search_from_neighbor_to_neighbor(asker: Connection, superuser: Connection, model: Server) -> None:
     """One passage has the word. The search finds the others through it."""
-    until(lambda: linked(superuser), 120)
+    wait_until_linked(superuser)
     calls = model.calls
     search = "select rank, document_id, score, origin from pgclarify.search('mileage', %s, 5, %s)"
 
@@ -93,12 +84,6 @@ def test_search_scored_again_by_a_model(asker: Connection, model: Server) -> Non
     assert model.calls == calls + 4
 
 
-def test_search_scored_again_by_a_model_that_is_not_there(asker: Connection, model: Server) -> None:
-    with pytest.raises(psycopg.Error) as caught:
-        asker.execute("select * from pgclarify.search('fuel', %s, options => %s)", [CORPUS, '{"reranker": "./no"}'])
-    assert caught.value.sqlstate == "PC003"
-
-
 @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
 def test_search_under_a_frozen_snapshot(asker: Connection, model: Server, level: str) -> None:
     with asker.transaction():
@@ -135,20 +120,3 @@ def test_a_cross_encoder_on_the_workers_disk_scores_passages(asker: Connection, 
         encoder.close()
     assert [score for _, score, _ in rows] == pytest.approx(sorted(expected, reverse=True), abs=1e-4)
     assert model.calls == calls
-
-
-@pytest.mark.parametrize(
-    ("labels", "has_head", "reason"),
-    [
-        (("contradiction", "entailment"), True, "does not score relevance"),
-        ((), False, "not a cross-encoder"),
-    ],
-)
-def test_a_model_of_another_kind_is_refused_by_name(
-    asker: Connection, model: Server, tmp_path: Path, labels: tuple[str, ...], has_head: bool, reason: str
-) -> None:
-    path = save_cross_encoder(tmp_path / "model", labels, has_head=has_head)
-    with pytest.raises(psycopg.Error, match=reason) as caught:
-        scored_again(asker, path)
-    assert caught.value.sqlstate == "PC003"
-    assert path in str(caught.value)

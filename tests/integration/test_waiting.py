@@ -157,16 +157,6 @@ def test_inside_a_stable_function_of_a_user(
     assert requester.fetchone() == (service.asker,)
 
 
-def test_inside_a_view(service: Service, superuser: Connection, asker: Connection, model: Server) -> None:
-    superuser.execute("create view public.hail as select * from pgclarify.clarify('hail in a view', top_k => 4)")
-    superuser.execute("grant select on public.hail to public")
-
-    rows = asker.execute("select * from hail").fetchall()
-
-    assert rows
-    assert asker.execute("select * from hail").fetchall() == rows
-
-
 def test_in_a_materialized_view(superuser: Connection, asker: Connection, model: Server) -> None:
     superuser.execute("create schema kept")
     superuser.execute("grant usage, create on schema kept to public")

@@ -14,7 +14,6 @@ from urllib.request import urlopen
 
 import psycopg
 import pytest
-from psycopg import sql
 
 from tests.openai_server import HANG, MODEL, Server, by_rules
 from tests.workers import (
@@ -122,77 +121,6 @@ def test_metrics_tell_of_calls_and_of_the_queue_and_of_no_text(
     until(lambda: get(port, "/readyz")[0] == 503)
     assert get(port, "/healthz")[0] == 200, "it still finishes its runs"
     own_model.behavior = by_rules
-
-
-def test_an_answer_is_served_with_no_worker_alive(
-    database: str,
-    connection: Connection,
-    own_model: Server,
-    run_worker: StartWorker,
-    make_role: Callable[..., str],
-) -> None:
-    alive = run_worker(database, own_model.base_url)
-    load(connection)
-    wait_until_searchable(connection)
-    alice, bob, team = make_role("pgclarify_user"), make_role("pgclarify_user"), make_role()
-    statement = b"select * from pgclarify.clarify('what is charged', top_k => 4)"
-
-    def served(user: str) -> list[tuple[Any, ...]] | str | None:
-        with closing(psycopg.connect(database, user=user, autocommit=True)) as caller:
-            try:
-                return caller.execute(statement).fetchall()
-            except psycopg.Error as error:
-                return error.sqlstate
-
-    first = served(alice)
-    assert isinstance(first, list)
-    assert first
-    alive.kill()
-    until(lambda: scalar(connection, "select count(*) from pgclarify.worker_status where is_alive") == 0)
-
-    assert served(alice) == first
-    with closing(psycopg.connect(database, user=alice, autocommit=True)) as caller:
-        run_id = scalar(
-            caller, "select pgclarify.submit('clarify', 'what is charged', options => jsonb_build_object('top_k', 4))"
-        )
-        assert caller.execute("select * from pgclarify.result(%s)", [run_id]).fetchall() == first
-        other = "select pgclarify.submit('clarify', 'what is charged', options => jsonb_build_object('top_k', 5))"
-        assert scalar(caller, other) != run_id, "another question that waits for a worker"
-    assert served(bob) == "PC001"
-
-    membership = sql.SQL("{} {} {}").format
-    grant = membership(sql.SQL("grant"), sql.Identifier(team), sql.SQL("to {}").format(sql.Identifier(alice)))
-    revoke = membership(sql.SQL("revoke"), sql.Identifier(team), sql.SQL("from {}").format(sql.Identifier(alice)))
-    connection.execute(grant)
-    assert served(alice) == "PC001"
-    connection.execute(revoke)
-    assert served(alice) == first
-
-    connection.execute("select pgclarify.remove_document('rental', '112')")
-    assert served(alice) == "PC001"
-
-
-def test_an_endpoint_that_is_down(
-    database: str, connection: Connection, run_worker: StartWorker, tmp_path: Path
-) -> None:
-    with closing(socket.socket()) as taken:
-        # The port is reserved, and no process listens on it.
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
-        run_worker(database, f"http://127.0.0.1:{port}/v1")
-        load(connection, documents=1)
-        wait_until_searchable(connection)
-
-        with pytest.raises(psycopg.Error) as caught:
-            connection.execute("select * from pgclarify.clarify('hello')")
-        told = run_command("ask", "hello", variables=environment(database, None), folder=tmp_path)
-
-    assert told.returncode == 1
-    assert str(caught.value.diag.message_detail) in told.stderr, "the whole message, including the text after a colon"
-    assert caught.value.sqlstate == "PC003"
-    error = scalar(connection, "select error from pgclarify.run where status = 'failed'")
-    assert str(port) in error
-    assert str(port) in (caught.value.diag.message_detail or "")
 
 
 def serve_in_vain(dsn: str, folder: Path, base_url: str | None = None) -> subprocess.CompletedProcess[str]:
