@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
 from psycopg.rows import dict_row
 
 from tests.integration.by_hand import Connection, HandWorker
@@ -21,6 +22,19 @@ CLEAN = {
     "unordered": 0,
     "recall": 1.0,
 }
+
+
+@pytest.fixture
+def corpus(connection: Connection) -> Connection:
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    return connection
+
+
+@pytest.fixture
+def small(corpus: Connection) -> Connection:
+    """A corpus that keeps two neighbors of a passage."""
+    corpus.execute("update pgclarify_private.corpus set graph_degree = 2")
+    return corpus
 
 
 def link(worker: HandWorker, max_passages: int = 100) -> int:

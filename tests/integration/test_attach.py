@@ -128,10 +128,6 @@ class TestAttaching:
     def test_arguments_are_checked(self, alice: Connection, arguments: str, state: str) -> None:
         assert state_of(alice, f"select pgclarify.attach_table({arguments})") == state
 
-    def test_a_single_column_of_metadata_needs_no_array(self, alice: Connection, connection: Connection) -> None:
-        attach(alice, metadata="language")
-        assert rows(connection, "select metadata_columns::text from pgclarify_private.source") == ["{language}"]
-
     def test_an_error_does_not_tell_how_it_came_about(self, alice: Connection) -> None:
         missing = "select pgclarify.attach_table('nowhere', 'app.article', 'id', 'body')"
         no_column = "select pgclarify.attach_table('kb', 'app.article', 'id', 'Body')"
@@ -142,10 +138,6 @@ class TestAttaching:
             context = diagnostic.context or ""
             assert context.count("\n") == 0
             assert "SQL statement" not in context
-
-    def test_a_number_that_no_table_has(self, alice: Connection) -> None:
-        hint = refusal(alice, "select pgclarify.attach_table('kb', 999999, 'id', 'body')").message_hint or ""
-        assert "detach_table" not in hint
 
 
 class TestDryRun:

@@ -149,20 +149,6 @@ class TestRefused:
 
         assert state_of(alice, "select pgclarify.attach_table('kb', 'app.t', 'document_id', 'body')") is None
 
-    def test_a_view_needs_no_index(self, alice: Connection) -> None:
-        alice.execute("create view app.t as select * from app.article")
-        # A key that is not unique would give 55000.
-        assert state_of(alice, ATTACH.replace("article", "t")) == "42809"
-
-    def test_all_that_is_wrong_is_told_at_once(self, alice: Connection) -> None:
-        alice.execute("create unlogged table app.t (id numeric, body jsonb)")
-
-        diagnostic = refusal(alice, "select pgclarify.attach_table('kb', 'app.t', 'id', 'body', '{\"title\": \"no\"}')")
-
-        assert diagnostic.sqlstate == "0A000"
-        for told in ('column "id" cannot be an id', '"id" is not unique', '"body" cannot be the content', '"no"'):
-            assert told in (diagnostic.message_detail or "")
-
 
 class TestWho:
     def test_only_the_owner_of_the_table(self, alice: Connection, bob: Connection, connection: Connection) -> None:

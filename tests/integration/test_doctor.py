@@ -98,17 +98,6 @@ def test_the_doctor_reports_a_schema_of_another_version(
     assert "pip install --upgrade" in checks["schema"]["remedy"]
 
 
-def test_the_doctor_reports_missing_dblink(
-    doctor: Doctor, database: str, connection: psycopg.Connection[Any], hire: Hire
-) -> None:
-    hire()
-    connection.execute("drop extension dblink cascade")
-    code, checks = doctor(database)
-    assert code == 0
-    assert checks["extension dblink"]["level"] == "warning"
-    assert "loopback" not in checks
-
-
 def test_a_loopback_that_leads_nowhere(
     doctor: Doctor, database: str, connection: psycopg.Connection[Any], hire: Hire
 ) -> None:
@@ -200,19 +189,3 @@ def test_a_document_over_the_limit_is_refused(connection: psycopg.Connection[Any
     with pytest.raises(psycopg.errors.ProgramLimitExceeded):
         connection.execute(add, [10_000_001])
     assert connection.execute(add, [10_000_000]).fetchone() == (True,)
-
-
-def test_a_corpus_without_its_model_says_so(connection: psycopg.Connection[Any], hire: Hire) -> None:
-    connection.execute("select pgclarify.create_corpus('c', 'no-such-model')")
-    worker = hire()
-    (space,) = worker.send("list_building_spaces")
-    worker.send(
-        "refuse_space", embedding_space_id=space["embedding_space_id"], error="no embedding model no-such-model"
-    )
-    run_id = connection.execute("select pgclarify.submit('clarify', 'x', 'c')").fetchone()
-    assert run_id is not None
-    assert worker.start(run_id[0]) is None
-    row = connection.execute("select status, error from pgclarify.wait(%s)", [[run_id[0]]]).fetchone()
-    assert row is not None
-    assert row[0] == "failed"
-    assert "no embedding model no-such-model" in row[1]

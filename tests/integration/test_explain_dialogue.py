@@ -224,24 +224,6 @@ class TestRoute:
         assert [line for line in told if "Route" in line] == [f"  Route: {expected}"]
         assert told[3:5] == ["  Settings other than the defaults: ask_back=when_vague", f"  Route: {expected}"]
 
-    def test_is_not_told_before_it_is_known(self, desk: Desk) -> None:
-        assert "Route" not in self.told(desk, None, None)
-
-    def test_the_tree_tells_the_rest(self, desk: Desk) -> None:
-        told = self.told(desk, "syntactic", "clarified", 0)
-        assert [line for line in body(told) if "->" not in line] == [
-            "        Ambiguous: syntactic  (probability=0.75)",
-            "        Judged: 1 dense; 1 grounded",
-            "        #1  dense  0.5000  passage 1 of 101 (Coverage): grounded",
-            "            rental cars Answer: thirty days",
-            "        Note: thirty days",
-            "        1. rental cars Answer: thirty days  (support=1, cohesion=0.88, from #1)",
-        ]
-        assert told.endswith(
-            "a new run, since rules or the classifier of ambiguity may have changed; "
-            "passages that were judged are not paid for again"
-        )
-
     def test_is_forgotten_when_the_run_is_started_again(self, desk: Desk) -> None:
         run_id = desk.start(desk.submit(ask_back="when_vague"))
         desk.worker.send("record_route", run_id=run_id, attempt=1, route="answered", saved_completions=3)
@@ -263,19 +245,6 @@ class TestStates:
         settings, corpus_id = OPERATIONS[operation]
         return desk.enter(operation, settings, question='["cars"]', corpus_id=corpus_id)
 
-    def test_every_state_is_told(self, desk: Desk) -> None:
-        for operation in OPERATIONS:
-            run_id, other = self.enter(desk, operation), self.enter(desk, operation)
-            waiting = "  State: it waits for a worker, and nothing is done yet"
-            assert waiting in desk.told(run_id).splitlines()
-            desk.start(run_id)
-            going_on = "  State: it goes on; the times of its stages are known when it ends"
-            assert going_on in desk.told(run_id).splitlines()
-            desk.worker.finish(run_id, status="failed", error="the model could not be reached")
-            assert "  Error: the model could not be reached" in desk.told(run_id).splitlines()
-            desk.user.execute("select pgclarify.cancel(array[%s]::bigint[])", [other])
-            assert "  State: it was cancelled before a worker took it" in desk.told(other).splitlines()
-
     def test_a_run_that_came_to_nothing_is_told(self, desk: Desk) -> None:
         for operation in OPERATIONS:
             run_id = desk.start(self.enter(desk, operation))
@@ -285,15 +254,6 @@ class TestStates:
                 told = desk.told(run_id, detail)
                 assert "  Stopped: nothing was found" in told.splitlines()
                 assert body(told) == []
-
-    def test_a_dropped_corpus_is_told_where_there_was_one(self, desk: Desk) -> None:
-        run_ids = {operation: desk.start(self.enter(desk, operation)) for operation in OPERATIONS}
-        for run_id in run_ids.values():
-            desk.worker.finish(run_id)
-        desk.owner.execute("select pgclarify.drop_corpus('insurance')")
-
-        for operation, run_id in run_ids.items():
-            assert ("the corpus was dropped" in desk.told(run_id)) == (OPERATIONS[operation][1] is not None)
 
 
 def test_foreign_text_is_sanitized_in_explanations(desk: Desk) -> None:

@@ -9,12 +9,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgclarify.cli.client import CommandClient
 from tests.integration.by_hand import scalar
 from tests.integration.explaining import explained
-from tests.openai_server import PROSE, Server, by_rules
-
-HISTORY = ["Who painted the altar?", "Ida Holm."]
 
 
 def ask(asker: psycopg.Connection[Any], function: str, *parameters: Any) -> list[str]:
@@ -37,21 +33,6 @@ def below(told: list[str], stage: str) -> list[str]:
 
 @pytest.mark.usefixtures("model")
 class TestRuns:
-    def test_explain_shows_detections(self, asker: psycopg.Connection[Any]) -> None:
-        for options in ({}, {"corpus": "rental"}):
-            told = ask(asker, "detect_ambiguity", "rental cars", HISTORY, json.dumps(options))
-            first, *because = below(told, "detection")
-            assert re.fullmatch(r"(Ambiguous: \w+|Clear)  \(probability=[01]\.\d\d\)", first)
-            reasons = scalar(asker, "select reasons from pgclarify.detection order by run_id desc limit 1")
-            assert len(because) == len(reasons)
-
-    def test_explain_shows_a_rewrite(self, asker: psycopg.Connection[Any]) -> None:
-        asker.execute("select pgclarify.rewrite('And it?', %s, '{\"threshold\": 0}')", [HISTORY])
-        rewritten = scalar(asker, "select rewritten from pgclarify.rewriting order by run_id desc limit 1")
-        told = explained(asker, scalar(asker, "select max(run_id) from pgclarify.run")).splitlines()
-        first = "Unchanged" if rewritten == "And it?" else f"Question: {rewritten}"
-        assert below(told, "rewriting")[0] == first
-
     def test_explain_shows_clarifying_questions_and_replies(self, asker: psycopg.Connection[Any]) -> None:
         asked = ask(asker, "clarifying_questions", "rental cars", "rental")
         count = scalar(asker, "select max(ordinal) from pgclarify.clarifying_question")
@@ -90,25 +71,3 @@ class TestRuns:
         (saved,) = (row[0] for row in asker.execute("select max(saved_completions) from pgclarify.run"))
         assert ("saved" in told[4]) == (route == "answered" and saved > 0)
         assert any(re.match(r"\d\. .* Answer: ", line) for line in below(told, "consolidation"))
-
-
-def test_explain_shows_the_error_of_the_model(asker: psycopg.Connection[Any], model: Server) -> None:
-    model.behavior = lambda _: PROSE
-    for call in ("clarifying_questions('leave', 'rental')", "list_answers('leave', 'rental')"):
-        with pytest.raises(psycopg.Error):
-            asker.execute(f"select pgclarify.{call}".encode())
-        told = explained(asker, scalar(asker, "select max(run_id) from pgclarify.run"))
-        assert ", failed, " in told.splitlines()[0]
-        assert "  Error: " in told
-
-
-def test_verdicts_that_failed_are_told(asker: psycopg.Connection[Any], model: Server) -> None:
-    model.behavior = lambda chat: PROSE if chat.purpose == "verdict" else by_rules(chat)
-    told = ask(asker, "clarifying_questions", "limousines", "rental")
-    assert ", partial, " in told[0]
-    (note,) = (line.removeprefix("Note: ") for line in below(told, "checking") if line.startswith("Note"))
-    assert re.match(r"(\d+) of \1 verdicts failed: ", note)
-    # Which pgclarify doctor shows.
-    (run,) = CommandClient(asker).runs(limit=1)
-    assert run.reason is not None
-    assert run.reason.startswith(note.removesuffix("…"))

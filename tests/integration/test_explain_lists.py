@@ -189,12 +189,3 @@ class TestListedAnswers:
         assert "thirty days" not in told
         assert "Proof: #1" not in told
         assert "Proof: #2" in told
-
-    def test_a_failed_one_says_why(self, desk: Desk) -> None:
-        run_id = desk.start(desk.enter("list_answers", LISTED))
-        desk.worker.finish(run_id, status="failed", error="the model could not be reached")
-
-        told = desk.told(run_id)
-        assert "  Error: the model could not be reached" in told.splitlines()
-        assert told.splitlines()[0].endswith(", answers=0)")
-        assert told.endswith("a new run; calls that this one paid for are not paid for again")

@@ -224,17 +224,6 @@ class TestChanges:
         worker.index_everything()
         assert_counts_agree(connection)
 
-    def test_a_rolled_back_change_leaves_nothing(self, connection: Connection, worker: HandWorker) -> None:
-        attach(connection)
-        worker.follow_everything()
-        connection.execute("begin")
-        connection.execute("insert into article (id, body) values (1, 'Cars.')")
-        connection.execute("rollback")
-
-        assert worker.send("list_waiting_sources") == []
-        worker.follow_everything()
-        assert documents(connection) == []
-
     def test_many_changes_of_a_row_are_one(self, connection: Connection, worker: HandWorker) -> None:
         attach(connection)
         worker.follow_everything()

@@ -71,24 +71,6 @@ class TestCollisions:
         connection.execute("insert into page (id, body) values ('1', 'Ships.'), ('2', 'Boats.'), ('3', 'Rafts.')")
         return "public.page"
 
-    def test_with_a_document_that_was_added_by_hand(self, connection: Connection, worker: HandWorker) -> None:
-        connection.execute("insert into article (id, body) values (1, 'Cars.'), (2, 'Vans.'), (3, ' ')")
-        connection.execute(ADD, ["2"])
-        attach(connection)
-
-        worker.follow_everything()
-
-        assert documents(connection) == [("1", "Cars."), ("2", "Cars.")]
-        ((said, added, skipped),) = connection.execute(self.STATUS, ["public.article"]).fetchall()
-        assert '"2"' in said
-        # Row 3 has no content.
-        assert (added, skipped) == (1, 2)
-        connection.execute("select pgclarify.remove_document('kb', '2')")
-        connection.execute("select pgclarify.resync('kb', 'article')")
-        worker.follow_everything()
-        assert connection.execute(self.STATUS, ["public.article"]).fetchall() == [(None, 1, 1)]
-        assert_in_step(connection)
-
     @pytest.mark.parametrize("is_loaded", [True, False])
     def test_with_rows_of_another_table(
         self, connection: Connection, worker: HandWorker, page: str, is_loaded: bool

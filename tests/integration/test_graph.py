@@ -10,24 +10,12 @@ import pytest
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.counts import assert_counts_agree
 from tests.integration.in_turn import in_turn
-from tests.integration.linking import MANY, add, check, circle, faults, link, lists, load, neighbors
+from tests.integration.linking import MANY, add, check, circle, corpus, faults, link, lists, load, neighbors, small
 from tests.integration.test_plans import plans
 
+__all__ = ["corpus", "small"]
+
 pytestmark = pytest.mark.rolled_back
-
-
-@pytest.fixture
-def corpus(connection: Connection) -> Connection:
-    connection.execute("select pgclarify.create_corpus('insurance')")
-    return connection
-
-
-@pytest.fixture
-def small(connection: Connection) -> Connection:
-    """A corpus that keeps two neighbors of a passage."""
-    connection.execute("select pgclarify.create_corpus('insurance')")
-    connection.execute("update pgclarify_private.corpus set graph_degree = 2")
-    return connection
 
 
 class TestLinking:
@@ -173,16 +161,6 @@ class TestLinking:
         worker.index_everything()
         assert scalar(corpus, begin, 0.000009, 1) == ""
         assert scalar(corpus, "select count(*) from pgclarify_private.pending_link") == 0
-
-    def test_no_work_is_no_work(self, corpus: Connection, hire: Hire) -> None:
-        worker = hire()
-        worker.open_spaces()
-
-        assert link(worker) == 0
-        add(corpus, MANY)
-        worker.index_everything()
-        assert link(worker) == 40
-        assert link(worker) == 0
 
     def test_fresh_passages_are_linked_after_a_minute(self, corpus: Connection, hire: Hire) -> None:
         worker = hire()

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.integration.by_hand import Connect, Connection, Hire, scalar, state_of
 from tests.integration.counts import assert_counts_agree
-from tests.integration.linking import MANY, add, faults, link, lists, load, neighbors
+from tests.integration.linking import MANY, add, corpus, faults, link, lists, load, neighbors, small
 
-
-@pytest.fixture
-def corpus(connection: Connection) -> Connection:
-    connection.execute("select pgclarify.create_corpus('insurance')")
-    return connection
-
-
-@pytest.fixture
-def small(connection: Connection) -> Connection:
-    """A corpus that keeps two neighbors of a passage."""
-    connection.execute("select pgclarify.create_corpus('insurance')")
-    connection.execute("update pgclarify_private.corpus set graph_degree = 2")
-    return connection
+__all__ = ["corpus", "small"]
 
 
 def test_a_list_that_names_what_is_being_deleted(small: Connection, connect: Connect, hire: Hire) -> None:

@@ -5,25 +5,13 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.in_turn import in_turn
-from tests.integration.linking import add, link, load, neighbors
+from tests.integration.linking import add, corpus, link, load, neighbors, small
+
+__all__ = ["corpus", "small"]
 
 pytestmark = pytest.mark.rolled_back
-
-
-@pytest.fixture
-def corpus(connection: Connection) -> Connection:
-    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
-    return connection
-
-
-@pytest.fixture
-def small(connection: Connection) -> Connection:
-    """A corpus that keeps two neighbors of a passage."""
-    connection.execute("""select pgclarify.create_corpus('insurance', options => '{"reader": "pgclarify_user"}')""")
-    connection.execute("update pgclarify_private.corpus set graph_degree = 2")
-    return connection
 
 
 class TestNeighbors:

@@ -185,17 +185,6 @@ def test_a_second_database_is_told_the_password(
     assert ask(second) == NO_WORKER
 
 
-def test_a_superuser_sees_that_there_is_no_password_yet(
-    make_tenant: Callable[[str], str], new_server: str, root: psycopg.Connection[Any]
-) -> None:
-    root.execute("create role pgclarify_loopback login")
-
-    assert installer.install(new_server).has_loopback_password
-
-    demand_password(root)
-    assert ask(new_server) == NO_WORKER
-
-
 def test_a_role_that_was_there_is_given_what_it_lacks(
     make_tenant: Callable[[str], str], new_server: str, root: psycopg.Connection[Any]
 ) -> None:

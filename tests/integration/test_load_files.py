@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -108,12 +106,6 @@ def test_a_missing_reader_does_not_end_the_load_and_fails_it(
     assert "Install it." in load(tmp_path)[2]
 
 
-def test_standard_input_can_be_a_table(load: Load, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"id,text\n1,a\n")))
-    assert load("-", "--format", "csv", "--as", "faq")[0] == 0
-    assert [row[0] for row in documents(connection)] == ["1"]
-
-
 def test_a_row_knows_its_table_again_and_goes_with_it(load: Load, connection: Connection, tmp_path: Path) -> None:
     table = tmp_path / "a" / "faq.csv"
     table.parent.mkdir()
@@ -143,11 +135,3 @@ def test_a_mirror_removes_nothing_while_a_file_cannot_be_read(
     (tmp_path / name).unlink()
     assert load(".", "--mirror", "--yes")[0] == 0
     assert [row[0] for row in documents(connection)] == ["y.md"]
-
-
-def test_a_load_that_is_refused_leaves_no_corpus(load: Load, connection: Connection, tmp_path: Path) -> None:
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "x.md").write_text(folder)
-    assert load("a", "b")[0] == 1
-    assert corpora(connection) == 0

@@ -100,14 +100,6 @@ class TestWhatIsRead:
         assert [one.candidate_rank for one in finding.proofs] == [1, 2]
         assert "also: 30 days" in told(report)
 
-    def test_a_search_has_passages(self, desk: Desk, connect: Connect) -> None:
-        run_id = desk.start(desk.enter("search", {"method": "hybrid", "top_k": 20}))
-        desk.choose(run_id, ("101", 0.5, "dense", None, 1))
-        desk.worker.finish(run_id)
-        report = read(connect, desk.user.info.user, run_id)
-        assert (report.findings, len(report.passages)) == ((), 1)
-        assert "Coverage" in told(report)
-
     def test_a_run_whose_corpus_was_dropped_is_still_told(self, desk: Desk, connect: Connect) -> None:
         run_id = explored(desk)
         desk.owner.execute("select pgclarify.drop_corpus('insurance')")
@@ -149,15 +141,3 @@ class TestWho:
         assert DOCUMENTS["102"][1] in text
         assert "not there any more, or not for you to read" in text
         assert DOCUMENTS["101"][1] in told(read(connect, desk.user.info.user, run_id))
-
-    def test_an_analyst_of_a_closed_corpus_reads_no_passage(
-        self, desk: Desk, connection: Connection, connect: Connect, make_role: MakeRole
-    ) -> None:
-        analyst = make_role("pgclarify_reader", name="analyst")
-        run_id = explored(desk)
-        connection.execute(
-            "update pgclarify_private.corpus set analyst = %s, reader = %s", [analyst, desk.user.info.user]
-        )
-        report = read(connect, analyst, run_id)
-        assert [one.content for one in report.passages] == [None] * 4
-        assert [one.outcome for one in report.passages].count("grounded") == 2

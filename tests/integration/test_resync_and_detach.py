@@ -111,10 +111,6 @@ class TestResync:
         alice.execute(RESYNC.encode())
         assert scalar(connection, "select pgclarify_private.source_fault(source) from pgclarify_private.source") is None
 
-    def test_a_fault_without_detail_has_none(self, connection: Connection) -> None:
-        told = "select pgclarify_private.failure('two rows have one id', nullif(%s, 'none'))"
-        assert scalar(connection, told, "") == scalar(connection, told, "none")
-
     def test_somebody_with_the_rights_takes_over(
         self, alice: Connection, connection: Connection, connect: Connect, make_role: MakeRole
     ) -> None:
