@@ -19,7 +19,7 @@ from pgclarify.errors import EndpointUnavailable
 from pgclarify.operations.clarification import interpretations
 from pgclarify.operations.clarification.interpretations import Grounded
 from pgclarify.providers.extractive import ExtractiveVerifier
-from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, scripts
+from tests.fakes import FakeEmbedder, FakeStore, scripts
 from tests.unit.operations.rental_cars import (
     ALSO_COVERED,
     ASIDE,
@@ -34,7 +34,6 @@ from tests.unit.operations.rental_cars import (
     eventually,
     passage,
     script,
-    until_in_flight,
 )
 
 GREEK = "Αντικαθιστούμε τις χαμένες αποσκευές έως 1800 δολάρια."
@@ -110,16 +109,6 @@ async def test_the_medoid_speaks_and_is_cited_first(monkeypatch: pytest.MonkeyPa
     assert [(one.candidate_rank, one.is_medoid) for one in found.citations] == [(2, True), (1, False), (4, False)]
 
 
-async def test_the_quote_is_kept_as_the_document_spells_it() -> None:
-    content = "Rental cars\n  are covered."
-    reading = Reading("What is covered?", "rental cars", "rental cars are covered")
-    record = await carry_out([passage("a", content)], scripts.verifier({content: reading}))
-    verdict = record.verdicts[1]
-    assert verdict.outcome is Outcome.GROUNDED
-    assert verdict.quote == "Rental cars\n  are covered"
-    assert (verdict.start_char, verdict.end_char) == (0, len(verdict.quote))
-
-
 async def test_a_quote_that_does_not_occur_is_an_abstention() -> None:
     invented = Reading(LICENSE.interpretation, LICENSE.answer, "Drivers need a license for three years.")
     record = await carry_out([passage("a", DRIVERS)], scripts.verifier({DRIVERS: invented}))
@@ -177,30 +166,11 @@ async def test_nothing_found_is_a_success() -> None:
     assert verifier.calls == []
 
 
-async def test_top_k_passages_are_judged() -> None:
-    verifier = scripts.verifier(script())
-    record = await carry_out(corpus(), verifier, settings={"top_k": 2})
-    assert len(verifier.calls) == len(record.verdicts) == 2
-
-
 @pytest.mark.parametrize(("max_passages", "judged"), [(2, 2), (3, 3), (9, 3)])
 async def test_a_budget_bounds_what_is_judged(max_passages: int, judged: int) -> None:
     record = await carry_out(corpus(), scripts.verifier(script()), settings={"top_k": 3, "max_passages": max_passages})
     assert sorted(record.verdicts) == list(range(1, judged + 1))
     assert record.stop_reason is None
-
-
-async def test_all_calls_are_in_flight_together_and_verdicts_are_kept_as_they_land() -> None:
-    gate = asyncio.Event()
-    verifier = scripts.verifier(script(), gate=gate)
-    store = FakeStore(corpus())
-    other = store.add_run("rental cars")
-    clarification = asyncio.create_task(clarify_with(store, other, verifier))
-    await until_in_flight(verifier, 4)
-    assert store.runs[other.run_id].verdicts == {}
-    gate.set()
-    await clarification
-    assert len(store.runs[other.run_id].verdicts) == 4
 
 
 async def test_a_verdict_is_kept_before_the_last_one_is_there() -> None:
@@ -224,20 +194,6 @@ async def test_a_run_that_is_paid_for_makes_no_call() -> None:
     assert second.relaxed_question == "rented cars"
     assert second.interpretations == first.interpretations
     assert all(verdict.is_reused for verdict in second.verdicts.values())
-
-
-async def test_two_runs_at_once_pay_once() -> None:
-    table = FakeLedgerTable()
-    verifiers = [scripts.verifier(script(), relaxation="rented cars") for _ in range(2)]
-    first, second = await asyncio.gather(
-        *(
-            carry_out([], verifier, store=FakeStore(corpus(), table=table, worker=str(number)))
-            for number, verifier in enumerate(verifiers)
-        )
-    )
-    assert sum(len(verifier.calls) for verifier in verifiers) == 5
-    assert first.interpretations == second.interpretations
-    assert first.status is second.status is RunStatus.SUCCEEDED
 
 
 async def test_the_relaxed_question_is_for_retrieval_and_the_question_itself_for_verdicts() -> None:

@@ -6,8 +6,7 @@ from pgclarify.data.dialogue import EvidenceCitation, ProposedQuestion
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, scripts
-from tests.fakes.completer import Prompt
+from tests.fakes import FakeEmbedder, FakeLedgerTable, scripts
 from tests.unit.operations.harbor import (
     BERTH,
     COST,
@@ -191,25 +190,9 @@ class TestTrouble:
         assert [one.is_answerable for one in asked.questions or []] == [False, True]
         assert len(asked.completer.asked("verdict")) == 4
 
-    async def test_a_proposal_that_cannot_be_embedded_fails_the_run(self) -> None:
-        asked = await ask_back(embedder=FakeEmbedder(fails_on="berth"))
-        assert asked.record.status is RunStatus.FAILED
-        assert "cannot be embedded" in (asked.record.error or "")
-
     async def test_made_again_nothing_is_paid_for(self) -> None:
         table = FakeLedgerTable()
         first = await ask_back(table=table)
         again = await ask_back(table=table)
         assert again.questions == first.questions
         assert again.completer.calls == []
-
-    async def test_a_run_that_is_lost_is_left_alone(self) -> None:
-        async def lose(prompt: Prompt) -> None:
-            if prompt.purpose == "verdict":
-                store.cancel(store.runs[1].run)
-
-        store = FakeStore()
-        asked = await ask_back(before=lose, store=store)
-        assert asked.record.status is RunStatus.CANCELLED
-        assert asked.questions is None
-        assert asked.record.stages == []

@@ -36,11 +36,3 @@ async def test_consolidation_again_of_nothing() -> None:
     run = store.add_run(operation="consolidate", parent=await finished(store))
     await execute(context_of(run, store))
     assert (store.runs[run.run_id].status, store.runs[run.run_id].interpretations) == (RunStatus.SUCCEEDED, [])
-
-
-async def test_a_lost_consolidation_is_left_quietly() -> None:
-    store = FakeStore(corpus())
-    run = store.add_run(operation="consolidate", parent=await finished(store))
-    store.cancel(run)
-    await execute(context_of(run, store))
-    assert store.runs[run.run_id].status is RunStatus.CANCELLED

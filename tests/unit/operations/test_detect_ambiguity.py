@@ -15,7 +15,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import RunStatus
-from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, InvalidReply, RunLost
+from pgclarify.errors import CompletionError, ConfigurationError, InvalidReply, RunLost
 from pgclarify.operations.ambiguity.detector import Detector, summarize
 from pgclarify.operations.execution import execute
 from pgclarify.protocols import Classifier
@@ -237,26 +237,6 @@ class TestManyQuestions:
 
 
 class TestTrouble:
-    async def test_a_question_that_cannot_be_embedded_fails_the_run(self) -> None:
-        found, record, _ = await carry_out(VAGUE, embedder=FakeEmbedder(fails_on="much"))
-
-        assert found is None
-        assert record.status is RunStatus.FAILED
-        assert "cannot be embedded" in str(record.error)
-
-    async def test_so_does_a_model_that_is_not_there(self) -> None:
-        store = FakeStore()
-        dialogue = FakeDialogueStore(store)
-        run = store.add_run(VAGUE, operation="detect_ambiguity")
-
-        async def get(model: str) -> FakeEmbedder:
-            raise EmbeddingError(f"no model {model}")
-
-        away = Detector(FakeClassifier(), get)
-        await execute(context_of(without_corpus(run), store, dialogue=dialogue, detector=away))
-
-        assert store.runs[run.run_id].error == "no model fake"
-
     async def test_so_do_rules_that_take_too_long(self) -> None:
         class Slow(FakeDialogueStore):
             async def match_rules(self, run, questions):
@@ -270,17 +250,6 @@ class TestTrouble:
 
         assert store.runs[run.run_id].status is RunStatus.FAILED
         assert store.runs[run.run_id].error == "rules take too long: The slowest is rule 7."
-
-    async def test_a_lost_run_is_left_alone(self) -> None:
-        store = FakeStore()
-        dialogue = FakeDialogueStore(store)
-        run = store.add_run(VAGUE, operation="detect_ambiguity")
-        store.cancel(run)
-
-        await execute(context_of(without_corpus(run), store, dialogue=dialogue))
-
-        assert store.runs[run.run_id].status is RunStatus.CANCELLED
-        assert dialogue.detections == {}
 
     async def test_nobody_waits_while_the_classifier_computes(self) -> None:
         """The classifier is called in a thread, in batches."""
@@ -313,16 +282,6 @@ class TestTrouble:
 
         with pytest.raises(RunLost):
             await detector(FakeClassifier()).detect(run, FakeDialogueStore(store), [(VAGUE, ())], None)
-
-
-def test_a_summary_counts_or_says_why() -> None:
-    clear = Detection(CLEAR, False, 0.04, None, (), "1")
-    vague = Detection(VAGUE, True, 0.96, "syntactic", (SAID,), "1")
-
-    assert summarize([clear]) == "clear, probability 0.04"
-    assert summarize([vague]) == "ambiguous (syntactic), probability 0.96: it is 0.8 ambiguous"
-    assert summarize([clear, vague]) == "1 of 2 questions is ambiguous"
-    assert summarize([]) == "0 of 0 questions are ambiguous"
 
 
 class TestATrainedVersion:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 
-import numpy as np
 import pytest
 
-from pgclarify.algorithms import Relation, relate_answers, semantic_sets
+from pgclarify.algorithms import Relation, relate_answers
 from pgclarify.embedding import load_embedder
 from pgclarify.errors import (
     ConfigurationError,
@@ -105,19 +104,6 @@ async def test_the_threshold_fits_the_model_that_it_was_chosen_with() -> None:
     assert not any(different)
 
 
-async def test_answers_drawn_from_a_model_fall_into_sets() -> None:
-    answers = ["1902", "It opened in 1902.", "1903", "in the year 1902", "in 1903"]
-    entailment = await by_embedding(FakeEmbedder())
-    matrix = [await entailment.entails(QUESTION, [(one, other) for other in answers]) for one in answers]
-    assert semantic_sets(np.array(matrix)) == [(0, 1, 3), (2, 4)]
-
-
-async def test_a_failing_embedder_is_an_error() -> None:
-    entailment = await by_embedding(FakeEmbedder(fails_on="walk"))
-    with pytest.raises(EmbeddingError):
-        await entailment.entails(QUESTION, [("slow walk", "to save money")])
-
-
 async def test_a_model_is_asked_about_each_pair_at_once_and_once() -> None:
     judge = scripts.entailment_judge({"in May 1902 > 1902": "yes"})
     ledger, tally = FakeLedger(), Tally()
@@ -201,11 +187,6 @@ class TestBehindAnEndpoint:
         assert [len(call) for call in endpoint.pairs] == [32, 32, 6]
         assert endpoint.pairs[0][0] == shown[0]
         assert (tally.calls, tally.reused_calls) == (3, 3)
-
-    async def test_no_pairs_cost_nothing(self) -> None:
-        endpoint = FakeRerankEndpoint({})
-        assert await (await self.judge(endpoint, FakeLedger())).entails(QUESTION, []) == []
-        assert not endpoint.pairs
 
     async def test_without_one_it_is_an_error(self) -> None:
         with pytest.raises(ConfigurationError):

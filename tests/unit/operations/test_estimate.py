@@ -328,15 +328,6 @@ async def test_many_passages_are_read_in_turns() -> None:
     assert [len(queries) for queries in desk.estimates.searches] == [2, 2, 1]
 
 
-async def test_a_run_that_was_cancelled_is_left_alone() -> None:
-    desk = Desk()
-    run = desk.enter()
-    desk.store.cancel(run)
-    await desk.carry_out(run)
-    record = desk.store.runs[run.run_id]
-    assert (record.status, desk.estimates.prospects) == (RunStatus.CANCELLED, {})
-
-
 async def test_an_estimate_records_its_stages() -> None:
     desk = Desk(settings={"ask_back": "when_vague"}, ambiguous=QUESTIONS)
     run = desk.enter()

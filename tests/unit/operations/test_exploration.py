@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +24,6 @@ from pgclarify.operations.retrieval.exploration import (
     other_signal,
     stop_reason,
 )
-from pgclarify.operations.trace import Tally
 from pgclarify.protocols import Meter
 from tests.fakes import FakeExplorationStore, FakeStore
 from tests.fakes.context import context_of
@@ -91,15 +89,6 @@ async def test_neighbors_of_good_passages_are_come_to() -> None:
     ]
     assert [one.score for one in explored] == [0.9, 0.8, 0.4, 0.3]
     assert explored[0].passage.content == "passage 9"
-
-
-async def test_a_passage_of_the_first_ranking_may_be_led_to() -> None:
-    world = World([1, 2, 3, 4, 5], neighbors={1: [5]})
-
-    explored = {one.passage.passage_id: one for one in await world.explore(max_passages=3)}
-
-    assert sorted(explored) == [1, 2, 5]
-    assert (explored[5].origin, explored[5].via_passage_id, explored[5].batch) == ("neighbor", 1, 2)
 
 
 async def test_neighbors_are_looked_up_when_they_are_needed() -> None:
@@ -171,20 +160,6 @@ async def test_exploration_gives_the_results_of_the_algorithm() -> None:
             batch_size=batch_size,
         )
         assert [(one.passage.passage_id, one.score) for one in explored] == [(one.id, one.score) for one in expected]
-
-
-async def test_without_a_graph_the_first_ranking_is_all_there_is() -> None:
-    world = World([3, 1, 2], signals={1: 0.7})
-
-    assert ids(await world.explore()) == [1, 2, 3]
-    assert world.exploration.lookups == [[1], [3], [2]]
-
-
-async def test_nothing_to_find() -> None:
-    world = World([])
-
-    assert await world.explore() == []
-    assert world.exploration.lookups == []
 
 
 async def test_few_neighbors_are_followed() -> None:
@@ -260,14 +235,6 @@ async def test_a_reranker_scores_and_its_calls_are_counted() -> None:
     ]
 
 
-async def test_a_signal_that_nobody_asked_for() -> None:
-    world = World([1])
-    found = await world.exploration.find_passages(world.run, "a question", None, method="lexical", depth=1)
-
-    with pytest.raises(ValueError, match="without a signal"):
-        await by_signal(found, Tally())
-
-
 @pytest.mark.parametrize(("method", "signal"), [("dense", "lexical"), ("lexical", "dense"), ("hybrid", "both")])
 def test_the_other_signal(method: str, signal: str) -> None:
     assert other_signal(method) == signal
@@ -279,12 +246,3 @@ def test_the_other_signal(method: str, signal: str) -> None:
 def test_stop_reasons_tell_budget_from_exhaustion() -> None:
     assert stop_reason(5, 5) == "the limit of 5 passages is reached"
     assert stop_reason(4, 5) == "nothing was left to look at"
-
-
-async def test_the_order_of_equals_is_that_of_the_explorer() -> None:
-    world = World([1, 2, 3], neighbors={1: [4]})
-
-    explored = await world.explore()
-
-    assert all(math.isclose(one.score, 0.5) for one in explored)
-    assert ids(explored) == [3, 4, 1, 2]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given
@@ -105,16 +104,6 @@ async def test_when_no_passage_is_left_it_says_so() -> None:
     assert (len(record.verdicts), record.stop_reason) == (7, "no passage was left")
 
 
-async def test_nothing_found_is_a_success() -> None:
-    orchard = Orchard(0, {}, relaxation="any fruit")
-    record = await orchard.carry_out()
-    assert (record.status, record.interpretations, record.stop_reason) == (
-        RunStatus.SUCCEEDED,
-        [],
-        "no passage was left",
-    )
-
-
 async def test_neighbors_go_on_where_the_first_ranking_ends() -> None:
     orchard = Orchard(9, {2: "apple"}, first=[1, 2], neighbors={2: [3, 4, 5, 6, 7, 8, 9]})
     await orchard.carry_out()
@@ -196,14 +185,6 @@ async def test_a_relaxation_that_changes_nothing_is_not_searched_with() -> None:
     orchard = Orchard(20, {1: "apple"}, relaxation=QUESTION)
     await orchard.carry_out()
     assert len(orchard.exploration.searches) == 1
-
-
-async def test_passages_that_only_the_relaxed_question_finds_are_judged() -> None:
-    by_query: Mapping[str, Sequence[int]] = {QUESTION: [], "any fruit": [3, 1]}
-    orchard = Orchard(3, {3: "apple"}, by_query=by_query, relaxation="any fruit")
-    await orchard.carry_out()
-    assert orchard.batches == [[3, 1]]
-    assert orchard.answers == {"apple"}
 
 
 async def test_a_run_that_is_paid_for_takes_the_same_way() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify.data.vocabulary import Outcome, RunStatus
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import EndpointUnavailable
 from tests.fakes import FakeEmbedder
 from tests.unit.operations.fruit import Orchard
@@ -146,14 +146,6 @@ async def test_a_cancellation_ends_all_calls_and_gives_leases_back() -> None:
     assert orchard.verifier.in_flight == 0
     assert orchard.store.table.leased == []
     assert orchard.record.status is RunStatus.RUNNING
-
-
-async def test_a_failed_verdict_makes_a_run_partial() -> None:
-    orchard = Orchard(20, {1: "apple", 3: DOWN, 6: "pear"})
-    record = await orchard.carry_out()
-    assert (record.status, record.error) == (RunStatus.PARTIAL, None)
-    assert orchard.answers == {"apple", "pear"}
-    assert record.verdicts[3].outcome is Outcome.FAILED
 
 
 async def test_with_no_endpoint_one_batch_is_tried() -> None:

@@ -11,7 +11,7 @@ from pgclarify.errors import EndpointUnavailable
 from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
-from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeLedgerTable, FakeStepStore, FakeStore, scripts
+from tests.fakes import FakeExplorationStore, FakeLedgerTable, FakeStepStore, FakeStore, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import context_of, no_cross_encoder
 from tests.unit.operations.investigating import (
@@ -362,18 +362,6 @@ async def test_a_question_that_cannot_be_taken_apart_is_looked_up_as_it_is():
     assert told.record.status is RunStatus.PARTIAL
 
 
-@pytest.mark.parametrize("reply", ['{"question": "Who painted \\u0000it?"}', '{"question": "Who \\ud800?"}'])
-async def test_a_question_that_no_table_can_store_is_not_asked(reply: str):
-    told = await carry_out(script(follow_ups=[[reply, reply]]))
-    assert told.steps[0].kind is StepKind.DIRECT
-
-
-async def test_a_question_that_cannot_be_embedded_fails_the_run():
-    told = await carry_out(script(), embedder=FakeEmbedder(fails_on="Lindvik"))
-    assert told.record.status is RunStatus.FAILED
-    assert told.record.error is not None
-
-
 class Watched:
     """A run that a test observes while it continues."""
 
@@ -421,15 +409,3 @@ async def test_a_run_that_is_cancelled_gives_its_leases_back():
     with pytest.raises(asyncio.CancelledError):
         await watched.task
     assert watched.table.leased == []
-
-
-async def test_a_run_that_was_lost_is_left_without_an_error():
-    gate = asyncio.Event()
-    investigator = script(gate=gate)
-    watched = Watched(investigator)
-    await until_asked(investigator, "answer")
-    watched.store.cancel(watched.run)
-    gate.set()
-    await watched.task
-    assert watched.steps.steps == {}
-    assert watched.store.runs[1].status is RunStatus.CANCELLED

@@ -210,11 +210,6 @@ async def test_sampling_that_would_leave_no_calls_for_the_answer_is_left_out():
     assert told.steps[0].reason == "not sampled: no calls were left for it"
 
 
-async def test_a_step_without_sampling_has_no_reason():
-    told = await direct(answering(BIRTHPLACE), entailment="none")
-    assert told.steps[0].reason is None
-
-
 async def test_a_quote_that_is_not_there_is_asked_for_once_more():
     investigator = answering(Finding("Ortval", (Evidence(2, "She was born at Ortval."),)), BIRTHPLACE)
     told = await direct(investigator)
@@ -269,9 +264,3 @@ async def test_a_reranker_that_fails_fails_the_step():
     assert told.steps[0].outcome is StepOutcome.FAILED
     assert told.record.status is RunStatus.FAILED
     assert told.record.error == "the endpoint cannot be reached"
-
-
-async def test_a_reranker_that_there_is_none_of_fails_the_run():
-    told = await direct(answering(BIRTHPLACE), reranker="model")
-    assert told.record.status is RunStatus.FAILED
-    assert told.steps == []

@@ -15,7 +15,7 @@ from pgclarify.errors import InvalidReply
 from pgclarify.operations import list_answers
 from pgclarify.operations.list_answers import most_rounds
 from pgclarify.operations.retrieval.evidence import cut_evidence, split_evidence
-from tests.fakes import FakeEmbedder, scripts
+from tests.fakes import scripts
 from tests.fakes.completer import Prompt
 from tests.unit.operations.listing import (
     BERG,
@@ -341,34 +341,6 @@ class TestTrouble:
         assert [one.answer for one in world.answers] == ["Ida Holm"]
         # An outage is another matter: nothing is known of the answers that were not given.
         assert (await World([MADE_UP, GONE], HOLM).carry_out()).status is RunStatus.FAILED
-
-    async def test_characters_that_no_text_has(self) -> None:
-        bad = Finding("Ida\x00Holm", (Evidence(1, FILM),))
-        record = await World([bad, bad]).carry_out()
-        assert record.status is RunStatus.FAILED
-
-    async def test_a_question_that_cannot_be_embedded_fails(self) -> None:
-        world = World(HOLM)
-        world.embedder = FakeEmbedder(fails_on="queen")
-        record = await world.carry_out()
-        assert record.status is RunStatus.FAILED
-        assert world.lister.calls == []
-
-    async def test_a_reranker_that_is_not_there_fails(self) -> None:
-        record = await World(HOLM, reranker="no-such-encoder").carry_out()
-        assert record.status is RunStatus.FAILED
-        assert "no-such-encoder" in (record.error or "")
-
-    async def test_a_cancelled_run_is_left_quietly(self) -> None:
-        async def cancel(prompt: Prompt) -> None:
-            if len(world.lister.calls) == 1:
-                world.store.cancel(world.run)
-
-        world = World(HOLM, BERG)
-        world.lister.before = cancel
-        record = await world.carry_out()
-        assert record.status is RunStatus.CANCELLED
-        assert [one.answer for one in world.answers] == ["Ida Holm"]
 
 
 class TestEvidence:

@@ -126,14 +126,6 @@ async def test_candidates_and_verdicts_are_stored_as_clarify_stores_them() -> No
     assert verdict.vector == pytest.approx(vector)
 
 
-async def test_the_run_says_why() -> None:
-    desk = Desk()
-    record = await desk.ask()
-    (detection,) = desk.dialogue.detections[1]
-    assert (detection.question, detection.is_ambiguous) == (QUESTION, False)
-    assert notes(record)["detection"] == "clear, probability 0.20: it is 0.2 ambiguous"
-
-
 async def test_an_ambiguous_question_is_clarified() -> None:
     desk = Desk(is_ambiguous=True)
     record = await desk.ask()
@@ -345,22 +337,6 @@ class TestWithoutAModel:
         assert sorted(record.verdicts) == [1, 2, 3]
         assert desk.route == ("clarified", 0)
         assert notes(record)["answering"] == "one pass found no proof"
-
-
-async def test_a_run_that_was_cancelled_meanwhile_is_left_alone() -> None:
-    desk = Desk()
-    run = desk.store.add_run(QUESTION, settings={"ask_back": "when_vague"})
-    desk.store.cancel(run)
-    await desk.carry_out(run)
-    assert desk.store.runs[run.run_id].status is RunStatus.CANCELLED
-    assert desk.store.runs[run.run_id].candidates == []
-
-
-async def test_a_question_that_cannot_be_embedded_fails_the_run() -> None:
-    desk = Desk()
-    desk.embedder = FakeEmbedder(fails_on="license")
-    record = await desk.ask()
-    assert record.status is RunStatus.FAILED
 
 
 async def test_without_the_option_there_is_no_gate() -> None:

@@ -10,7 +10,7 @@ import pytest
 from pgclarify.data.dialogue import DetectionReason
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading
-from pgclarify.errors import CompletionError, EmbeddingError, InvalidReply, RunLost
+from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.operations.ambiguity.readings import Readings, count_readings
 from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeStore, scripts
 from tests.fakes.completer import ScriptedCompleter
@@ -87,18 +87,6 @@ async def test_where_no_passage_can_be_judged_nothing_is_said_of_the_corpus() ->
 async def test_a_corpus_without_passages_has_none() -> None:
     readings = await Counter([], verifier()).count()
     assert (readings.count, readings.judged, readings.failed) == (0, 0, 0)
-
-
-async def test_a_question_that_cannot_be_embedded_is_an_error() -> None:
-    with pytest.raises(EmbeddingError):
-        await Counter([DRIVERS], verifier()).count(embedder=FakeEmbedder(fails_on=QUESTION))
-
-
-async def test_a_lost_run_is_lost() -> None:
-    counter = Counter([DRIVERS], verifier())
-    counter.store.cancel(counter.run)
-    with pytest.raises(RunLost):
-        await counter.count()
 
 
 @pytest.mark.parametrize(

@@ -168,12 +168,6 @@ class TestWhatOnlyTheHistorySettles:
 
         assert (rewriting.rewritten != question, rewriting.was_ambiguous) == (True, True)
 
-    async def test_without_a_model_it_comes_back_with_the_reason(self) -> None:
-        rewriting, _, _ = await carry_out(classifier=Settled(kind="pragmatic"))
-
-        assert (rewriting.rewritten, rewriting.was_ambiguous) == (VAGUE, False)
-        assert "no language model" in rewriting.reason
-
     async def test_unless_it_is_vague_rather_than_pointing_back(self) -> None:
         model = scripts.rewriter({VAGUE: REWRITTEN})
         rewriting, _, (detection,) = await carry_out(rewriter=model, classifier=Settled(kind="syntactic"))
@@ -284,26 +278,3 @@ class TestTrouble:
         assert rewriting.rewritten == VAGUE
         assert (record.status, len(model.calls)) == (RunStatus.PARTIAL, 2)
         assert record.error_code == InvalidReply.sqlstate
-
-    async def test_text_that_no_database_keeps_is_no_question(self) -> None:
-        rewriting, record, _ = await carry_out(rewriter=scripts.rewriter({VAGUE: "Where was Ida Holm\x00 born?"}))
-
-        assert rewriting.rewritten == VAGUE
-        assert record.status is RunStatus.PARTIAL
-
-    async def test_a_question_that_cannot_be_embedded_fails_the_run(self) -> None:
-        rewriting, record, _ = await carry_out(fails_on="born")
-
-        assert rewriting is None
-        assert record.status is RunStatus.FAILED
-
-    async def test_a_lost_run_is_left_alone(self) -> None:
-        class Lost(FakeStore):
-            async def record(self, run):
-                self.cancel(run)
-                return await super().record(run)
-
-        rewriting, record, _ = await carry_out(store=Lost())
-
-        assert rewriting is None
-        assert record.status is RunStatus.CANCELLED

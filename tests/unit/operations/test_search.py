@@ -73,27 +73,6 @@ class TestPlain:
         assert np.array_equal(record.query_vector, (await world.embedder.encode(["a question"]))[0])
         assert (world.exploration.searches, record.stop_reason) == ([("a question", "hybrid", 3, None)], None)
 
-    async def test_lexical_search_embeds_nothing(self) -> None:
-        world = World({"method": "lexical"})
-        record = await world.search()
-        assert (record.status, record.query_vector) == (RunStatus.SUCCEEDED, None)
-        assert world.embedder.calls == []
-
-    @pytest.mark.parametrize("settings", [{}, adaptive()])
-    async def test_a_question_that_cannot_be_embedded_fails(self, settings: dict[str, object]) -> None:
-        world = World(settings)
-        world.embedder = FakeEmbedder(fails_on="question")
-        record = await world.search()
-        assert record.status is RunStatus.FAILED
-        assert record.error
-
-    @pytest.mark.parametrize("settings", [{}, adaptive()])
-    async def test_a_cancelled_search_is_left_quietly(self, settings: dict[str, object]) -> None:
-        world = World(settings)
-        world.store.cancel(world.run)
-        record = await world.search()
-        assert (record.status, record.candidates) == (RunStatus.CANCELLED, [])
-
 
 class TestAdaptive:
     async def test_a_passage_outside_the_first_ranking_is_found(self) -> None:
@@ -147,12 +126,6 @@ class TestAdaptive:
         record = await world.search()
         assert [(one.passage.passage_id, one.score) for one in record.candidates] == [(8, 0.8), (2, 0.2), (1, 0.1)]
         assert world.exploration.searches == [("a question", "hybrid", 100, None)]
-
-    @pytest.mark.parametrize("reranker", ["model", "no-encoder"])
-    async def test_a_reranker_that_is_not_there(self, reranker: str) -> None:
-        record = await World(adaptive(reranker=reranker)).search()
-        assert (record.status, record.candidates) == (RunStatus.FAILED, [])
-        assert record.error
 
     async def test_a_failed_search_keeps_its_stages(self) -> None:
         world = World(adaptive(reranker="model"))

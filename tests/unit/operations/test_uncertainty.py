@@ -3,7 +3,7 @@
 import pytest
 
 from pgclarify.data.documents import Passage
-from pgclarify.errors import EmbeddingError, EndpointUnavailable, InvalidReply
+from pgclarify.errors import EndpointUnavailable, InvalidReply
 from pgclarify.ledger.calls import Calls, OutOfCalls
 from pgclarify.ledger.completions import PollInterval
 from pgclarify.operations.investigation.entailment import ModelEntailment
@@ -75,25 +75,6 @@ async def test_nothing_that_can_be_read_is_an_error():
 async def test_a_call_that_failed_is_an_error():
     with pytest.raises(EndpointUnavailable):
         await sampled("Ortval", EndpointUnavailable("no"), "Ortval")
-
-
-async def test_a_judge_that_fails_is_an_error():
-    with pytest.raises(EmbeddingError):
-        await sampled("Ortval", "Lindvik", entailment=FakeEntailment(error=EmbeddingError("no")))
-
-
-async def test_groups_are_the_rows_of_the_stage():
-    investigator = scripts.investigator(samples={QUESTION: ["Ortval", "Lindvik"]})
-    tally = Tally()
-    await draw_samples(
-        QUESTION,
-        PASSAGES,
-        samples=2,
-        calls=calls(investigator),
-        equivalence=SemanticEquivalence(FakeEntailment()),
-        tally=tally,
-    )
-    assert (tally.rows, tally.calls) == (2, 2)
 
 
 @pytest.mark.parametrize(
