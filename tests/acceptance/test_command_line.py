@@ -36,32 +36,11 @@ def test_load_again_changes_nothing(loaded: House) -> None:
     assert after == before
 
 
-def test_load_again_takes_what_has_changed(loaded: House) -> None:
-    file = loaded.folder / "files" / "policies" / "tolls.txt"
-    before = loaded.sql("select revision from pgclarify.corpus where corpus = 'fees'")
-    file.write_text(FILES["policies/tolls.txt"].replace("six", "seven"))
-    loaded.done("load", "fees", "files", *LOAD)
-    assert int(loaded.sql("select revision from pgclarify.corpus where corpus = 'fees'")) > int(before)
-    file.write_text(FILES["policies/tolls.txt"])
-    loaded.done("load", "fees", "files", *LOAD)
-    stored = """
-        select count(*) from pgclarify.document inner join pgclarify.corpus using (corpus_id)
-        where corpus.corpus = 'fees' and content like '%six dollars%'
-    """
-    assert loaded.sql(stored) == "1"
-
-
 def test_ask(loaded: House) -> None:
     printed = loaded.done("ask", "what is the refueling fee", "--corpus", "fees")
     assert "ninety dollars" in printed
     assert "fuel.html" in printed
     assert re.search(r"^run (\d+): pgclarify explain \1$", printed, re.MULTILINE)
-
-
-def test_ask_takes_options(loaded: House) -> None:
-    asked = ("ask", "what is the refueling fee", "--corpus", "fees")
-    assert "ninety dollars" in loaded.done(*asked, "-o", "method=lexical")
-    assert '"method"' in loaded.run(*asked, "--option", "method=wrong").stderr
 
 
 def test_ask_as_json(loaded: House) -> None:
@@ -75,38 +54,11 @@ def test_ask_as_json(loaded: House) -> None:
     assert all(quote in contents for quote in quotes)
 
 
-def test_ask_what_nothing_answers(loaded: House) -> None:
-    result = loaded.run("ask", "zzzz", "--corpus", "fees", "--json")
-    assert result.returncode == 0
-    assert result.stdout == ""
-
-
 def test_ask_what_cannot_be_read_shows_the_closest_passages(loaded: House) -> None:
     printed = loaded.done("ask", "zzzz", "--corpus", "fees")
     assert "answers any reading" not in printed, "no language model has judged the passages"
     assert "(no_language_model)" in printed
     assert re.search(r"^  1\. \S+", printed, re.MULTILINE)
-
-
-@pytest.mark.parametrize("command", ["investigate", "clarifying-questions", "list-answers"])
-def test_commands_that_need_a_language_model_say_so(loaded: House, command: str) -> None:
-    result = loaded.run(command, "who pays the refueling fee", "--corpus", "fees")
-    assert (result.returncode, result.stdout) == (1, "")
-    assert "language model" in result.stderr
-
-
-def test_a_vague_question_is_told_from_a_clear_one(loaded: House) -> None:
-    assert loaded.done("detect-ambiguity", "When does she have time?").startswith("Ambiguous, pragmatic")
-    (row,) = map(
-        json.loads, loaded.done("detect-ambiguity", "What is the refueling fee in Ohio?", "--json").splitlines()
-    )
-    assert row["kind"] in (None, "syntactic")
-
-
-def test_a_clear_question_is_answered_in_a_single_pass(loaded: House) -> None:
-    asked = ("ask", "what is the refueling fee", "--corpus", "fees", "-o", "ask_back=when_vague", "-o", "threshold=1")
-    printed = loaded.done(*asked)
-    assert "ninety dollars" in printed
 
 
 def test_status(loaded: House) -> None:
@@ -160,50 +112,6 @@ def test_demo_twice(house: House) -> None:
     assert opened_up.code.strip("\n") in printed
     readings = "select count(*) from pgclarify.clarify('rental cars', corpus => 'insurance')"
     assert int(house.sql(readings)) >= 3
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["no-such-command"],
-        ["ask"],
-        ["ask", "what", "--no-such-option"],
-        ["ask", "what", "--top-k", "0"],
-        ["investigate", "what", "--option", "max_steps"],
-        ["load", "fees", "no/such/path"],
-    ],
-)
-def test_wrong_usage_exits_with_2(empty_house: House, arguments: list[str]) -> None:
-    assert empty_house.run(*arguments).returncode == 2
-    assert not (empty_house.folder / "data").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "variables"),
-    [
-        (["ask", "what"], {}),
-        (["dsn"], {}),
-        (["worker"], {}),
-        (["corpus", "list"], {"PGCLARIFY_LLM_CONCURRENCY": "many"}),
-        (["corpus", "list"], {"PGCLARIFY_DATABASE_URL": "postgresql://nobody@/nowhere?host=/no/such/socket"}),
-    ],
-)
-def test_failures_exit_with_1_and_a_sentence(
-    empty_house: House, arguments: list[str], variables: dict[str, str]
-) -> None:
-    result = empty_house.run(*arguments, **variables)
-    assert result.returncode == 1
-    assert result.stdout == ""
-    assert result.stderr.strip()
-    assert "Traceback" not in result.stderr
-
-
-def test_failures_in_sql_exit_with_1_and_a_sentence(loaded: House) -> None:
-    for arguments in (["ask", "what", "--corpus", "nowhere"], ["ask", "what", "-c", "fees", "--timeout", "soon"]):
-        result = loaded.run(*arguments)
-        assert result.returncode == 1
-        assert result.stderr.strip()
-        assert "Traceback" not in result.stderr
 
 
 def test_init_starts_a_server_and_down_stops_it(empty_house: House) -> None:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,8 @@ import pytest
 from alembic.script import ScriptDirectory
 
 from pgclarify import embedded
-from pgclarify.cli.main import all_commands
-from pgclarify.config import unknown_variables
-from tests.dbt.project import Project, install, loaded
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.pages import CHECKOUT, blocks
-from tests.unit.compose import SERVICES, variables
 from tests.workers import CORPUS, environment, model_server, scalar, until, wait_until_searchable
 
 Connection = psycopg.Connection[Any]
@@ -179,29 +175,6 @@ def run_id(user: Connection) -> int:
     return int(scalar(user, ASK, CORPUS, '{"consolidation": "hdbscan"}'))
 
 
-@pytest.fixture(scope="module")
-def project(product: Product, user: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    """The project of the dbt package, with a log of two searches."""
-    user.execute("create table searches.search_log (search_id bigint, query text)")
-    user.execute("insert into searches.search_log values (1, 'hail damage'), (2, 'driving to another country')")
-    with loaded() as dbt:
-        installed = install(dbt, tmp_path_factory.mktemp("dbt"), "integration_tests")
-        created = Project.create(dbt, installed, product.dsn, "asker", "searches")
-        yield replace(created, variables={**created.variables, "PGCLARIFY_DBT_PASSWORD": SESAME})
-
-
-def test_the_compose_file_starts_commands_with_settings_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert SERVICES.keys() == {"database", "init", "worker"}
-    for service in ("init", "worker"):
-        assert SERVICES[service]["command"][0] in all_commands().commands
-        passed_on = variables(service)
-        for name, value in passed_on.items():
-            monkeypatch.setenv(name, value or "")
-        assert not passed_on.keys() & unknown_variables().keys()
-        assert str(passed_on["PGCLARIFY_DATABASE_URL"]).endswith(f"@database/{variables('database')['POSTGRES_DB']}")
-    assert {"OPENAI_API_KEY", "PGCLARIFY_LLM_MODEL", "PGCLARIFY_EMBEDDING_MODEL"} <= variables("worker").keys()
-
-
 def test_alembic_migrates_an_empty_database(migration: dict[str, Any]) -> None:
     newest = ScriptDirectory(str(CHECKOUT / "migrations")).get_current_head()
     assert (migration["previous_revision"], migration["revision"]) == (None, newest)
@@ -236,16 +209,6 @@ def test_citations_join_to_the_rows_that_they_quote(user: Connection, run_id: in
     """
     answers = {article_id: READINGS[word][1] for article_id, (word, _) in ARTICLES.items() if word}
     assert user.execute(joined.encode(), [run_id]).fetchall() == [(*item, True) for item in answers.items()]
-
-
-def test_a_dbt_model_builds(user: Connection, project: Project) -> None:
-    built = project.done("build", "--select", "searches", "search_interpretations")
-    assert built.statuses()["search_interpretations"] == "success"
-    cited = """
-        select distinct search_id, article_id
-        from searches.search_interpretations join searches.article on article_id::text = any (document_ids)
-    """
-    assert {search_id for search_id, _ in user.execute(cited.encode())} == {1, 2}
 
 
 def test_a_dashboard_query_answers(user: Connection, run_id: int) -> None:

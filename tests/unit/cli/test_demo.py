@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from rich.console import Console
 
-from pgclarify.cli.demo import MANUAL, in_brief, judges, mention, worker_environment
+from pgclarify.cli.demo import MANUAL, judges, worker_environment
 from pgclarify.config import Provider, Settings
 
 CHECKOUT = Path(__file__).parents[3]
@@ -49,35 +48,6 @@ def test_the_demo_says_which_models_judge_without_the_key(
     assert len(lines) == len(said)
     assert all(part in line for part, line in zip(said, lines, strict=True))
     assert "sk-1" not in "".join(lines)
-
-
-def test_a_passage_that_is_left_out_is_shown_where_it_mentions_the_question() -> None:
-    content = "## Rental cars, again\n\nNothing new here. Our lobby has leaflets about\nrental cars.\nTake one."
-    line = mention("lobby.md", content, 80)
-    assert line.plain == '  lobby.md  "Our lobby has leaflets about rental cars."'
-    assert mention("lobby.md", content, 30).cell_len == 30
-
-
-def test_a_passage_that_says_it_in_its_heading_only_is_shown_from_its_beginning() -> None:
-    assert mention("a.md", "## Rental cars\n\nCome in. We are open.", 80).plain == '  a.md  "Come in."'
-    assert mention("a.md", "## Rental cars", 80).plain == '  a.md  ""'
-    assert "\x1b" not in mention("a.md", "\x1b[31mrental cars.", 80).plain
-
-
-def test_readings_in_brief_are_counted_and_three_are_shown() -> None:
-    rows = [
-        {"ordinal": number, "interpretation": f"fee {number}", "answer": f"${number}", "document_ids": ["fees.md"]}
-        for number in range(1, 6)
-    ]
-    console = Console(width=60)
-    with console.capture() as capture:
-        console.print(in_brief("fee", rows))
-        console.print(in_brief("[bold]tax", []))
-    printed = capture.get()
-    assert "fee: 5 readings\n1. fee 1  fees.md\n   $1\n" in printed
-    assert printed.count("fees.md") == 3
-    assert "   and 2 more\n" in printed
-    assert "\n[bold]tax: nothing could be read\n" in printed
 
 
 def test_the_pages_that_are_asked_travel_in_the_wheel() -> None:

@@ -102,15 +102,6 @@ def test_an_ambiguous_question_says_why() -> None:
     ]
 
 
-def test_a_clear_question() -> None:
-    assert shown(rendering.ambiguity(clear(reasons=[]))) == "Clear  (probability 0.10)\n"
-
-
-@pytest.mark.parametrize("kind", ["pragmatic", "syntactic", "lexical"])
-def test_every_kind_has_words(kind: str) -> None:
-    assert f"Ambiguous, {kind}: " in shown(rendering.ambiguity(ambiguity(kind=kind)))
-
-
 def test_many_questions_are_a_table() -> None:
     rows = [
         of_many(1, "When was\nshe born?", ambiguity()),
@@ -123,23 +114,6 @@ def test_many_questions_are_a_table() -> None:
         "       0.10             Who wrote Emma?",
         "             cancelled  Who?",
     ]
-
-
-@pytest.mark.parametrize(
-    ("counts", "told"),
-    [
-        ((1, 4), "1 of 4 questions is ambiguous (25%)"),
-        ((0, 1), "0 of 1 question is ambiguous (0%)"),
-        ((1200, 2400), "1,200 of 2,400 questions are ambiguous (50%)"),
-    ],
-)
-def test_many_questions_are_summed_up(counts: tuple[int, int], told: str) -> None:
-    assert shown(rendering.ambiguities_end(*counts)).strip() == told
-
-
-def test_a_rewritten_question_is_told_with_its_reason() -> None:
-    assert shown(rendering.rewriting({"was_ambiguous": True, "reason": "she is Ann"})) == "she is Ann\n"
-    assert "clear" in shown(rendering.rewriting({"was_ambiguous": False, "reason": None}))
 
 
 def test_reformulations_to_choose_from() -> None:
@@ -163,59 +137,6 @@ def test_questions_to_answer_say_what_they_aim_at() -> None:
     assert "answered by 0.md, 1.md, 2.md, 3.md, 4.md and 2 more" in output
     unchecked = proposal(is_answerable=None, document_ids=[])
     assert shown(rendering.proposals(None, [unchecked])).endswith("1. For how long may I rent a car?\n")
-
-
-@pytest.mark.parametrize(
-    ("rows", "turn", "form", "is_asked", "told"),
-    [
-        (
-            [proposal(run_id=7)],
-            None,
-            "respond",
-            False,
-            [
-                "The question is: Whose car is it?",
-                "Ask it:   pgclarify ask 'Whose car is it?' --corpus 'my cars'",
-                """Reply:    psql "$(pgclarify dsn)" -c "select * from pgclarify.reply(7, '...')\"""",
-            ],
-        ),
-        (
-            [proposal(run_id=7)],
-            {"conversation_id": 3, "turns_left": 2},
-            "select",
-            False,
-            [
-                "The question is: Whose car is it? (conversation 3)",
-                "Ask it:   pgclarify ask 'Whose car is it?' --corpus 'my cars'",
-                'Choose:   psql "$(pgclarify dsn)" -c "select * from pgclarify.reply(7, ordinal => ORDINAL)"',
-                """Reply:    psql "$(pgclarify dsn)" -c "select * from pgclarify.reply(7, '...')\"""",
-            ],
-        ),
-        (
-            [],
-            {"conversation_id": 3, "turns_left": 1},
-            "select",
-            True,
-            [
-                "The question is: Whose car is it? (conversation 3)",
-                'Ask back: psql "$(pgclarify dsn)" -c "select * from pgclarify.clarifying_questions('
-                "options => jsonb_build_object('conversation', 3, 'form', 'select'))\"",
-            ],
-        ),
-        (
-            [],
-            {"conversation_id": 3, "turns_left": 0},
-            "respond",
-            True,
-            ["The question is: Whose car is it? (conversation 3)"],
-        ),
-    ],
-)
-def test_a_conversation_says_how_to_go_on(
-    rows: list[dict[str, Any]], turn: dict[str, Any] | None, form: str, is_asked: bool, told: list[str]
-) -> None:
-    output = shown(rendering.way_on("Whose car is it?", "my cars", rows, turn, form=form, is_asked=is_asked), width=300)
-    assert output.splitlines() == ["", *told]
 
 
 def test_a_question_in_another_language_has_no_probability() -> None:

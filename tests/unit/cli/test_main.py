@@ -15,7 +15,7 @@ from pgclarify.cli.commands import COMMANDS
 from pgclarify.cli.doctor.check import ok
 from pgclarify.cli.main import explain, main
 from pgclarify.cli.waiting import read_seconds
-from pgclarify.errors import InputError, NoWorker
+from pgclarify.errors import InputError
 
 GROUPS = {"corpus", "eval"}
 
@@ -177,11 +177,6 @@ def test_debug_shows_where_it_happened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", "postgresql://127.0.0.1:1/app")
     with pytest.raises(Exception, match="no connection"):
         main(["corpus", "list"])
-
-
-def test_explain_takes_the_parts_of_our_own_errors() -> None:
-    error = NoWorker("nobody serves the queue", detail="There is no worker.", hint="Start one.")
-    assert explain(error) == ("nobody serves the queue", "There is no worker.", "Start one.")
 
 
 def test_explain_has_an_answer_to_any_error(tmp_path: Path) -> None:

@@ -76,17 +76,6 @@ def test_errors_with_their_reason() -> None:
     assert "run 16 failed 3 days ago: the endpoint refused the key" in output
 
 
-def test_a_quiet_house_has_neither() -> None:
-    output = shown()
-    assert "the last" not in output
-    assert "errors" not in output
-
-
-def test_a_change_of_model() -> None:
-    changing = CORPUS | {"next_embedding_model": "a-new-model", "next_embedded": 1200, "passages": 5000}
-    assert "insurance: changes to a-new-model, 1,200 of 5,000 passages embedded" in shown(corpora=[changing])
-
-
 def test_attached_tables() -> None:
     source = {"corpus": "insurance", "relation": "public.article", "pending_changes": 1234}
     fine, broken = source | {"state": "following", "error": None}, source | {"state": "failed", "error": "no column id"}

@@ -244,20 +244,6 @@ def test_a_missing_answer_is_reported_once() -> None:
     assert nothing in shown(rendering.step(unproven, first_citation=1))
 
 
-def test_a_partial_conclusion_says_once_why_it_stopped() -> None:
-    short = "the calls left did not suffice (limit 8)"
-    for last in (step(), unanswered("cut_off", short)):
-        row = investigation(last, status="partial")
-        assert shown(rendering.conclusion("Who?", row, first_citation=1, stop_reason=short)).count(short) == 1
-
-
-def test_the_reason_of_an_answer_stands_beside_its_confidence() -> None:
-    remarked = step(reason="not sampled: no calls were left for it")
-    expected = "confidence 0.75 (not sampled: no calls were left for it)\n"
-    assert expected in shown(rendering.step(remarked, first_citation=1))
-    assert expected in shown(rendering.conclusion("Who?", investigation(remarked), first_citation=1))
-
-
 def test_long_readings_wrap_behind_their_numbers_and_leave_no_blanks() -> None:
     rows = [reading(ordinal=10, interpretation="why " * 30, citations=[citation(quote="so " * 40)])]
     lines = shown(rendering.readings("q", rows), width=40).splitlines()
@@ -277,12 +263,6 @@ def test_a_citation_of_a_changed_document_says_so() -> None:
 def test_a_partial_run_says_so() -> None:
     assert "could not be judged" not in shown(rendering.readings("q", [reading()]))
     assert "could not be judged" in shown(rendering.readings("q", [reading(status="partial")]))
-
-
-def test_a_count_of_one_is_singular() -> None:
-    output = shown(rendering.readings("q", [reading(support=1)]))
-    assert "1 reading of" in output
-    assert "supported by 1 document\n" in output
 
 
 def test_passages_that_were_not_judged_are_not_called_missing() -> None:
@@ -322,18 +302,6 @@ def test_nothing_found_says_whether_it_is_known_and_what_comes_closest() -> None
     assert "ask again" not in known
 
 
-def test_an_empty_corpus_is_named_as_such() -> None:
-    told = "The corpus my cars is empty: it has 0 documents.\nLoad some: pgclarify load 'my cars' PATH\n"
-    assert shown(rendering.empty_corpus("my cars")) == told
-    assert shown(rendering.empty_corpus(None)).startswith("The corpus is empty: it has 0 documents.\n")
-
-
-def test_failure_is_a_sentence_with_facts_and_advice() -> None:
-    output = shown(rendering.failure("no worker is running", "No row of worker is alive.", "Start one."))
-    assert output == "Error: No worker is running.\nDetail: No row of worker is alive.\nHint: Start one.\n"
-    assert shown(rendering.failure("it failed")) == "Error: It failed.\n"
-
-
 def test_psql_table_looks_as_psql_prints_it() -> None:
     rows: list[dict[str, Any]] = [
         {"ordinal": 1, "interpretation": "How much?", "support": 2, "document_ids": ["a.md", "b.md"]},
@@ -352,47 +320,6 @@ def test_psql_table_wraps_within_the_width() -> None:
     output = shown(rendering.psql_table([{"answer": "word " * 40, "ids": ["x" * 90]}]), width=60)
     assert max(len(line) for line in output.splitlines()) <= 60
     assert output.replace("\n", "").count("word") == 40
-
-
-@pytest.mark.parametrize(
-    ("changed", "unchanged", "expected"),
-    [
-        (1, 0, "1 document added to c or changed there: all is searchable."),
-        (2, 3, "2 documents added to c or changed there, 3 unchanged: all is searchable."),
-        (0, 3, "Nothing new: c holds 3 documents, none of which changed."),
-        (0, 0, "Nothing was loaded."),
-    ],
-)
-def test_a_load_is_summed_up(changed: int, unchanged: int, expected: str) -> None:
-    assert shown(rendering.loaded("c", changed, unchanged, is_searchable=True)).strip() == expected
-
-
-def test_status_says_when_no_worker_is_alive() -> None:
-    output = shown(
-        overview.status(
-            state("x", [], []) | {"queue": {**IDLE, "queued": 3, "pending_documents": 2, "pending_passages": 8131}}
-        )
-    )
-    assert "none: nothing is indexed" in output
-    assert "3 runs waiting, 0 running; about 8,131 passages of 2 documents to be indexed" in output
-    assert "none yet" in output
-
-
-def test_status_tells_the_workers_apart() -> None:
-    workers = [
-        {"is_alive": True, "provider": "openai", "model": model, "host": host, "version": "1"}
-        for model, host in (("small", "one"), ("large", "two"))
-    ]
-    output = shown(
-        overview.status(state("x", workers, [])),
-        width=200,
-    )
-    assert "2 alive: openai small on one, version 1; openai large on two, version 1" in output
-
-
-@pytest.mark.parametrize(("number", "said"), [(1, "with its proof"), (2, "each with its proof")])
-def test_the_headline_counts_proofs_in_singular_and_plural(number: int, said: str) -> None:
-    assert rendering.with_proof([{"ordinal": ordinal} for ordinal in range(number)]) == said
 
 
 def test_cost_and_warnings_of_a_run_are_shown() -> None:
