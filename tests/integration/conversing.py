@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from psycopg.rows import dict_row
 
+from tests.integration.answering import rows
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 
 UNDEFINED_OBJECT = "42704"
@@ -18,11 +18,6 @@ FORBIDDEN = "42501"
 QUESTION = "lindvik harbor"
 PROPOSED = ("What does a berth in Lindvik harbor cost?", "Who wrote the novel Lindvik Harbor?")
 DOCUMENTS = {"berth": "A berth in the harbor costs forty crowns.", "novel": "The novel was written by Ida Holm."}
-
-
-def rows(connection: Connection, query: str, *parameters: Any) -> list[dict[str, Any]]:
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(query.encode(), parameters).fetchall()
 
 
 def enter(

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from psycopg.rows import dict_row
 
+from tests.integration.answering import rows
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, rows_of, scalar
 
 UNDEFINED_OBJECT = "42704"
@@ -69,11 +69,6 @@ def carry_out(worker: HandWorker, run_id: int, steps: Sequence[Mapping[str, Any]
 
 def submit(connection: Connection, question: str = QUESTION, options: str = OPTIONS) -> int:
     return int(scalar(connection, "select pgclarify.submit('investigate', %s, 'atlas', %s)", question, options))
-
-
-def rows(connection: Connection, query: str, *parameters: Any) -> list[dict[str, Any]]:
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(query.encode(), parameters).fetchall()
 
 
 def investigation(connection: Connection, run_id: int) -> dict[str, Any]:

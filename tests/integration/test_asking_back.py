@@ -10,8 +10,8 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.integration.answering import rows
 from tests.integration.by_hand import at_once, state_of
-from tests.integration.conversing import rows
 from tests.openai_rules.questioning import SUBJECTS, reformulated, reformulation
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.workers import CORPUS, DOCUMENTS, Service, scalar

@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.integration.answering import rows
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, at_once, scalar, state_of
 from tests.integration.conversing import (
     NOT_READY,
@@ -20,7 +21,6 @@ from tests.integration.conversing import (
     enter,
     entry,
     next_run,
-    rows,
     stranger,
     worker,
 )

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
+from tests.integration.answering import reading
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.in_turn import in_turn
 
@@ -249,22 +250,7 @@ class TestDropping:
         queued_id = scalar(connection, "select pgclarify.submit('clarify', 'trucks')")
         worker.start(run_id)
         worker.retrieve(run_id, question="cars")
-        citation = {
-            "candidate_rank": 1,
-            "is_medoid": True,
-            "quote": "Cars are insured",
-            "start_char": 0,
-            "end_char": 16,
-        }
-        reading = {
-            "interpretation": "What?",
-            "answer": "Cars",
-            "support": 1,
-            "cohesion": 1,
-            "is_contested": False,
-            "citations": [citation],
-        }
-        worker.finish(run_id, interpretations=[reading])
+        worker.finish(run_id, interpretations=[reading(quote="Cars are insured")])
 
         assert scalar(connection, "select pgclarify.drop_corpus('insurance')") == 1
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from psycopg import sql
 
+from tests.integration.answering import reading
 from tests.integration.by_hand import (
     MAKE_OPEN_CORPUS,
     Connect,
@@ -67,23 +68,7 @@ class Office:
             run_id,
             status=status,
             interpretations=[
-                {
-                    "interpretation": f"What of {document_id}?",
-                    "answer": "Yes.",
-                    "support": 1,
-                    "cohesion": 1,
-                    "is_contested": False,
-                    "citations": [
-                        {
-                            "candidate_rank": ranks[document_id],
-                            "is_medoid": True,
-                            "quote": "Cars",
-                            "start_char": 0,
-                            "end_char": 4,
-                        }
-                    ],
-                }
-                for document_id in readings
+                reading(f"What of {document_id}?", "Yes.", rank=ranks[document_id]) for document_id in readings
             ],
         )
         return run_id

@@ -8,8 +8,8 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.integration.answering import rows
 from tests.integration.by_hand import rows_of, state_of
-from tests.integration.conversing import rows
 from tests.openai_server import Server
 from tests.workers import CORPUS, scalar
 

@@ -24,9 +24,9 @@ from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.runs import Runs
 from pgclarify.errors import ConfigurationError, DatabaseBusy, DatabaseError, RunLost
+from tests.integration.answering import rows
 from tests.integration.by_hand import MakeRole, scalar
 from tests.integration.explaining import Desk, desk
-from tests.integration.investigating import rows
 
 __all__ = ["desk"]
 

@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.integration.answering import rows
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, MakeRole, scalar, state_of
 from tests.integration.conversing import (
     NOT_READY,
@@ -20,7 +21,6 @@ from tests.integration.conversing import (
     choose,
     enter,
     next_run,
-    rows,
     stranger,
     worker,
 )

@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.integration.answering import rows
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, rows_of, scalar, state_of
 from tests.integration.in_turn import in_turn
 from tests.integration.investigating import (
@@ -16,7 +17,6 @@ from tests.integration.investigating import (
     cite,
     investigation,
     record,
-    rows,
     steps_for,
     stranger,
     submit,

@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.integration.answering import rows
 from tests.integration.by_hand import Connection, HandWorker, rows_of, scalar, state_of
 from tests.integration.in_turn import in_turn
 from tests.integration.investigating import (
@@ -18,7 +19,6 @@ from tests.integration.investigating import (
     carry_out,
     investigation,
     record,
-    rows,
     stranger,
     submit,
     unanswered,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.integration.answering import rows
 from tests.integration.by_hand import Connection, HandWorker, scalar
 from tests.integration.investigating import (
     DOCUMENTS,
@@ -15,7 +16,6 @@ from tests.integration.investigating import (
     alice,
     carry_out,
     investigation,
-    rows,
     submit,
     unanswered,
     worker,

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
+from tests.integration.answering import rows
 from tests.integration.by_hand import scalar, state_of
 from tests.openai_server import HANG, Chat, Reply, Server, by_rules
 from tests.workers import CORPUS, DOCUMENTS, Service, until, wait_until_linked
@@ -28,11 +29,6 @@ def list_answers(
     with connection.cursor(row_factory=dict_row) as cursor:
         statement = "select * from pgclarify.list_answers(%s, %s, %s)"
         return cursor.execute(statement, [question, corpus, json.dumps(options)]).fetchall()
-
-
-def rows(connection: Connection, query: str, *parameters: object) -> list[dict[str, Any]]:
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(query.encode(), parameters).fetchall()
 
 
 def on_later_rounds(say: Callable[[Chat], Reply]) -> Callable[[Chat], Reply]:

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from tests.integration.answering import ground, reading
 from tests.integration.by_hand import (
     MAKE_OPEN_CORPUS,
     Connect,
@@ -112,23 +113,8 @@ def answered(worker: HandWorker, user: Connection, question: str, corpus: str) -
     assert run is not None
     readings = []
     if worker.retrieve(run_id, run["attempt"], question, vector_of(question)):
-        cited = {"candidate_rank": 1, "is_medoid": True, "quote": "cars", "start_char": 0, "end_char": 4}
-        worker.send(
-            "record_verdicts",
-            run_ids=[run_id], attempts=[1], ranks=[1], outcomes=["grounded"], interpretations=["What?"],
-            answers=["Cars"], quotes=["cars"], start_chars=[0], end_chars=[4], vectors=["[1,0,0,0]"],
-            completion_ids=[None], are_reused=[False], reasons=[None], errors=[None],
-        )  # fmt: skip
-        readings = [
-            {
-                "interpretation": "What?",
-                "answer": "Cars",
-                "support": 1,
-                "cohesion": 1,
-                "is_contested": False,
-                "citations": [cited],
-            }
-        ]
+        ground(worker, run_id)
+        readings = [reading()]
     worker.finish(run_id, run["attempt"], interpretations=readings)
     return run_id
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from psycopg import sql
 
+from tests.integration.answering import ground, reading
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.counts import assert_counts_agree
 
@@ -196,23 +195,8 @@ class TestRuns:
         worker.index_everything()
         worker.start(run_id)
         worker.retrieve(run_id, question="cars")
-        quote: dict[str, Any] = {"quote": "Cars", "start_char": 0, "end_char": 4}
-        worker.send(
-            "record_verdicts",
-            run_ids=[run_id], attempts=[1], ranks=[1], outcomes=["grounded"], interpretations=["What?"],
-            answers=["Cars"], quotes=["Cars"], start_chars=[0], end_chars=[4], vectors=["[1,0,0,0]"],
-            completion_ids=[None], are_reused=[False], reasons=[None], errors=[None],
-        )  # fmt: skip
-        citation = {"candidate_rank": 1, "is_medoid": True, **quote}
-        reading = {
-            "interpretation": "What?",
-            "answer": "Cars",
-            "support": 1,
-            "cohesion": 1,
-            "is_contested": False,
-            "citations": [citation],
-        }
-        worker.finish(run_id, interpretations=[reading])
+        ground(worker, run_id)
+        worker.finish(run_id, interpretations=[reading()])
         return int(run_id)
 
     def test_are_whose_they_are(

@@ -14,6 +14,7 @@ import pytest
 from pgclarify.database.pool import open_pool
 from pgclarify.embedding.registry import Embedders
 from pgclarify.worker.grouping import QuestionGrouping, count_served
+from tests.integration.answering import reading
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
@@ -310,19 +311,6 @@ def test_documents_that_evaluations_cite_are_not_tallied(connection: Connection,
     assert group(worker)["grouped"] == 1
 
     assert scalar(connection, "select count(*) from pgclarify_private.citation_tally") == 0
-
-
-def reading(interpretation: str) -> dict[str, Any]:
-    """A reading that the first candidate proves."""
-    citation = {"candidate_rank": 1, "is_medoid": True, "quote": "Cars", "start_char": 0, "end_char": 4}
-    return {
-        "interpretation": interpretation,
-        "answer": "Cars.",
-        "support": 1,
-        "cohesion": 1,
-        "is_contested": False,
-        "citations": [citation],
-    }
 
 
 class TestServedAgain:

@@ -7,8 +7,8 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.integration.answering import rows
 from tests.integration.by_hand import state_of
-from tests.integration.conversing import rows
 from tests.openai_server import PROSE, Reply, Server
 
 Connection = psycopg.Connection[Any]

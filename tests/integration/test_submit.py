@@ -8,9 +8,9 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg.rows import dict_row
 
 import pgclarify
+from tests.integration.answering import rows
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, MakeRole, rows_of, scalar, state_of
 from tests.openai_server import Server
 from tests.workers import Service, asker, model, service, superuser
@@ -46,11 +46,6 @@ PARAMETERS = """
         and parameter.name not in ('caller', 'timeout')
     order by parameter.ordinal
 """
-
-
-def rows(connection: Connection, statement: str, *parameters: object) -> list[dict[str, Any]]:
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return cursor.execute(statement.encode(), parameters).fetchall()
 
 
 def submit(connection: Connection, operation: str, question: str | None = None, **options: object) -> int:
