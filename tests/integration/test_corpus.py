@@ -15,7 +15,6 @@ pytestmark = pytest.mark.rolled_back
 
 INVALID_PARAMETER = "22023"
 UNDEFINED_OBJECT = "42704"
-DUPLICATE_OBJECT = "42710"
 INSUFFICIENT_PRIVILEGE = "42501"
 LOCK_NOT_AVAILABLE = "55P03"
 
@@ -98,11 +97,6 @@ class TestCreating:
         scalar(connection, "select pgclarify.create_corpus('b', options => '{\"graph\": null}')")
 
         assert scalar(connection, "select array_agg(graph_similarity) from pgclarify.corpus") == ["dense", "dense"]
-
-    def test_a_name_is_taken_once(self, connection: Connection) -> None:
-        scalar(connection, "select pgclarify.create_corpus('insurance')")
-
-        assert state_of(connection, "select pgclarify.create_corpus('insurance')") == DUPLICATE_OBJECT
 
     def test_a_name_that_is_taken_says_no_more_than_that(
         self, connection: Connection, connect: Connect, make_role: MakeRole

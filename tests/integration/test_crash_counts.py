@@ -45,23 +45,6 @@ def fleet(connection: Connection, hire: Hire) -> Fleet:
     return Fleet(connection, hire)
 
 
-def test_a_run_that_is_put_back_is_no_suspect(fleet: Fleet) -> None:
-    (run_id,) = fleet.submit(1)
-    for _ in range(20):
-        assert not fleet.must_be_alone(run_id)
-    assert fleet.crashes(run_id) == 0
-
-
-def test_only_a_run_that_was_under_way_counts_a_crash(fleet: Fleet) -> None:
-    started, waiting = fleet.submit(2)
-    fleet.worker.start(started)
-    fleet.crash()
-    assert [fleet.crashes(run_id) for run_id in (started, waiting)] == [1, 0]
-    assert fleet.status(started) == "queued"
-    fleet.crash()
-    assert fleet.crashes(started) == 1
-
-
 def test_runs_that_workers_are_lost_with_are_carried_out_alone_and_one_fails(fleet: Fleet) -> None:
     run_ids = fleet.submit(5)
     poison, *healthy = run_ids

@@ -20,10 +20,6 @@ def worker_and_run(connection: Connection, hire: Hire) -> Iterator[tuple[object,
     yield worker, scalar(connection, "select pgclarify.submit('clarify', 'rental cars')")
 
 
-def requeue(worker) -> int:
-    return int(worker.send("requeue_lost_runs", worker_id=worker.worker_id)[0]["runs"])
-
-
 @pytest.mark.parametrize("pause", [None, timedelta(hours=1)])
 def test_a_run_that_is_put_back_waits_by_the_clock_of_the_database(connection, worker_and_run, pause):
     worker, run_id = worker_and_run
@@ -42,18 +38,6 @@ def test_a_run_that_is_put_back_waits_by_the_clock_of_the_database(connection, w
 def take(worker):
     rows = worker.send("take_run", worker_id=worker.worker_id, only_waited_for=False)
     return rows[0] if rows else None
-
-
-def test_a_run_of_a_dead_worker_is_put_back(connection, worker_and_run, hire):
-    worker, run_id = worker_and_run
-    assert take(worker)["run_id"] == run_id
-    other = hire()
-    assert requeue(other) == 0
-    worker.die()
-
-    assert requeue(other) == 1
-    assert requeue(other) == 0
-    assert take(other)["attempt"] == 2
 
 
 def test_a_run_that_cannot_be_started_delays_no_other(connection, connect: Connect, worker_and_run):

@@ -13,7 +13,7 @@ from tests.integration.by_hand import Connect, MakeRole
 from tests.integration.counts import assert_counts_agree
 from tests.openai_server import DIMENSIONS as EMBEDDING_DIMENSIONS
 from tests.openai_server import Reply, Server, bags_of_words, embeddings
-from tests.workers import DOCUMENTS, Worker, load, scalar, until, wait_until_searchable
+from tests.workers import DOCUMENTS, Worker, scalar, until, wait_until_searchable
 
 Connection = psycopg.Connection[Any]
 StartWorker = Callable[..., Worker]
@@ -82,28 +82,6 @@ def test_from_a_server_that_is_away_to_an_answer(
     run_worker(database, own_model.base_url)
     until(lambda: status(connection, "rental")[2:] == (None, 0))
     assert scalar(asker, SEARCH, "a boat costs ninety dollars", "rental") == "113"
-    assert_counts_agree(connection)
-
-
-def test_a_corpus_is_given_to_an_endpoint_and_taken_back(
-    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
-) -> None:
-    run_worker(database, own_model.base_url)
-    load(connection)
-    wait_until_searchable(connection)
-    scalar(
-        connection,
-        "select pgclarify_private.set_embedding_model(caller, 'rental', %s) from pgclarify_private.caller",
-        MODEL,
-    )
-    until(lambda: status(connection, "rental")[:2] == (MODEL, None))
-    wait_until_searchable(connection)
-    assert scalar(connection, SEARCH, "tolls with an administrative fee", "rental") == "107"
-    scalar(
-        connection,
-        "select pgclarify_private.set_embedding_model(caller, 'rental', 'all-MiniLM-L6-v2') from pgclarify_private.caller",  # noqa: E501
-    )
-    until(lambda: status(connection, "rental")[:2] == ("all-MiniLM-L6-v2", None))
     assert_counts_agree(connection)
 
 

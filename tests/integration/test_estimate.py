@@ -15,14 +15,14 @@ import pytest
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from pgclarify import connect, connect_async
+from pgclarify import connect
 from pgclarify.cli.main import main
 from tests.integration.by_hand import scalar, state_of
 from tests.openai_server import HALF_JSON, MODEL, Chat, Reply, Server, by_rules
 from tests.workers import DOCUMENTS, Service, as_role
 
 Connection = psycopg.Connection[Any]
-WRONG_VALUE, NO_SUCH_OBJECT, NOT_ALLOWED = "22023", "42704", "42501"
+WRONG_VALUE, NO_SUCH_OBJECT = "22023", "42704"
 TOP_K = 6
 
 
@@ -283,7 +283,3 @@ class TestElsewhere:
         assert f"no price for {MODEL}" in out
         assert "pgclarify explain" in err
         assert model.calls == before
-
-    async def test_the_async_client_estimates(self, service: Service) -> None:
-        async with await connect_async(as_role(service.dsn, service.asker)) as client:
-            assert (await client.estimate(of("awaiting", 1), top_k=2, max_passages=1)).calls == 2

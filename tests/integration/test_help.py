@@ -46,15 +46,6 @@ def test_comments_name_every_option_and_its_choices(connection: Connection) -> N
     assert left_out == []
 
 
-def test_every_parameter_is_explained(connection: Connection) -> None:
-    for function in ("clarify", "search", "alter_corpus", "submit", "reply"):
-        found = connection.execute(
-            "select name, meaning from pgclarify.help(%s) where kind = 'parameter'", [function]
-        ).fetchall()
-        assert found, function
-        assert found[0][1], function
-
-
 def test_options_have_their_range(connection: Connection) -> None:
     found = connection.execute(
         "select type, default_value, minimum, maximum from pgclarify.help('investigate') where name = 'max_steps'"

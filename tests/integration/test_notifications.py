@@ -14,7 +14,6 @@ from tests.workers import Worker, load, scalar, submit_many, until, wait, wait_u
 
 Connection = psycopg.Connection[Any]
 
-SEND = "select pg_notify('pgclarify_runs', %s)"
 LISTENERS = """
     select coalesce(array_agg(pid), '{}')
     from pg_stat_activity
@@ -57,15 +56,6 @@ def test_a_strangers_notifications_end_no_attempt_and_lose_no_call(
     assert wait(connection, run_ids) == ["succeeded"] * 4
     assert connection.execute("select distinct attempt from pgclarify.run").fetchall() == [(1,)]
     assert own_model.stats["repeated_inputs"] == 0
-
-
-def test_malformed_notifications_leave_the_listener_alive(
-    connection: Connection, stranger: Connection, listener: int
-) -> None:
-    for payload in ("x", "", "7", "null", "[]", "{}", '{"type": "abort_job_requested"}', "[" * 7000):
-        stranger.execute(SEND, [payload])
-    assert wait(connection, submit_many(connection, 2)) == ["succeeded"] * 2
-    assert scalar(connection, LISTENERS) == [listener]
 
 
 def test_a_listener_that_is_ended_listens_again(connection: Connection, listener: int) -> None:

@@ -154,13 +154,6 @@ def test_only_what_a_language_model_judged_is_a_gap(rules: Desk, connection: Con
     assert asked == [("Does travel insurance pay for lost luggage?", 0, 1), ("pizza", 1, 0), ("towing", 0, 1)]
 
 
-def test_explain_shows_the_stop_code(rules: Desk) -> None:
-    rules.add("c", LUGGAGE)
-    run_id = rules.ask("luggage")
-    lines = [row[0] for row in rules.asker.execute("select pgclarify.explain(%s)", [run_id])]
-    assert any(line.startswith("  Stop code: no_language_model, ") for line in lines)
-
-
 def test_the_closest_passages_are_there_without_a_call(rules: Desk) -> None:
     rules.add("c", LUGGAGE)
     run_id = rules.ask("luggage")

@@ -211,10 +211,6 @@ def test_questions_judged_together_are_judged_as_if_alone() -> None:
         assert alone.kind is judged.kind
 
 
-def test_no_questions_have_no_judgements() -> None:
-    assert CLASSIFIER.judge([], np.empty((0, 384), dtype=np.float32)) == []
-
-
 @pytest.mark.parametrize("shape", [(0, 384), (2, 384), (1, 383)])
 def test_vectors_of_other_texts_are_refused(shape: tuple[int, int]) -> None:
     with pytest.raises(DimensionMismatch):

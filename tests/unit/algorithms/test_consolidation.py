@@ -129,10 +129,6 @@ def test_unrelated_readings_stay_apart() -> None:
     assert len(consolidate(np.eye(20, dtype=np.float32))) == 20
 
 
-def test_no_readings_no_clusters() -> None:
-    assert consolidate(np.empty((0, 384), dtype=np.float32)) == []
-
-
 @pytest.mark.parametrize("relation", [Relation.UNKNOWN, Relation.AGREE])
 def test_two_readings_join_from_the_bound_on(relation: Relation) -> None:
     join = bounds_of(relation).join
@@ -217,12 +213,6 @@ def test_a_chain_of_near_neighbors_is_not_one_group() -> None:
     assert all(chain[one] @ chain[other] > BOUNDS.unknown.join for one, other in pairwise(range(10)))
     clusters = consolidate(chain)
     assert 1 < len(clusters) < 10
-
-
-def test_larger_groups_come_first_and_members_ascend() -> None:
-    clusters = consolidate(at_angles(0, 90, 91, 180, 181, 182))
-    assert [cluster.members for cluster in clusters] == [(3, 4, 5), (1, 2), (0,)]
-    assert [cluster.medoid for cluster in clusters] == [4, 1, 0]
 
 
 def test_rows_need_not_be_exactly_of_unit_length() -> None:

@@ -32,24 +32,12 @@ matrices = st.integers(0, 10).flatmap(
 )
 
 
-def test_entailment_in_one_direction_joins_no_answers():
-    assert semantic_sets(entailment(3, (0, 1), (1, 2))) == [(0,), (1,), (2,)]
-
-
 def test_two_way_entailment_joins():
     assert semantic_sets(entailment(4, *both_ways((1, 3)), (0, 1))) == [(1, 3), (0,), (2,)]
 
 
-def test_a_chain_is_one_set_though_its_ends_do_not_entail_each_other():
-    assert semantic_sets(entailment(5, *both_ways((0, 4), (4, 2), (2, 1)))) == [(0, 1, 2, 4), (3,)]
-
-
 def test_sets_come_by_size_then_by_lowest_member():
     assert semantic_sets(entailment(7, *both_ways((5, 6), (1, 2), (3, 4), (4, 5)))) == [(3, 4, 5, 6), (1, 2), (0,)]
-
-
-def test_no_answers_make_no_sets():
-    assert semantic_sets(entailment(0)) == []
 
 
 @pytest.mark.parametrize(

@@ -129,12 +129,6 @@ def test_waiting_until_nothing_is_pending() -> None:
     assert len(played.pauses) == 2
 
 
-def test_an_error_alone_does_not_end_the_wait() -> None:
-    worker = [{"worker_id": 1}]
-    replies = [[status(pending=2, error="rate limit")], worker, [status(pending=1, error="rate limit")], worker]
-    assert play(documents.wait_until_searchable(SESSION), *replies, [status()]).returned.pending == 0
-
-
 def test_an_error_with_which_nothing_is_indexed_ends_the_wait() -> None:
     looks = [[status(pending=1, error="no such file")], [{"worker_id": 1}]] * 2
     # Half a minute passes between two readings of this clock.

@@ -78,14 +78,6 @@ def test_the_methods_are_the_operations_and_what_waits_for_them() -> None:
     }
 
 
-def test_a_method_tells_what_it_takes_and_returns() -> None:
-    told = inspect.signature(pgclarify.Client.clarify)
-    assert list(told.parameters)[1:] == ["question", "corpus", "top_k", "timeout", "options"]
-    assert told.return_annotation == "Results[Interpretation]"
-    assert inspect.signature(pgclarify.Client.verdicts).return_annotation == "Iterator[Verdict]"
-    assert inspect.signature(pgclarify.AsyncClient.verdicts).return_annotation == "AsyncIterator[Verdict]"
-
-
 def test_records_are_frozen() -> None:
     outcome = pgclarify.RunOutcome(1, RunStatus.QUEUED, None, None)
     with pytest.raises(FrozenInstanceError):

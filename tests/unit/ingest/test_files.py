@@ -296,14 +296,6 @@ def test_a_file_whose_reader_is_missing_does_not_lose_the_rest(tmp_path: Path, m
     assert isinstance(document, Document)
 
 
-def test_a_bad_file_does_not_stop_the_other_files(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"\xff")
-    (tmp_path / "b.txt").write_text("fine")
-    problem, document = read_documents([tmp_path])
-    assert isinstance(problem, UnreadableFile)
-    assert isinstance(document, Document)
-
-
 def test_a_file_that_becomes_a_link_while_it_is_checked_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

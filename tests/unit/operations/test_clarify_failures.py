@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 
-from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import Outcome, RunStatus
 from pgclarify.errors import EndpointUnavailable, InvalidReply
 from tests.fakes import FakeEmbedder, FakeStore, scripts
@@ -79,12 +78,6 @@ async def test_a_verdict_that_never_fits_is_an_error() -> None:
     assert record.verdicts[1].outcome is Outcome.FAILED
     assert record.verdicts[1].error
     assert len(verifier.calls) == 5
-
-
-async def test_characters_that_are_no_text_do_not_fit() -> None:
-    bad = Reading("What\x00?", "two years", DRIVERS)
-    record = await carry_out([passage("a", DRIVERS)], scripts.verifier({DRIVERS: [bad, LICENSE]}))
-    assert record.verdicts[1].interpretation == LICENSE.interpretation
 
 
 async def test_a_reading_that_cannot_be_embedded_is_an_error() -> None:

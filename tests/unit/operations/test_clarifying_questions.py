@@ -6,7 +6,7 @@ from pgclarify.data.dialogue import EvidenceCitation, ProposedQuestion
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from tests.fakes import FakeEmbedder, FakeLedgerTable, scripts
+from tests.fakes import FakeEmbedder, FakeLedgerTable
 from tests.unit.operations.harbor import (
     BERTH,
     COST,
@@ -149,13 +149,6 @@ async def test_the_history_is_told() -> None:
 
 
 class TestTrouble:
-    async def test_a_reply_that_cannot_be_read_is_asked_for_again(self) -> None:
-        good = scripts.proposals_reply(PROPOSED)
-        said: list[str | CompletionError] = ["prose", good]
-        asked = await ask_back(said)
-        assert (asked.record.status, len(asked.said)) == (RunStatus.SUCCEEDED, 2)
-        assert asked.stages()[0] == ("questioning", 2, 2)
-
     @pytest.mark.parametrize(
         ("said", "error"),
         [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -230,15 +229,6 @@ class TestWithAModel:
 
         assert rewriting.rewritten == question
         assert "has lost" in rewriting.reason
-
-    async def test_a_reply_of_a_wrong_form_is_asked_for_once_more(self) -> None:
-        script: Any = {VAGUE: [["a list"], REWRITTEN]}
-        model = scripts.rewriter(script)
-        rewriting, record, _ = await carry_out(rewriter=model)
-
-        assert rewriting.rewritten == REWRITTEN
-        assert [call.sample for call in model.calls] == [0, 1]
-        assert record.stages[1].calls == 2
 
     async def test_a_reply_is_not_paid_for_twice(self) -> None:
         store, model = FakeStore(), scripts.rewriter({VAGUE: REWRITTEN})
