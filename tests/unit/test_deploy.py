@@ -119,20 +119,6 @@ def test_prometheus_takes_the_job_of_the_page(tmp_path: Path) -> None:
     promtool("check", "config", configuration)
 
 
-def test_a_series_that_appears_with_its_first_run_counts() -> None:
-    """The increase of a series that has just appeared is 0."""
-    counting = [rule["expr"] for rule in RULES if "increase(" in rule["expr"]]
-    assert len(counting) == 3
-    for expression in counting:
-        is_new = r"unless last_over_time\(.* offset (15|30)m\)\s+and on(?s:.*?)\)\)\s+or increase\("
-        assert re.search(is_new, expression)
-
-
-def test_a_worker_that_takes_runs_counts_as_one_while_the_database_cannot_be_read() -> None:
-    (rule,) = (rule for rule in RULES if rule["alert"] == "PgclarifyNoWorker")
-    assert "absent(pgclarify_workers_alive) unless on() max(pgclarify_worker_ready) == 1" in rule["expr"]
-
-
 def pods() -> Iterator[dict[str, Any]]:
     return (each["spec"]["template"]["spec"] for each in OBJECTS.values())
 

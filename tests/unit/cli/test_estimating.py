@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from pgclarify.cli import estimate_rendering
-from pgclarify.cli.main import main
 from pgclarify.reports import formats
 from tests.unit.cli.test_rendering import HOSTILE, shown
 
@@ -71,12 +70,3 @@ def test_without_a_price_it_says_where_to_put_one() -> None:
 )  # fmt: skip
 def test_small_amounts_are_told_apart(amount: str, told: str) -> None:
     assert formats.dollars(Decimal(amount)) == told
-
-
-@pytest.mark.parametrize(
-    "arguments", [[], ["cars", "--file", __file__], ["--file", "no such file"], ["cars", "--sample", "0"]]
-)
-def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["estimate", *arguments])
-    assert caught.value.code == 2

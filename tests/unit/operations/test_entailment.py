@@ -11,8 +11,6 @@ from pgclarify.embedding import load_embedder
 from pgclarify.errors import (
     ConfigurationError,
     EmbeddingError,
-    EndpointUnavailable,
-    InvalidReply,
     ModelNotFound,
     describe,
 )
@@ -142,14 +140,6 @@ async def test_an_unreadable_reply_counts_as_different_and_is_noted() -> None:
     pairs = [("a", "b"), ("c", "d"), ("e", "f")]
     assert await entailment.entails(QUESTION, pairs, tally=tally) == [False, True, True]
     assert tally.note == "1 of 3 replies could not be read"
-
-
-@pytest.mark.parametrize("error", [InvalidReply("no"), EndpointUnavailable("no")])
-async def test_a_model_that_does_not_judge_is_an_error(error: InvalidReply | EndpointUnavailable) -> None:
-    line = "perhaps" if isinstance(error, InvalidReply) else error
-    entailment = await by_model(scripts.entailment_judge({"a > b": line}), FakeLedger())
-    with pytest.raises(type(error)):
-        await entailment.entails(QUESTION, [("a", "b")])
 
 
 async def test_a_cross_encoder_reads_answers_with_their_question() -> None:

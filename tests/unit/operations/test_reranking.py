@@ -90,15 +90,6 @@ async def test_equal_passages_and_those_graded_before_are_paid_once() -> None:
     assert (tally.calls, tally.reused_calls) == (2, 2)
 
 
-async def test_a_reply_that_does_not_fit_is_asked_for_again() -> None:
-    judge = scripts.relevance_judge({"one": ["great!", "0.7"]})
-    tally = Tally()
-    reranker = await asking(judge, FakeLedger())
-    assert await reranker.score(QUESTION, passages("one", "two"), tally=tally) == [0.7, 0.1]
-    assert len(judge.calls) == 3
-    assert tally.note is None
-
-
 async def test_a_passage_with_an_unreadable_grade_comes_last_and_is_noted() -> None:
     judge = scripts.relevance_judge({"one": "great!"})
     tally = Tally()
