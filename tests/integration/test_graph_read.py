@@ -5,13 +5,19 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.in_turn import in_turn
-from tests.integration.linking import add, corpus, link, load, neighbors, small
+from tests.integration.linking import add, link, load, neighbors, small
 
-__all__ = ["corpus", "small"]
+__all__ = ["small"]
 
 pytestmark = pytest.mark.rolled_back
+
+
+@pytest.fixture
+def corpus(connection: Connection) -> Connection:
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
+    return connection
 
 
 class TestNeighbors:
