@@ -1,12 +1,12 @@
 """Shared by tests of prompts."""
 
 import json
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
-from tests.openai_server import Server, serve
+from tests.openai_server import Server
 
 T = TypeVar("T")
 
@@ -19,15 +19,6 @@ def said(reply: object) -> Completion:
 def asked(call: ModelCall[T]) -> list[str]:
     """The lines of the user message."""
     return call.messages[1].content.splitlines()
-
-
-async def body_over_http(call: ModelCall[T]) -> dict[str, Any]:
-    """Send a call to a real endpoint, and return the body that arrived there."""
-    async with serve() as server, Endpoint(model="rules-1", base_url=server.base_url) as endpoint:
-        chat = ChatModel(endpoint)
-        await chat.complete(chat.request(call))
-        (body,) = server.bodies
-    return body
 
 
 async def over_http(server: Server, call: ModelCall[T]) -> T:

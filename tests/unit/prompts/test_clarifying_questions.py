@@ -11,7 +11,7 @@ from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.vocabulary import AmbiguityType
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.clarifying_questions import clarifying_questions
-from tests.unit.prompts.asking import body_over_http, said
+from tests.unit.prompts.asking import said
 
 QUESTION = "harbor museum"
 ALL = [(scheme, form) for scheme in PromptScheme for form in Form]
@@ -38,13 +38,6 @@ def read(
 def properties(request: ModelCall[list[ProposedQuestion]]) -> tuple[list[str], list[str]]:
     """The keys of the reply, and of one of its questions, in their order."""
     return list(request.schema["properties"]), list(request.schema["properties"]["questions"]["items"]["properties"])
-
-
-async def test_a_request_goes_over_http_with_its_schema():
-    body = await body_over_http(request_of())
-    assert body["temperature"] == 0.6
-    assert body["response_format"]["json_schema"]["name"] == "questions"
-    assert body["messages"][1]["content"].endswith(f"Question: {QUESTION}")
 
 
 @pytest.mark.parametrize(
@@ -267,9 +260,3 @@ def test_a_scheme_with_types_needs_them():
 def test_a_reply_of_another_form_is_refused(reply: object, scheme: PromptScheme):
     with pytest.raises(InvalidReply):
         read(reply, scheme)
-
-
-@every_scheme
-def test_thoughts_and_code_fences_around_a_reply_are_taken_off(scheme: PromptScheme):
-    reply = f"<think>So.</think>\n```json\n{json.dumps({'questions': [VISIT]})}\n```"
-    assert len(read(reply, scheme)) == 1

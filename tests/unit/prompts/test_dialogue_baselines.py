@@ -7,8 +7,7 @@ import pytest
 from pgclarify.data.dialogue import Turn
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.dialogue_baselines import ambiguity, simulated_choice, simulated_reply
-from tests.openai_server import serve
-from tests.unit.prompts.asking import asked, over_http, said
+from tests.unit.prompts.asking import asked, said
 
 QUESTION = "harbor museum"
 WANTED = "The opening hours on Sundays."
@@ -106,12 +105,3 @@ def test_orders_in_texts_stay_on_their_line() -> None:
 def test_an_intent_may_be_a_whole_passage_and_no_more() -> None:
     shown = asked(simulated_reply("x" * 9_000, QUESTION, [], ["Which?"]))[0]
     assert 1_900 < len(shown) < 2_100
-
-
-async def test_requests_go_over_http_with_their_schemas() -> None:
-    async with serve() as server:
-        assert await over_http(server, ambiguity("When was she born?", [])) is True
-        assert await over_http(server, simulated_reply(WANTED, QUESTION, TURNS, ["Which?"])) == WANTED
-        assert await over_http(server, simulated_choice(OFFERED[1], QUESTION, [], OFFERED)) == 1
-    names = [body["response_format"]["json_schema"]["name"] for body in server.bodies]
-    assert names == ["baseline_ambiguity", "simulated_reply", "simulated_choice"]

@@ -6,8 +6,7 @@ import pytest
 
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.entailment import entailment
-from tests.openai_server import serve
-from tests.unit.prompts.asking import over_http, said
+from tests.unit.prompts.asking import said
 
 QUESTION = "When did the bridge open?"
 READ = entailment(QUESTION, "in May 1902", "1902").read
@@ -36,13 +35,3 @@ def test_a_judgement_is_read(value: bool):
 def test_a_reply_that_is_no_boolean_is_refused(reply: str):
     with pytest.raises(InvalidReply):
         READ(said(reply))
-
-
-async def test_answers_are_compared_over_http():
-    async with serve() as server:
-        judged = [
-            await over_http(server, entailment(QUESTION, *pair))
-            for pair in (("in May 1902", "1902"), ("1902", "in May 1902"))
-        ]
-    assert judged == [True, False]
-    assert server.bodies[0]["response_format"]["json_schema"]["name"] == "entailment"

@@ -7,7 +7,7 @@ from pgclarify.data.investigation import Evidence, Finding, FollowUp, Step
 from pgclarify.data.vocabulary import StepKind, StepOutcome
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.investigation import answer, conclusion, follow_up, sample
-from tests.unit.prompts.asking import body_over_http, said
+from tests.unit.prompts.asking import said
 
 QUESTION = "Where was Ida Holm born?"
 PASSAGES = [Passage("a", 1, "Ida Holm was born in Ortval.")]
@@ -15,13 +15,6 @@ READ_FOLLOW_UP = follow_up(QUESTION, ()).read
 READ_SAMPLE = sample(QUESTION, PASSAGES, number=0).read
 READ_ANSWER = answer(QUESTION, PASSAGES).read
 READ_CONCLUSION = conclusion(QUESTION, (), PASSAGES).read
-
-
-async def test_a_request_goes_over_http_with_its_schema():
-    body = await body_over_http(sample(QUESTION, PASSAGES, number=3))
-    assert body["temperature"] == 0.3
-    assert body["response_format"]["json_schema"]["name"] == "sample"
-    assert body["messages"][1]["content"].endswith(f"Question: {QUESTION}")
 
 
 def test_no_answer_is_taken_where_there_are_no_facts():
@@ -140,8 +133,3 @@ def test_an_answer_without_a_quote_is_no_reply():
         READ_ANSWER(said({"evidence": [{"passage": 1, "quote": " "}], "answer": "Ortval"}))
     with pytest.raises(InvalidReply):
         READ_CONCLUSION(said({"evidence": [], "answer": "Ortval", "contradiction": None}))
-
-
-def test_thoughts_and_code_fences_around_a_reply_are_taken_off():
-    reply = '<think>So.</think>\n```json\n{"answer": "Ortval"}\n```'
-    assert READ_SAMPLE(said(reply)) == "Ortval"

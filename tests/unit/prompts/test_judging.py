@@ -1,6 +1,5 @@
 """Judgements of readings: the prompt, the accepted replies, and that texts in the prompt cannot decide them."""
 
-import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import pytest
 
 from pgclarify.data.documents import Passage
-from pgclarify.data.model_calls import Completion, ModelCall
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.judging import match, support
 from tests.openai_server import serve
@@ -84,14 +83,10 @@ def test_a_long_answer_is_cut():
     assert asked(request)[-3:-1] == [f"Question: {'q' * 500}\u2026", f"Answer: {'a' * 500}\u2026"]
 
 
-@pytest.mark.parametrize("wrapping", ["{}", "```json\n{}\n```", "<think>Hm: false?</think>\n{}"])
-def test_judgements_are_read(wrapping: str):
-    def wrapped(reply: object) -> Completion:
-        return said(wrapping.replace("{}", json.dumps(reply)))
-
-    assert CALLS["judge_support"].read(wrapped({"supported": True})) is True
-    assert CALLS["judge_support"].read(wrapped({"supported": False})) is False
-    assert CALLS["judge_match"].read(wrapped({"matched": [True, False]})) == [True, False]
+def test_judgements_are_read():
+    assert CALLS["judge_support"].read(said({"supported": True})) is True
+    assert CALLS["judge_support"].read(said({"supported": False})) is False
+    assert CALLS["judge_match"].read(said({"matched": [True, False]})) == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -156,15 +151,6 @@ async def test_the_model_of_these_tests_does_obey_what_leaks_out():
     async with serve() as server:
         assert await over_http(server, plain) is False
         assert await over_http(server, leaked) is True
-
-
-async def test_everything_is_judged_over_http():
-    twenty = [f"When did bridge {number} of the river open?" for number in range(20)]
-    async with serve() as server:
-        assert await over_http(server, support("When does the museum open?", "9 am", PASSAGES)) is True
-        matched = match(QUESTION, twenty, ["When did bridge 7 of the river open?"])
-        judged = await over_http(server, matched)
-        assert len(judged) == 20
 
 
 def test_half_a_character_is_no_reason_to_fail():
