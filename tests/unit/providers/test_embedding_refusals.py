@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import socket
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,8 +13,6 @@ import pytest
 
 from pgclarify.errors import EmbeddingError, EmbeddingUnavailable, describe
 from pgclarify.protocols import TextsFailed
-from pgclarify.providers.client import Address
-from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 from pgclarify.providers.endpoint_embedder import EndpointEmbedder
 from pgclarify.providers.reply import UnreadableReply, read_embeddings
 from tests.openai_server import DIMENSIONS, EmbeddingBehavior, Reply, Server, bags_of_words, embeddings
@@ -71,15 +68,6 @@ def test_an_index_that_is_no_integer_is_unreadable(index: object) -> None:
     body = json.dumps({"data": [{"index": index, "embedding": [1.0]}]}).encode()
     with pytest.raises(UnreadableReply):
         read_embeddings(body, 1)
-
-
-async def test_no_server() -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        endpoint = EmbeddingEndpoint(Address(f"http://127.0.0.1:{unused.getsockname()[1]}/v1", None), max_retries=0)
-        with pytest.raises(EmbeddingUnavailable):
-            await EndpointEmbedder.open(endpoint, MODEL)
-        await endpoint.aclose()
 
 
 async def test_another_try_after_what_passes(server: Server) -> None:

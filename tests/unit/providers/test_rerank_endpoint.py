@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -24,7 +23,6 @@ from pgclarify.errors import (
 from pgclarify.prompts.inference import inference
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.reranking import reranking
-from pgclarify.protocols import waited_for
 from pgclarify.providers.client import Address
 from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
 from tests.openai_server import Reply, RerankBehavior, Server, as_tei, rerank_results, shared_words
@@ -258,15 +256,6 @@ async def test_a_server_that_scores_nothing(server: Server, reply: Reply, kind: 
     assert server.rerank_calls <= (10 if reply.status in (400, 500) else 2)
 
 
-async def test_no_server() -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        endpoint = RerankEndpoint(Address(f"http://127.0.0.1:{unused.getsockname()[1]}/v1", None), max_retries=0)
-        with pytest.raises(EndpointUnavailable):
-            await complete(endpoint.model("endpoint:words-1"))
-        await endpoint.aclose()
-
-
 async def test_another_try_after_what_passes(server: Server) -> None:
     server.rerank_script.extend([Reply.error(429, "slower", retry_after=0.01)])
     async with model_of(server) as model:
@@ -286,26 +275,6 @@ async def test_calls_wait_for_their_turn(server: Server) -> None:
         await asyncio.gather(*(model.complete(request, begin) for _ in range(3)))
     assert server.most_in_flight == 1
     assert begun == [0, 0, 0]
-
-
-async def test_a_call_that_is_waited_for_goes_before_those_of_a_batch(server: Server) -> None:
-    server.latency = 0.01
-    begun = []
-
-    async def call(name: str, is_waited_for: bool) -> None:
-        async def begin() -> None:
-            begun.append(name)
-
-        with waited_for(is_waited_for):
-            await model.complete(model.request(reranking(QUESTION, TEXTS, [])), begin)
-
-    async with model_of(server, concurrency=1) as model:
-        calls = [("first", False), ("batch", False), ("batch", False), ("person", True)]
-        async with asyncio.TaskGroup() as group:
-            for name, is_waited_for in calls:
-                group.create_task(call(name, is_waited_for))
-                await asyncio.sleep(0)
-    assert begun == ["first", "person", "batch", "batch"]
 
 
 PAIRS = (("it opened in 1902", "in 1902"), ("in 1902", "it opened in 1902"), ("1902", "1903"))
