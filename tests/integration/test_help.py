@@ -30,14 +30,17 @@ def test_every_function_with_options_explains_them(connection: Connection) -> No
         assert [name for name, meaning in options if not meaning] == [], function
 
 
-def test_comments_name_every_option_and_its_choices(connection: Connection) -> None:
+def test_comments_name_every_option_its_choices_and_its_default(connection: Connection) -> None:
     """The reference is made of the comments. Two functions have the options of another one, and say so."""
     left_out = connection.execute("""
         select proc.proname, option.name, choice
         from pg_proc as proc
         cross join lateral jsonb_each(pgclarify_private.options_of(proc.proname)) as option (name, meaning)
         cross join unnest(
-            array[option.name] || array(select jsonb_array_elements_text(option.meaning -> 'choices'))
+            array[option.name]
+            || array(select jsonb_array_elements_text(option.meaning -> 'choices'))
+            || case when jsonb_typeof(option.meaning -> 'default') in ('string', 'number')
+                then array[nullif(option.meaning ->> 'default', '')] end
         ) as choice
         where proc.pronamespace = 'pgclarify'::regnamespace
             and obj_description(proc.oid) !~ 'as in clarify|those of clarify'
