@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from pgclarify.cli.demo import MANUAL, judges, worker_environment
+from pgclarify.cli.demo import MANUAL, judges, mention, worker_environment
 from pgclarify.config import Provider, Settings
 
 CHECKOUT = Path(__file__).parents[3]
@@ -54,3 +54,16 @@ def test_the_pages_that_are_asked_travel_in_the_wheel() -> None:
     build = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert {f"docs/{page}": f"pgclarify/_docs/{page}" for page in MANUAL}.items() <= build["force-include"].items()
     assert all((CHECKOUT / "docs" / page).is_file() for page in MANUAL)
+
+
+def test_a_passage_that_is_left_out_is_shown_where_it_mentions_the_question() -> None:
+    content = "## Rental cars, again\n\nNothing new here. Our lobby has leaflets about\nrental cars.\nTake one."
+    line = mention("lobby.md", content, 80)
+    assert line.plain == '  lobby.md  "Our lobby has leaflets about rental cars."'
+    assert mention("lobby.md", content, 30).cell_len == 30
+
+
+def test_a_passage_that_says_it_in_its_heading_only_is_shown_from_its_beginning() -> None:
+    assert mention("a.md", "## Rental cars\n\nCome in. We are open.", 80).plain == '  a.md  "Come in."'
+    assert mention("a.md", "## Rental cars", 80).plain == '  a.md  ""'
+    assert "\x1b" not in mention("a.md", "\x1b[31mrental cars.", 80).plain

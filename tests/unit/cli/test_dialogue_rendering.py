@@ -170,3 +170,56 @@ def test_output_of_a_run_that_stopped_early_says_why(
 ) -> None:
     run = {"status": status, "stop_reason": stop_reason, "stop_code": stop_code}
     assert shown(rendering.cut_short(run, "So it is.")) == told
+
+
+@pytest.mark.parametrize(
+    ("rows", "turn", "form", "is_asked", "told"),
+    [
+        (
+            [proposal(run_id=7)],
+            None,
+            "respond",
+            False,
+            [
+                "The question is: Whose car is it?",
+                "Ask it:   pgclarify ask 'Whose car is it?' --corpus 'my cars'",
+                """Reply:    psql "$(pgclarify dsn)" -c "select * from pgclarify.reply(7, '...')\"""",
+            ],
+        ),
+        (
+            [proposal(run_id=7)],
+            {"conversation_id": 3, "turns_left": 2},
+            "select",
+            False,
+            [
+                "The question is: Whose car is it? (conversation 3)",
+                "Ask it:   pgclarify ask 'Whose car is it?' --corpus 'my cars'",
+                'Choose:   psql "$(pgclarify dsn)" -c "select * from pgclarify.reply(7, ordinal => ORDINAL)"',
+                """Reply:    psql "$(pgclarify dsn)" -c "select * from pgclarify.reply(7, '...')\"""",
+            ],
+        ),
+        (
+            [],
+            {"conversation_id": 3, "turns_left": 1},
+            "select",
+            True,
+            [
+                "The question is: Whose car is it? (conversation 3)",
+                'Ask back: psql "$(pgclarify dsn)" -c "select * from pgclarify.clarifying_questions('
+                "options => jsonb_build_object('conversation', 3, 'form', 'select'))\"",
+            ],
+        ),
+        (
+            [],
+            {"conversation_id": 3, "turns_left": 0},
+            "respond",
+            True,
+            ["The question is: Whose car is it? (conversation 3)"],
+        ),
+    ],
+)
+def test_a_conversation_says_how_to_go_on(
+    rows: list[dict[str, Any]], turn: dict[str, Any] | None, form: str, is_asked: bool, told: list[str]
+) -> None:
+    output = shown(rendering.way_on("Whose car is it?", "my cars", rows, turn, form=form, is_asked=is_asked), width=300)
+    assert output.splitlines() == ["", *told]

@@ -328,3 +328,16 @@ def test_cost_and_warnings_of_a_run_are_shown() -> None:
     said = shown(rendering.warning('run 17 is partial: budget "support" is spent', "See: budget."))
     assert 'Warning: Run 17 is partial: budget "support" is spent.' in said
     assert "Hint: See: budget." in said
+
+
+@pytest.mark.parametrize(
+    ("changed", "unchanged", "expected"),
+    [
+        (1, 0, "1 document added to c or changed there: all is searchable."),
+        (2, 3, "2 documents added to c or changed there, 3 unchanged: all is searchable."),
+        (0, 3, "Nothing new: c holds 3 documents, none of which changed."),
+        (0, 0, "Nothing was loaded."),
+    ],
+)
+def test_a_load_is_summed_up(changed: int, unchanged: int, expected: str) -> None:
+    assert shown(rendering.loaded("c", changed, unchanged, is_searchable=True)).strip() == expected

@@ -24,6 +24,7 @@ from pgclarify.operations.retrieval.exploration import (
     other_signal,
     stop_reason,
 )
+from pgclarify.operations.trace import Tally
 from pgclarify.protocols import Meter
 from tests.fakes import FakeExplorationStore, FakeStore
 from tests.fakes.context import context_of
@@ -246,3 +247,11 @@ def test_the_other_signal(method: str, signal: str) -> None:
 def test_stop_reasons_tell_budget_from_exhaustion() -> None:
     assert stop_reason(5, 5) == "the limit of 5 passages is reached"
     assert stop_reason(4, 5) == "nothing was left to look at"
+
+
+async def test_a_signal_that_nobody_asked_for() -> None:
+    world = World([1])
+    found = await world.exploration.find_passages(world.run, "a question", None, method="lexical", depth=1)
+
+    with pytest.raises(ValueError, match="without a signal"):
+        await by_signal(found, Tally())
