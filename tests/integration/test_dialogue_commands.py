@@ -135,8 +135,8 @@ def test_an_empty_corpus_is_named_as_such(run: Run, asker: psycopg.Connection[An
 class TestInterrupted:
     def test_detecting_says_how_far_it_came(self, service: Service, model: Server, tmp_path: Path) -> None:
         file = tmp_path / "searches.txt"
-        # So many questions that the signal comes before the end.
-        file.write_text("".join(f"Who owns car {number}?\n" for number in range(60_000)))
+        # The output of a thousand does not fit into the pipe, so the signal comes before the end.
+        file.write_text("".join(f"Who owns car {number}?\n" for number in range(5_000)))
         with subprocess.Popen(
             [sys.executable, "-m", "pgclarify.cli", "detect-ambiguity", "--file", str(file), "--json"],
             env={**os.environ, "PGCLARIFY_DATABASE_URL": as_role(service.dsn, service.asker)},
@@ -149,7 +149,7 @@ class TestInterrupted:
             process.send_signal(signal.SIGINT)
             _, told = process.communicate(timeout=60)
         assert process.returncode == 130
-        assert re.search(r"Cancelled; [1-9]\d?,000 of 60,000 questions were looked at\.", told)
+        assert re.search(r"Cancelled; [1-4],000 of 5,000 questions were looked at\.", told)
         assert "paid" not in told
 
 
