@@ -60,17 +60,6 @@ def test_passages_come_first_so_that_a_server_reads_them_once():
     assert asked(second)[-2:] == [f"Question: {READINGS[1]}", "Do the passages prove it?"]
 
 
-def test_readings_are_numbered_from_one():
-    assert asked(CALLS["judge_match"]) == [
-        f"Question: {QUESTION}",
-        f"Known 1: {READINGS[1]}",
-        f"Known 2: {READINGS[2]}",
-        f"Check 1: {READINGS[0]}",
-        f"Check 2: {READINGS[1]}",
-        "That is all: 2 to judge.",
-    ]
-
-
 def test_a_schema_knows_how_much_is_judged():
     """So a server that constrains its model gets one judgement for each reading."""
     assert values(CALLS["judge_support"]) == {"type": "boolean"}
