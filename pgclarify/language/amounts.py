@@ -114,6 +114,32 @@ class _Amount:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedAmount:
+    """A number with a unit, and where it is in a text.
+
+    Attributes:
+        value: In one notation: "1000".
+        unit: As in EXCLUSIVE_UNITS, "cent", "am", "pm" or the name of a measure.
+        start: Where it begins.
+        end: The place after its end.
+    """
+
+    value: str
+    unit: str
+    start: int
+    end: int
+
+
+def find_amounts(text: str) -> list[PlacedAmount]:
+    """List the numbers of a text that are in digits and have a unit, in order."""
+    return [
+        PlacedAmount(_plain(match["digits"]), unit, *match.span())
+        for match in _AMOUNT.finditer(text)
+        if match["digits"] and (unit := _unit(match))
+    ]
+
+
 def has_amounts(answer: str, texts: Iterable[str]) -> bool:
     """Tell whether texts have the numbers of an answer in digits, and its measures, each as a whole with its sign.
 

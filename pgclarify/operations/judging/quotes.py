@@ -11,6 +11,7 @@ from pgclarify.algorithms.opposites import sense_of, spell_negations, split_clau
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.language.amounts import has_amounts
+from pgclarify.language.exceptions import is_amount_of_another
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.measures import write_measures, write_spoken
 from pgclarify.language.numbers import write_numbers
@@ -176,6 +177,10 @@ def _is_about_another(
         or says_opposite(one, quote, reading.answer)
         or _is_denied(one, quote, reading.answer)
         for one in asked
+    ) or any(
+        is_amount_of_another(" ".join(asked), reading.answer, sentence.text)
+        for sentence in sentences
+        if sentence.text in quote or quote in sentence.text
     )
 
 

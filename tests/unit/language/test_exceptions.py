@@ -1,0 +1,53 @@
+"""Amounts that a sentence gives for one thing do not answer a question about another one."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.language.exceptions import is_amount_of_another
+
+HOTELS = "Hotels are paid up to 120 EUR a night, in Paris and London up to 180 EUR."
+LUNCH = "Lunch costs 6.50 EUR, for guests 9 EUR."
+ENTRY = "Adults pay 12 EUR and children 6 EUR."
+MEMBERS = "Membership costs 30 EUR a month, or 300 EUR a year if paid in advance."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "asked", "right", "wrong"),
+    [
+        (HOTELS, "How much is paid for a hotel in Paris?", "up to 180 EUR", "up to 120 EUR a night"),
+        (HOTELS, "How much is paid for a hotel?", "up to 120 EUR a night", "180 EUR"),
+        (LUNCH, "How much is lunch for guests?", "9 EUR", "6.50 EUR"),
+        (LUNCH, "How much is lunch?", "6.50 EUR", "9 EUR"),
+        (ENTRY, "What do children pay?", "6 EUR", "12 EUR"),
+        (ENTRY, "What do adults pay?", "12 EUR", "6 EUR"),
+        (MEMBERS, "How much is membership a year?", "300 EUR a year", "30 EUR a month"),
+        (MEMBERS, "How much is membership a month?", "30 EUR a month", "300 EUR"),
+        ("The trail is 12 km long, and the hut is 3 km from the station.", "How far is the hut?", "3 km", "12 km"),
+        ("Parking costs 5 EUR; the gym costs 20 EUR.", "How much is parking?", "5 EUR", "20 EUR"),
+        ("Staff in Berlin get 28 days, those in Paris 25 days.", "days of staff in Berlin", "28 days", "25 days"),
+    ],
+)
+def test_an_amount_belongs_to_its_part_of_the_sentence(sentence: str, asked: str, right: str, wrong: str) -> None:
+    assert not is_amount_of_another(asked, right, sentence)
+    assert is_amount_of_another(asked, wrong, sentence)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "asked", "answer"),
+    [
+        # Several amounts, other units, or one part.
+        (ENTRY, "What does entry cost?", "Adults pay 12 EUR and children 6 EUR"),
+        ("It takes 3 days and costs 40 EUR.", "How long does delivery take, and what does it cost?", "3 days"),
+        ("A room costs 80 to 120 EUR in Paris.", "How much is a room in Paris?", "80"),
+        ("Bags of 10, 20 or 30 kg are sold.", "How heavy are the bags?", "20 kg"),
+        ("Founded in 1999 in Paris, the company moved to London in 2005.", "When was the company founded?", "1999"),
+        (
+            "In 2024 the budget was 5 million EUR, of which 2 million EUR went to Paris.",
+            "budget in 2024",
+            "5 million EUR",
+        ),
+    ],
+)
+def test_other_amounts_are_no_amounts_of_another(sentence: str, asked: str, answer: str) -> None:
+    assert not is_amount_of_another(asked, answer, sentence)
