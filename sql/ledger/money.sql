@@ -57,7 +57,8 @@ comment on column pgclarify.usage.model is
 'Model that judged; null for runs that no worker has started. For embed_passages and embed_questions, the embedding model.';
 comment on column pgclarify.usage.runs is 'Runs, in any state; 0 for embeddings.';
 comment on column pgclarify.usage.completions is
-'Calls that they paid for. Here and below, runs that are not over do not count.';
+'Calls that they made; the extractive provider counts each passage that it reads, which costs nothing. Here and below, runs '
+'that are not over do not count.';
 comment on column pgclarify.usage.reused_completions is 'Replies that they took from the ledger.';
 comment on column pgclarify.usage.prompt_tokens is 'Input tokens that they paid for.';
 comment on column pgclarify.usage.completion_tokens is 'Output tokens that they paid for.';

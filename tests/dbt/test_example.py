@@ -64,6 +64,8 @@ def test_the_example_twice(empty_house: House) -> None:
     clear = int(empty_house.sql("select count(*) from insurer.search_detections where not is_ambiguous"))
     assert 10 < clear < 50
     assert empty_house.sql("select count(*) from insurer.cited_documents where document_id is null") == "0"
+    costs = "select string_agg(model, ' ' order by model), min(runs) > 0, sum(cost_usd) = 0 from insurer.search_costs"
+    assert empty_house.sql(costs) == "search_detections search_interpretations|True|True"
 
 
 def test_the_example_and_the_tutorial_keep_their_tables_apart() -> None:

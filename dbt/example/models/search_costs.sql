@@ -1,0 +1,1 @@
+{{ pgclarify.costs([ref('search_interpretations'), ref('search_detections')]) }}
