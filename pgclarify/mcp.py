@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any
 
+from pgclarify import __version__
 from pgclarify.client import AsyncClient, connect_async
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import ConfigurationError, InputError, PgclarifyError
@@ -49,7 +50,7 @@ def serve(corpus: str | None) -> None:
         ) from None
     # A result says the same as the client's warnings.
     logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
-    server = MCPServer("pgclarify", instructions=_INSTRUCTIONS, log_level="WARNING")
+    server = MCPServer("pgclarify", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
 
     @asynccontextmanager
     async def connected(named: str | None = None) -> AsyncIterator[AsyncClient]:
@@ -103,11 +104,9 @@ def serve(corpus: str | None) -> None:
 
     @server.tool()
     async def cite(run_id: int) -> dict[str, Any]:
-        """Return the quotes of a run, and the whole passages around them, as the documents have them now."""
+        """Return the rows of a run with their quotes, and the whole passages, as the documents have them now."""
         async with connected() as client:
-            found = await client.result(run_id)
-            citations = [citation for record in found for citation in getattr(record, "citations", ())]
-            return _quoted(citations=citations, passages=await client.cited_passages(run_id))
+            return _quoted(rows=await client.result(run_id), passages=await client.cited_passages(run_id))
 
     server.run("stdio")
 
