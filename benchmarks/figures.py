@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -135,6 +136,7 @@ def _shown(argument: str) -> str:
     return "DATA_DIR" if "/" in argument and Path(argument).is_dir() else argument
 
 
+@cache  # The commit that a benchmark begins with.
 def _commit() -> str:
     git = ["git", "-C", str(Path(__file__).parent)]
     commit = subprocess.check_output([*git, "rev-parse", "--short", "HEAD"], text=True).strip()
