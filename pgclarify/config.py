@@ -111,6 +111,12 @@ class Settings(BaseSettings):
         description="Seconds that the endpoint may be silent, or may need to complete an answer that it has begun. At"
         " most 600.",
     )
+    llm_requests_per_minute: int | None = Field(
+        default=None, ge=1, description="Most calls a minute of all workers together. Unset: as the endpoint says."
+    )
+    llm_tokens_per_minute: int | None = Field(
+        default=None, ge=1, description="Most tokens a minute of all workers together. Unset: as the endpoint says."
+    )
     embedding_model: str = Field(
         default="all-MiniLM-L6-v2",
         description="Model of new corpora: a sentence-transformers name, a local path, or endpoint: and the name of a"
@@ -127,6 +133,12 @@ class Settings(BaseSettings):
     embedding_api_key_file: Path | None = Field(
         default=None,
         description="A file with the key of the embedding endpoint, instead of PGCLARIFY_EMBEDDING_API_KEY.",
+    )
+    embedding_requests_per_minute: int | None = Field(
+        default=None, ge=1, description="As PGCLARIFY_LLM_REQUESTS_PER_MINUTE, of the embedding endpoint."
+    )
+    embedding_tokens_per_minute: int | None = Field(
+        default=None, ge=1, description="As PGCLARIFY_LLM_TOKENS_PER_MINUTE, of the embedding endpoint."
     )
     device: Device = Field(
         default=Device.AUTO,
@@ -146,6 +158,12 @@ class Settings(BaseSettings):
     rerank_api_key_file: Path | None = Field(
         default=None,
         description="A file with the key of the endpoint of rerankers, instead of PGCLARIFY_RERANK_API_KEY.",
+    )
+    rerank_requests_per_minute: int | None = Field(
+        default=None, ge=1, description="As PGCLARIFY_LLM_REQUESTS_PER_MINUTE, of the endpoint of rerankers."
+    )
+    rerank_tokens_per_minute: int | None = Field(
+        default=None, ge=1, description="As PGCLARIFY_LLM_TOKENS_PER_MINUTE, of the endpoint of rerankers."
     )
     openai_base_url: str | None = Field(
         default=None,
@@ -232,11 +250,17 @@ class Settings(BaseSettings):
         "rerank_base_url",
         "rerank_api_key",
         "rerank_api_key_file",
+        "llm_requests_per_minute",
+        "llm_tokens_per_minute",
+        "embedding_requests_per_minute",
+        "embedding_tokens_per_minute",
+        "rerank_requests_per_minute",
+        "rerank_tokens_per_minute",
         mode="before",
     )
     @classmethod
     def _no_blank(cls, value: object) -> object:
-        """Treat a blank variable as unset, because a blank is no valid address, key or file name."""
+        """Treat a blank variable as unset, because a blank is no valid address, key, file name or number."""
         return None if isinstance(value, str) and not value.strip() else value
 
 

@@ -185,6 +185,17 @@ COMMENT ON COLUMN pgclarify_private.embedding_usage.tokens IS 'Their tokens; hal
 COMMENT ON COLUMN pgclarify_private.embedding_usage.unpriced_tokens IS 'Tokens that were embedded while the model had no price.';
 COMMENT ON COLUMN pgclarify_private.embedding_usage.cost_usd IS 'Cost of the other tokens, in US dollars.';
 
+CREATE TABLE pgclarify_private.endpoint_rate (
+    endpoint TEXT NOT NULL,
+    requests_free_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    tokens_free_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT endpoint_rate_pk PRIMARY KEY (endpoint)
+);
+COMMENT ON TABLE pgclarify_private.endpoint_rate IS 'The rates at which workers together call endpoints that have limits. A worker books time of a limit; see book_endpoint.';
+COMMENT ON COLUMN pgclarify_private.endpoint_rate.endpoint IS 'The address, and the model or what the endpoint serves.';
+COMMENT ON COLUMN pgclarify_private.endpoint_rate.requests_free_at IS 'Until when its limit of requests is booked.';
+COMMENT ON COLUMN pgclarify_private.endpoint_rate.tokens_free_at IS 'Until when its limit of tokens is booked.';
+
 CREATE TABLE pgclarify_private.loopback (
     is_only BOOLEAN DEFAULT true NOT NULL,
     host TEXT,

@@ -148,6 +148,7 @@ class Completion:
     Attributes:
         cached_tokens: The part of prompt_tokens that the endpoint had cached. It is not read back from the ledger.
         tries: Number of requests of the call. It is in no table.
+        waited_ms: How long the endpoint's requests and tokens a minute made the call wait, before latency_ms began.
     """
 
     reply: str
@@ -156,6 +157,7 @@ class Completion:
     latency_ms: float
     cached_tokens: int | None = None
     tries: int = 1
+    waited_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

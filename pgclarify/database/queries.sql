@@ -558,6 +558,18 @@ select
 -- Release leases.
 select pgclarify_private.release_completions(%(worker_id)s, %(completion_ids)s::bigint[], %(leases)s::timestamptz[]);
 
+-- name: book_endpoint
+-- Book requests and tokens of an endpoint.
+select pgclarify_private.book_endpoint(
+    %(endpoint)s,
+    %(requests_time)s::interval,
+    %(requests_room)s::interval,
+    %(requests_spare)s::interval,
+    %(tokens_time)s::interval,
+    %(tokens_room)s::interval,
+    %(tokens_spare)s::interval
+) as wait;
+
 -- name: settle_run
 -- Store the cost of a run that was ended from outside, when all its calls are over.
 select pgclarify_private.settle_runs(array[%(run_id)s::bigint]);

@@ -18,6 +18,7 @@ from pgclarify.client.opening import CONNECTION_OPTIONS
 from pgclarify.config import Settings
 from pgclarify.corpora.embedders import open_embedders
 from pgclarify.database.embedding_usage import try_to_count_embeddings
+from pgclarify.database.endpoint_rates import EndpointRates
 from pgclarify.database.errors import translated
 from pgclarify.database.evaluations import Corpus, EvaluationTables, Plan, Serving
 from pgclarify.database.pool import Pool, open_pool
@@ -203,7 +204,9 @@ class Bench:
         from pgclarify.providers.chat_model import ChatModel
         from pgclarify.providers.endpoint import Endpoint
 
-        return ChatModel(await self._stack.enter_async_context(Endpoint.from_settings(self._settings)))
+        rates = EndpointRates()
+        self._stack.enter_context(rates.shared(self._pool))
+        return ChatModel(await self._stack.enter_async_context(Endpoint.from_settings(self._settings, rates)))
 
 
 @asynccontextmanager

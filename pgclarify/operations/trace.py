@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 
 from pgclarify.data.model_calls import Completion
 from pgclarify.data.runs import Stage
 from pgclarify.data.vocabulary import StopCode
+
+# A stage notes that its calls waited so long for the limits of an endpoint.
+_LONG_WAIT_SECONDS: Final = 1.0
 
 
 @dataclass(slots=True)
@@ -25,6 +29,7 @@ class Tally:
     reused_prompt_tokens: int = 0
     reused_completion_tokens: int = 0
     model_ms: float = 0.0
+    waited_ms: float = 0.0
     note: str | None = None
 
     def count(self, completion: Completion, *, is_reused: bool) -> None:
@@ -38,6 +43,14 @@ class Tally:
             self.prompt_tokens += completion.prompt_tokens or 0
             self.completion_tokens += completion.completion_tokens or 0
         self.model_ms += completion.latency_ms
+        self.waited_ms += completion.waited_ms
+
+    @property
+    def full_note(self) -> str | None:
+        """The note, and how long calls waited for the limits of an endpoint, if that was long."""
+        seconds = self.waited_ms / 1000
+        waited = f"calls waited {seconds:.0f} s for the endpoint's requests and tokens a minute"
+        return "; ".join(filter(None, (self.note, waited if seconds >= _LONG_WAIT_SECONDS else None))) or None
 
 
 class Trace:
@@ -89,5 +102,5 @@ class Trace:
                 model_ms=tally.model_ms,
                 batch=batch,
                 step_ordinal=step_ordinal,
-                note=tally.note,
+                note=tally.full_note,
             )

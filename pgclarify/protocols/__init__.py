@@ -20,6 +20,7 @@ from pgclarify.protocols.models import (
     TextsFailed,
 )
 from pgclarify.protocols.paid_texts import EmbeddingTally, PaidTexts, Payer, current_payer, paid_by
+from pgclarify.protocols.rates import Booking, Rates
 from pgclarify.protocols.stores import (
     CompletionKey,
     DocumentStore,
@@ -35,6 +36,7 @@ from pgclarify.protocols.urgency import Urgency, current_urgency, is_waited_for,
 
 __all__ = [
     "Begin",
+    "Booking",
     "Classifier",
     "Completer",
     "CompletionKey",
@@ -52,6 +54,7 @@ __all__ = [
     "Meter",
     "PaidTexts",
     "Payer",
+    "Rates",
     "Reranker",
     "RunStore",
     "Said",

@@ -1,4 +1,4 @@
-"""The line of calls that wait for an endpoint with limited concurrency, and their order."""
+"""The line of calls that wait for an endpoint with limited concurrency and rate, and their order."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pgclarify.protocols import Urgency, current_urgency
+from pgclarify.providers.rate_limit import RateLimit, Turn
 
 # A run makes many calls of these purposes.
 _MASS_PURPOSES: Final = frozenset({"verdict", "relevance", "entailment", "sample"})
@@ -48,12 +49,18 @@ class CallLine:
     to the oldest call of the second group, so that it does not wait without end. A call changes its group when a caller
     starts to wait for it.
 
+    Turns are given one after the other while the rate makes a call wait. So an urgent call waits for one other at most.
+
     Args:
         most: Most calls that have their turn at once.
+        rate: The rate at which they may begin; None for no limit.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, rate: RateLimit | None = None) -> None:
         self._free = most
+        self._rate = rate
+        # Whether a call has its turn, and waits for the rate.
+        self._is_pacing = False
         # Queues by priority. A call waits only while no turn is free.
         self._waiting: tuple[deque[_Waiting], ...] = (deque(), deque(), deque(), deque())
         self._arrivals = 0
@@ -62,21 +69,32 @@ class CallLine:
         self._passed = 0
 
     @asynccontextmanager
-    async def turn(self, purpose: str) -> AsyncIterator[None]:
-        """Wait for the turn of a call, and keep it until the block ends.
+    async def turn(self, purpose: str, size: int = 0) -> AsyncIterator[Turn]:
+        """Wait for the turn of a call, and keep it until the block ends. The block notes what the call took.
 
         Args:
             purpose: The purpose of the reply.
+            size: Bytes of the request; 0 if they are not known yet.
         """
         await self._take(purpose in _MASS_PURPOSES)
+        turn, reserved = Turn(), 0.0
         try:
-            yield
+            if self._rate is not None:
+                try:
+                    reserved = await self._rate.take(turn, size)
+                finally:
+                    self._is_pacing = False
+                    self._pass_on()
+            yield turn
+            if self._rate is not None:
+                self._rate.settle(turn, size, reserved)
         finally:
+            self._free += 1
             self._pass_on()
 
     async def _take(self, is_one_of_many: bool) -> None:
-        if self._free > 0:
-            self._free -= 1
+        if self._free > 0 and not self._is_pacing:
+            self._start()
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._arrivals += 1
@@ -87,15 +105,19 @@ class CallLine:
         except asyncio.CancelledError:
             # The turn may have come at the same moment. Then another call gets it.
             if not turn.cancelled():
+                self._free += 1
+                self._is_pacing = False
                 self._pass_on()
             raise
 
+    def _start(self) -> None:
+        self._free -= 1
+        self._is_pacing = self._rate is not None
+
     def _pass_on(self) -> None:
-        """Give the turn to the next call; if no call waits, the turn becomes free."""
-        line = self._next_line()
-        if line is None:
-            self._free += 1
-        else:
+        """Give free turns to the next calls."""
+        while self._free > 0 and not self._is_pacing and (line := self._next_line()) is not None:
+            self._start()
             line.popleft().turn.set_result(None)
 
     def _next_line(self) -> deque[_Waiting] | None:

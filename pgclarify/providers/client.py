@@ -23,6 +23,7 @@ from pydantic import SecretStr
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError
 from pgclarify.providers.key import Key
+from pgclarify.providers.rate_limit import RateLimit
 from pgclarify.providers.reply import UnreadableReply, read_refusal, storable
 from pgclarify.providers.transport import MOST_BYTES, Encoded, LimitedTransport, TooLarge
 
@@ -36,7 +37,8 @@ REFUSING: Final = frozenset({400, 413, 422})
 """Statuses for a bad request: malformed, too large, or not processable."""
 
 # Statuses that may pass on another try, besides 5xx: a timeout, a conflict, a rate limit.
-_PASSING: Final = frozenset({408, 409, 429})
+_TOO_MANY: Final = 429
+_PASSING: Final = frozenset({408, 409, _TOO_MANY})
 # Seconds before the second try. Each later pause is twice as long, up to a limit. A random part of up to a quarter is
 # subtracted, so that calls that failed together do not retry together.
 _FIRST_PAUSE: Final = 0.5
@@ -239,7 +241,7 @@ class Address:
                 hint=f"Keep only the address in it, and put the key into {self.key_variable}.",
             )
 
-    def client(self, *, silence: float, connections: int, max_retries: int) -> Client:
+    def client(self, *, silence: float, connections: int, max_retries: int, rate: RateLimit | None = None) -> Client:
         """Make a client for this address; arguments as of `Client` and `LimitedTransport`."""
         is_of_openai = not self.key_variable.startswith("PGCLARIFY_")
         transport = LimitedTransport(
@@ -258,7 +260,7 @@ class Address:
             if self.is_azure
             else openai.AsyncOpenAI(base_url=self.base_url, **shared)
         )
-        return Client(client, self._auth, max_retries)
+        return Client(client, self._auth, max_retries, rate)
 
     def scrubbed(self, text: str) -> str:
         """Return a server's message on one line, shortened, and without the key."""
@@ -308,7 +310,9 @@ class Address:
             message = f'{endpoint} does not know the model "{model}", or the address is wrong'
             return Explanation(message, detail, f"{model_hint} {check_address}")
         if status == 429:
-            hint = "Lower PGCLARIFY_LLM_CONCURRENCY, or raise the limit with the provider."
+            hint = (
+                "Set its requests or tokens a minute in PGCLARIFY_…_PER_MINUTE, or raise the limit with the provider."
+            )
             return Explanation(f"the rate limit or quota of {endpoint} is used up", detail, hint)
         if 300 <= status < 400:
             hint = f"Set {self.url_variable} to that address. Passages are sent nowhere else."
@@ -331,10 +335,18 @@ class Client:
         auth: Returns the headers with the key; called for each try.
         max_retries: Further tries after an answer that is neither a reply nor a refusal, or after a refusal that may
             pass.
+        rate: Learns the endpoint's limits from its answers; None if they are of no use.
     """
 
-    def __init__(self, client: openai.AsyncOpenAI, auth: Callable[[], Mapping[str, str]], max_retries: int) -> None:
+    def __init__(
+        self,
+        client: openai.AsyncOpenAI,
+        auth: Callable[[], Mapping[str, str]],
+        max_retries: int,
+        rate: RateLimit | None = None,
+    ) -> None:
         self._client = client
+        self._rate = rate
         self._auth = auth
         self._max_retries = max_retries
 
@@ -367,6 +379,7 @@ class Client:
                         return read(await self._send(path, body)), tries
                     except openai.APIStatusError as error:
                         fault = _refused(error.response)
+                        self._learn(error.response, fault.wait if fault.status == _TOO_MANY else None)
                     # Several libraries below HTTP have their own errors, and a server may send anything.
                     except Exception as error:
                         fault = _fault_of(error)
@@ -385,7 +398,12 @@ class Client:
             response = await self._client.get(path, cast_to=httpx2.Response, options={"headers": headers})
         else:
             response = await self._client.post(path, cast_to=httpx2.Response, body=body, options={"headers": headers})
+        self._learn(response)
         return response.content
+
+    def _learn(self, response: httpx2.Response, wait: float | None = None) -> None:
+        if self._rate is not None:
+            self._rate.learn(response.headers, wait)
 
 
 def _pause(fault: Fault, tries: int, ends_at: float) -> float:

@@ -11,9 +11,10 @@ from typing import Any, Final, Self
 
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EmbeddingUnavailable
-from pgclarify.protocols import EmbeddingTally
+from pgclarify.protocols import EmbeddingTally, Rates
 from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.client import REFUSING, Address, Fault, NoReply, Problem
+from pgclarify.providers.rate_limit import RateLimit
 from pgclarify.providers.reply import Embeddings, read_embeddings
 
 _logger = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ class EmbeddingEndpoint:
         max_retries: Further tries after a lost connection, a timeout, an unreadable answer, 408, 409, 429 or 5xx.
             Retry-After is obeyed up to a minute.
         tally: Counts the embedded tokens; None counts nothing.
+        rate: Its requests and tokens a minute, of all its models; None for no limit.
 
     Attributes:
         line: Each request waits in it for its turn.
@@ -57,6 +59,7 @@ class EmbeddingEndpoint:
         timeout: float = 60.0,
         max_retries: int = 3,
         tally: EmbeddingTally | None = None,
+        rate: RateLimit | None = None,
     ) -> None:
         if not address.has_own and not address.has_key:
             raise ConfigurationError(
@@ -67,10 +70,11 @@ class EmbeddingEndpoint:
             )
         address.check()
         self._address = address
-        self.line = CallLine(concurrency)
+        self.line = CallLine(concurrency, rate)
         self.tally = EmbeddingTally() if tally is None else tally
         self._timeout = timeout
-        self._client = address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
+        self._rate = rate
+        self._client = address.client(silence=timeout, connections=concurrency, max_retries=max_retries, rate=rate)
 
     @classmethod
     def from_settings(
@@ -80,6 +84,7 @@ class EmbeddingEndpoint:
         timeout: float | None = None,
         max_retries: int = 3,
         tally: EmbeddingTally | None = None,
+        rates: Rates | None = None,
     ) -> Self:
         """Make the endpoint that the settings describe: that of embeddings, else that of the language model.
 
@@ -90,6 +95,7 @@ class EmbeddingEndpoint:
             timeout: As in the class; None for that of the settings.
             max_retries: As in the class.
             tally: As in the class.
+            rates: Through which workers share its limits; None for no limits.
 
         Raises:
             ConfigurationError: If the settings describe no endpoint.
@@ -101,6 +107,7 @@ class EmbeddingEndpoint:
             timeout=settings.llm_timeout if timeout is None else timeout,
             max_retries=max_retries,
             tally=tally,
+            rate=RateLimit.of(settings, "embedding", f"{address.base_url} embeddings", rates),
         )
 
     @property
@@ -123,7 +130,7 @@ class EmbeddingEndpoint:
         most_bytes = len(texts) * dimensions * _BYTES_PER_NUMBER + _BYTES_AROUND
         ends_at = asyncio.get_running_loop().time() + self._timeout
         try:
-            embeddings, _ = await self._client.call(
+            embeddings, tries = await self._client.call(
                 "/embeddings",
                 {**request, "input": list(texts)},
                 partial(read_embeddings, count=len(texts)),
@@ -132,6 +139,9 @@ class EmbeddingEndpoint:
             )
         except NoReply as failure:
             raise self._unavailable(failure, request["model"], len(texts)) from None
+        if self._rate is not None:
+            # The texts are chosen after their turn has come, so no tokens were reserved.
+            self._rate.count(embeddings.tokens, tries)
         return embeddings
 
     async def aclose(self) -> None:

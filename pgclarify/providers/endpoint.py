@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from pgclarify.config import ReasoningEffort, Settings
 from pgclarify.data.model_calls import Completion, CompletionRequest
 from pgclarify.errors import ConfigurationError, EndpointFailed, EndpointUnavailable, RequestRefused
-from pgclarify.protocols import Begin
+from pgclarify.protocols import Begin, Rates
 from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.client import REFUSING, Address, Fault, NoReply, Problem
 from pgclarify.providers.dialect import (
@@ -27,6 +27,7 @@ from pgclarify.providers.dialect import (
     Dialect,
     names,
 )
+from pgclarify.providers.rate_limit import RateLimit
 from pgclarify.providers.reply import ChatReply, read_reply
 from pgclarify.providers.reserved_names import check_name
 
@@ -62,6 +63,7 @@ class Endpoint:
         timeout: Most seconds of silence within one try, and for an answer that has begun.
         max_retries: Further tries after a lost connection, a timeout, an invalid or too large answer, 408, 409, 429 or
             5xx. Retry-After is obeyed up to a minute.
+        rate: Its requests and tokens a minute; None for no limit.
 
     Attributes:
         address: Its address.
@@ -84,11 +86,12 @@ class Endpoint:
         concurrency: int = 16,
         timeout: float = 60.0,
         max_retries: int = MAX_RETRIES,
+        rate: RateLimit | None = None,
     ) -> None:
         self.address = address or Address(base_url, api_key, key_file=api_key_file)
         self.model = (model or "").strip()
         self._check()
-        self._line = CallLine(concurrency)
+        self._line = CallLine(concurrency, rate)
         self._timeout = timeout
         self._max_retries = max_retries
         self.reasoning_effort = reasoning_effort
@@ -96,21 +99,27 @@ class Endpoint:
             THINKING_TOKENS[reasoning_effort],
             True if reasoning_effort not in (None, ReasoningEffort.NONE) else None,
         )
-        self._client = self.address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
+        self._client = self.address.client(silence=timeout, connections=concurrency, max_retries=max_retries, rate=rate)
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> Self:
+    def from_settings(cls, settings: Settings, rates: Rates | None = None) -> Self:
         """Make the endpoint that the settings describe.
+
+        Args:
+            settings: The settings of this process.
+            rates: Through which workers share its limits; None for no limits.
 
         Raises:
             ConfigurationError: If they do not describe an endpoint.
         """
+        address = Address.of_chat(settings)
         return cls(
             model=settings.llm_model,
-            address=Address.of_chat(settings),
+            address=address,
             reasoning_effort=settings.llm_reasoning_effort,
             concurrency=settings.llm_concurrency,
             timeout=settings.llm_timeout,
+            rate=RateLimit.of(settings, "llm", f"{address.base_url} {settings.llm_model}", rates),
         )
 
     @property
@@ -136,7 +145,7 @@ class Endpoint:
         return self._dialect.most_output_tokens(max_tokens)
 
     async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-        """Make one call, as soon as the limit allows, unless begin raises.
+        """Make one call, as soon as the limits allow, unless begin raises.
 
         A reply that is empty, cut off or a refusal is returned unchanged: it is paid for and is kept, and reading it
         shows what is wrong.
@@ -149,12 +158,13 @@ class Endpoint:
             RequestRefused: If the endpoint refuses this very request.
             EndpointUnavailable: If no completion was received, after all retries.
         """
-        async with self._line.turn(request.purpose):
+        async with self._line.turn(request.purpose, len(request.rendered)) as turn:
             if begin is not None:
                 await begin()
             started = time.perf_counter()
             reply, tries = await self._complete(request)
             latency_ms = (time.perf_counter() - started) * 1000
+            turn.note(reply.tokens, tries)
         return Completion(
             reply=reply.text,
             prompt_tokens=reply.prompt_tokens,
@@ -162,6 +172,7 @@ class Endpoint:
             latency_ms=latency_ms,
             cached_tokens=reply.cached_tokens,
             tries=tries,
+            waited_ms=1000 * turn.waited_seconds,
         )
 
     async def aclose(self) -> None:

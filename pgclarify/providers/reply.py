@@ -67,6 +67,12 @@ class ChatReply:
     cached_tokens: int | None
     has_thoughts: bool
 
+    @property
+    def tokens(self) -> int | None:
+        """Tokens of the prompt and the reply; None if the server did not count both."""
+        counted = (self.prompt_tokens, self.completion_tokens)
+        return None if None in counted else sum(filter(None, counted))
+
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:

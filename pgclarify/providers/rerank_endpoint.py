@@ -18,10 +18,11 @@ from pgclarify.config import Provider, Settings
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import ConfigurationError, EndpointUnavailable, ModelNotFound
-from pgclarify.protocols import Begin
+from pgclarify.protocols import Begin, Rates
 from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.client import REFUSING, Address, NoReply
 from pgclarify.providers.endpoint import MAX_RETRIES, kind_of
+from pgclarify.providers.rate_limit import RateLimit
 from pgclarify.providers.reply import RerankReply, read_entailments, read_scores
 from pgclarify.providers.reserved_names import check_name
 
@@ -51,6 +52,7 @@ class RerankEndpoint:
         timeout: Most seconds of silence within one try of a request.
         max_retries: Further tries of a request after a lost connection, a timeout, an unreadable answer, 408, 409, 429
             or 5xx. Retry-After is obeyed up to a minute.
+        rate: Its requests and tokens a minute, of all its models; None for no limit.
 
     Attributes:
         address: As given.
@@ -61,7 +63,13 @@ class RerankEndpoint:
     """
 
     def __init__(
-        self, address: Address, *, concurrency: int = 16, timeout: float = 60.0, max_retries: int = MAX_RETRIES
+        self,
+        address: Address,
+        *,
+        concurrency: int = 16,
+        timeout: float = 60.0,
+        max_retries: int = MAX_RETRIES,
+        rate: RateLimit | None = None,
     ) -> None:
         if not address.has_own or address.is_azure:
             raise ConfigurationError(
@@ -71,9 +79,9 @@ class RerankEndpoint:
             )
         address.check()
         self.address = address
-        self._line = CallLine(concurrency)
+        self._line = CallLine(concurrency, rate)
         self._longest_call = timeout * (max_retries + 1)
-        self._client = address.client(silence=timeout, connections=concurrency, max_retries=max_retries)
+        self._client = address.client(silence=timeout, connections=concurrency, max_retries=max_retries, rate=rate)
         # Whether the server takes the form of TEI; None while that is unknown.
         self._is_tei: bool | None = None
         # Numbers of texts and characters of requests that were refused as too large. Few long texts say nothing about
@@ -83,8 +91,12 @@ class RerankEndpoint:
         self._cuts = 0
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> Self:
+    def from_settings(cls, settings: Settings, rates: Rates | None = None) -> Self:
         """Make the endpoint that the settings describe: that of rerankers, else that of the language model.
+
+        Args:
+            settings: The settings of this process.
+            rates: Through which workers share its limits; None for no limits.
 
         Raises:
             ConfigurationError: If they do not describe an endpoint. With the extractive provider, only the rerankers'
@@ -97,7 +109,12 @@ class RerankEndpoint:
                 hint="Set PGCLARIFY_RERANK_BASE_URL to the server's address without /rerank.",
             )
         address = Address.beside_chat(settings, "rerank")
-        return cls(address, concurrency=settings.llm_concurrency, timeout=settings.llm_timeout)
+        return cls(
+            address,
+            concurrency=settings.llm_concurrency,
+            timeout=settings.llm_timeout,
+            rate=RateLimit.of(settings, "rerank", f"{address.base_url} rerank", rates),
+        )
 
     def model(self, name: str) -> RerankModel:
         """Return one of its models. The first call shows whether the model exists.
@@ -127,7 +144,7 @@ class RerankEndpoint:
         """
         contents = [message.content for message in request.messages]
         firsts, texts = contents[::2], contents[1::2]
-        async with self._line.turn(request.purpose):
+        async with self._line.turn(request.purpose, len(request.rendered)) as turn:
             if begin is not None:
                 await begin()
             started = time.perf_counter()
@@ -142,8 +159,10 @@ class RerankEndpoint:
                     said, tokens = json.dumps(reply.scores), reply.tokens
             except NoReply as failure:
                 raise self._unavailable(failure, request) from None
+            turn.note(tokens)
             # A cross-encoder generates no tokens.
-            return Completion(said, tokens, 0, 1000 * (time.perf_counter() - started))
+            latency_ms = 1000 * (time.perf_counter() - started)
+            return Completion(said, tokens, 0, latency_ms, waited_ms=1000 * turn.waited_seconds)
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -26,7 +26,7 @@ from pgclarify.schema.stage import stage
 from pgclarify.schema.stale_statistics import stale_statistics
 from pgclarify.schema.step import step, step_citation
 from pgclarify.schema.verdict import candidate, verdict
-from pgclarify.schema.worker import worker
+from pgclarify.schema.worker import endpoint_rate, worker
 
 __all__ = [
     "PRIVATE_SCHEMA",
@@ -50,6 +50,7 @@ __all__ = [
     "document",
     "embedding_space",
     "embedding_usage",
+    "endpoint_rate",
     "estimate",
     "eval_case",
     "eval_run",

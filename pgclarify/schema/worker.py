@@ -43,3 +43,16 @@ worker = Table(
         "last heartbeat, seen_at, is not older than its lease."
     ),
 )
+
+endpoint_rate = Table(
+    "endpoint_rate",
+    metadata,
+    column("endpoint", Text, "The address, and the model or what the endpoint serves."),
+    column("requests_free_at", Timestamp, "Until when its limit of requests is booked."),
+    column("tokens_free_at", Timestamp, "Until when its limit of tokens is booked."),
+    PrimaryKeyConstraint("endpoint"),
+    comment=(
+        "The rates at which workers together call endpoints that have limits. A worker books time of a limit; see "
+        "book_endpoint."
+    ),
+)

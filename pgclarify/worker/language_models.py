@@ -12,7 +12,7 @@ from pgclarify.embedding import LocalSpanReader, load_span_reader
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError
 from pgclarify.prompts.versions import in_service
-from pgclarify.protocols import Completer
+from pgclarify.protocols import Completer, Rates
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,15 @@ class LanguageModels:
 
 
 @asynccontextmanager
-async def open_language_models(settings: Settings, embedders: Embedders) -> AsyncIterator[LanguageModels]:
+async def open_language_models(
+    settings: Settings, embedders: Embedders, rates: Rates | None = None
+) -> AsyncIterator[LanguageModels]:
     """Open the language models that the settings ask for.
+
+    Args:
+        settings: The settings of this process.
+        embedders: The embedding models of this process.
+        rates: Through which workers share the limits of an endpoint; None for no limits.
 
     Raises:
         ConfigurationError: If the settings ask for an endpoint and none is set. On a server of the user's own, the
@@ -98,7 +105,7 @@ async def open_language_models(settings: Settings, embedders: Embedders) -> Asyn
             from pgclarify.providers.endpoint import Endpoint
             from pgclarify.worker.model_file import served
 
-            async with served(settings) as reachable, Endpoint.from_settings(reachable) as endpoint:
+            async with served(settings) as reachable, Endpoint.from_settings(reachable, rates) as endpoint:
                 yield LanguageModels(ChatModel(endpoint), extractive, settings.llm_reasoning_effort)
         else:
             yield LanguageModels(await extractive(), embedding_model=settings.embedding_model)

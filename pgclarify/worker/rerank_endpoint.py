@@ -7,17 +7,23 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from pgclarify.config import Settings
-from pgclarify.protocols import Completer
+from pgclarify.protocols import Completer, Rates
 
 if TYPE_CHECKING:
     from pgclarify.providers.rerank_endpoint import RerankEndpoint
 
 
 @asynccontextmanager
-async def open_rerank_endpoint(settings: Settings) -> AsyncIterator[Callable[[str], Completer]]:
+async def open_rerank_endpoint(
+    settings: Settings, rates: Rates | None = None
+) -> AsyncIterator[Callable[[str], Completer]]:
     """Open the rerank endpoint of the settings: its rerankers, and its models for natural language inference.
 
     The settings are read when a run names such a model, because most workers need none, and none has to be set.
+
+    Args:
+        settings: The settings of this process.
+        rates: Through which workers share the limits of the endpoint; None for no limits.
 
     Yields:
         A function that returns the model of a name. It raises ConfigurationError if the settings define no endpoint,
@@ -31,7 +37,7 @@ async def open_rerank_endpoint(settings: Settings) -> AsyncIterator[Callable[[st
             from pgclarify.providers.rerank_endpoint import RerankEndpoint
 
             if not endpoints:
-                endpoints.append(RerankEndpoint.from_settings(settings))
+                endpoints.append(RerankEndpoint.from_settings(settings, rates))
                 stack.push_async_callback(endpoints[0].aclose)
             return endpoints[0].model(name)
 

@@ -24,6 +24,7 @@ from pgclarify.corpora.reembedding import Reembedding
 from pgclarify.database.connections import Connections, with_keepalives
 from pgclarify.database.documents import Documents
 from pgclarify.database.embedding_usage import count_embeddings, try_to_count_embeddings
+from pgclarify.database.endpoint_rates import EndpointRates
 from pgclarify.database.errors import translated
 from pgclarify.database.long_documents import LongDocuments
 from pgclarify.database.pool import open_pool
@@ -129,11 +130,12 @@ async def _serve_until_told(
         installed = await asyncio.to_thread(_check, with_keepalives(dsn))
         # Before a model is loaded: without the device, that would fail with the error of a missing model.
         await asyncio.to_thread(check_device, settings.torch_device)
+        rates = EndpointRates()
         cross_encoders = CrossEncoders(device=settings.torch_device)
-        embedders = await stack.enter_async_context(open_embedders(settings))
+        embedders = await stack.enter_async_context(open_embedders(settings, rates))
         stack.callback(cross_encoders.close)
-        models = await stack.enter_async_context(open_language_models(settings, embedders))
-        at_endpoint = await stack.enter_async_context(open_rerank_endpoint(settings))
+        models = await stack.enter_async_context(open_language_models(settings, embedders, rates))
+        at_endpoint = await stack.enter_async_context(open_rerank_endpoint(settings, rates))
         monitor.describe(version=__version__, provider=models.completer.provider, model=models.completer.model)
         if models.chat is not None:
             models = replace(models, completer=monitor.metered(models.completer))
@@ -146,7 +148,7 @@ async def _serve_until_told(
         def metered_at_endpoint(name: str) -> Completer:
             return monitor.metered(at_endpoint(name))
 
-        world = _World(settings, dsn, installed, models, embedders, cross_encoders, metered_at_endpoint, monitor)
+        world = _World(settings, dsn, installed, models, embedders, cross_encoders, metered_at_endpoint, rates, monitor)
         while not stopping.is_set():
             try:
                 await _serve(world, stopping, note_ready, grace)
@@ -179,6 +181,7 @@ class _World:
     embedders: Embedders
     cross_encoders: CrossEncoders
     at_endpoint: Callable[[str], Completer]
+    rates: EndpointRates
     monitor: Monitor
 
 
@@ -192,6 +195,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
     async with AsyncExitStack() as stack:
         connections = Connections()
         pool = await stack.enter_async_context(open_pool(dsn, connections=connections))
+        stack.enter_context(world.rates.shared(pool))
         presence = await stack.enter_async_context(
             Presence.enter(
                 dsn,

@@ -165,7 +165,7 @@ FAULTS = {
     "401": (Reply.error(401, f"Incorrect API key provided: {KEY}"), "OPENAI_API_KEY"),
     "403": (Reply.error(403, f"{KEY} may not"), "OPENAI_API_KEY"),
     "404": (Reply.error(404, "The model does not exist"), "PGCLARIFY_LLM_MODEL"),
-    "429": (Reply.error(429, f"Rate limit of {KEY}"), "PGCLARIFY_LLM_CONCURRENCY"),
+    "429": (Reply.error(429, f"Rate limit of {KEY}"), "_PER_MINUTE"),
     "500": (Reply.error(500, f"Out of memory, key {KEY}"), "log"),
     "413": (Reply.error(413, f"Too long {KEY}"), "PGCLARIFY_LLM_MODEL"),
     "no choices": (Reply(body='{"object": "chat.completion", "choices": []}'), "/v1"),

@@ -1,0 +1,225 @@
+"""Requests and tokens a minute of an endpoint: a worker books some time of each limit, and sends calls within it.
+
+A limit is a timeline that all workers share, in the database: 60 calls a minute are a call each second. Booking a
+second moves the time at which the endpoint is free. A worker books about a second at once. So there is about one
+booking a second for any number of calls and workers, and a worker that dies loses no more than that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Self
+
+from pgclarify.config import Settings
+from pgclarify.protocols import Booking, Rates
+
+# The part of a limit that is used, and the seconds of it that are booked at once. With these and the half second that
+# the database lets pass unused, no minute has more than the limit.
+_SHARE: Final = 0.97
+_SLICE_SECONDS: Final = 1.0
+# What is left of a booking after this time is lost. Otherwise idle workers could send all they have at once.
+_SLICE_LIFE_SECONDS: Final = 2.0
+# An endpoint that says what remains may be sent more at once, down to a half of its limit, so that one question does
+# not wait. What remains below an eighth is left for calls in flight, and for tokens that we count differently.
+_KEPT_FROM_BURSTS: Final = 1 / 2
+_RESERVE: Final = 1 / 8
+# A limit that needs longer to be free again is one for a day, as Groq's limit of requests.
+_LONGEST_RESET_SECONDS: Final = 61.0
+# Longest time that a server's Retry-After stops all calls.
+_LONGEST_BLOCK_SECONDS: Final = 60.0
+# Tokens for each byte of a request, with those of its reply, until replies have shown them; and the weight of a reply.
+_FIRST_TOKENS_PER_BYTE: Final = 0.3
+_WEIGHT: Final = 0.1
+
+_DURATION: Final = re.compile(
+    r"(?:(?P<h>[\d.]+)h)?(?:(?P<m>[\d.]+)m(?!s))?(?:(?P<s>[\d.]+)s)?(?:(?P<ms>[\d.]+)ms)?", re.ASCII
+)
+_UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+
+
+class Turn:
+    """The turn of one call.
+
+    Attributes:
+        waited_seconds: How long the limits made it wait.
+        tokens: The tokens of the request and its reply; None if the endpoint did not count them.
+        tries: How many requests it took.
+    """
+
+    def __init__(self) -> None:
+        self.waited_seconds = 0.0
+        self.tokens: int | None = None
+        self.tries = 1
+
+    def note(self, tokens: int | None, tries: int = 1) -> None:
+        """Note what the call took."""
+        self.tokens, self.tries = tokens, tries
+
+
+@dataclass(slots=True)
+class _Limit:
+    """One limit, as this worker knows it.
+
+    Attributes:
+        setting: A minute's amount by the settings; None if they have none.
+        said: A minute's amount by the endpoint; None if it did not say.
+        left: What is left of this worker's bookings; negative if calls took more than was booked for them.
+        remaining: What the endpoint said last that it still accepts, and when; None if it did not say.
+    """
+
+    setting: int | None
+    said: float | None = None
+    left: float = 0.0
+    remaining: tuple[float, float] | None = None
+
+    @property
+    def a_minute(self) -> float | None:
+        return min((limit for limit in (self.setting, self.said) if limit), default=None)
+
+    def booking(self, amount: float, now: float) -> Booking:
+        """Make the booking for a call that needs this amount, and count it as booked."""
+        if not (a_minute := self.a_minute):
+            return Booking()
+        missing, rate = amount - self.left, _SHARE * a_minute / 60
+        booked = max(missing, rate * _SLICE_SECONDS) if missing > 0 else 0.0
+        self.left += booked
+        if self.remaining is None:
+            return Booking(booked / rate)
+        said, at = self.remaining
+        remaining = min(said + (now - at) * a_minute / 60, a_minute)
+        room, spare = ((remaining - part * a_minute) / rate for part in (_RESERVE, _KEPT_FROM_BURSTS))
+        # A setting below the endpoint's own limit is a share of it, and what remains is not all ours.
+        has_spare = spare > 0 and a_minute == self.said
+        return Booking(booked / rate, room, spare if has_spare else None)
+
+    def learn(self, limit: float | None, remaining: float | None, reset: float | None, now: float) -> None:
+        """Learn from the headers of an answer."""
+        if limit is not None:
+            is_new = self.said is None
+            self.said = limit if limit > 0 and (reset or 0) <= _LONGEST_RESET_SECONDS else None
+            if is_new and self.said:
+                # Of the calls before, some are in flight. All others count no longer.
+                self.left = max(self.left, -_RESERVE * self.said)
+        if remaining is not None and (reset or 0) <= _LONGEST_RESET_SECONDS:
+            self.remaining = (remaining, now)
+
+
+class RateLimit:
+    """The limits of one endpoint, by the settings or by its answers. Calls take them one after the other.
+
+    Args:
+        endpoint: The name under which workers share them.
+        rates: What all workers have booked; None for an endpoint without limits.
+        requests_per_minute: The setting; None to learn it from the endpoint's answers.
+        tokens_per_minute: Likewise.
+    """
+
+    def __init__(
+        self,
+        endpoint: str,
+        rates: Rates | None,
+        requests_per_minute: int | None = None,
+        tokens_per_minute: int | None = None,
+    ) -> None:
+        self._endpoint = endpoint
+        self._rates = rates
+        self._requests = _Limit(requests_per_minute)
+        self._tokens = _Limit(tokens_per_minute)
+        self._tokens_per_byte = _FIRST_TOKENS_PER_BYTE
+        # By the clock of the event loop: when calls may go on, and when the rest of the last booking is lost.
+        self._starts_at = self._blocked_until = self._ends_at = 0.0
+
+    @classmethod
+    def of(cls, settings: Settings, serves: str, endpoint: str, rates: Rates | None) -> Self:
+        """Return the limits of an endpoint by its settings.
+
+        Args:
+            settings: The settings of this process.
+            serves: llm, embedding or rerank, which names its settings.
+            endpoint: As in the class.
+            rates: As in the class.
+        """
+        a_minute = (getattr(settings, f"{serves}_{unit}_per_minute") for unit in ("requests", "tokens"))
+        return cls(endpoint, rates, *a_minute)
+
+    async def take(self, turn: Turn, size: int) -> float:
+        """Wait until a call may be sent.
+
+        Args:
+            turn: Notes how long it waited.
+            size: Bytes of the request.
+
+        Returns:
+            How many tokens were reserved for it.
+        """
+        clock = asyncio.get_running_loop().time
+        tokens = size * self._tokens_per_byte
+        if self._rates is None:
+            return tokens
+        began = now = clock()
+        if now > self._ends_at:
+            for limit in (self._requests, self._tokens):
+                limit.left = min(limit.left, 0.0)
+        if (self._requests.a_minute and self._requests.left < 1) or (
+            self._tokens.a_minute and self._tokens.left < tokens
+        ):
+            requested, wanted = self._requests.booking(1, now), self._tokens.booking(tokens, now)
+            if self._blocked_until > now:
+                requested = Booking(requested.seconds, now - self._blocked_until)
+            self._starts_at = now + await self._rates.book(self._endpoint, requested, wanted)
+            self._ends_at = max(clock(), self._starts_at) + _SLICE_LIFE_SECONDS
+        await asyncio.sleep(self._starts_at - clock())
+        # A refusal of a call in flight may have come meanwhile.
+        await asyncio.sleep(self._blocked_until - clock())
+        turn.waited_seconds = clock() - began
+        self._requests.left -= 1
+        self._tokens.left -= tokens
+        return tokens
+
+    def settle(self, turn: Turn, size: int, reserved: float) -> None:
+        """Correct what was reserved for a call by what it took."""
+        self.count(turn.tokens, turn.tries, reserved)
+        if turn.tokens is not None and size:
+            self._tokens_per_byte += _WEIGHT * (turn.tokens / size - self._tokens_per_byte)
+
+    def count(self, tokens: int | None, tries: int, reserved: float = 0.0) -> None:
+        """Count what a call took beyond one request and the tokens that were reserved; None if they are unknown."""
+        self._requests.left -= tries - 1
+        if tokens is not None:
+            self._tokens.left += reserved - tokens
+
+    def learn(self, headers: Mapping[str, str], wait: float | None = None) -> None:
+        """Learn from an answer: x-ratelimit-limit-*, x-ratelimit-remaining-*, x-ratelimit-reset-*, retry-after.
+
+        Args:
+            headers: Its headers.
+            wait: Seconds that a refusal for its rate asks to wait; None for any other answer.
+        """
+        now = asyncio.get_running_loop().time()
+        for name, limit in (("requests", self._requests), ("tokens", self._tokens)):
+            said, remaining = (
+                _number(headers.get(f"x-ratelimit-{kind}-{name}", "")) for kind in ("limit", "remaining")
+            )
+            limit.learn(said, remaining, _seconds(headers.get(f"x-ratelimit-reset-{name}", "")), now)
+        if wait is not None and 0 < wait <= _LONGEST_BLOCK_SECONDS:
+            self._blocked_until = max(self._blocked_until, now + wait)
+
+
+def _number(text: str) -> float | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
+
+
+def _seconds(text: str) -> float | None:
+    """Read a duration such as 6m0s, 120ms or 2.5; None if it is none."""
+    text = text.strip()
+    # Some servers leave out the unit of seconds.
+    parts = _DURATION.fullmatch(text if text[-1:].isalpha() else f"{text}s")
+    if not text or parts is None:
+        return None
+    try:
+        return sum(float(parts[unit] or 0) * seconds for unit, seconds in _UNITS.items())
+    except ValueError:
+        return None
