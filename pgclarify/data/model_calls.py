@@ -62,9 +62,9 @@ class ModelCall(Generic[T_co]):
     payload: Mapping[str, Any] | None = None
 
     def retry(self) -> ModelCall[T_co]:
-        """Render the second try after an unreadable reply: sample 1, with a reminder of the form."""
+        """Render the next try after an unreadable reply: the next sample, with a reminder of the form."""
         if self.reminder is None:
-            return replace(self, sample=1)
+            return replace(self, sample=self.sample + 1)
         *before, last = self.messages
         return replace(
             self, sample=1, messages=(*before, Message(last.role, f"{last.content}\n{self.reminder}")), reminder=None

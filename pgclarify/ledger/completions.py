@@ -28,6 +28,9 @@ _RENEWAL_SECONDS = CALL_LEASE.total_seconds() / 4
 # call of another run, it finds the call here, and the call becomes as urgent as both runs.
 _own_calls: dict[object, Urgency] = {}
 
+MOST_ATTEMPTS = 8
+"""Most replies to one input that all runs together pay for, if none of them can be read."""
+
 T = TypeVar("T")
 
 
@@ -87,6 +90,9 @@ async def ask_all(
 ) -> None:
     """Make all calls, and a second attempt for each invalid reply.
 
+    An invalid reply of an earlier run does not count as an attempt of this one. Otherwise the input would fail in every
+    later run, too.
+
     Args:
         ledger: The store of replies.
         completer: Makes the calls.
@@ -94,7 +100,7 @@ async def ask_all(
         on_result: Called once with the index of each call and its result, as soon as it is known; these calls overlap.
         poll: How often to look for replies that others are paying for.
         tally: Counts the replies; None counts nothing.
-        may_retry: Called before each second attempt; None allows all.
+        may_retry: Called before each further attempt; None allows all.
         retry: Renders the second attempt of the call with this index, if it depends on the first reply; else None.
 
     Raises:
@@ -102,18 +108,22 @@ async def ask_all(
         DatabaseError: If the ledger fails.
     """
 
-    async def first(index: int, reply: Paid | CompletionError) -> None:
-        result = _read(calls[index], reply)
-        if not isinstance(result.value, InvalidReply) or (may_retry is not None and not may_retry()):
+    async def attempted(index: int, call: ModelCall[T], reply: Paid | CompletionError, attempts: int) -> None:
+        result = _read(call, reply)
+        may_go_on = attempts == 1 or (result.is_reused and attempts < MOST_ATTEMPTS)
+        is_over = not isinstance(result.value, InvalidReply) or not may_go_on
+        if is_over or (may_retry is not None and not may_retry()):
             await on_result(index, result)
             return
+        again = retry(index) if retry is not None and attempts == 1 else call.retry()
 
-        again = calls[index].retry() if retry is None else retry(index)
+        async def once_more(_: int, reply: Paid | CompletionError) -> None:
+            await attempted(index, again, reply, attempts + 1)
 
-        async def second(_: int, reply: Paid | CompletionError) -> None:
-            await on_result(index, _read(again, reply))
+        await complete_all(ledger, completer, [completer.request(again)], once_more, poll=poll, tally=tally)
 
-        await complete_all(ledger, completer, [completer.request(again)], second, poll=poll, tally=tally)
+    async def first(index: int, reply: Paid | CompletionError) -> None:
+        await attempted(index, calls[index], reply, 1)
 
     await complete_all(ledger, completer, [completer.request(call) for call in calls], first, poll=poll, tally=tally)
 

@@ -12,6 +12,7 @@ from pgclarify.data.estimates import Expected
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.data.runs import Run
 from pgclarify.errors import InvalidReply
+from pgclarify.ledger.completions import MOST_ATTEMPTS
 from pgclarify.protocols import Completer, CompletionKey, EstimateStore
 
 T = TypeVar("T")
@@ -88,7 +89,7 @@ class Expectations:
     async def look(
         self, put: Callable[[], Sequence[ModelCall[T]]], completer: Completer | None = None
     ) -> list[Known[T] | None]:
-        """Look up calls, and the second attempts after invalid replies; count all of them.
+        """Look up calls, and further attempts after invalid replies; count all of them.
 
         Args:
             put: Renders the calls, any number, also none. Called in its own thread.
@@ -105,10 +106,11 @@ class Expectations:
         completer = completer or self._completer
         self._models.update((call.purpose, completer.model) for call in calls)
         known = await self._read(calls, completer)
-        unfit = [place for place, one in enumerate(known) if one is not None and isinstance(one.value, InvalidReply)]
-        if unfit:
-            again = [calls[place].retry() for place in unfit]
-            for place, one in zip(unfit, await self._read(again, completer), strict=True):
+        asked = dict(enumerate(calls))
+        for _ in range(MOST_ATTEMPTS - 1):
+            unfit = [place for place, one in enumerate(known) if one and isinstance(one.value, InvalidReply)]
+            asked = {place: asked[place].retry() for place in unfit}
+            for place, one in zip(unfit, await self._read([*asked.values()], completer), strict=True):
                 known[place] = one
         return known
 

@@ -8,9 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Claim, Completion, CompletionRequest, Message, ModelCall
+from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import CompletionError, DatabaseError, EndpointUnavailable, InvalidReply, RunLost
-from pgclarify.ledger.completions import CallResult, Paid, ask_one, complete_all
+from pgclarify.ledger.completions import MOST_ATTEMPTS, CallResult, Paid, ask_one, complete_all
+from pgclarify.prompts.verdict import verdict
 from tests.fakes import FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.unit.ledger.buying import FAST, NOTHING, buy, replies, request, reused, until_in_flight
@@ -248,6 +251,42 @@ async def test_a_reply_that_never_fits_is_the_error() -> None:
     result = await ask(FakeLedger(), verifier, "a")
     assert isinstance(result.value, InvalidReply)
     assert len(verifier.calls) == 2
+
+
+BAD = {
+    "no JSON": "Sure! It opens at 9 am.",
+    "nothing": "",
+    "cut off": '{"interpretation": "When does the mus',
+    "refused": "I can't help with that.",
+    "of another form": '{"answer": "9 am"}',
+    "half a reading": '{"interpretation": "When does it open?", "answer": null, "quote": null}',
+}
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+async def test_a_later_run_asks_again_where_only_bad_replies_are_known(bad: str) -> None:
+    ledger, passage = FakeLedger(), Passage("a", 1, "The museum opens at 9 am.")
+
+    async def run() -> tuple[object, list[int]]:
+        verifier = scripts.verifier({passage.content: [bad, bad, NOTHING]})
+        result = await ask_one(ledger, verifier, verdict("When does it open?", passage), poll=FAST)
+        return result.value, [call.sample for call in verifier.calls]
+
+    value, samples = await run()
+    assert isinstance(value, InvalidReply)
+    assert samples == [0, 1]
+    # The next run neither repeats the bad replies nor pays for them again.
+    value, samples = await run()
+    assert value is StopCode.NOT_ANSWERED
+    assert samples == [2]
+    assert await run() == (StopCode.NOT_ANSWERED, [])
+
+
+async def test_an_input_whose_replies_are_always_bad_is_not_paid_for_without_end() -> None:
+    ledger, verifier = FakeLedger(), scripts.verifier({"a": ["seven"] * 99})
+    for _ in range(20):
+        assert isinstance((await ask(ledger, verifier, "a")).value, InvalidReply)
+    assert [call.sample for call in verifier.calls] == list(range(MOST_ATTEMPTS))
 
 
 async def test_a_call_that_fails_is_not_made_again() -> None:

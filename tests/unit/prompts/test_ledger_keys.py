@@ -182,7 +182,7 @@ def test_every_prompt_has_a_key() -> None:
 def test_only_a_retry_reminds_of_the_form() -> None:
     for _, call in CALLS:
         again = call.retry()
-        assert again.sample == 1
+        assert again.sample == (call.sample + 1 if call.purpose in WITHOUT_REMINDER else 1)
         assert again.messages[0] == call.messages[0]
         assert again.messages[1].content.startswith(call.messages[1].content)
         assert (again.messages == call.messages) == (call.purpose in WITHOUT_REMINDER)
