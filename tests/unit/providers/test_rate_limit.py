@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from math import inf
 
@@ -11,10 +13,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pgclarify.config import Settings
 from pgclarify.protocols import Booking, waited_for
 from pgclarify.providers.call_line import CallLine
+from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
+from pgclarify.providers.endpoint import Endpoint
+from pgclarify.providers.endpoint_embedder import EndpointEmbedder
 from pgclarify.providers.rate_limit import RateLimit
+from tests.openai_server import MODEL, serve
 from tests.rate_limited import Limited
+from tests.unit.providers.asking import request
 from tests.unit.providers.virtual_time import run
 
 HEADERS = {
@@ -25,10 +33,10 @@ HEADERS = {
 
 
 class SharedRates:
-    """The rates of one endpoint in memory, as `book_endpoint` has them in the database."""
+    """The rates of endpoints in memory, as `book_endpoint` has them in the database."""
 
     def __init__(self) -> None:
-        self.free_at = [-inf, -inf]
+        self.free_at: defaultdict[str, list[float]] = defaultdict(lambda: [-inf, -inf])
         self.bookings = 0
 
     async def book(self, endpoint: str, requests: Booking, tokens: Booking) -> float:
@@ -37,9 +45,9 @@ class SharedRates:
         starts = []
         for place, booking in enumerate((requests, tokens)):
             room = inf if booking.room is None else booking.room
-            start = max(self.free_at[place], now - max(0.5, booking.spare or 0), now - room)
+            start = max(self.free_at[endpoint][place], now - max(0.5, booking.spare or 0), now - room)
             starts.append(start)
-            self.free_at[place] = start + booking.seconds
+            self.free_at[endpoint][place] = start + booking.seconds
         await asyncio.sleep(0.002)
         return max(starts) - now - 0.002
 
@@ -285,3 +293,28 @@ def test_a_call_says_how_long_the_limit_made_it_wait() -> None:
     first, second = run(go())
     assert first < 0.1
     assert 8 < second < 11
+
+
+async def test_a_limited_chat_model_holds_up_neither_embeddings_nor_a_lease() -> None:
+    rates = SharedRates()
+    async with serve() as server:
+        settings = Settings(openai_base_url=server.base_url, llm_model=MODEL, llm_requests_per_minute=1)
+        async with (
+            Endpoint.from_settings(settings, rates) as chat,
+            aclosing(EmbeddingEndpoint.from_settings(settings, rates=rates)) as embedding,
+        ):
+            await chat.complete(request())
+            leased: list[bool] = []
+
+            async def begin() -> None:
+                leased.append(True)
+
+            waiting = asyncio.create_task(chat.complete(request(), begin))
+            embedder = await EndpointEmbedder.open(embedding, "endpoint:a-model")
+            await embedder.encode(["a question"])
+            # The lease is renewed when the wait is over. A wait can be cancelled.
+            assert not waiting.done()
+            assert leased == []
+            waiting.cancel()
+            await asyncio.gather(waiting, return_exceptions=True)
+        assert server.calls == 1
