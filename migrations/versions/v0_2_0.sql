@@ -193,6 +193,7 @@ CREATE TABLE pgclarify_private.endpoint_rate (
 );
 COMMENT ON TABLE pgclarify_private.endpoint_rate IS 'The rates at which workers together call endpoints that have limits. A worker books time of a limit; see book_endpoint.';
 COMMENT ON COLUMN pgclarify_private.endpoint_rate.endpoint IS 'The address, and the model or what the endpoint serves.';
+ALTER TABLE pgclarify_private.endpoint_rate ALTER COLUMN endpoint SET STATISTICS 0;
 COMMENT ON COLUMN pgclarify_private.endpoint_rate.requests_free_at IS 'Until when its limit of requests is booked.';
 COMMENT ON COLUMN pgclarify_private.endpoint_rate.tokens_free_at IS 'Until when its limit of tokens is booked.';
 

@@ -47,7 +47,7 @@ worker = Table(
 endpoint_rate = Table(
     "endpoint_rate",
     metadata,
-    column("endpoint", Text, "The address, and the model or what the endpoint serves."),
+    column("endpoint", Text, "The address, and the model or what the endpoint serves.", has_statistics=False),
     column("requests_free_at", Timestamp, "Until when its limit of requests is booked."),
     column("tokens_free_at", Timestamp, "Until when its limit of tokens is booked."),
     PrimaryKeyConstraint("endpoint"),

@@ -12,6 +12,7 @@ from pgclarify.config import Provider, Settings
 from pgclarify.corpora.embedders import open_embedders
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.database.embedding_usage import try_to_count_embeddings
+from pgclarify.database.endpoint_rates import EndpointRates
 from pgclarify.database.pool import open_pool
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.protocols import EmbeddingTally, PaidTexts, Payer
@@ -47,7 +48,15 @@ async def test_embeddings_are_counted_until_ingestion_is_closed(
 
         monkeypatch.setattr(Ingestion, "close", answered_meanwhile)
         world = serving._World(
-            settings, database, serving._check(database), models, embedders, cross_encoders, at_endpoint, Monitor()
+            settings,
+            database,
+            serving._check(database),
+            models,
+            embedders,
+            cross_encoders,
+            at_endpoint,
+            EndpointRates(),
+            Monitor(),
         )
         await asyncio.wait_for(serving._serve(world, stopping, stopping.set, grace=10.0), 60)
     cross_encoders.close()

@@ -8,6 +8,7 @@ import pytest
 
 from pgclarify.config import Provider, Settings
 from pgclarify.corpora.embedders import open_embedders
+from pgclarify.database.endpoint_rates import EndpointRates
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.errors import ServerUnavailable
 from pgclarify.worker import serving
@@ -41,8 +42,9 @@ async def test_a_worker_is_not_ready_before_it_drops_its_runs(database: str, mon
         open_language_models(settings, embedders) as models,
         open_rerank_endpoint(settings) as at_endpoint,
     ):
+        rates = EndpointRates()
         world = serving._World(
-            settings, database, serving._check(database), models, embedders, cross_encoders, at_endpoint, monitor
+            settings, database, serving._check(database), models, embedders, cross_encoders, at_endpoint, rates, monitor
         )
         with pytest.raises(ServerUnavailable):
             await asyncio.wait_for(serving._serve(world, asyncio.Event(), lambda: None, grace=10.0), 60)
