@@ -7,11 +7,8 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from email.utils import mktime_tz, parsedate_tz
 from enum import Enum, auto
-from math import isfinite
 from pathlib import Path
-from time import time
 from typing import Any, Final, Literal, NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
 
@@ -23,7 +20,7 @@ from pydantic import SecretStr
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError
 from pgclarify.providers.key import Key
-from pgclarify.providers.rate_limit import RateLimit
+from pgclarify.providers.rate_limit import RateLimit, asked_wait
 from pgclarify.providers.reply import UnreadableReply, read_refusal, storable
 from pgclarify.providers.transport import MOST_BYTES, Encoded, LimitedTransport, TooLarge
 
@@ -422,23 +419,8 @@ def _refused(response: httpx2.Response) -> Fault:
     # The server's own statement has priority.
     told = response.headers.get("x-should-retry")
     may_pass = told == "true" or (told != "false" and (status in _PASSING or status >= 500))
-    wait = _asked_wait(response.headers)
+    wait = asked_wait(response.headers)
     return Fault(Problem.REFUSED, said, status, refusal.parameter, refusal.code, wait, is_final=not may_pass)
-
-
-def _asked_wait(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a server asks to wait, from a number or a date; None if it sends neither."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers[name]) * unit
-        except (KeyError, ValueError):
-            continue
-        return seconds if isfinite(seconds) else None
-    try:
-        date = parsedate_tz(headers.get("retry-after", ""))
-        return None if date is None else mktime_tz(date) - time()
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None
 
 
 def _fault_of(error: Exception) -> Fault:

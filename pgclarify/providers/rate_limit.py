@@ -11,6 +11,9 @@ import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from email.utils import mktime_tz, parsedate_tz
+from math import isfinite
+from time import time
 from typing import Final, Self
 
 from pgclarify.config import Settings
@@ -206,6 +209,21 @@ class RateLimit:
             limit.learn(said, remaining, _seconds(headers.get(f"x-ratelimit-reset-{name}", "")), now)
         if wait is not None and 0 < wait <= _LONGEST_BLOCK_SECONDS:
             self._blocked_until = max(self._blocked_until, now + wait)
+
+
+def asked_wait(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a server asks to wait, from a number or a date; None if it sends neither."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers[name]) * unit
+        except (KeyError, ValueError):
+            continue
+        return seconds if isfinite(seconds) else None
+    try:
+        date = parsedate_tz(headers.get("retry-after", ""))
+        return None if date is None else mktime_tz(date) - time()
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
 
 
 def _number(text: str) -> float | None:
