@@ -252,7 +252,7 @@ def sleeps(process_id: int) -> bool:
 def test_ask_shows_on_a_terminal_how_many_passages_are_judged(service: Service, model: Server) -> None:
     with on_a_terminal(service, "ask", "fuel for a car", "--top-k", "4", kind="xterm") as (terminal, process):
         with held_back(model, after=3):
-            assert re.search(r"\b\d of 4\b", terminal.read_until("s are left"))
+            assert re.search(r"\b\d of 4\b", terminal.read_until("the call waits"))
         terminal.read_until("pgclarify explain")
         assert process.wait(60) == 0
 
