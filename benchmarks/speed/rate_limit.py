@@ -67,13 +67,13 @@ def measure(dsn: str, corpus: str, seconds: float = SECONDS) -> list[Figure]:
                 assert submitted is not None
                 bookings_before = _bookings(connection)
                 time.sleep(_WARM_UP_SECONDS + seconds)
+            ended = limits.clock()
             bookings = _bookings(connection) - bookings_before
             connection.execute("select pgclarify.cancel(%s)", list(submitted.values()))
         began = limits.accepted[0][0] + _WARM_UP_SECONDS
-        ended = limits.accepted[-1][0]
-        assert ended - began > seconds / 2, "the endpoint had too little to do"
+        assert limits.accepted[-1][0] > ended - 2, "the endpoint had too little to do"
         figures += [
-            Figure(f"{kind}: tokens over the limit", limits.used(began, began + seconds), aim=">= 0.95"),
+            Figure(f"{kind}: tokens over the limit", limits.used(began, ended), aim=">= 0.95"),
             Figure(
                 f"{kind}: calls with 429",
                 100 * limits.refused / (limits.refused + len(limits.accepted)),
