@@ -133,7 +133,16 @@ declare
         add_document.metadata, add_document.readers, null
     );
     v_merged record;
+    v_missing name;
 begin
+    for v_missing in
+        select named from unnest(add_document.readers) as named
+        except
+        select role.rolname from pg_roles as role
+    loop
+        raise notice 'no role is named "%"', v_missing
+            using hint = 'Until there is one, this reader lets nobody find the document, not even its owner.';
+    end loop;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, array[v_document], '{}');
     if cardinality(v_merged.refused) > 0 then
