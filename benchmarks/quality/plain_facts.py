@@ -25,7 +25,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.language.quotes import fold
-from pgclarify.operations.judging.quotes import check_quote
+from pgclarify.operations.judging.verdict_check import check_quote
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.scoring import THRESHOLD
 

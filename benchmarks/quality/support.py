@@ -45,7 +45,7 @@ from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.records import Stated
 from pgclarify.language.sentences import split_sentences
 from pgclarify.operations.judging.confirmation import AT_ONCE, given_answer
-from pgclarify.operations.judging.quotes import Quoted, check_quote, cite
+from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
 from pgclarify.operations.judging.verdicts import counts_at
 from pgclarify.prompts.confirmation import confirmation
 from pgclarify.protocols import Embedder

@@ -1,9 +1,9 @@
 """Pure methods: numpy in, plain data out. No I/O, no database, no model."""
 
-from pgclarify.algorithms.agreement import Relation, relate, relate_readings
 from pgclarify.algorithms.answer_variants import find_variant, is_last_name, is_variant
 from pgclarify.algorithms.answers import answer_directions, relate_answers
 from pgclarify.algorithms.consolidation import Bounds, Density, Grouping, consolidate, medoid
+from pgclarify.algorithms.contradictions import Relation, relate, relate_readings
 from pgclarify.algorithms.exploration import Explored, Explorer, credit, explore
 from pgclarify.algorithms.fusion import fuse
 from pgclarify.algorithms.telling_apart import Apart, Place, tell_apart

@@ -7,7 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms.agreement import Relation, relate
+from pgclarify.algorithms.contradictions import Relation, relate
 from pgclarify.language.names import TITLES, join_initials
 from pgclarify.language.words import COMMON, plain_words
 

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms.agreement import Relation
+from pgclarify.algorithms.contradictions import Relation
 from pgclarify.data.interpretations import Cluster
 from pgclarify.errors import DimensionMismatch
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pgclarify.algorithms.agreement import Relation, relate_readings
+from pgclarify.algorithms.contradictions import Relation, relate_readings
 from pgclarify.language.words import Word, content_stems, words
 
 _WORD: Final = r"[A-Z0-9](?:[^\W_]|['\u2019&.-])*(?<![.-])"

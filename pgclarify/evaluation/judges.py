@@ -19,7 +19,7 @@ from pgclarify.evaluation.lexical_judge import (
 from pgclarify.evaluation.records import Stated
 from pgclarify.language.questions import asks_same_words
 from pgclarify.ledger.completions import CallResult, ask_all
-from pgclarify.prompts import judging
+from pgclarify.prompts import evaluation_judge
 from pgclarify.prompts.versions import JUDGE_VERSIONS, combined
 from pgclarify.protocols import Completer, Ledger
 
@@ -68,7 +68,7 @@ class ModelJudge:
             for stated, passages in claims
         ]
         asked = [
-            (place, judging.support(stated.interpretation, " or ".join(stated.answers) or None, passages))
+            (place, evaluation_judge.support(stated.interpretation, " or ".join(stated.answers) or None, passages))
             for place, (stated, passages) in enumerate(claims)
             if stated.interpretation is not None and passages
         ]
@@ -93,7 +93,9 @@ class ModelJudge:
         }
         if known and asked:
             texts = list(asked.values())
-            (matched,) = await self._ask([judging.match(question, texts, known)], otherwise=[False] * len(texts))
+            (matched,) = await self._ask(
+                [evaluation_judge.match(question, texts, known)], otherwise=[False] * len(texts)
+            )
             for place, is_matched in zip(asked, matched, strict=True):
                 judged[place] = is_matched
         return judged

@@ -8,11 +8,23 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
-from pgclarify.language.amounts import find_amounts
+from pgclarify.language.amounts import PlacedAmount, find_amounts
 from pgclarify.language.support import topic_of
 
 # Where the part with the next amount may begin. A comma within a number is none.
 _BREAK: Final = re.compile(r"[,;:](?!\d)|\s(?:and|but|or|while)\s", re.IGNORECASE)
+# A part with such a word has a verb of its own, and is not about the subject of the first part.
+_VERB: Final = re.compile(
+    r"\b(?:is|are|was|were|be|has|have|had|may|must|can|will|we|you|they|it|who|which|includ\w+|needs?|needed|pays?"
+    r"|costs?|takes?|lasts?|arrives?|due|lowered|reduced|raised)\b",
+    re.IGNORECASE,
+)
+# "For guests 9 EUR, otherwise 6.50 EUR": here the exception comes first.
+_CONDITION: Final = re.compile(
+    r"\s*(?:for|on|in|at|with|without|if|until|from|by|when|during|after|before|under)\b", re.IGNORECASE
+)
+# Words of questions for an amount, as `topic_of` writes them.
+_ASKING: Final = topic_of("long far heavy high much many day hour cost pay take need price fee")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +35,17 @@ class _Part:
         values: Of its amounts, which have one unit.
         own: Beginnings of its words.
         words: Those, and the words of the first part, whose subject and verb a later part may leave out.
+        certain: Those of `words` that the part is about for certain: without the first part's if it has its own verb.
     """
 
     values: frozenset[str]
     own: frozenset[str]
     words: frozenset[str]
+    certain: frozenset[str]
 
 
 def is_amount_of_another(asked: str, answer: str, sentence: str) -> bool:
-    """Tell whether an answer is an amount that its sentence gives for another thing than the question asks about.
+    """Tell whether an answer is an amount that its sentence gives for something else than the question asks about.
 
     That is so if another part of the sentence, with another amount in the same unit, has all the words of the question
     that the part of the answer has, and more. Or the same words, and the answer's part is an exception that was not
@@ -45,28 +59,34 @@ def is_amount_of_another(asked: str, answer: str, sentence: str) -> bool:
     given = find_amounts(answer)
     if len(given) != 1 or not given[0].unit:
         return False
-    parts = [*_parts(sentence, given[0].unit)]
+    amounts = find_amounts(sentence)
+    parts = [*_parts(sentence, [amount for amount in amounts if amount.unit == given[0].unit])]
     answering = [part for part in parts if given[0].value in part.values]
     others = [part for part in parts if given[0].value not in part.values]
     if len(answering) != 1 or not others:
         return False
-    (mine,) = answering
+    (part,) = answering
     wanted = topic_of(asked)
-    qualifying = mine.own - topic_of(answer)
-    is_unasked = mine is not parts[0] and bool(qualifying) and not qualifying & wanted
-    return any(
-        mine.words & wanted < other.words & wanted
-        or (is_unasked and other is parts[0] and mine.words & wanted == other.words & wanted)
-        for other in others
+    shared = part.words & wanted
+    if any(shared < other.certain & wanted for other in others):
+        return True
+    in_amounts = topic_of(" ".join(sentence[amount.start : amount.end] for amount in amounts))
+    exception = part.own - in_amounts - topic_of(answer)
+    return (
+        part is not parts[0]
+        and bool(exception)
+        and not exception & wanted
+        and not _CONDITION.match(sentence)
+        and wanted - parts[0].own <= _ASKING
+        and shared == parts[0].certain & wanted
     )
 
 
-def _parts(sentence: str, unit: str) -> Iterator[_Part]:
-    """Yield the parts of a sentence that have amounts in a unit."""
+def _parts(sentence: str, amounts: list[PlacedAmount]) -> Iterator[_Part]:
+    """Yield the parts of a sentence that have these amounts."""
     start, first = 0, frozenset[str]()
     values = set[str]()
-    found = [amount for amount in find_amounts(sentence) if amount.unit == unit]
-    for amount, following in zip_longest(found, found[1:]):
+    for amount, following in zip_longest(amounts, amounts[1:]):
         values.add(amount.value)
         end = len(sentence)
         if following is not None:
@@ -74,7 +94,8 @@ def _parts(sentence: str, unit: str) -> Iterator[_Part]:
             if separator is None:
                 continue
             end = separator.start()
-        own = topic_of(sentence[start:end])
-        yield _Part(frozenset(values), own, own | first)
+        text = sentence[start:end]
+        own = topic_of(text)
+        yield _Part(frozenset(values), own, own | first, own if _VERB.search(text) else own | first)
         first = first or own
         start, values = end, set()

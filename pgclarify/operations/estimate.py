@@ -26,14 +26,14 @@ from pgclarify.operations.ambiguity.detector import summarize
 from pgclarify.operations.clarification.bounds import most_calls, most_calls_of_one_pass, most_verdicts
 from pgclarify.operations.clarification.one_pass import READ_TOKENS, answer_call, proven_answer
 from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.judging.answer_proof import Proven
 from pgclarify.operations.judging.confirmation import (
     AT_ONCE,
     confirmation_calls,
     confirms_nothing,
     given_answer,
 )
-from pgclarify.operations.judging.proof import Proven
-from pgclarify.operations.judging.quotes import Quoted, check_quote
+from pgclarify.operations.judging.verdict_check import Quoted, check_quote
 from pgclarify.operations.judging.verdicts import verdict_call
 from pgclarify.operations.missing_models import no_language_model
 from pgclarify.operations.retrieval.evidence import cut_evidence

@@ -26,7 +26,7 @@ from pgclarify.operations.investigation.answering import StepAnswerer
 from pgclarify.operations.investigation.conclusion import Chain, Conclusion
 from pgclarify.operations.investigation.gathering import Gatherer
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
-from pgclarify.operations.judging.proof import is_told
+from pgclarify.operations.judging.answer_proof import is_told
 from pgclarify.prompts.investigation import follow_up
 from pgclarify.protocols import Embedder
 

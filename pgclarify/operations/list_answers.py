@@ -20,7 +20,7 @@ from pgclarify.language.numbers import counted
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, Unproven
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
-from pgclarify.operations.judging.proof import Proven, prove_told
+from pgclarify.operations.judging.answer_proof import Proven, prove_told
 from pgclarify.operations.retrieval.evidence import passage_text, split_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage
 from pgclarify.operations.trace import Tally

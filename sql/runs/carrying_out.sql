@@ -70,7 +70,10 @@ begin
     end if;
     if v_error is not null then
         update pgclarify_private.run
-        set status = 'failed', error = v_error, error_code = v_error_code, finished_at = clock_timestamp()
+        set
+            status = 'failed', error = v_error, error_code = v_error_code, finished_at = clock_timestamp(),
+            -- So that a worker that still executes an earlier attempt finds that it has lost the run.
+            attempt = run.attempt + 1
         where run.run_id = start_run.run_id;
         perform pgclarify_private.settle_runs(array[start_run.run_id]);
         return query

@@ -104,7 +104,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select
         case
-            when time_to_go.done between 1 and time_to_go.total - 1
+            when time_to_go.done between 1 and time_to_go.total - 1 and time_to_go.started_at is not null
                 then format(
                     ', about %s s to go',
                     ceil(
@@ -118,7 +118,7 @@ end;
 
 comment on function pgclarify_private.time_to_go(timestamptz, bigint, bigint) is
 'How long the rest takes, in words after a comma, if it takes as long for each part as what is done; empty if nothing is done '
-'or left. done, total: numbers of parts.';
+'or left, or nothing has started. done, total: numbers of parts.';
 
 create or replace function pgclarify_private.progress(run_ids bigint[], unfinished bigint[])
 returns text

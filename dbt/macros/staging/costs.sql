@@ -14,7 +14,7 @@
         coalesce(sum(run.prompt_tokens), 0) as prompt_tokens,
         coalesce(sum(run.completion_tokens), 0) as completion_tokens,
         sum(run.cost_usd) as cost_usd,
-        count(*) filter (where run.cost_usd is null) as runs_without_price
+        count(*) filter (where run.cost_usd is null) as unpriced_runs
     from ({{ pgclarify.runs(relation) }}) as run
     {% if not loop.last %}union all{% endif %}
     {% endfor %}

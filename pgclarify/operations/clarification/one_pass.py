@@ -19,9 +19,9 @@ from pgclarify.operations.ambiguity.detector import summarize
 from pgclarify.operations.clarification.guided import least_calls
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
+from pgclarify.operations.judging.answer_proof import Proven, prove
 from pgclarify.operations.judging.confirmation import NOT_FOUND, Confirmation, given_answer
-from pgclarify.operations.judging.proof import Proven, prove
-from pgclarify.operations.judging.quotes import Quoted
+from pgclarify.operations.judging.verdict_check import Quoted
 from pgclarify.operations.judging.verdicts import PassageJudge, verdict_call
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage, ranked

@@ -12,7 +12,7 @@ from pgclarify.errors import CompletionError, describe
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
 from pgclarify.operations.investigation.gathering import Gathered, Gatherer
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
-from pgclarify.operations.judging.proof import Proven, prove
+from pgclarify.operations.judging.answer_proof import Proven, prove
 from pgclarify.operations.trace import Tally, Trace
 from pgclarify.prompts.investigation import answer
 

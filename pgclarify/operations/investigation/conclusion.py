@@ -20,7 +20,7 @@ from pgclarify.errors import CompletionError, NotAllowed, describe
 from pgclarify.language.questions import asks_same
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
-from pgclarify.operations.judging.proof import Proven, is_told, prove
+from pgclarify.operations.judging.answer_proof import Proven, is_told, prove
 from pgclarify.operations.trace import Tally, Trace
 from pgclarify.prompts.investigation import conclusion
 from pgclarify.protocols import Embedder

@@ -12,7 +12,7 @@ from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import CompletionError, describe
 from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.judging.quotes import check_quote
+from pgclarify.operations.judging.verdict_check import check_quote
 from pgclarify.operations.judging.verdicts import counts_at, verdict_call
 from pgclarify.operations.retrieval.exploration import Query
 from pgclarify.protocols import Embedder

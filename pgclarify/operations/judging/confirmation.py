@@ -11,7 +11,7 @@ from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import CompletionError, ConfigurationError
 from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.judging.quotes import Quoted
+from pgclarify.operations.judging.verdict_check import Quoted
 from pgclarify.operations.missing_models import no_language_model
 from pgclarify.prompts.confirmation import GivenAnswer, confirmation
 from pgclarify.protocols import Meter

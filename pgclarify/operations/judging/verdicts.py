@@ -17,7 +17,7 @@ from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.confirmation import NOT_FOUND, Confirmation, given_answer
-from pgclarify.operations.judging.quotes import Quoted, check_quote, cite
+from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
 from pgclarify.operations.trace import Tally
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer, Embedder

@@ -14,7 +14,7 @@ from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.operations.execution import execute
 from pgclarify.operations.judging import verdicts
 from pgclarify.operations.judging.confirmation import AT_ONCE, given_answer
-from pgclarify.operations.judging.quotes import Quoted, cite
+from pgclarify.operations.judging.verdict_check import Quoted, cite
 from pgclarify.prompts.confirmation import confirmation
 from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, RunRecord, scripts
 from tests.fakes.completer import ScriptedCompleter

@@ -10,8 +10,8 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding
 from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.ledger.calls import Unproven
-from pgclarify.operations.judging.proof import Proven, prove
-from pgclarify.operations.judging.quotes import Quoted, check_quote
+from pgclarify.operations.judging.answer_proof import Proven, prove
+from pgclarify.operations.judging.verdict_check import Quoted, check_quote
 from tests.languages import CORPORA, Asked, Corpus
 
 EVERY = [

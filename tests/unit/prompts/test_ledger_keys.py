@@ -23,9 +23,9 @@ from pgclarify.prompts import (
     confirmation,
     dialogue_baselines,
     entailment,
+    evaluation_judge,
     inference,
     investigation,
-    judging,
     listing,
     listing_at_once,
     one_pass,
@@ -77,7 +77,7 @@ TOPICS = (
         rewriting,
         clarifying_questions,
     ),
-    *(baselines, dialogue_baselines, listing_at_once, judging),
+    *(baselines, dialogue_baselines, listing_at_once, evaluation_judge),
 )
 
 # Each prompt with a fixed input.
@@ -139,9 +139,9 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
     ("", baselines.verification(QUESTION, PASSAGES)),
     ("", baselines.answers(READINGS, PASSAGES)),
     ("", baselines.disambiguation(QUESTION, PASSAGES)),
-    ("with answer", judging.support(READINGS[0], "9 am", PASSAGES)),
-    ("without answer", judging.support(READINGS[0], None, PASSAGES)),
-    ("", judging.match(QUESTION, READINGS, READINGS[:1])),
+    ("with answer", evaluation_judge.support(READINGS[0], "9 am", PASSAGES)),
+    ("without answer", evaluation_judge.support(READINGS[0], None, PASSAGES)),
+    ("", evaluation_judge.match(QUESTION, READINGS, READINGS[:1])),
 ]
 # Prompts without a reminder: a second try is the same prompt, or another sample anyway.
 WITHOUT_REMINDER = {"inference", "relaxation", "reranking", "sample"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgclarify.data.documents import Passage
-from pgclarify.operations.judging.quotes import Quoted, check_quote
+from pgclarify.operations.judging.verdict_check import Quoted, check_quote
 from pgclarify.providers.extractive.evidence import gather_evidence
 from pgclarify.providers.extractive.readable import is_readable
 from pgclarify.providers.extractive.readings import Asked, read_evidence

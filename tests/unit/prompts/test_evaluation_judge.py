@@ -9,7 +9,7 @@ import pytest
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import InvalidReply
-from pgclarify.prompts.judging import match, support
+from pgclarify.prompts.evaluation_judge import match, support
 from tests.openai_server import serve
 from tests.unit.prompts.asking import over_http, said
 

@@ -15,7 +15,7 @@ from pgclarify.language.numbers import write_numbers
 from pgclarify.language.support import says_answer
 from pgclarify.language.words import SMALL_WORDS, YES_OR_NO, distinct_words, folded_words
 from pgclarify.ledger.calls import Unproven
-from pgclarify.operations.judging.quotes import Quoted, cite
+from pgclarify.operations.judging.verdict_check import Quoted, cite
 
 # If a quote of at least this many words is in another passage than the named one, only the number was wrong.
 _TELLING_WORDS: Final = 4

@@ -10,7 +10,7 @@ from typing import Final
 from pgclarify.algorithms.opposites import sense_of, spell_negations, split_clauses
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading, Refusal
-from pgclarify.language.amounts import has_amounts
+from pgclarify.language.amounts import find_amounts, has_amounts
 from pgclarify.language.exceptions import is_amount_of_another
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.measures import write_measures, write_spoken
@@ -177,11 +177,19 @@ def _is_about_another(
         or says_opposite(one, quote, reading.answer)
         or _is_denied(one, quote, reading.answer)
         for one in asked
-    ) or any(
-        is_amount_of_another(" ".join(asked), reading.answer, sentence.text)
+    ) or _has_amount_of_another(reading, quote, sentences)
+
+
+def _has_amount_of_another(reading: Reading, quote: str, sentences: Sequence[Sentence]) -> bool:
+    """Whether each sentence of the quote that has the answer's amount gives it for something else."""
+    amounts = {(amount.value, amount.unit) for amount in find_amounts(reading.answer)}
+    proofs = [
+        sentence.text
         for sentence in sentences
-        if sentence.text in quote or quote in sentence.text
-    )
+        if (sentence.text in quote or quote in sentence.text)
+        and any((amount.value, amount.unit) in amounts for amount in find_amounts(sentence.text))
+    ]
+    return bool(proofs) and all(is_amount_of_another(reading.interpretation, reading.answer, proof) for proof in proofs)
 
 
 def _is_denied(asked: str, quote: str, answer: str) -> bool:

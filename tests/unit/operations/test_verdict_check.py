@@ -6,7 +6,7 @@ import pytest
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading, Refusal
-from pgclarify.operations.judging.quotes import Quoted, check_quote, cite
+from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
 
 MUSEUM = "The Lindvik Harbor Museum opens at 9 am. Dogs are welcome."
 LIFE = (

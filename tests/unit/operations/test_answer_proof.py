@@ -7,7 +7,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding, Step, StepCitation
 from pgclarify.data.vocabulary import StepKind, StepOutcome
 from pgclarify.ledger.calls import Unproven
-from pgclarify.operations.judging.proof import Proven, is_told, prove
+from pgclarify.operations.judging.answer_proof import Proven, is_told, prove
 
 ALTAR = "The altar was painted by Ida  Holm in 1903."
 BIRTH = "Ida Holm was born in Ortval, a fishing village."
