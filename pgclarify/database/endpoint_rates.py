@@ -30,9 +30,10 @@ class EndpointRates:
             self._pool = None
 
     async def book(self, endpoint: str, requests: Booking, tokens: Booking) -> float:
-        """Book requests and tokens; see protocols.Rates."""
+        """Book requests and tokens; see protocols.Rates. Without the database, this process keeps the rate alone."""
+        alone = max(requests.seconds, tokens.seconds)
         if self._pool is None:
-            return 0.0
+            return alone
         arguments = {
             f"{unit}_{name}": None if seconds is None else timedelta(seconds=seconds)
             for unit, booking in (("requests", requests), ("tokens", tokens))
@@ -42,6 +43,6 @@ class EndpointRates:
             (row,) = await fetch(self._pool, "book_endpoint", endpoint=endpoint, **arguments)
         except DatabaseError as error:
             _logger.warning("the rate of %s is not shared with other workers now: %s", endpoint, error.message)
-            return 0.0
+            return alone
         wait: timedelta = row["wait"]
         return wait.total_seconds()

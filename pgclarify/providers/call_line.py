@@ -74,7 +74,7 @@ class CallLine:
 
         Args:
             purpose: The purpose of the reply.
-            size: Bytes of the request; 0 if they are not known yet.
+            size: Characters of the request; 0 if they are not known yet.
         """
         await self._take(purpose in _MASS_PURPOSES)
         turn, reserved = Turn(), 0.0
@@ -85,9 +85,11 @@ class CallLine:
                 finally:
                     self._is_pacing = False
                     self._pass_on()
-            yield turn
-            if self._rate is not None:
-                self._rate.settle(turn, size, reserved)
+            try:
+                yield turn
+            finally:
+                if self._rate is not None:
+                    self._rate.settle(turn, size, reserved)
         finally:
             self._free += 1
             self._pass_on()

@@ -33,8 +33,8 @@ _RESERVE: Final = 1 / 8
 _LONGEST_RESET_SECONDS: Final = 61.0
 # Longest time that a server's Retry-After stops all calls.
 _LONGEST_BLOCK_SECONDS: Final = 60.0
-# Tokens for each byte of a request, with those of its reply, until replies have shown them; and the weight of a reply.
-_FIRST_TOKENS_PER_BYTE: Final = 0.3
+# Tokens for each character of a request, with those of its reply, until replies have shown them; and the weight of a reply.
+_FIRST_TOKENS_PER_CHARACTER: Final = 0.3
 _WEIGHT: Final = 0.1
 
 _DURATION: Final = re.compile(
@@ -131,7 +131,7 @@ class RateLimit:
         self._rates = rates
         self._requests = _Limit(requests_per_minute)
         self._tokens = _Limit(tokens_per_minute)
-        self._tokens_per_byte = _FIRST_TOKENS_PER_BYTE
+        self._tokens_per_character = _FIRST_TOKENS_PER_CHARACTER
         # By the clock of the event loop: when calls may go on, and when the rest of the last booking is lost.
         self._starts_at = self._blocked_until = self._ends_at = 0.0
 
@@ -153,13 +153,13 @@ class RateLimit:
 
         Args:
             turn: Notes how long it waited.
-            size: Bytes of the request.
+            size: Characters of the request.
 
         Returns:
             How many tokens were reserved for it.
         """
         clock = asyncio.get_running_loop().time
-        tokens = size * self._tokens_per_byte
+        tokens = size * self._tokens_per_character
         if self._rates is None:
             return tokens
         began = now = clock()
@@ -172,7 +172,8 @@ class RateLimit:
             requested, wanted = self._requests.booking(1, now), self._tokens.booking(tokens, now)
             if self._blocked_until > now:
                 requested = Booking(requested.seconds, now - self._blocked_until)
-            self._starts_at = now + await self._rates.book(self._endpoint, requested, wanted)
+            wait = await self._rates.book(self._endpoint, requested, wanted)
+            self._starts_at = clock() + wait
             self._ends_at = max(clock(), self._starts_at) + _SLICE_LIFE_SECONDS
         await asyncio.sleep(self._starts_at - clock())
         # A refusal of a call in flight may have come meanwhile.
@@ -186,7 +187,7 @@ class RateLimit:
         """Correct what was reserved for a call by what it took."""
         self.count(turn.tokens, turn.tries, reserved)
         if turn.tokens is not None and size:
-            self._tokens_per_byte += _WEIGHT * (turn.tokens / size - self._tokens_per_byte)
+            self._tokens_per_character += _WEIGHT * (turn.tokens / size - self._tokens_per_character)
 
     def count(self, tokens: int | None, tries: int, reserved: float = 0.0) -> None:
         """Count what a call took beyond one request and the tokens that were reserved; None if they are unknown."""
@@ -207,8 +208,8 @@ class RateLimit:
                 _number(headers.get(f"x-ratelimit-{kind}-{name}", "")) for kind in ("limit", "remaining")
             )
             limit.learn(said, remaining, _seconds(headers.get(f"x-ratelimit-reset-{name}", "")), now)
-        if wait is not None and 0 < wait <= _LONGEST_BLOCK_SECONDS:
-            self._blocked_until = max(self._blocked_until, now + wait)
+        if wait is not None and wait > 0:
+            self._blocked_until = max(self._blocked_until, now + min(wait, _LONGEST_BLOCK_SECONDS))
 
 
 def asked_wait(headers: Mapping[str, str]) -> float | None:
