@@ -81,7 +81,7 @@ def show_tables(*tables: Table, width: int = 120, prompts: Iterable[str] = ()) -
         prompts: The purposes of the prompts that had a part in the figures.
     """
     origin = {
-        "date": datetime.now(UTC).date().isoformat(),
+        "date": _date(),
         "commit": _commit(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {_processor()}",
         "prompts": {purpose: version_of(purpose) for purpose in prompts},
@@ -127,7 +127,11 @@ def _section(command: str, lines: Sequence[Mapping[str, Any]]) -> str:
     for (title, *headers), rows in tables.items():
         if title:
             written.append(f"\n**{title}**\n")
-        cells = [headers, ["---"] * len(headers), *([row[header] for header in headers] for row in rows)]
+        cells = [
+            headers,
+            ["---"] * len(headers),
+            *([row[header].replace("|", "\\|") for header in headers] for row in rows),
+        ]
         written.append("\n" + "".join(f"| {' | '.join(row)} |\n" for row in cells))
     return "".join(written)
 
@@ -136,7 +140,12 @@ def _shown(argument: str) -> str:
     return "DATA_DIR" if "/" in argument and Path(argument).is_dir() else argument
 
 
-@cache  # The commit that a benchmark begins with.
+@cache  # One time for all tables of a run.
+def _date() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+@cache  # The commit that a run began with, approximately.
 def _commit() -> str:
     git = ["git", "-C", str(Path(__file__).parent)]
     commit = subprocess.check_output([*git, "rev-parse", "--short", "HEAD"], text=True).strip()
