@@ -33,7 +33,7 @@ _RESERVE: Final = 1 / 8
 _LONGEST_RESET_SECONDS: Final = 61.0
 # Longest time that a server's Retry-After stops all calls.
 _LONGEST_BLOCK_SECONDS: Final = 60.0
-# Tokens for each character of a request, with those of its reply, until replies have shown them; and the weight of a reply.
+# Tokens for each character of a request, with those of its reply, until replies show them; and the weight of a reply.
 _FIRST_TOKENS_PER_CHARACTER: Final = 0.3
 _WEIGHT: Final = 0.1
 

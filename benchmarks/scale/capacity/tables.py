@@ -57,7 +57,7 @@ def needs(setting: Setting) -> dict[str, str]:
             f"{size(plan.corpus_bytes(setting))}; {size(plan.corpus_bytes(setting) + plan.run_bytes(setting))}"
         ),
         "memory for indexes": size(plan.index_bytes(setting)),
-        "loading, core minutes: workers; server": (
+        "loading without the graph, core minutes: workers; server": (
             f"{digits(setting.passages * costs.LOAD_WORKER.value / 60)};"
             f" {digits(setting.passages * costs.LOAD_SERVER.value / 60)}"
         ),
