@@ -76,7 +76,7 @@ def test_a_session_that_is_killed_while_it_books_leaves_no_lock(connect: Connect
         ({"tokens_spare": 15, "requests_room": -3}, (3, 3, 5)),
     ],
 )
-def test_what_an_endpoint_says_about_its_limits(
+def test_limits_are_learnt_from_headers(
     connect: Connect, more: dict[str, float], expected: tuple[float, ...]
 ) -> None:
     with closing(connect()) as connection:

@@ -161,7 +161,7 @@ def test_a_limit_of_requests_is_kept_with_one_call_for_each_booking() -> None:
     assert 0.9 * 100 <= len(times) <= 101
 
 
-def test_one_question_does_not_wait_while_the_endpoint_has_room() -> None:
+def test_a_single_question_does_not_wait_while_the_endpoint_has_room() -> None:
     async def go() -> float:
         rate = RateLimit("an endpoint", SharedRates())
         line = CallLine(32, rate)
@@ -224,7 +224,7 @@ def test_a_refusal_stops_the_calls_of_all_workers_for_the_time_that_the_endpoint
     assert min(run(go())) >= 19.9
 
 
-def test_of_the_calls_before_a_limit_is_known_only_some_count() -> None:
+def test_only_some_calls_before_a_limit_is_known_count() -> None:
     async def go() -> float:
         line = CallLine(1, rate := RateLimit("an endpoint", SharedRates()))
         for number in range(500):
