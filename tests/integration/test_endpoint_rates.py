@@ -76,9 +76,7 @@ def test_a_session_that_is_killed_while_it_books_leaves_no_lock(connect: Connect
         ({"tokens_spare": 15, "requests_room": -3}, (3, 3, 5)),
     ],
 )
-def test_limits_are_learnt_from_headers(
-    connect: Connect, more: dict[str, float], expected: tuple[float, ...]
-) -> None:
+def test_limits_are_learnt_from_headers(connect: Connect, more: dict[str, float], expected: tuple[float, ...]) -> None:
     with closing(connect()) as connection:
         waits = [book(connection, 10.0, more) for _ in range(3)]
         assert book(connection, 10.0, endpoint="another endpoint") <= 0
