@@ -173,7 +173,11 @@
 {% endmacro %}
 
 {% macro default__note_built(runs, corpus) %}
-    {% call statement('pgclarify_note_built') %}{{ pgclarify.note_built_sql(runs, corpus) }}{% endcall %}
+    {% call statement('pgclarify_note_built') %}
+        {{ pgclarify.note_built_sql(runs, corpus) }};
+        -- Without statistics of built_run_id, the planner would compare every search with every reading.
+        analyze {{ runs }};
+    {% endcall %}
 {% endmacro %}
 
 {% macro note_built_sql(runs, corpus) %}
