@@ -1,4 +1,4 @@
-"""Scripts of runs that nobody waits for: start, wait, read, cancel, explain."""
+"""Scripts of submitted runs: start, wait, read, cancel, explain."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class CallLine:
         self._rate = rate
         # Whether a call has its turn, and waits for the rate.
         self._is_pacing = False
-        # Queues by priority. A call waits only while no turn is free.
+        # Queues by priority. A call waits only while no turn is free, or another call waits for the rate.
         self._waiting: tuple[deque[_Waiting], ...] = (deque(), deque(), deque(), deque())
         self._arrivals = 0
         self._seen_changes = Urgency.changes

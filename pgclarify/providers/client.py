@@ -33,8 +33,8 @@ _LONGEST_SERVER_TEXT: Final = 300
 REFUSING: Final = frozenset({400, 413, 422})
 """Statuses for a bad request: malformed, too large, or not processable."""
 
-# Statuses that may pass on another try, besides 5xx: a timeout, a conflict, a rate limit.
 _TOO_MANY: Final = 429
+# Statuses that may pass on another try, besides 5xx: a timeout, a conflict, a rate limit.
 _PASSING: Final = frozenset({408, 409, _TOO_MANY})
 # Seconds before the second try. Each later pause is twice as long, up to a limit. A random part of up to a quarter is
 # subtracted, so that calls that failed together do not retry together.

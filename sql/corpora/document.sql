@@ -141,7 +141,7 @@ begin
         select role.rolname from pg_roles as role
     loop
         raise notice 'no role is named "%"', v_missing
-            using hint = 'Until there is one, this reader lets nobody find the document, not even its owner.';
+            using hint = 'Until that role exists, the name gives no role access to the document, not even to the owner of the corpus.';
     end loop;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, array[v_document], '{}');
