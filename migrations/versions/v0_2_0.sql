@@ -1047,6 +1047,41 @@ COMMENT ON COLUMN pgclarify_private.candidate.batch IS 'The batch in which it wa
 COMMENT ON COLUMN pgclarify_private.candidate.step_ordinal IS 'The step of the investigation that retrieved it; null for other operations.';
 CREATE INDEX candidate_corpus_id_document_id_idx ON pgclarify_private.candidate (corpus_id, document_id);
 
+CREATE TABLE pgclarify_private.citation (
+    run_id BIGINT NOT NULL,
+    ordinal INTEGER NOT NULL,
+    rank INTEGER NOT NULL,
+    candidate_rank INTEGER NOT NULL,
+    corpus_id BIGINT NOT NULL,
+    document_id TEXT NOT NULL,
+    passage_id BIGINT NOT NULL,
+    heading TEXT,
+    is_medoid BOOLEAN,
+    quote TEXT NOT NULL,
+    start_char INTEGER NOT NULL,
+    end_char INTEGER NOT NULL,
+    CONSTRAINT citation_pk PRIMARY KEY (run_id, ordinal, rank),
+    CONSTRAINT citation_ordinal_counts_from_one CHECK (ordinal >= 1),
+    CONSTRAINT citation_rank_counts_from_one CHECK (rank >= 1),
+    CONSTRAINT citation_run_id_fk FOREIGN KEY(run_id) REFERENCES pgclarify_private.run (run_id) ON DELETE CASCADE
+);
+COMMENT ON TABLE pgclarify_private.citation IS 'A passage that proves a result of a run: an interpretation, a step, a clarifying question or an answer of a list. Quote and ids stay when the document is removed.';
+COMMENT ON COLUMN pgclarify_private.citation.run_id IS 'The run.';
+COMMENT ON COLUMN pgclarify_private.citation.ordinal IS 'Ordinal of what it proves: an interpretation, step, clarifying question or answer.';
+COMMENT ON COLUMN pgclarify_private.citation.rank IS 'Place among its citations, from 1; of an interpretation, the first one is the medoid.';
+COMMENT ON COLUMN pgclarify_private.citation.candidate_rank IS 'The candidate''s rank in the run; a conclusion cites candidates of other steps.';
+COMMENT ON COLUMN pgclarify_private.citation.corpus_id IS 'The corpus.';
+COMMENT ON COLUMN pgclarify_private.citation.document_id IS 'The document.';
+COMMENT ON COLUMN pgclarify_private.citation.passage_id IS 'The passage.';
+COMMENT ON COLUMN pgclarify_private.citation.heading IS 'Headings above the passage when it was cited; null if none.';
+ALTER TABLE pgclarify_private.citation ALTER COLUMN heading SET STATISTICS 0;
+COMMENT ON COLUMN pgclarify_private.citation.is_medoid IS 'Whether it is the medoid of its interpretation''s cluster; null if it proves no interpretation.';
+COMMENT ON COLUMN pgclarify_private.citation.quote IS 'The words that prove the answer, verbatim.';
+ALTER TABLE pgclarify_private.citation ALTER COLUMN quote SET STATISTICS 0;
+COMMENT ON COLUMN pgclarify_private.citation.start_char IS 'Offset of the quote in the document, from 0.';
+COMMENT ON COLUMN pgclarify_private.citation.end_char IS 'Offset of the end of the quote.';
+CREATE INDEX citation_corpus_id_document_id_idx ON pgclarify_private.citation (corpus_id, document_id);
+
 CREATE TABLE pgclarify_private.clarifying_question (
     run_id BIGINT NOT NULL,
     ordinal INTEGER NOT NULL,
@@ -1231,38 +1266,6 @@ COMMENT ON COLUMN pgclarify_private.eval_case.created_at IS 'When it was judged.
 CREATE INDEX eval_case_document_ids_idx ON pgclarify_private.eval_case USING gin (jsonb_path_query_array(output, '$.**.document_id'));
 ALTER INDEX pgclarify_private.eval_case_document_ids_idx ALTER COLUMN 1 SET STATISTICS 0;
 CREATE INDEX eval_case_run_id_idx ON pgclarify_private.eval_case (run_id) WHERE run_id is not null;
-
-CREATE TABLE pgclarify_private.evidence (
-    run_id BIGINT NOT NULL,
-    ordinal INTEGER NOT NULL,
-    rank INTEGER NOT NULL,
-    candidate_rank INTEGER NOT NULL,
-    corpus_id BIGINT NOT NULL,
-    document_id TEXT NOT NULL,
-    passage_id BIGINT NOT NULL,
-    heading TEXT,
-    quote TEXT NOT NULL,
-    start_char INTEGER NOT NULL,
-    end_char INTEGER NOT NULL,
-    CONSTRAINT evidence_pk PRIMARY KEY (run_id, ordinal, rank),
-    CONSTRAINT evidence_ordinal_counts_from_one CHECK (ordinal >= 1),
-    CONSTRAINT evidence_rank_counts_from_one CHECK (rank >= 1),
-    CONSTRAINT evidence_run_id_fk FOREIGN KEY(run_id) REFERENCES pgclarify_private.run (run_id) ON DELETE CASCADE
-);
-COMMENT ON TABLE pgclarify_private.evidence IS 'A passage that proves an item of a run''s list (clarifying questions, answers). Quote and ids stay when the document is removed.';
-COMMENT ON COLUMN pgclarify_private.evidence.run_id IS 'The run.';
-COMMENT ON COLUMN pgclarify_private.evidence.ordinal IS 'The item that it proves: place in the run''s list, from 1.';
-COMMENT ON COLUMN pgclarify_private.evidence.rank IS 'Place among its citations, from 1.';
-COMMENT ON COLUMN pgclarify_private.evidence.candidate_rank IS 'The candidate''s rank in the run.';
-COMMENT ON COLUMN pgclarify_private.evidence.corpus_id IS 'The corpus.';
-COMMENT ON COLUMN pgclarify_private.evidence.document_id IS 'The document.';
-COMMENT ON COLUMN pgclarify_private.evidence.passage_id IS 'The passage.';
-COMMENT ON COLUMN pgclarify_private.evidence.heading IS 'Headings above the passage when it was cited; null if none.';
-ALTER TABLE pgclarify_private.evidence ALTER COLUMN heading SET STATISTICS 0;
-COMMENT ON COLUMN pgclarify_private.evidence.quote IS 'The words that prove it, verbatim.';
-ALTER TABLE pgclarify_private.evidence ALTER COLUMN quote SET STATISTICS 0;
-COMMENT ON COLUMN pgclarify_private.evidence.start_char IS 'Offset of the quote in the document, from 0.';
-COMMENT ON COLUMN pgclarify_private.evidence.end_char IS 'Offset of the end of the quote.';
 
 CREATE TABLE pgclarify_private.interpretation (
     run_id BIGINT NOT NULL,
@@ -1509,71 +1512,6 @@ COMMENT ON COLUMN pgclarify_private.turn.question IS 'The question after this tu
 ALTER TABLE pgclarify_private.turn ALTER COLUMN question SET STATISTICS 0;
 COMMENT ON COLUMN pgclarify_private.turn.created_at IS 'When the user replied.';
 CREATE INDEX turn_run_id_idx ON pgclarify_private.turn (run_id);
-
-CREATE TABLE pgclarify_private.citation (
-    run_id BIGINT NOT NULL,
-    ordinal INTEGER NOT NULL,
-    rank INTEGER NOT NULL,
-    candidate_rank INTEGER NOT NULL,
-    corpus_id BIGINT NOT NULL,
-    document_id TEXT NOT NULL,
-    passage_id BIGINT NOT NULL,
-    heading TEXT,
-    is_medoid BOOLEAN NOT NULL,
-    quote TEXT NOT NULL,
-    start_char INTEGER NOT NULL,
-    end_char INTEGER NOT NULL,
-    CONSTRAINT citation_pk PRIMARY KEY (run_id, ordinal, rank),
-    CONSTRAINT citation_rank_counts_from_one CHECK (rank >= 1),
-    CONSTRAINT citation_interpretation_fk FOREIGN KEY(run_id, ordinal) REFERENCES pgclarify_private.interpretation (run_id, ordinal) ON DELETE CASCADE
-);
-COMMENT ON TABLE pgclarify_private.citation IS 'A passage that supports an interpretation. Quote and ids stay when the document is removed.';
-COMMENT ON COLUMN pgclarify_private.citation.run_id IS 'The run.';
-COMMENT ON COLUMN pgclarify_private.citation.ordinal IS 'The interpretation''s ordinal.';
-COMMENT ON COLUMN pgclarify_private.citation.rank IS 'Place among its citations, from 1; the first one is the medoid.';
-COMMENT ON COLUMN pgclarify_private.citation.candidate_rank IS 'The candidate''s rank in the run.';
-COMMENT ON COLUMN pgclarify_private.citation.corpus_id IS 'The corpus.';
-COMMENT ON COLUMN pgclarify_private.citation.document_id IS 'The document.';
-COMMENT ON COLUMN pgclarify_private.citation.passage_id IS 'The passage.';
-COMMENT ON COLUMN pgclarify_private.citation.heading IS 'Headings above the passage when it was cited; null if none.';
-ALTER TABLE pgclarify_private.citation ALTER COLUMN heading SET STATISTICS 0;
-COMMENT ON COLUMN pgclarify_private.citation.is_medoid IS 'True for the medoid of the cluster.';
-COMMENT ON COLUMN pgclarify_private.citation.quote IS 'The words that prove the answer, verbatim.';
-ALTER TABLE pgclarify_private.citation ALTER COLUMN quote SET STATISTICS 0;
-COMMENT ON COLUMN pgclarify_private.citation.start_char IS 'Offset of the quote in the document, from 0.';
-COMMENT ON COLUMN pgclarify_private.citation.end_char IS 'Offset of the end of the quote.';
-CREATE INDEX citation_corpus_id_document_id_idx ON pgclarify_private.citation (corpus_id, document_id);
-
-CREATE TABLE pgclarify_private.step_citation (
-    run_id BIGINT NOT NULL,
-    step_ordinal INTEGER NOT NULL,
-    rank INTEGER NOT NULL,
-    candidate_rank INTEGER NOT NULL,
-    corpus_id BIGINT NOT NULL,
-    document_id TEXT NOT NULL,
-    passage_id BIGINT NOT NULL,
-    heading TEXT,
-    quote TEXT NOT NULL,
-    start_char INTEGER NOT NULL,
-    end_char INTEGER NOT NULL,
-    CONSTRAINT step_citation_pk PRIMARY KEY (run_id, step_ordinal, rank),
-    CONSTRAINT step_citation_rank_counts_from_one CHECK (rank >= 1),
-    CONSTRAINT step_citation_step_fk FOREIGN KEY(run_id, step_ordinal) REFERENCES pgclarify_private.step (run_id, ordinal) ON DELETE CASCADE
-);
-COMMENT ON TABLE pgclarify_private.step_citation IS 'A passage that proves the answer of a step. Quote and ids stay when the document is removed.';
-COMMENT ON COLUMN pgclarify_private.step_citation.run_id IS 'The run.';
-COMMENT ON COLUMN pgclarify_private.step_citation.step_ordinal IS 'The step.';
-COMMENT ON COLUMN pgclarify_private.step_citation.rank IS 'Place among its citations, from 1.';
-COMMENT ON COLUMN pgclarify_private.step_citation.candidate_rank IS 'The candidate''s rank in the run; a conclusion cites candidates of other steps.';
-COMMENT ON COLUMN pgclarify_private.step_citation.corpus_id IS 'The corpus.';
-COMMENT ON COLUMN pgclarify_private.step_citation.document_id IS 'The document.';
-COMMENT ON COLUMN pgclarify_private.step_citation.passage_id IS 'The passage.';
-COMMENT ON COLUMN pgclarify_private.step_citation.heading IS 'Headings above the passage when it was cited; null if none.';
-ALTER TABLE pgclarify_private.step_citation ALTER COLUMN heading SET STATISTICS 0;
-COMMENT ON COLUMN pgclarify_private.step_citation.quote IS 'The words that prove the answer, verbatim.';
-ALTER TABLE pgclarify_private.step_citation ALTER COLUMN quote SET STATISTICS 0;
-COMMENT ON COLUMN pgclarify_private.step_citation.start_char IS 'Offset of the quote in the document, from 0.';
-COMMENT ON COLUMN pgclarify_private.step_citation.end_char IS 'Offset of the end of the quote.';
 
 CREATE TABLE pgclarify_private.verdict (
     run_id BIGINT NOT NULL,

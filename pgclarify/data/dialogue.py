@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from pgclarify.data.citations import Citation
 from pgclarify.data.vocabulary import AmbiguityType
 
 MOST_TURNS: Final = 3
@@ -177,23 +178,6 @@ class ProposedQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class EvidenceCitation:
-    """A passage that proves an item in the list of a run.
-
-    Attributes:
-        candidate_rank: Names the candidate within the run.
-        quote: As the document spells it.
-        start_char: Offset of the quote in the document.
-        end_char: Offset after the quote.
-    """
-
-    candidate_rank: int
-    quote: str
-    start_char: int
-    end_char: int
-
-
-@dataclass(frozen=True, slots=True)
 class ClarifyingQuestion:
     """A proposed question after its check.
 
@@ -208,7 +192,7 @@ class ClarifyingQuestion:
     ordinal: int
     proposed: ProposedQuestion
     is_answerable: bool | None = None
-    citations: tuple[EvidenceCitation, ...] = ()
+    citations: tuple[Citation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,4 +222,4 @@ class ListedAnswer:
     ordinal: int
     answer: str
     variants: tuple[str, ...]
-    citations: tuple[EvidenceCitation, ...]
+    citations: tuple[Citation, ...]

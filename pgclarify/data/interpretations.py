@@ -1,4 +1,4 @@
-"""Frozen data of consolidation: clusters of readings, interpretations and their citations.
+"""Frozen data of consolidation: clusters of readings, and interpretations.
 
 They are in the form that a worker writes. `pgclarify.client.records` has the form that an application reads.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from pgclarify.data.citations import Citation
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +24,6 @@ class Cluster:
     members: tuple[int, ...]
     medoid: int
     cohesion: float
-
-
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """A passage that supports an interpretation; candidate_rank names it within the run."""
-
-    candidate_rank: int
-    is_medoid: bool
-    quote: str
-    start_char: int
-    end_char: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,27 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from pgclarify.data.citations import Citation
 from pgclarify.data.vocabulary import StepKind, StepOutcome
 
 LEAST_CONFIDENCE: Final = 1e-6
 """Lower bound of a confidence, so that a product of several stays above 0 in a single-precision column."""
-
-
-@dataclass(frozen=True, slots=True)
-class StepCitation:
-    """A passage that proves a step's answer.
-
-    Attributes:
-        candidate_rank: Names the candidate within the run; a conclusion cites candidates of other steps.
-        quote: As the document spells it.
-        start_char: Offset of the quote in the document.
-        end_char: Offset after the quote.
-    """
-
-    candidate_rank: int
-    quote: str
-    start_char: int
-    end_char: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +39,7 @@ class Step:
     confidence: float | None = None
     reason: str | None = None
     semantic_sets: int | None = None
-    citations: tuple[StepCitation, ...] = ()
+    citations: tuple[Citation, ...] = ()
     abstention_code: str | None = None
 
 

@@ -11,7 +11,8 @@ from functools import partial
 
 from pgclarify.algorithms import find_variant, is_last_name, is_variant
 from pgclarify.data.candidates import Candidate
-from pgclarify.data.dialogue import EvidenceCitation, ListedAnswer
+from pgclarify.data.citations import Citation
+from pgclarify.data.dialogue import ListedAnswer
 from pgclarify.data.investigation import Finding
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.vocabulary import RunStatus, StopCode
@@ -83,17 +84,14 @@ class _Entry:
 
     ordinal: int
     variants: list[str] = field(default_factory=list)
-    citations: list[EvidenceCitation] = field(default_factory=list)
+    citations: list[Citation] = field(default_factory=list)
 
     def add(self, proven: Proven) -> bool:
         """Add a spelling and its proof; return False if both are known."""
         before = len(self.variants), len(self.citations)
         if not self.has(proven.answer):
             self.variants.append(proven.answer)
-        new = (
-            EvidenceCitation(one.candidate_rank, one.quote, one.start_char, one.end_char) for one in proven.citations
-        )
-        self.citations += [one for one in new if one not in self.citations]
+        self.citations += [one for one in proven.citations if one not in self.citations]
         return (len(self.variants), len(self.citations)) != before
 
     def has(self, answer: str) -> bool:

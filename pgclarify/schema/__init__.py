@@ -7,7 +7,7 @@ created elsewhere.
 from pgclarify.schema.ambiguity import ambiguity_rule, detection, rewriting, trained_classifier
 from pgclarify.schema.base import PRIVATE_SCHEMA, Name, metadata
 from pgclarify.schema.completion import completion, completion_document
-from pgclarify.schema.conversation import clarifying_question, conversation, evidence, turn
+from pgclarify.schema.conversation import clarifying_question, conversation, turn
 from pgclarify.schema.corpus import corpus, corpus_tally, document, embedding_space, reader_revision
 from pgclarify.schema.estimate import estimate
 from pgclarify.schema.evaluation import eval_case, eval_run
@@ -24,7 +24,7 @@ from pgclarify.schema.run import run
 from pgclarify.schema.source import change, source
 from pgclarify.schema.stage import stage
 from pgclarify.schema.stale_statistics import stale_statistics
-from pgclarify.schema.step import step, step_citation
+from pgclarify.schema.step import step
 from pgclarify.schema.verdict import candidate, verdict
 from pgclarify.schema.worker import endpoint_rate, worker
 
@@ -54,7 +54,6 @@ __all__ = [
     "estimate",
     "eval_case",
     "eval_run",
-    "evidence",
     "interpretation",
     "listed_answer",
     "loopback",
@@ -80,7 +79,6 @@ __all__ = [
     "staged_passage",
     "stale_statistics",
     "step",
-    "step_citation",
     "term",
     "term_change",
     "trained_classifier",

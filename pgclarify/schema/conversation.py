@@ -1,4 +1,4 @@
-"""Clarifying questions, what proves that they can be answered, and conversations."""
+"""Clarifying questions and conversations."""
 
 from sqlalchemy import (
     BigInteger,
@@ -15,31 +15,6 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB, OID
 
 from pgclarify.schema.base import Name, Timestamp, column, metadata
-
-evidence = Table(
-    "evidence",
-    metadata,
-    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
-    column("ordinal", Integer, "The item that it proves: place in the run's list, from 1."),
-    column("rank", Integer, "Place among its citations, from 1."),
-    column("candidate_rank", Integer, "The candidate's rank in the run."),
-    column("corpus_id", BigInteger, "The corpus."),
-    column("document_id", Text, "The document."),
-    column("passage_id", BigInteger, "The passage."),
-    column(
-        "heading", Text, "Headings above the passage when it was cited; null if none.", null=True, has_statistics=False
-    ),
-    column("quote", Text, "The words that prove it, verbatim.", has_statistics=False),
-    column("start_char", Integer, "Offset of the quote in the document, from 0."),
-    column("end_char", Integer, "Offset of the end of the quote."),
-    PrimaryKeyConstraint("run_id", "ordinal", "rank"),
-    CheckConstraint("ordinal >= 1", name="evidence_ordinal_counts_from_one"),
-    CheckConstraint("rank >= 1", name="evidence_rank_counts_from_one"),
-    comment=(
-        "A passage that proves an item of a run's list (clarifying questions, answers). Quote and ids stay when the "
-        "document is removed."
-    ),
-)
 
 clarifying_question = Table(
     "clarifying_question",

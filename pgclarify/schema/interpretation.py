@@ -1,11 +1,10 @@
-"""The readings that a run came to, and what they cite."""
+"""The readings that a run came to, and the citations of all operations."""
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
     ForeignKey,
-    ForeignKeyConstraint,
     Index,
     Integer,
     PrimaryKeyConstraint,
@@ -40,28 +39,31 @@ interpretation = Table(
 citation = Table(
     "citation",
     metadata,
-    column("run_id", BigInteger, "The run."),
-    column("ordinal", Integer, "The interpretation's ordinal."),
-    column("rank", Integer, "Place among its citations, from 1; the first one is the medoid."),
-    column("candidate_rank", Integer, "The candidate's rank in the run."),
+    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("ordinal", Integer, "Ordinal of what it proves: an interpretation, step, clarifying question or answer."),
+    column("rank", Integer, "Place among its citations, from 1; of an interpretation, the first one is the medoid."),
+    column("candidate_rank", Integer, "The candidate's rank in the run; a conclusion cites candidates of other steps."),
     column("corpus_id", BigInteger, "The corpus."),
     column("document_id", Text, "The document."),
     column("passage_id", BigInteger, "The passage."),
     column(
         "heading", Text, "Headings above the passage when it was cited; null if none.", null=True, has_statistics=False
     ),
-    column("is_medoid", Boolean, "True for the medoid of the cluster."),
+    column(
+        "is_medoid",
+        Boolean,
+        "Whether it is the medoid of its interpretation's cluster; null if it proves no interpretation.",
+        null=True,
+    ),
     column("quote", Text, "The words that prove the answer, verbatim.", has_statistics=False),
     column("start_char", Integer, "Offset of the quote in the document, from 0."),
     column("end_char", Integer, "Offset of the end of the quote."),
     PrimaryKeyConstraint("run_id", "ordinal", "rank"),
+    CheckConstraint("ordinal >= 1", name="citation_ordinal_counts_from_one"),
     CheckConstraint("rank >= 1", name="citation_rank_counts_from_one"),
-    ForeignKeyConstraint(
-        ["run_id", "ordinal"],
-        ["interpretation.run_id", "interpretation.ordinal"],
-        name="citation_interpretation_fk",
-        ondelete="CASCADE",
-    ),
     Index("citation_corpus_id_document_id_idx", "corpus_id", "document_id"),
-    comment="A passage that supports an interpretation. Quote and ids stay when the document is removed.",
+    comment=(
+        "A passage that proves a result of a run: an interpretation, a step, a clarifying question or an answer of a "
+        "list. Quote and ids stay when the document is removed."
+    ),
 )

@@ -4,7 +4,6 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     ForeignKey,
-    ForeignKeyConstraint,
     Index,
     Integer,
     PrimaryKeyConstraint,
@@ -76,28 +75,4 @@ step = Table(
     CheckConstraint("abstention_code is null or outcome = 'not_in_corpus'", name="step_abstention_has_no_evidence"),
     Index("step_conclusion_key", "run_id", unique=True, postgresql_where=text("kind = 'conclusion'")),
     comment="A question of an investigation, and its answer. Written while the run is not over.",
-)
-
-step_citation = Table(
-    "step_citation",
-    metadata,
-    column("run_id", BigInteger, "The run."),
-    column("step_ordinal", Integer, "The step."),
-    column("rank", Integer, "Place among its citations, from 1."),
-    column("candidate_rank", Integer, "The candidate's rank in the run; a conclusion cites candidates of other steps."),
-    column("corpus_id", BigInteger, "The corpus."),
-    column("document_id", Text, "The document."),
-    column("passage_id", BigInteger, "The passage."),
-    column(
-        "heading", Text, "Headings above the passage when it was cited; null if none.", null=True, has_statistics=False
-    ),
-    column("quote", Text, "The words that prove the answer, verbatim.", has_statistics=False),
-    column("start_char", Integer, "Offset of the quote in the document, from 0."),
-    column("end_char", Integer, "Offset of the end of the quote."),
-    PrimaryKeyConstraint("run_id", "step_ordinal", "rank"),
-    CheckConstraint("rank >= 1", name="step_citation_rank_counts_from_one"),
-    ForeignKeyConstraint(
-        ["run_id", "step_ordinal"], ["step.run_id", "step.ordinal"], name="step_citation_step_fk", ondelete="CASCADE"
-    ),
-    comment="A passage that proves the answer of a step. Quote and ids stay when the document is removed.",
 )

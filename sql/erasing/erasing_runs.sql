@@ -209,33 +209,35 @@ declare
     v_has_erased boolean;
 begin
     -- A step reads all its passages together, and each later step reads the earlier answers.
-    delete from pgclarify_private.step
-    using (
+    with first as (
         select candidate.run_id, min(coalesce(candidate.step_ordinal, 1)) as ordinal
         from pgclarify_private.candidate
         where candidate.corpus_id = erase_lists.corpus_id and candidate.document_id = erase_lists.document_id
         group by candidate.run_id
-    ) as first
-    where step.run_id = first.run_id and step.ordinal >= first.ordinal;
-    v_has_erased := found;
+    ),
+    gone as (
+        delete from pgclarify_private.step using first
+        where step.run_id = first.run_id and step.ordinal >= first.ordinal
+        returning step.run_id, step.ordinal
+    ),
+    uncited as (
+        delete from pgclarify_private.citation using gone
+        where citation.run_id = gone.run_id and citation.ordinal = gone.ordinal
+    )
+    select count(*) > 0 into v_has_erased from gone;
     -- So does each round of a list.
     delete from pgclarify_private.listed_answer where listed_answer.run_id = any(erase_lists.run_ids);
     v_has_erased := v_has_erased or found;
-    delete from pgclarify_private.evidence
+    delete from pgclarify_private.citation
     using pgclarify_private.run
-    where run.run_id = any(erase_lists.run_ids)
-        and evidence.run_id = run.run_id
-        and (
-            run.operation = 'list_answers'
-            or evidence.corpus_id = erase_lists.corpus_id and evidence.document_id = erase_lists.document_id
-        );
+    where run.run_id = any(erase_lists.run_ids) and run.operation = 'list_answers' and citation.run_id = run.run_id;
     return v_has_erased or found;
 end
 $$;
 
 comment on function pgclarify_private.erase_lists(bigint, text, bigint[]) is
-'Erase steps of investigations from the first one that read a document, lists of answers that were read from it, and its '
-'citations for clarifying questions; true if there was anything.';
+'Erase steps of investigations from the first one that read a document, and lists of answers that were read from it; true '
+'if there was anything.';
 
 create or replace function pgclarify_private.erase_reasons(corpus_id bigint, document_id text)
 returns boolean

@@ -14,8 +14,7 @@ begin
         -- Those that lose rows of the document. Others keep its id.
         and pg_stats.tablename = any(
             '{
-                document, pending_document, pending_passage, pending_link, pending_cut, staged_passage, citation,
-                step_citation, evidence
+                document, pending_document, pending_passage, pending_link, pending_cut, staged_passage, citation
             }'::name[]
             || format('passage_%s', note_stale_statistics.corpus_id)::name
             || array(

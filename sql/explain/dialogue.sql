@@ -97,37 +97,37 @@ end;
 comment on function pgclarify_private.told_detections(pgclarify_private.run, name[], text) is
 'The ambiguous questions of a run, as lines for told_of_dialogue.';
 
-create or replace function pgclarify_private.told_evidence(run_id bigint, roles name[])
+create or replace function pgclarify_private.told_citations(run_id bigint, roles name[])
 returns table (ordinal integer, rank integer, candidate_rank integer, body text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        evidence.ordinal,
-        evidence.rank,
-        evidence.candidate_rank,
+        citation.ordinal,
+        citation.rank,
+        citation.candidate_rank,
         format(
-            '#%s  %s: "%s"', evidence.candidate_rank,
+            '#%s  %s: "%s"', citation.candidate_rank,
             pgclarify_private.shown_passage(
-                evidence.passage_id, evidence.document_id, document.title, evidence.heading
+                citation.passage_id, citation.document_id, document.title, citation.heading
             ),
-            pgclarify_private.shown(evidence.quote)
+            pgclarify_private.shown(citation.quote)
         )
-    from pgclarify_private.evidence
+    from pgclarify_private.citation
     left join pgclarify_private.document
-        on evidence.corpus_id = document.corpus_id
-        and evidence.document_id = document.id
-        and (document.readers is null or document.readers && told_evidence.roles)
+        on citation.corpus_id = document.corpus_id
+        and citation.document_id = document.id
+        and (document.readers is null or document.readers && told_citations.roles)
         and document.corpus_id in (
-            select visible.corpus_id from pgclarify_private.visible_corpora(told_evidence.roles) as visible
+            select visible.corpus_id from pgclarify_private.visible_corpora(told_citations.roles) as visible
         )
-    where evidence.run_id = told_evidence.run_id
-        and evidence.candidate_rank <> all(
-            (select pgclarify_private.withheld_ranks(told_evidence.run_id, told_evidence.roles))::integer[]
+    where citation.run_id = told_citations.run_id
+        and citation.candidate_rank <> all(
+            (select pgclarify_private.withheld_ranks(told_citations.run_id, told_citations.roles))::integer[]
         );
 end;
 
-comment on function pgclarify_private.told_evidence(bigint, name[]) is
+comment on function pgclarify_private.told_citations(bigint, name[]) is
 'The citations of the items that a run lists, one row each. roles: decide which titles of documents are shown.';
 
 create or replace function pgclarify_private.told_of_dialogue(run pgclarify_private.run, roles name[], detail text)
@@ -185,7 +185,7 @@ begin atomic
                 when asked.is_answerable then coalesce(
                     'answered by ' || (
                         select string_agg('#' || told.candidate_rank, ' ' order by told.rank)
-                        from pgclarify_private.told_evidence(asked.run_id, told_of_dialogue.roles) as told
+                        from pgclarify_private.told_citations(asked.run_id, told_of_dialogue.roles) as told
                         where told.ordinal = asked.ordinal
                     ),
                     'answerable'
@@ -229,11 +229,11 @@ begin atomic
         end
     from pgclarify_private.listed_answer as listed
     cross join lateral (
-        select min(evidence.rank) as first_rank
-        from pgclarify_private.evidence
-        where evidence.run_id = listed.run_id
-            and evidence.ordinal = listed.ordinal
-            and evidence.candidate_rank = any(
+        select min(citation.rank) as first_rank
+        from pgclarify_private.citation
+        where citation.run_id = listed.run_id
+            and citation.ordinal = listed.ordinal
+            and citation.candidate_rank = any(
                 (select pgclarify_private.withheld_ranks((told_of_dialogue.run).run_id, told_of_dialogue.roles))::integer[]
             )
     ) as withheld
@@ -249,8 +249,9 @@ begin atomic
         'Proof',
         told.body,
         null
-    from pgclarify_private.told_evidence((told_of_dialogue.run).run_id, told_of_dialogue.roles) as told
-    where told_of_dialogue.detail = 'passages';
+    from pgclarify_private.told_citations((told_of_dialogue.run).run_id, told_of_dialogue.roles) as told
+    where told_of_dialogue.detail = 'passages'
+        and (told_of_dialogue.run).operation in ('list_answers', 'clarifying_questions');
 end;
 
 comment on function pgclarify_private.told_of_dialogue(pgclarify_private.run, name[], text) is

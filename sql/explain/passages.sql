@@ -10,7 +10,6 @@ returns table (
     origin text,
     outcome text,
     paid_ms double precision,
-    title text,
     body text,
     figures text[],
     reading text
@@ -43,7 +42,6 @@ begin atomic
     )
     select
         candidate.rank, candidate.step_ordinal, candidate.batch, candidate.origin, candidate.outcome, candidate.paid_ms,
-        candidate.title,
         case
             when explained_passages.are_shown then
                 format(

@@ -101,10 +101,10 @@ begin
             where step.run_id = (explain_tree.run).run_id
                 and not exists (
                     select
-                    from pgclarify_private.step_citation as citation
+                    from pgclarify_private.citation
                     where citation.run_id = step.run_id
                         -- A step's question and reason may repeat the answer of an earlier step.
-                        and citation.step_ordinal <= step.ordinal
+                        and citation.ordinal <= step.ordinal
                         and citation.candidate_rank = any(v_withheld)
                 )
                 -- The model saw all passages when it wrote this reason, which cites none.
@@ -159,20 +159,9 @@ begin
         where step.reason is not null
         union all
         select
-            array[step.place_of_step, step.ordinal, 0, 3, citation.rank], 4, 'detail', 'Proof',
-            format(
-                '#%s  %s: "%s"', citation.candidate_rank,
-                pgclarify_private.shown_passage(
-                    citation.passage_id, citation.document_id, titled.title, citation.heading
-                ),
-                pgclarify_private.shown(citation.quote)
-            ),
-            null
-        from pgclarify_private.step_citation as citation
-        inner join step on step.ordinal = citation.step_ordinal
-        left join (select candidate.rank, candidate.title from candidate) as titled
-            on titled.rank = citation.candidate_rank
-        where citation.run_id = (explain_tree.run).run_id and citation.candidate_rank <> all(v_withheld)
+            array[step.place_of_step, step.ordinal, 0, 3, told.rank], 4, 'detail', 'Proof', told.body, null
+        from pgclarify_private.told_citations((explain_tree.run).run_id, explain_tree.roles) as told
+        inner join step on step.ordinal = told.ordinal
         union all
         select
             grouped.place, grouped.depth, 'node', null, 'batch ' || grouped.batch,

@@ -13,9 +13,9 @@ select
     listed.reasoning || '' as reasoning,
     listed.is_answerable,
     (
-        select count(distinct evidence.document_id)
-        from pgclarify_private.evidence
-        where evidence.run_id = listed.run_id and evidence.ordinal = listed.ordinal
+        select count(distinct citation.document_id)
+        from pgclarify_private.citation
+        where citation.run_id = listed.run_id and citation.ordinal = listed.ordinal
     ) as documents
 from pgclarify_private.clarifying_question as listed
 inner join pgclarify_private.run on listed.run_id = run.run_id;

@@ -142,31 +142,6 @@ comment on function pgclarify_private.record_rewriting(bigint, integer, jsonb) i
 'reason.';
 grant execute on function pgclarify_private.record_rewriting(bigint, integer, jsonb) to pgclarify_worker;
 
-create or replace function pgclarify_private.keep_evidence(run_id bigint, ordinal integer, citations jsonb)
-returns void
-language sql volatile security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    insert into pgclarify_private.evidence (
-        run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, quote, start_char, end_char
-    )
-    select
-        keep_evidence.run_id, keep_evidence.ordinal, cited.rank, citation.candidate_rank, candidate.corpus_id,
-        candidate.document_id, candidate.passage_id, candidate.heading, citation.quote, citation.start_char,
-        citation.end_char
-    from jsonb_array_elements(keep_evidence.citations) with ordinality as cited (value, rank)
-    cross join lateral jsonb_to_record(cited.value) as citation (
-        candidate_rank integer, quote text, start_char integer, end_char integer
-    )
-    -- A missing candidate violates a constraint.
-    left join pgclarify_private.candidate
-        on candidate.run_id = keep_evidence.run_id and candidate.rank = citation.candidate_rank;
-end;
-
-comment on function pgclarify_private.keep_evidence(bigint, integer, jsonb) is
-'Store the evidence of a listed entry of a run. citations: array of objects with candidate_rank, quote, start_char and '
-'end_char, in order.';
-
 create or replace function pgclarify_private.record_clarifying_questions(run_id bigint, attempt integer, questions jsonb)
 returns void
 language plpgsql volatile security definer
@@ -178,7 +153,7 @@ declare
     );
 begin
     delete from pgclarify_private.clarifying_question as earlier where earlier.run_id = v_run.run_id;
-    delete from pgclarify_private.evidence as earlier where earlier.run_id = v_run.run_id;
+    delete from pgclarify_private.citation as earlier where earlier.run_id = v_run.run_id;
     insert into pgclarify_private.clarifying_question (
         run_id, ordinal, ambiguity_type, reasoning, clarifying_question, reformulation, is_answerable
     )
@@ -191,8 +166,7 @@ begin
     cross join lateral jsonb_to_record(checked.proposed) as proposed (
         ambiguity_type text, reasoning text, clarifying_question text, reformulation text
     );
-    perform pgclarify_private.keep_evidence(v_run.run_id, checked.ordinal, checked.citations)
-    from jsonb_to_recordset(record_clarifying_questions.questions) as checked (ordinal integer, citations jsonb);
+    perform pgclarify_private.record_citations(v_run.run_id, record_clarifying_questions.questions);
 end
 $$;
 
@@ -263,9 +237,9 @@ declare
     v_run pgclarify_private.run := pgclarify_private.lock_run(record_answer.run_id, record_answer.attempt);
     v_ordinal constant integer := record_answer.answer -> 'ordinal';
 begin
-    -- This replaces an existing answer and its evidence, because a worker sends an answer again if it does not know whether it
+    -- This replaces an existing answer and its citations, because a worker sends an answer again if it does not know whether it
     -- was stored. The time of the first one is kept.
-    delete from pgclarify_private.evidence as earlier
+    delete from pgclarify_private.citation as earlier
     where earlier.run_id = v_run.run_id and earlier.ordinal = v_ordinal;
     insert into pgclarify_private.listed_answer (run_id, ordinal, answer, variants)
     values (
@@ -276,7 +250,7 @@ begin
     )
     on conflict on constraint listed_answer_pk do update
     set answer = excluded.answer, variants = excluded.variants;
-    perform pgclarify_private.keep_evidence(v_run.run_id, v_ordinal, record_answer.answer -> 'citations');
+    perform pgclarify_private.record_citations(v_run.run_id, jsonb_build_array(record_answer.answer));
 end
 $$;
 

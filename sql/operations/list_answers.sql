@@ -9,9 +9,9 @@ select
     listed.answer || '' as answer,
     trim_array(listed.variants, 0) as variants,
     (
-        select count(distinct evidence.document_id)
-        from pgclarify_private.evidence
-        where evidence.run_id = listed.run_id and evidence.ordinal = listed.ordinal
+        select count(distinct citation.document_id)
+        from pgclarify_private.citation
+        where citation.run_id = listed.run_id and citation.ordinal = listed.ordinal
     ) as documents,
     listed.created_at
 from pgclarify_private.listed_answer as listed

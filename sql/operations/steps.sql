@@ -12,6 +12,7 @@ begin
     -- This replaces an existing step and its citations, because a worker sends a step again if it does not know whether it was
     -- stored.
     delete from pgclarify_private.step as earlier where earlier.run_id = v_run.run_id and earlier.ordinal = v_ordinal;
+    delete from pgclarify_private.citation as earlier where earlier.run_id = v_run.run_id and earlier.ordinal = v_ordinal;
     insert into pgclarify_private.step (
         run_id, ordinal, kind, question, answer, outcome, confidence, reason, semantic_sets, abstention_code
     )
@@ -22,20 +23,7 @@ begin
         kind text, question text, answer text, outcome text, confidence real, reason text, semantic_sets integer,
         abstention_code text
     );
-    insert into pgclarify_private.step_citation (
-        run_id, step_ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, quote, start_char,
-        end_char
-    )
-    select
-        v_run.run_id, v_ordinal, cited.rank, citation.candidate_rank, candidate.corpus_id, candidate.document_id,
-        candidate.passage_id, candidate.heading, citation.quote, citation.start_char, citation.end_char
-    from jsonb_array_elements(record_step.step -> 'citations') with ordinality as cited (value, rank)
-    cross join lateral jsonb_to_record(cited.value) as citation (
-        candidate_rank integer, quote text, start_char integer, end_char integer
-    )
-    -- A missing candidate violates a constraint.
-    left join pgclarify_private.candidate
-        on candidate.run_id = v_run.run_id and candidate.rank = citation.candidate_rank;
+    perform pgclarify_private.record_citations(v_run.run_id, jsonb_build_array(record_step.step));
 end
 $$;
 

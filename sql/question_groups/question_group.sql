@@ -376,16 +376,7 @@ begin
             cited.corpus_id, cited.document_id, joined.requested_by, joined.requested_by_oid, count(*),
             count(distinct joined.run_id), max(joined.finished_at)
         from joined
-        cross join lateral (
-            select citation.corpus_id, citation.document_id
-            from pgclarify_private.citation where citation.run_id = joined.run_id
-            union all
-            select step_citation.corpus_id, step_citation.document_id
-            from pgclarify_private.step_citation where step_citation.run_id = joined.run_id
-            union all
-            select evidence.corpus_id, evidence.document_id
-            from pgclarify_private.evidence where evidence.run_id = joined.run_id
-        ) as cited
+        inner join pgclarify_private.citation as cited on joined.run_id = cited.run_id
         -- Its citations are those of the run that it consolidates.
         where joined.operation <> 'consolidate' and joined.is_counted
         group by cited.corpus_id, cited.document_id, joined.requested_by, joined.requested_by_oid

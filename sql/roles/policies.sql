@@ -13,10 +13,8 @@ alter table pgclarify_private.citation enable row level security;
 alter table pgclarify_private.citation_tally enable row level security;
 alter table pgclarify_private.stage enable row level security;
 alter table pgclarify_private.step enable row level security;
-alter table pgclarify_private.step_citation enable row level security;
 alter table pgclarify_private.detection enable row level security;
 alter table pgclarify_private.rewriting enable row level security;
-alter table pgclarify_private.evidence enable row level security;
 alter table pgclarify_private.clarifying_question enable row level security;
 alter table pgclarify_private.conversation enable row level security;
 alter table pgclarify_private.turn enable row level security;
@@ -167,18 +165,6 @@ comment on policy step_of_visible_run on pgclarify_private.step is
 'Roles that see the run, except rows of documents that they may no longer read.';
 grant select on pgclarify_private.step to pgclarify_views;
 
-drop policy if exists step_citation_of_visible_run on pgclarify_private.step_citation;
-create policy step_citation_of_visible_run on pgclarify_private.step_citation for select to pgclarify_views using (
-    exists (select from pgclarify_private.run where run.run_id = step_citation.run_id)
-    and not exists (
-        select from pgclarify_private.withheld_candidate as withheld
-        where withheld.run_id = step_citation.run_id and withheld.rank = step_citation.candidate_rank
-    )
-);
-comment on policy step_citation_of_visible_run on pgclarify_private.step_citation is
-'Roles that see the run, except rows of documents that they may no longer read.';
-grant select on pgclarify_private.step_citation to pgclarify_views;
-
 drop policy if exists detection_of_visible_run on pgclarify_private.detection;
 create policy detection_of_visible_run on pgclarify_private.detection for select to pgclarify_views using (
     exists (select from pgclarify_private.run where run.run_id = detection.run_id)
@@ -197,18 +183,6 @@ create policy rewriting_of_visible_run on pgclarify_private.rewriting for select
 );
 comment on policy rewriting_of_visible_run on pgclarify_private.rewriting is 'Roles that see the run.';
 grant select on pgclarify_private.rewriting to pgclarify_views;
-
-drop policy if exists evidence_of_visible_run on pgclarify_private.evidence;
-create policy evidence_of_visible_run on pgclarify_private.evidence for select to pgclarify_views using (
-    exists (select from pgclarify_private.run where run.run_id = evidence.run_id)
-    and not exists (
-        select from pgclarify_private.withheld_candidate as withheld
-        where withheld.run_id = evidence.run_id and withheld.rank = evidence.candidate_rank
-    )
-);
-comment on policy evidence_of_visible_run on pgclarify_private.evidence is
-'Roles that see the run, except rows of documents that they may no longer read.';
-grant select on pgclarify_private.evidence to pgclarify_views;
 
 drop policy if exists clarifying_question_of_visible_run on pgclarify_private.clarifying_question;
 create policy clarifying_question_of_visible_run on pgclarify_private.clarifying_question for select to pgclarify_views using (

@@ -113,7 +113,7 @@ begin
     delete from pgclarify_private.rewriting where rewriting.run_id = start_run.run_id;
     delete from pgclarify_private.clarifying_question where clarifying_question.run_id = start_run.run_id;
     delete from pgclarify_private.listed_answer where listed_answer.run_id = start_run.run_id;
-    delete from pgclarify_private.evidence where evidence.run_id = start_run.run_id;
+    delete from pgclarify_private.citation where citation.run_id = start_run.run_id;
     return query
     update pgclarify_private.run
     set
@@ -335,6 +335,33 @@ comment on function pgclarify_private.copy_verdicts(bigint, integer) is
 'Copy candidates and verdicts of the parent run into a run, and return the grounded ones with their passages.';
 grant execute on function pgclarify_private.copy_verdicts(bigint, integer) to pgclarify_worker;
 
+create or replace function pgclarify_private.record_citations(run_id bigint, items jsonb)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    insert into pgclarify_private.citation (
+        run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, is_medoid, quote, start_char,
+        end_char
+    )
+    select
+        record_citations.run_id, coalesce((item.value -> 'ordinal')::integer, item.place), cited.rank, citation.candidate_rank,
+        candidate.corpus_id, candidate.document_id, candidate.passage_id, candidate.heading, citation.is_medoid,
+        citation.quote, citation.start_char, citation.end_char
+    from jsonb_array_elements(record_citations.items) with ordinality as item (value, place)
+    cross join lateral jsonb_array_elements(item.value -> 'citations') with ordinality as cited (value, rank)
+    cross join lateral jsonb_to_record(cited.value) as citation (
+        candidate_rank integer, is_medoid boolean, quote text, start_char integer, end_char integer
+    )
+    -- A missing candidate violates a constraint.
+    left join pgclarify_private.candidate
+        on candidate.run_id = record_citations.run_id and candidate.rank = citation.candidate_rank;
+end;
+
+comment on function pgclarify_private.record_citations(bigint, jsonb) is
+'Store the citations of results of a run. items: array of objects with ordinal (the place in the array if missing) and '
+'citations: array of objects with candidate_rank, quote, start_char, end_char and, for an interpretation, is_medoid, in order.';
+
 create or replace function pgclarify_private.finish_run(
     run_id bigint,
     attempt integer,
@@ -365,21 +392,7 @@ begin
     cross join lateral jsonb_to_record(given.value) as reading (
         interpretation text, answer text, support integer, cohesion real, is_contested boolean
     );
-    insert into pgclarify_private.citation (
-        run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, is_medoid, quote,
-        start_char, end_char
-    )
-    select
-        v_run.run_id, given.ordinal, cited.rank, candidate.rank, candidate.corpus_id, candidate.document_id,
-        candidate.passage_id, candidate.heading, citation.is_medoid, citation.quote, citation.start_char,
-        citation.end_char
-    from jsonb_array_elements(finish_run.interpretations) with ordinality as given (value, ordinal)
-    cross join lateral jsonb_array_elements(given.value -> 'citations') with ordinality as cited (value, rank)
-    cross join lateral jsonb_to_record(cited.value) as citation (
-        candidate_rank integer, is_medoid boolean, quote text, start_char integer, end_char integer
-    )
-    inner join pgclarify_private.candidate
-        on candidate.run_id = v_run.run_id and candidate.rank = citation.candidate_rank;
+    perform pgclarify_private.record_citations(v_run.run_id, finish_run.interpretations);
     insert into pgclarify_private.stage (
         run_id, ordinal, name, batch, step_ordinal, started_at, duration_ms, rows, calls, reused_calls, prompt_tokens,
         completion_tokens, reused_prompt_tokens, reused_completion_tokens, model_ms, note

@@ -148,46 +148,27 @@ begin atomic
                 order by citation.rank
             ) = 1 as is_first
         from (
-            select listed.*, listed.candidate_rank = any(withheld.ranks) as is_closed
-            from (select distinct asked.run_id from unnest(cited.run_ids) as asked (run_id)) as run
-            cross join lateral (
-                select pgclarify_private.withheld_ranks(run.run_id, cited.roles) as ranks
+            select
+                citation.*,
+                citation.candidate_rank = any(run.withheld_ranks) as is_closed,
+                coalesce(citation.is_medoid, step.run_id is not null or citation.rank = 1) as is_decisive,
+                jsonb_strip_nulls(
+                    jsonb_build_object(
+                        'ordinal', citation.ordinal, 'interpretation', interpretation.interpretation,
+                        'answer', coalesce(interpretation.answer, step.answer), 'is_medoid', citation.is_medoid
+                    )
+                ) as subject
+            from (
+                select asked.run_id, pgclarify_private.withheld_ranks(asked.run_id, cited.roles) as withheld_ranks
+                from (select distinct given.run_id from unnest(cited.run_ids) as given (run_id)) as asked
                 -- OFFSET 0 makes the planner evaluate this once for each run, not for each citation.
                 offset 0
-            ) as withheld
-            cross join lateral (
-                select
-                    citation.run_id, citation.ordinal, citation.rank, citation.candidate_rank, citation.corpus_id,
-                    citation.document_id, citation.passage_id, citation.heading, citation.quote, citation.start_char,
-                    citation.end_char, citation.is_medoid as is_decisive,
-                    jsonb_build_object(
-                        'ordinal', citation.ordinal, 'interpretation', interpretation.interpretation, 'answer',
-                        interpretation.answer, 'is_medoid', citation.is_medoid
-                    ) as subject
-                from pgclarify_private.citation
-                inner join pgclarify_private.interpretation
-                    on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
-                where citation.run_id = run.run_id
-                union all
-                select
-                    citation.run_id, citation.step_ordinal, citation.rank, citation.candidate_rank, citation.corpus_id,
-                    citation.document_id, citation.passage_id, citation.heading, citation.quote, citation.start_char,
-                    citation.end_char, true as is_decisive,
-                    jsonb_build_object(
-                        'ordinal', citation.step_ordinal, 'answer', step.answer
-                    ) as subject
-                from pgclarify_private.step_citation as citation
-                inner join pgclarify_private.step on citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
-                where citation.run_id = run.run_id
-                union all
-                select
-                    evidence.run_id, evidence.ordinal, evidence.rank, evidence.candidate_rank, evidence.corpus_id,
-                    evidence.document_id, evidence.passage_id, evidence.heading, evidence.quote, evidence.start_char,
-                    evidence.end_char, evidence.rank = 1 as is_decisive,
-                    jsonb_build_object('ordinal', evidence.ordinal) as subject
-                from pgclarify_private.evidence
-                where evidence.run_id = run.run_id
-            ) as listed
+            ) as run
+            inner join pgclarify_private.citation on run.run_id = citation.run_id
+            -- A run has rows in one of these at most.
+            left join pgclarify_private.interpretation
+                on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
+            left join pgclarify_private.step on citation.run_id = step.run_id and citation.ordinal = step.ordinal
         ) as citation
     ) as shown
     left join lateral (

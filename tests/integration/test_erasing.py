@@ -138,9 +138,7 @@ class TestWhatGoes:
 
         assert places(connection) == set()
         assert connection.execute("select ordinal, answer from pgclarify_private.step").fetchall() == [(1, "nine")]
-        assert connection.execute("select step_ordinal, quote from pgclarify_private.step_citation").fetchall() == [
-            (1, "nine")
-        ]
+        assert connection.execute("select ordinal, quote from pgclarify_private.citation").fetchall() == [(1, "nine")]
 
     def test_a_list_that_was_read_from_it_goes(
         self, connection: Connection, alice: Connection, worker: HandWorker
@@ -153,7 +151,8 @@ class TestWhatGoes:
         connection.execute("insert into pgclarify_private.listed_answer values (1, 1, %s, array[%s])", [CANARY, CANARY])
         connection.execute("insert into pgclarify_private.listed_answer values (1, 2, 'nine', array['nine'])")
         connection.execute(
-            "insert into pgclarify_private.evidence select 1, rank, 1, rank, 1, document_id, passage_id, null, %s, 0, 1"
+            "insert into pgclarify_private.citation"
+            " select 1, rank, 1, rank, 1, document_id, passage_id, null, null, %s, 0, 1"
             " from pgclarify.candidate",
             [CANARY],
         )
@@ -350,7 +349,7 @@ def test_nothing_is_searched_for_but_by_an_index(alice: Connection, worker: Hand
         select coalesce(sum(seq_scan), 0) from pg_stat_xact_user_tables
         where schemaname in ('pgclarify', 'pgclarify_private')
             and relname in (
-                'candidate', 'citation', 'completion', 'completion_document', 'detection', 'eval_case', 'evidence',
+                'candidate', 'citation', 'completion', 'completion_document', 'detection', 'eval_case',
                 'interpretation', 'listed_answer', 'run', 'stage', 'step', 'verdict'
             )
     """

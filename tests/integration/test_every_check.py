@@ -27,7 +27,7 @@ BROKEN = {
     "budget_counter": ("calls = -1", "cost_usd = -1", "cost_usd = 'NaN'"),
     "caller_key": ("is_only = false", "inner_pad = 'short'", "outer_pad = 'short'"),
     "candidate": ("batch = 0", "origin = 'hearsay'", "rank = 0", "step_ordinal = 0"),
-    "citation": ("rank = 0",),
+    "citation": ("ordinal = 0", "rank = 0"),
     "citation_tally": ("citations = 0", "runs = 0"),
     "clarifying_question": ("ambiguity_type = 'other'", "clarifying_question = null", "ordinal = 0"),
     "completion": (
@@ -59,7 +59,6 @@ BROKEN = {
         *("conditions = '[]'", "data_set_hash = 'short'", "figures = '[]'; finished_at = now()", "figures = '{}'"),
         *("finished_at = now()", "name = ''", "planned_cases = 0", "settings = '[]'"),
     ),
-    "evidence": ("ordinal = 0", "rank = 0"),
     "interpretation": ("support = 0", "ordinal = 0"),
     "listed_answer": ("answer = ' '; variants = array[' ']", "ordinal = 0", "variants = '{another}'"),
     "loopback": ("is_only = false", "port = 0"),
@@ -94,7 +93,6 @@ BROKEN = {
         *("answer = ' '; confidence = 1; outcome = 'answered'", "confidence = 1", "ordinal = 0", "semantic_sets = 0"),
         *("answer = 'Yes'; confidence = 0; outcome = 'answered'", "outcome = 'lost'"),
     ),
-    "step_citation": ("rank = 0",),
     "trained_classifier": (
         *("examples = 0", "figures = '[]'", "judges_questions = false; judges_conversations = false"),
         *("shipped_version = ''", "threshold = 1.1", "version = 0", "weights = '{NaN}'", "weights = '{}'"),

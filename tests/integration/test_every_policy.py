@@ -30,8 +30,8 @@ TABLES = """
 """
 # What a closed document shows in them, is hidden from roles that asked before it was closed.
 OF_DOCUMENTS = {
-    *("document", "passage", "candidate", "verdict", "interpretation", "citation", "step", "step_citation"),
-    *("detection", "evidence", "listed_answer"),
+    *("document", "passage", "candidate", "verdict", "interpretation", "citation", "step"),
+    *("detection", "listed_answer"),
 }
 MADE_WITH_A_CORPUS = {"corpus", "embedding_space"}
 # Everybody may read prices.

@@ -80,7 +80,7 @@ class TestSteps:
         assert run is not None
         assert run["attempt"] == 2
         assert rows(connection, "select from pgclarify_private.step") == rows(
-            connection, "select from pgclarify_private.step_citation"
+            connection, "select from pgclarify_private.citation"
         )
         with pytest.raises(psycopg.Error) as late:
             record(worker, run_id, unanswered(2, "conclusion"))

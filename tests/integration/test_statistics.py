@@ -35,10 +35,10 @@ CLOSED = {
 # Ids of documents, and files that they come from. Joins need them. Erasing renews them, unless it keeps these ids.
 KEPT_IDS = {"candidate.document_id", "citation_tally.document_id", "completion_document.document_id"}
 IDS = KEPT_IDS | {
-    "citation.document_id", "document.id", "document.origin", "evidence.document_id", "neighborhood_1.document_id",
+    "citation.document_id", "document.id", "document.origin", "neighborhood_1.document_id",
     "passage_1.document_id", "passage_embedding_1.document_id", "pending_cut.document_id",
     "pending_document.document_id", "pending_link.document_id", "pending_passage.document_id",
-    "staged_passage.document_id", "step_citation.document_id",
+    "staged_passage.document_id",
 }  # fmt: skip
 
 # Columns and expressions of indexes that ANALYZE does not leave out.

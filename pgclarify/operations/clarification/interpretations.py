@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms import Apart, Density, Grouping, Place, consolidate, relate_readings, tell_apart
+from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
-from pgclarify.data.interpretations import Citation, Cluster, Interpretation
+from pgclarify.data.interpretations import Cluster, Interpretation
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Refusal, Verdict
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
@@ -181,7 +182,7 @@ def _interpretation(grounded: Sequence[Grounded], cluster: Cluster, reading: Apa
         cohesion=cluster.cohesion,
         is_contested=reading.is_contested,
         citations=[
-            Citation(member.rank, member is medoid, member.quote, member.start_char, member.end_char)
+            Citation(member.rank, member.quote, member.start_char, member.end_char, member is medoid)
             for member in sorted(members, key=lambda member: (member is not medoid, member.rank))
         ],
     )

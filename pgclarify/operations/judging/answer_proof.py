@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from pgclarify.data.candidates import Candidate
-from pgclarify.data.investigation import Evidence, Finding, Step, StepCitation
+from pgclarify.data.citations import Citation
+from pgclarify.data.investigation import Evidence, Finding, Step
 from pgclarify.language.amounts import has_amounts
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.names import names
@@ -32,7 +33,7 @@ class Proven:
     """
 
     answer: str
-    citations: tuple[StepCitation, ...]
+    citations: tuple[Citation, ...]
     cited: tuple[Candidate, ...]
 
 
@@ -109,9 +110,7 @@ def prove_told(
     return Proven(answer, tuple(citation for _, citation in telling), tuple(one for one, _ in telling))
 
 
-def _is_told_by(
-    telling: Sequence[tuple[Candidate, StepCitation]], answer: str, asked: str, steps: Sequence[Step]
-) -> bool:
+def _is_told_by(telling: Sequence[tuple[Candidate, Citation]], answer: str, asked: str, steps: Sequence[Step]) -> bool:
     """Whether passages give an answer: English ones by themselves, or all with the rules for any language.
 
     The language of a passage is that of its content, because a title may be in another language.
@@ -149,15 +148,15 @@ def is_told(
     return says_answer(answer, texts, asked=asked, known=known, choices=choices, are_foreign=are_foreign)
 
 
-def _find(evidence: Sequence[Evidence], shown: Sequence[Candidate]) -> list[tuple[Candidate, StepCitation]]:
+def _find(evidence: Sequence[Evidence], shown: Sequence[Candidate]) -> list[tuple[Candidate, Citation]]:
     """Find quotes in the passages, each once, in the spelling of the document, which the model may have changed.
 
     At most as many quotes as passages count, the first ones.
     """
-    found: dict[tuple[int, int, int], tuple[Candidate, StepCitation]] = {}
+    found: dict[tuple[int, int, int], tuple[Candidate, Citation]] = {}
     for one in evidence[: len(shown)]:
         for candidate, quoted in _places(one, shown):
-            citation = StepCitation(candidate.rank, quoted.quote, quoted.start_char, quoted.end_char)
+            citation = Citation(candidate.rank, quoted.quote, quoted.start_char, quoted.end_char)
             found.setdefault((candidate.rank, quoted.start_char, quoted.end_char), (candidate, citation))
             break
     return list(found.values())

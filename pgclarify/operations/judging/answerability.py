@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgclarify.data.candidates import Candidate, Found
-from pgclarify.data.dialogue import EvidenceCitation
+from pgclarify.data.citations import Citation
 from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import CompletionError, describe
@@ -29,7 +29,7 @@ class Answerability:
     """
 
     is_answerable: bool | None
-    citations: tuple[EvidenceCitation, ...]
+    citations: tuple[Citation, ...]
     errors: tuple[CompletionError, ...]
 
 
@@ -62,7 +62,7 @@ class AnswerabilityCheck:
         Source: VERDICT, Eq. 8, applied to AT-CoT's reformulations; ours.
         """
         asked = await self._find(questions)
-        citations: list[dict[int, EvidenceCitation]] = [{} for _ in questions]
+        citations: list[dict[int, Citation]] = [{} for _ in questions]
         errors: list[list[CompletionError]] = [[] for _ in questions]
 
         async def on_result(index: int, result: CallResult[Reading | StopCode]) -> None:
@@ -136,9 +136,9 @@ def _number(rankings: Sequence[Sequence[Found]]) -> dict[int, Candidate]:
     }
 
 
-def _cite(reading: Reading, question: str, candidate: Candidate) -> EvidenceCitation | None:
+def _cite(reading: Reading, question: str, candidate: Candidate) -> Citation | None:
     """Cite what supports a reading; None if nothing does, which is an abstention."""
     quoted = check_quote(reading, question, candidate.passage)
     if isinstance(quoted, Refusal):
         return None
-    return EvidenceCitation(candidate.rank, quoted.quote, quoted.start_char, quoted.end_char)
+    return Citation(candidate.rank, quoted.quote, quoted.start_char, quoted.end_char)

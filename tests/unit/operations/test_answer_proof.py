@@ -3,8 +3,9 @@
 import pytest
 
 from pgclarify.data.candidates import Candidate
+from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
-from pgclarify.data.investigation import Evidence, Finding, Step, StepCitation
+from pgclarify.data.investigation import Evidence, Finding, Step
 from pgclarify.data.vocabulary import StepKind, StepOutcome
 from pgclarify.ledger.calls import Unproven
 from pgclarify.operations.judging.answer_proof import Proven, is_told, prove
@@ -28,7 +29,7 @@ def finding(answer: str | None, *evidence: tuple[int, str]) -> Finding:
 def test_a_quote_is_cited_as_the_document_spells_it():
     proven = prove(finding("Ida Holm", (1, "painted by ida holm")), SHOWN, asked=ASKED)
     assert proven is not None
-    assert proven.citations == (StepCitation(7, "painted by Ida  Holm", 1014, 1034),)
+    assert proven.citations == (Citation(7, "painted by Ida  Holm", 1014, 1034),)
     assert proven.cited == (SHOWN[0],)
 
 

@@ -10,8 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from pgclarify.algorithms import Density, Grouping, consolidate
+from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
-from pgclarify.data.interpretations import Citation, Cluster
+from pgclarify.data.interpretations import Cluster
 from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.embedding import load_span_reader

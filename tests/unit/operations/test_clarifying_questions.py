@@ -2,7 +2,8 @@
 
 import pytest
 
-from pgclarify.data.dialogue import EvidenceCitation, ProposedQuestion
+from pgclarify.data.citations import Citation
+from pgclarify.data.dialogue import ProposedQuestion
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, EndpointUnavailable
@@ -32,8 +33,8 @@ async def test_proposals_are_checked_by_their_reformulations() -> None:
         (2, PROPOSED[1], True),
     ]
     assert [one.citations for one in asked.questions or []] == [
-        (EvidenceCitation(1, "a novel that was written by Ida Holm", 118, 154),),
-        (EvidenceCitation(2, "A berth costs forty crowns", 200, 226),),
+        (Citation(1, "a novel that was written by Ida Holm", 118, 154),),
+        (Citation(2, "A berth costs forty crowns", 200, 226),),
     ]
     assert [search[0] for search in asked.exploration.searches] == [WHO, COST]
     # Each passage is one candidate, and is judged once for each question.
