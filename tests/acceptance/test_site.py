@@ -95,7 +95,7 @@ def test_code_is_seen_whole(site: Path, visit: Visit) -> None:
             return under;
         }
     """
-    for name in ("quick-start", "dbt", "budgets"):
+    for name in ("loading", "dbt", "budgets"):
         visit.page.goto((site / f"{name}.html").as_uri())
         typed = visit.page.locator(".highlight:not(.language-text) pre")
         typed.locator("button").first.wait_for()
