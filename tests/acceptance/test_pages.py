@@ -25,7 +25,6 @@ EXEMPT = {
     "make ": "installs and runs all of this; `make demo` is the command demo, which test_command_line.py runs",
     "pip install": "the package is not there to be downloaded; test_wheel.py installs it",
     "uvx ": "may not be installed; it does what test_wheel.py does with pip",
-    "pipx ": "likewise",
     "docker compose": "there are no containers here; test_compose.py looks through the file",
     "export POSTGRES_PASSWORD": "is for docker compose",
     "export OPENAI_": "these endpoints are not here, or cost money; a worker would be started for them",

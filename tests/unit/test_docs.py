@@ -198,7 +198,7 @@ def check(words: list[str]) -> None:
             assert set(asked[1].split(",")) <= extras.keys()
             # `make wheels` writes them there.
             assert options in ([], ["--find-links", "dist"])
-        case ["uvx" | "pipx", *options]:
+        case ["uvx", *options]:
             assert "pgclarify[embedded]" in options
             check_ours(options[options.index("pgclarify") + 1 :])
         case ["docker", "compose", "run", *rest]:
