@@ -22,7 +22,8 @@ from benchmarks import made_up, product
 from benchmarks.figures import Figure, show, step
 from tests.integration.by_hand import Connection, HandWorker
 from tests.integration.counts import assert_counts_agree
-from tests.integration.linking import add, check, link
+from tests.integration.graph_check import check
+from tests.integration.linking import add, link
 
 SECONDS = 60.0
 DOCUMENTS = 3000

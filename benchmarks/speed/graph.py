@@ -26,6 +26,7 @@ from pgclarify.database.pool import fetch, open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.worker.graph import link
 from pgclarify.worker.graph_building import GraphBuilding
+from tests.integration.graph_check import check
 
 DEGREE = 16
 PASSAGES = 50_000
@@ -151,13 +152,10 @@ def _link(dsn: str, connection: product.Connection, corpus: str, *, in_memory: b
     cpu, started = _cpu_seconds(connection), time.perf_counter()
     asyncio.run(_link_all(dsn, in_memory))
     seconds, cpu = time.perf_counter() - started, _cpu_seconds(connection) - cpu
-    (check,) = connection.execute(
-        "select checked.* from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, %s, %s) as checked",  # noqa: E501
-        [corpus, _SAMPLE],
-    ).fetchall()
-    wrong = {name: check[name] for name in ("unlinked", "pending", "self_edges", "dangling", "gaps", "unordered")}
+    found = check(connection, corpus, _SAMPLE)
+    wrong = {name: found[name] for name in ("unlinked", "pending", "self_edges", "dangling", "gaps", "unordered")}
     assert not any(wrong.values()), wrong
-    return Built(seconds, cpu, check["recall"])
+    return Built(seconds, cpu, found["recall"])
 
 
 async def _link_all(dsn: str, in_memory: bool) -> None:

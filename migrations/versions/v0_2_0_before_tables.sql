@@ -124,35 +124,6 @@ comment on column pgclarify.neighbor.document_id is 'The document.';
 comment on column pgclarify.neighbor.passage_id is 'The passage.';
 comment on column pgclarify.neighbor.similarity is 'How near it is: cosine similarity, or lexical similarity from 0 to 1.';
 
-create type pgclarify_private.graph_check as (
-    passages bigint,
-    linked bigint,
-    unlinked bigint,
-    pending bigint,
-    self_edges bigint,
-    dangling bigint,
-    orphans bigint,
-    gaps bigint,
-    unordered bigint,
-    sampled integer,
-    recall double precision
-);
-comment on type pgclarify_private.graph_check is 'The result of check_graph. One row.';
-comment on column pgclarify_private.graph_check.passages is 'Passages with a vector in the active space.';
-comment on column pgclarify_private.graph_check.linked is 'Passages with a list of neighbors.';
-comment on column pgclarify_private.graph_check.unlinked is 'Passages without a list.';
-comment on column pgclarify_private.graph_check.pending is 'Pending work: passages to link, and to unlink.';
-comment on column pgclarify_private.graph_check.self_edges is 'Edges from a passage to itself.';
-comment on column pgclarify_private.graph_check.dangling is 'Edges from or to removed passages that no worker will remove.';
-comment on column pgclarify_private.graph_check.orphans is 'Vectors of removed passages.';
-comment on column pgclarify_private.graph_check.gaps is
-    'Lists that are shorter than they could be; null in a graph of lexical similarity, where that is normal.';
-comment on column pgclarify_private.graph_check.unordered is
-    'Lists that are longer than corpus.graph_degree, repeat a passage, or are not nearest first.';
-comment on column pgclarify_private.graph_check.sampled is 'Lists that were compared with an exact search.';
-comment on column pgclarify_private.graph_check.recall is
-    'Share of their true neighbors that they contain, 0 to 1; null if none were compared.';
-
 create type pgclarify.investigation as (
     run_id bigint,
     status text,

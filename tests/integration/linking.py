@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from psycopg.rows import dict_row
 
 from tests.integration.by_hand import Connection, HandWorker
+from tests.integration.graph_check import check
 
 MANY = {str(number): f"Passage number {number}." for number in range(40)}
 CLEAN = {
@@ -52,17 +52,6 @@ def add(connection: Connection, documents: Mapping[str, str], corpus: str = "ins
             "select pgclarify.add_document(%s, %s, %s, readers => %s::name[])",
             [corpus, document_id, content, options.get("readers")],
         )
-
-
-def check(connection: Connection, corpus: str = "insurance", sample: int = 1000) -> dict[str, Any]:
-    """The result of check_graph."""
-    with connection.cursor(row_factory=dict_row) as cursor:
-        cursor.execute(
-            "select checked.* from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, %s, %s) as checked",  # noqa: E501
-            [corpus, sample],
-        )
-        (row,) = cursor.fetchall()
-    return row
 
 
 def faults(connection: Connection, corpus: str = "insurance") -> dict[str, Any]:

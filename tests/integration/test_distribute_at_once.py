@@ -125,7 +125,6 @@ def test_a_call_that_has_waited_for_distribute_is_refused(connection: Connection
     "call",
     [
         "select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller",
-        "select pgclarify_private.check_graph(caller, 'insurance', 0) from pgclarify_private.caller",
         "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller",  # noqa: E501
     ],
 )

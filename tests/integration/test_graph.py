@@ -9,8 +9,8 @@ import pytest
 
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.counts import assert_counts_agree
-from tests.integration.in_turn import in_turn
-from tests.integration.linking import MANY, add, check, circle, corpus, faults, link, lists, load, neighbors, small
+from tests.integration.graph_check import check
+from tests.integration.linking import MANY, add, circle, corpus, faults, link, lists, load, neighbors, small
 from tests.integration.test_plans import plans
 
 __all__ = ["corpus", "small"]
@@ -348,29 +348,16 @@ class TestBuildAndCheck:
 
         assert (found["sampled"], found["recall"], found["linked"]) == (0, None, 40)
 
-    @in_turn("sample", [-1, 10_001, None])
-    def test_a_wrong_sample(self, linked: Connection, sample: int | None) -> None:
-        assert (
-            state_of(
-                linked,
-                "select pgclarify_private.check_graph(caller, 'insurance', %s::integer) from pgclarify_private.caller",
-                [sample],
-            )
-            == "22023"
-        )
-
     def test_a_corpus_that_nobody_has_opened(self, corpus: Connection) -> None:
         assert (
             scalar(corpus, "select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")
             == 0
         )
-        assert check(corpus)["passages"] == 0
 
     def test_only_its_owner_may(self, linked: Connection, connect: Connect, make_role: MakeRole) -> None:
         user = connect(make_role("pgclarify_user"))
         linked.execute("select pgclarify.grant_access('insurance', 'pgclarify_user')")
 
-        for call in ("build_graph(caller, %s)", "check_graph(caller, %s, 0)"):
-            select = f"select pgclarify_private.{call} from pgclarify_private.caller"  # noqa: S608 - names
-            assert state_of(user, select, ["insurance"]) == "42501"
-            assert state_of(user, select, ["nothing"]) == "42704"
+        select = "select pgclarify_private.build_graph(caller, %s) from pgclarify_private.caller"
+        assert state_of(user, select, ["insurance"]) == "42501"
+        assert state_of(user, select, ["nothing"]) == "42704"

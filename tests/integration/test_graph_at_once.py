@@ -12,7 +12,8 @@ import pytest
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, scalar
 from tests.integration.counts import assert_counts_agree
-from tests.integration.linking import add, check, faults, link
+from tests.integration.graph_check import check
+from tests.integration.linking import add, faults, link
 
 DOCUMENTS = 40
 # Two workers may collide. The one that is refused tries again. Users are never turned away.

@@ -62,7 +62,6 @@ OF_CORPUS = (
     "select pgclarify_private.cancel_embedding_model(caller, {}) from pgclarify_private.caller",
     "select * from pgclarify.neighbors({}, 'secret', 1)",
     "select pgclarify_private.build_graph(caller, {}) from pgclarify_private.caller",
-    "select pgclarify_private.check_graph(caller, {}, 0) from pgclarify_private.caller",
     "select * from pgclarify.investigate('cars', {})",
     "select * from pgclarify.clarifying_questions('cars', {})",
     "select * from pgclarify.list_answers('cars', {})",

@@ -14,6 +14,7 @@ from benchmarks.scale.one_server import world
 from benchmarks.scale.one_server.setting import CORPUS, Meter, Setting
 from benchmarks.scale.readers import RESTRICT
 from benchmarks.speed.ingest import add as add_documents
+from tests.integration.graph_check import check
 
 _LOOK_SECONDS = 0.5
 _PARTS = 10
@@ -112,11 +113,8 @@ def graph(setting: Setting) -> list[Figure]:
             Figure("CPU of worker and server", 1000 * (meter.worker + meter.server) / max(1, linked), "ms a passage"),
             Figure("WAL", meter.wal_bytes / max(1, linked), "bytes a passage"),
         ]
-    (check,) = setting.connection.execute(
-        "select checked.* from pgclarify_private.caller cross join lateral pgclarify_private.check_graph(caller, %s, %s) as checked",  # noqa: E501
-        [CORPUS, _SAMPLE],
-    ).fetchall()
-    figures += [Figure("recall", check["recall"] or 0.0), Figure("wait to be linked", check["pending"], "passages")]
+    found = check(setting.connection, CORPUS, _SAMPLE)
+    figures += [Figure("recall", found["recall"] or 0.0), Figure("wait to be linked", found["pending"], "passages")]
     return figures
 
 

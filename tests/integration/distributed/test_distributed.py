@@ -199,7 +199,6 @@ def test_moving_a_corpus_locks_the_corpus_and_tables_only_at_the_end(
 def test_a_distributed_corpus_refuses_graphs(connection: Connection, both: HandWorker) -> None:
     for statement in (
         "select pgclarify_private.build_graph(caller, 'there') from pgclarify_private.caller",
-        "select pgclarify_private.check_graph(caller, 'there', 0) from pgclarify_private.caller",
         "select pgclarify_private.set_embedding_model(caller, 'there', 'another') from pgclarify_private.caller",
     ):
         assert state_of(connection, statement) == "0A000", statement
