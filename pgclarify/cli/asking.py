@@ -169,7 +169,7 @@ def get_run(database: connection.Database, run_id: int) -> Row:
             detail="It has ended on the primary server, which this standby follows.",
             hint=f"Look at it in a moment: pgclarify explain {run_id}",
         )
-    return asdict(found[0])
+    return found[0]
 
 
 def nothing(database: connection.Database, question: str, corpus: str | None, run_id: int) -> RenderableType:

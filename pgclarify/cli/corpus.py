@@ -218,4 +218,4 @@ def wait_until_searchable(client: CommandClient, progress: Progress) -> Sequence
     if not client.wait_until_searchable(on_progress=show).failed:
         return []
     failed = client.documents(has_failed=True, limit=100)
-    return [{"document_id": document.document_id, "error": document.error} for document in failed]
+    return [{"document_id": document["document_id"], "error": document["error"]} for document in failed]

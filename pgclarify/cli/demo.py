@@ -120,7 +120,7 @@ def _refuse_foreign_corpus(database: connection.Database, name: str, documents: 
 
     known = {document.document_id for document in documents}
     stored = connection.client_of(database).documents(name, limit=len(known) + 1)
-    foreign = sorted({document.document_id for document in stored} - known)
+    foreign = sorted({document["document_id"] for document in stored} - known)
     if foreign:
         raise InputError(
             f"the corpus {name} is not the demo's",
@@ -132,7 +132,7 @@ def _refuse_foreign_corpus(database: connection.Database, name: str, documents: 
 def _say_who_judges(database: connection.Database, settings: Settings, console: Console) -> bool:
     """Name the models of the running workers; return whether there is no language model."""
     workers = connection.client_of(database).workers()
-    models = sorted({worker.model for worker in workers if worker.provider != "extractive"})
+    models = sorted({worker["model"] for worker in workers if worker["provider"] != "extractive"})
     for line in judges(models, settings):
         console.print(terminal.commands(line))
     return not models

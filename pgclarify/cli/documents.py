@@ -58,7 +58,7 @@ def documents(
         client = connection.client_of(database)
         client.corpus_status(corpus_name)
         rows = client.documents(corpus_name, after=after, limit=limit + 1)
-    page = [asdict(row) for row in rows[:limit]]
+    page = rows[:limit]
     is_last = len(rows) <= limit
     if as_json:
         last = None if is_last else page[-1]["document_id"]

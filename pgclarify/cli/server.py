@@ -276,7 +276,7 @@ def tell_of_model_servers(settings: Settings) -> bool:
 
 
 def _alive_workers(client: CommandClient) -> frozenset[int]:
-    return frozenset(worker.worker_id for worker in client.workers())
+    return frozenset(worker["worker_id"] for worker in client.workers())
 
 
 def _run_worker(settings: Settings, dsn: str, metrics: Address | None = None, grace: float | None = None) -> None:

@@ -94,7 +94,7 @@ def _look(settings: Settings) -> dict[str, Any] | None:
     try:
         with connection.connect(connection.running_dsn(settings)) as database:
             client = connection.client_of(database)
-            runs = [asdict(run) for run in client.runs(limit=_RUNS_SEARCHED)]
+            runs = client.runs(limit=_RUNS_SEARCHED)
             return {
                 "server": {
                     "database": database.info.dbname,
@@ -105,10 +105,10 @@ def _look(settings: Settings) -> dict[str, Any] | None:
                     else f"embedded, in {settings.data_dir}",
                     "listens_on": None if address is None else str(address),
                 },
-                "workers": [asdict(worker) for worker in client.workers()],
-                "queue": asdict(client.queue()),
+                "workers": client.workers(),
+                "queue": client.queue(),
                 "corpora": [asdict(corpus) for corpus in client.corpora()],
-                "sources": [asdict(table) for table in client.attached_tables()],
+                "sources": client.attached_tables(),
                 "recent_runs": runs[:_MOST_RUNS],
                 "recent_errors": [run for run in runs if run["status"] in ("failed", "partial")][:_MOST_RUNS],
             }

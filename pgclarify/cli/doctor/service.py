@@ -10,14 +10,14 @@ from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
 from pgclarify.data.vocabulary import AT_ENDPOINT
 
 if TYPE_CHECKING:
-    from pgclarify.cli.state import Finding, Worker
+    from pgclarify.cli.rendering import Row
     from pgclarify.client import CorpusStatus
 
 # Names in a line, and lines of a kind.
 _SHOWN = 5
 
 
-def check_workers(workers: Sequence[Worker], *, version: str, expected: tuple[str, str | None] | None) -> list[Check]:
+def check_workers(workers: Sequence[Row], *, version: str, expected: tuple[str, str | None] | None) -> list[Check]:
     """Check the workers, with one line for each finding.
 
     Args:
@@ -29,7 +29,7 @@ def check_workers(workers: Sequence[Worker], *, version: str, expected: tuple[st
         remedy = "Run: pgclarify up --detach, or pgclarify worker"
         return [problem("workers", "none is alive, so nothing is indexed or answered", remedy)]
     checks = [ok("workers", f"{len(workers)} alive: {_listed({_model(worker) for worker in workers})}")]
-    others = {f"{worker.version} on {worker.host}" for worker in workers if worker.version != version}
+    others = {f"{worker['version']} on {worker['host']}" for worker in workers if worker["version"] != version}
     if others:
         checks.append(
             warning("worker versions", f"this is {version}, and there is {_listed(others)}", "Restart those workers.")
@@ -37,14 +37,14 @@ def check_workers(workers: Sequence[Worker], *, version: str, expected: tuple[st
     return checks + check_models(workers, expected)
 
 
-def check_models(workers: Sequence[Worker], expected: tuple[str, str | None] | None) -> list[Check]:
+def check_models(workers: Sequence[Row], expected: tuple[str, str | None] | None) -> list[Check]:
     """Check whether workers judge with one model, the one in this environment's settings; no check if they do.
 
     Args:
         workers: As for check_workers, at least one.
         expected: As for check_workers.
     """
-    models = {(worker.provider, worker.model) for worker in workers}
+    models = {(worker["provider"], worker["model"]) for worker in workers}
     if len(models) > 1:
         return [
             warning(
@@ -75,20 +75,20 @@ def models_at_endpoint(corpora: Sequence[CorpusStatus]) -> set[str]:
     return {model for model in models if model is not None and model.startswith(AT_ENDPOINT)}
 
 
-def check_findings(findings: Sequence[Finding]) -> list[Check]:
+def check_findings(findings: Sequence[Row]) -> list[Check]:
     """Make checks of what is wrong in the database, with a few lines for each kind.
 
     Args:
         findings: From `CommandClient.findings`.
     """
     checks: list[Check] = []
-    for (level, kind), group in groupby(findings, lambda found: (found.level, found.kind)):
+    for (level, kind), group in groupby(findings, lambda found: (found["level"], found["kind"])):
         alike = list(group)
         level = Level.OK if level == "note" else Level(level)
         for found in alike[:_SHOWN]:
-            counted = found.finding if found.count is None else f"{found.count:,} {found.finding}"
-            named = counted if found.name is None else f"{found.name}: {counted}"
-            checks.append(Check(kind, level, named, found.remedy))
+            counted = found["finding"] if found["count"] is None else f"{found['count']:,} {found['finding']}"
+            named = counted if found["name"] is None else f"{found['name']}: {counted}"
+            checks.append(Check(kind, level, named, found["remedy"]))
         if len(alike) > _SHOWN:
             more = f"there are {len(alike) - _SHOWN:,} more"
             checks.append(Check(kind, level, more, "See the view pgclarify.finding."))
@@ -97,12 +97,12 @@ def check_findings(findings: Sequence[Finding]) -> list[Check]:
     return checks
 
 
-def _fits(worker: Worker, provider: str, model: str | None) -> bool:
-    return bool(worker.provider == provider and model in (None, worker.model))
+def _fits(worker: Row, provider: str, model: str | None) -> bool:
+    return bool(worker["provider"] == provider and model in (None, worker["model"]))
 
 
-def _model(worker: Worker) -> str:
-    return f"{worker.provider} {worker.model}"
+def _model(worker: Row) -> str:
+    return f"{worker['provider']} {worker['model']}"
 
 
 def _listed(names: set[str]) -> str:

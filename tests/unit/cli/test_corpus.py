@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -80,9 +79,9 @@ class Indexing:
             on_progress(state)
         return self._states[-1]
 
-    def documents(self, *, has_failed: bool, limit: int) -> list[SimpleNamespace]:
+    def documents(self, *, has_failed: bool, limit: int) -> list[dict[str, str]]:
         self.listed += 1
-        return [SimpleNamespace(document_id="a", error="why")] if has_failed else []
+        return [{"document_id": "a", "error": "why"}] if has_failed else []
 
 
 def state(pending: int, *, error: str | None = None, failed: int = 0) -> CorpusStatus:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
 from pgclarify.cli.doctor import service
 from pgclarify.cli.doctor.check import Check, Level
-from pgclarify.cli.state import Finding, Worker
+from pgclarify.cli.rendering import Row
 from pgclarify.client import CorpusStatus
 
 
-def worker(*, version: str = "1", model: str = "small") -> Worker:
-    return Worker(1, "here", version, "openai", model, (), datetime.now(UTC))
+def worker(*, version: str = "1", model: str = "small") -> Row:
+    return {"worker_id": 1, "host": "here", "version": version, "provider": "openai", "model": model}
 
 
-def levels(*workers: Worker, expected: tuple[str, str | None] | None = None) -> dict[str, Level]:
+def finding(level: str, kind: str, name: str | None, text: str, count: int | None, remedy: str | None) -> Row:
+    return {"level": level, "kind": kind, "name": name, "finding": text, "count": count, "remedy": remedy}
+
+
+def levels(*workers: Row, expected: tuple[str, str | None] | None = None) -> dict[str, Level]:
     return {check.name: check.level for check in service.check_workers(workers, version="1", expected=expected)}
 
 
@@ -49,10 +51,10 @@ def test_embedding_models_behind_an_endpoint() -> None:
 
 def test_findings_are_shown_with_their_level_and_remedy() -> None:
     found = [
-        Finding("problem", "tables", "article", "no column id", None, "Resync."),
-        Finding("warning", "documents", "insurance", "documents cannot be indexed", 1200, "See why."),
-        Finding("warning", "queue", None, "runs wait", 3, None),
-        Finding("note", "identities", "ann", "this role is gone", None, None),
+        finding("problem", "tables", "article", "no column id", None, "Resync."),
+        finding("warning", "documents", "insurance", "documents cannot be indexed", 1200, "See why."),
+        finding("warning", "queue", None, "runs wait", 3, None),
+        finding("note", "identities", "ann", "this role is gone", None, None),
     ]
     assert service.check_findings(found) == [
         Check("tables", Level.PROBLEM, "article: no column id", "Resync."),
@@ -68,7 +70,7 @@ def test_without_findings_the_doctor_says_so() -> None:
 
 
 def test_a_few_of_many_findings_of_a_kind_are_shown() -> None:
-    many = [Finding("warning", "documents", f"corpus {number}", "fail", 1, None) for number in range(1_000)]
+    many = [finding("warning", "documents", f"corpus {number}", "fail", 1, None) for number in range(1_000)]
     shown = service.check_findings(many)
     assert len(shown) < 10
     assert shown[-1].finding == "there are 995 more"
