@@ -82,7 +82,7 @@ def test_alembic_finds_nothing_to_change_in_a_new_database(database: str) -> Non
     with engine.connect() as connection:
         # Reflection returns this name only as plain text.
         assert connection.dialect.ischema_names is not None  # type: ignore[attr-defined]
-        connection.dialect.ischema_names = connection.dialect.ischema_names | {"name": schema.Name}  # type: ignore[attr-defined]
+        connection.dialect.ischema_names = connection.dialect.ischema_names | {"name": schema.base.Name}  # type: ignore[attr-defined]
         context = MigrationContext.configure(
             connection,
             opts={
