@@ -152,7 +152,6 @@ declare
     v_source_id bigint;
     v_merged record;
     v_running bigint[];
-    v_run_ids bigint[];
     v_has_erased boolean;
     v_origin text;
     v_context text;
@@ -171,19 +170,7 @@ begin
     end if;
     perform pgclarify_private.erase_terms(v_corpus.corpus_id, v_lexemes);
     perform pgclarify_private.erase_staged(v_corpus.corpus_id, v_document_id);
-    v_run_ids := array(
-        select distinct candidate.run_id
-        from pgclarify_private.candidate
-        where candidate.corpus_id = v_corpus.corpus_id and candidate.document_id = v_document_id
-    );
-    v_has_erased := v_merged.removed > 0;
-    v_has_erased := pgclarify_private.erase_replies(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify_private.erase_verdicts(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify_private.erase_interpretations(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify_private.erase_lists(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify_private.erase_reasons(v_corpus.corpus_id, v_document_id) or v_has_erased;
-    v_has_erased := pgclarify_private.erase_cases(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
-    perform pgclarify_private.erase_remarks(v_run_ids);
+    v_has_erased := pgclarify_private.erase_from_runs(v_corpus.corpus_id, v_document_id) or v_merged.removed > 0;
     -- Their attempts may have read the document without a trace yet. Their writes are refused from now on. They start
     -- again, and pay again only for what is erased.
     update pgclarify_private.run set status = 'queued' where run.run_id = any(v_running);

@@ -32,9 +32,6 @@ create or replace function pgclarify_private.erase_replies(corpus_id bigint, doc
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 begin
     with found as (
@@ -85,9 +82,6 @@ create or replace function pgclarify_private.erase_verdicts(corpus_id bigint, do
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 begin
     update pgclarify_private.candidate
@@ -122,9 +116,6 @@ create or replace function pgclarify_private.erase_interpretations(corpus_id big
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
     v_run_ids bigint[];
@@ -201,9 +192,6 @@ create or replace function pgclarify_private.erase_lists(corpus_id bigint, docum
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
     v_has_erased boolean;
@@ -243,9 +231,6 @@ create or replace function pgclarify_private.erase_reasons(corpus_id bigint, doc
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
     v_run_ids bigint[];
@@ -291,9 +276,6 @@ create or replace function pgclarify_private.erase_remarks(run_ids bigint[])
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 begin
     update pgclarify_private.stage set note = null where stage.run_id = any(erase_remarks.run_ids) and stage.note is not null;
@@ -313,9 +295,6 @@ create or replace function pgclarify_private.erase_cases(corpus_id bigint, docum
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 begin
     update pgclarify_private.eval_case
@@ -350,3 +329,36 @@ $$;
 comment on function pgclarify_private.erase_cases(bigint, text, bigint[]) is
 'Erase outputs in evaluations of runs that had a document, or of baselines that retrieved or cited it; true if there was '
 'anything. Metrics stay.';
+
+create or replace function pgclarify_private.erase_from_runs(corpus_id bigint, document_id text)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- For all functions that it calls.
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+    v_corpus_id constant bigint := erase_from_runs.corpus_id;
+    v_document_id constant text := erase_from_runs.document_id;
+    v_run_ids constant bigint[] := array(
+        select distinct candidate.run_id
+        from pgclarify_private.candidate
+        where candidate.corpus_id = v_corpus_id and candidate.document_id = v_document_id
+    );
+    v_has_erased boolean;
+begin
+    v_has_erased := pgclarify_private.erase_replies(v_corpus_id, v_document_id, v_run_ids);
+    v_has_erased := pgclarify_private.erase_verdicts(v_corpus_id, v_document_id, v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify_private.erase_interpretations(v_corpus_id, v_document_id, v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify_private.erase_lists(v_corpus_id, v_document_id, v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify_private.erase_reasons(v_corpus_id, v_document_id) or v_has_erased;
+    v_has_erased := pgclarify_private.erase_cases(v_corpus_id, v_document_id, v_run_ids) or v_has_erased;
+    perform pgclarify_private.erase_remarks(v_run_ids);
+    return v_has_erased;
+end
+$$;
+
+comment on function pgclarify_private.erase_from_runs(bigint, text) is
+'Erase what runs, the ledger and evaluations store of a document; true if there was anything.';
