@@ -15,7 +15,9 @@ set search_path = pg_catalog, pg_temp
 rows 1
 as $$
 declare
-    v_run pgclarify_private.run := pgclarify_private.searchable_run(classifier_of_run.run_id, classifier_of_run.attempt);
+    v_run pgclarify_private.run := pgclarify_private.check_searchable(
+        pgclarify_private.running_attempt(classifier_of_run.run_id, classifier_of_run.attempt)
+    );
 begin
     return query
     select

@@ -57,7 +57,9 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify_private.run := pgclarify_private.searchable_run(find_for_estimate.run_id, find_for_estimate.attempt);
+    v_run pgclarify_private.run := pgclarify_private.check_searchable(
+        pgclarify_private.running_attempt(find_for_estimate.run_id, find_for_estimate.attempt)
+    );
 begin
     return query
     select asked.ordinal::integer, found.*

@@ -95,7 +95,9 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify_private.run := pgclarify_private.lock_searchable_run(find_passages.run_id, find_passages.attempt);
+    v_run pgclarify_private.run := pgclarify_private.check_searchable(
+        pgclarify_private.lock_run(find_passages.run_id, find_passages.attempt)
+    );
 begin
     -- Do not wait for the disk: after a crash the run is executed again, so what it wrote before its end may be lost.
     perform set_config('synchronous_commit', 'off', true);
@@ -151,7 +153,9 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify_private.run := pgclarify_private.searchable_run(find_neighbors.run_id, find_neighbors.attempt);
+    v_run pgclarify_private.run := pgclarify_private.check_searchable(
+        pgclarify_private.running_attempt(find_neighbors.run_id, find_neighbors.attempt)
+    );
     v_roles name[] := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
     v_vector @extschema:vector@.halfvec;
     v_space_id bigint;
@@ -257,7 +261,9 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify_private.run := pgclarify_private.lock_searchable_run(record_candidates.run_id, record_candidates.attempt);
+    v_run pgclarify_private.run := pgclarify_private.check_searchable(
+        pgclarify_private.lock_run(record_candidates.run_id, record_candidates.attempt)
+    );
     v_kept integer[];
 begin
     -- As in find_passages.

@@ -40,7 +40,7 @@ comment on function pgclarify_private.lock_run(bigint, integer) is
 'Lock a run that is executed in this attempt, or error PC006.';
 
 create or replace function pgclarify_private.check_searchable(run pgclarify_private.run)
-returns void
+returns pgclarify_private.run
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -63,28 +63,13 @@ begin
                 ),
                 hint = 'End the run as failed.';
     end if;
+    return check_searchable.run;
 end
 $$;
 
 comment on function pgclarify_private.check_searchable(pgclarify_private.run) is
-'Error 42704 if the corpus of a run was dropped, 42501 if the role that asked may not search it any more. The current roles '
+'The run. Error 42704 if its corpus was dropped, 42501 if the role that asked may not search it any more. The current roles '
 'decide what a run reads, not the roles at its start.';
-
-create or replace function pgclarify_private.lock_searchable_run(run_id bigint, attempt integer)
-returns pgclarify_private.run
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_run pgclarify_private.run := pgclarify_private.lock_run(lock_searchable_run.run_id, lock_searchable_run.attempt);
-begin
-    perform pgclarify_private.check_searchable(v_run);
-    return v_run;
-end
-$$;
-
-comment on function pgclarify_private.lock_searchable_run(bigint, integer) is
-'Lock a run as lock_run does, or raise an error of check_searchable.';
 
 create or replace function pgclarify_private.running_attempt(run_id bigint, attempt integer)
 returns pgclarify_private.run
@@ -106,22 +91,6 @@ $$;
 
 comment on function pgclarify_private.running_attempt(bigint, integer) is
 'A run that is executed in this attempt, or error PC006. It is for functions that write nothing: a row lock would be a write.';
-
-create or replace function pgclarify_private.searchable_run(run_id bigint, attempt integer)
-returns pgclarify_private.run
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_run pgclarify_private.run := pgclarify_private.running_attempt(searchable_run.run_id, searchable_run.attempt);
-begin
-    perform pgclarify_private.check_searchable(v_run);
-    return v_run;
-end
-$$;
-
-comment on function pgclarify_private.searchable_run(bigint, integer) is
-'A run as in running_attempt, or an error of check_searchable.';
 
 create or replace function pgclarify_private.lost_runs(run_ids bigint[], attempts integer[])
 returns integer[]
