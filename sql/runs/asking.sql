@@ -156,7 +156,7 @@ begin
                         v_has_lock := false;
                 end;
             end if;
-            v_entered := pgclarify_private.loopback_call('loopback_enter', enter_when_free.payload);
+            v_entered := pgclarify_private.loopback_call('enter', enter_when_free.payload);
             -- This releases the lock.
             raise exception 'entered' using errcode = 'PC099';
         exception
@@ -262,7 +262,7 @@ begin
                     -- The caller has stopped waiting, so its runs must not cost more. This cancels by the id of the call,
                     -- because the call may not know the ids of its runs yet.
                     begin
-                        perform pgclarify_private.loopback_call('loopback_cancel', jsonb_build_object('call_id', v_call_id));
+                        perform pgclarify_private.loopback_call('cancel', jsonb_build_object('call_id', v_call_id));
                     exception
                         when query_canceled or others then
                             null;

@@ -121,7 +121,7 @@ end;
 
 comment on function pgclarify_private.connection_value(text) is 'A value quoted for a libpq connection string.';
 
-create or replace function pgclarify_private.loopback_call(function_name text, payload jsonb)
+create or replace function pgclarify_private.loopback_call(request text, payload jsonb)
 returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -140,10 +140,10 @@ begin
     from @extschema:dblink@.dblink(v_connection, 'select pgclarify_private.loopback_challenge()') as challenge (challenge text);
     -- In variables: an error shows the statement that raised it.
     v_statement := format(
-        'select pgclarify_private.%I(%L::jsonb, %L::bytea)',
-        loopback_call.function_name,
+        'select pgclarify_private.answer_loopback(%L, %L::jsonb, %L::bytea)',
+        loopback_call.request,
         loopback_call.payload,
-        pgclarify_private.sign(concat_ws(' ', 'loopback', v_challenge, loopback_call.function_name, loopback_call.payload))
+        pgclarify_private.sign(concat_ws(' ', 'loopback', v_challenge, loopback_call.request, loopback_call.payload))
     );
     select answered.answer into v_answer
     from @extschema:dblink@.dblink(v_connection, v_statement) as answered (answer jsonb);
@@ -165,8 +165,8 @@ end
 $$;
 
 comment on function pgclarify_private.loopback_call(text, jsonb) is
-'Call one of the loopback functions on a second connection, in a separate transaction. The payload is signed for that '
-'transaction only.';
+'The result of answer_loopback on a second connection, in a separate transaction. The request is signed for that transaction '
+'only.';
 
 create or replace function pgclarify_private.loopback_challenge()
 returns text
@@ -180,28 +180,7 @@ comment on function pgclarify_private.loopback_challenge() is
 'The text that a signature must contain to be valid in this transaction.';
 grant execute on function pgclarify_private.loopback_challenge() to pgclarify_loopback;
 
-create or replace function pgclarify_private.verify_loopback(function_name text, payload jsonb, signature bytea)
-returns void
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if verify_loopback.signature is distinct from pgclarify_private.sign(
-        concat_ws(
-            ' ', 'loopback', pgclarify_private.loopback_challenge(), verify_loopback.function_name, verify_loopback.payload
-        )
-    ) then
-        raise exception 'the request is not signed'
-            using errcode = 'insufficient_privilege',
-                detail = 'Loopback functions accept only what functions of pgclarify signed for the running transaction.',
-                hint = 'Call the public functions, such as pgclarify.clarify.';
-    end if;
-end
-$$;
-
-comment on function pgclarify_private.verify_loopback(text, jsonb, bytea) is 'Error 42501 unless the signature is valid.';
-
-create or replace function pgclarify_private.loopback_enter(payload jsonb, signature bytea)
+create or replace function pgclarify_private.loopback_enter(payload jsonb)
 returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -211,7 +190,6 @@ declare
     v_corpus_id bigint := (loopback_enter.payload ->> 'corpus_id')::bigint;
     v_parent_run_id bigint := (loopback_enter.payload ->> 'parent_run_id')::bigint;
 begin
-    perform pgclarify_private.verify_loopback('loopback_enter', loopback_enter.payload, loopback_enter.signature);
     -- A caller that is cancelled during this commit does not know the run ids. loopback_cancel takes the same lock, so it waits
     -- for the end of this transaction.
     perform pg_advisory_xact_lock(hashtextextended(loopback_enter.payload ->> 'call_id', 1885823084));
@@ -259,18 +237,16 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.loopback_enter(jsonb, bytea) is
+comment on function pgclarify_private.loopback_enter(jsonb) is
 'Enter runs; returns their ids. Error PC001 without a living worker, PC004 if the corpus cannot be seen from here, PC098 if it '
 'is locked.';
-grant execute on function pgclarify_private.loopback_enter(jsonb, bytea) to pgclarify_loopback;
 
-create or replace function pgclarify_private.loopback_cancel(payload jsonb, signature bytea)
+create or replace function pgclarify_private.loopback_cancel(payload jsonb)
 returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform pgclarify_private.verify_loopback('loopback_cancel', loopback_cancel.payload, loopback_cancel.signature);
     perform pg_advisory_xact_lock(hashtextextended(loopback_cancel.payload ->> 'call_id', 1885823084));
     return to_jsonb(
         pgclarify_private.cancel_runs(
@@ -284,84 +260,8 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.loopback_cancel(jsonb, bytea) is
+comment on function pgclarify_private.loopback_cancel(jsonb) is
 'Cancel the runs that a waiting call entered; returns how many were not over.';
-grant execute on function pgclarify_private.loopback_cancel(jsonb, bytea) to pgclarify_loopback;
-
-create or replace function pgclarify_private.loopback_unfinished(payload jsonb, signature bytea)
-returns jsonb
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    perform pgclarify_private.verify_loopback(
-        'loopback_unfinished', loopback_unfinished.payload, loopback_unfinished.signature
-    );
-    return to_jsonb(
-        pgclarify_private.unfinished_runs(
-            array(select value::bigint from jsonb_array_elements_text(loopback_unfinished.payload))
-        )
-    );
-end
-$$;
-
-comment on function pgclarify_private.loopback_unfinished(jsonb, bytea) is 'Those of the given runs that are not over.';
-grant execute on function pgclarify_private.loopback_unfinished(jsonb, bytea) to pgclarify_loopback;
-
-create or replace function pgclarify_private.loopback_progress(payload jsonb, signature bytea)
-returns jsonb
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    perform pgclarify_private.verify_loopback('loopback_progress', loopback_progress.payload, loopback_progress.signature);
-    return to_jsonb(
-        pgclarify_private.progress(
-            array(select value::bigint from jsonb_array_elements_text(loopback_progress.payload -> 'run_ids')),
-            array(select value::bigint from jsonb_array_elements_text(loopback_progress.payload -> 'unfinished'))
-        )
-    );
-end
-$$;
-
-comment on function pgclarify_private.loopback_progress(jsonb, bytea) is
-'The result of progress. payload: object with its parameters.';
-grant execute on function pgclarify_private.loopback_progress(jsonb, bytea) to pgclarify_loopback;
-
-create or replace function pgclarify_private.loopback_is_served(payload jsonb, signature bytea)
-returns jsonb
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    perform pgclarify_private.verify_loopback('loopback_is_served', loopback_is_served.payload, loopback_is_served.signature);
-    return to_jsonb(exists (select from pgclarify_private.serving_workers()));
-end
-$$;
-
-comment on function pgclarify_private.loopback_is_served(jsonb, bytea) is
-'Whether a worker executes runs, for a caller whose snapshot does not show heartbeats.';
-grant execute on function pgclarify_private.loopback_is_served(jsonb, bytea) to pgclarify_loopback;
-
-create or replace function pgclarify_private.loopback_rows(payload jsonb, signature bytea)
-returns jsonb
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    perform pgclarify_private.verify_loopback('loopback_rows', loopback_rows.payload, loopback_rows.signature);
-    return pgclarify_private.rows_in_json(
-        (loopback_rows.payload ->> 'row_type')::regtype,
-        array(select value::bigint from jsonb_array_elements_text(loopback_rows.payload -> 'ids')),
-        loopback_rows.payload ->> 'requester'
-    );
-end
-$$;
-
-comment on function pgclarify_private.loopback_rows(jsonb, bytea) is
-'Rows of runs, or turns of conversations, for a caller whose snapshot is older than they are; null if there are none. '
-'payload: object with row_type, ids and requester, the parameters of rows_in_json.';
-grant execute on function pgclarify_private.loopback_rows(jsonb, bytea) to pgclarify_loopback;
 
 create or replace function pgclarify_private.rows_in_json(row_type regtype, ids bigint[], requester name)
 returns jsonb
@@ -381,13 +281,66 @@ $$;
 comment on function pgclarify_private.rows_in_json(regtype, bigint[], name) is
 'What the function rows of a type returns, as a JSON array in its order; null if there are none.';
 
+create or replace function pgclarify_private.answer_loopback(request text, payload jsonb, signature bytea)
+returns jsonb
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if answer_loopback.signature is distinct from pgclarify_private.sign(
+        concat_ws(
+            ' ', 'loopback', pgclarify_private.loopback_challenge(), answer_loopback.request, answer_loopback.payload
+        )
+    ) then
+        raise exception 'the request is not signed'
+            using errcode = 'insufficient_privilege',
+                detail = 'The loopback accepts only what functions of pgclarify signed for the running transaction.',
+                hint = 'Call the public functions, such as pgclarify.clarify.';
+    end if;
+    case answer_loopback.request
+        when 'enter' then
+            return pgclarify_private.loopback_enter(answer_loopback.payload);
+        when 'cancel' then
+            return pgclarify_private.loopback_cancel(answer_loopback.payload);
+        when 'unfinished' then
+            return to_jsonb(
+                pgclarify_private.unfinished_runs(
+                    array(select value::bigint from jsonb_array_elements_text(answer_loopback.payload))
+                )
+            );
+        when 'progress' then
+            return to_jsonb(
+                pgclarify_private.progress(
+                    array(select value::bigint from jsonb_array_elements_text(answer_loopback.payload -> 'run_ids')),
+                    array(select value::bigint from jsonb_array_elements_text(answer_loopback.payload -> 'unfinished'))
+                )
+            );
+        when 'is_served' then
+            return to_jsonb(exists (select from pgclarify_private.serving_workers()));
+        when 'rows' then
+            return pgclarify_private.rows_in_json(
+                (answer_loopback.payload ->> 'row_type')::regtype,
+                array(select value::bigint from jsonb_array_elements_text(answer_loopback.payload -> 'ids')),
+                answer_loopback.payload ->> 'requester'
+            );
+    end case;
+end
+$$;
+
+comment on function pgclarify_private.answer_loopback(text, jsonb, bytea) is
+'Carry out a request of another session, for a caller whose own transaction or snapshot cannot. Error 42501 unless the '
+'signature is valid. request: enter or cancel runs; unfinished (those of the given runs that are not over), progress (the '
+'result of the function, payload: object with its parameters), is_served (whether a worker executes runs) or rows (of runs, or '
+'turns of conversations; null if there are none; payload: object with the parameters of rows_in_json).';
+grant execute on function pgclarify_private.answer_loopback(text, jsonb, bytea) to pgclarify_loopback;
+
 create or replace function pgclarify_private.remote_rows(row_type regtype, ids bigint[], requester name)
 returns jsonb
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select pgclarify_private.loopback_call(
-        'loopback_rows',
+        'rows',
         jsonb_build_object(
             'row_type', remote_rows.row_type::text, 'ids', remote_rows.ids, 'requester', remote_rows.requester
         )

@@ -194,7 +194,7 @@ begin
         if v_is_remote then
             v_unfinished := array(
                 select value::bigint
-                from jsonb_array_elements_text(pgclarify_private.loopback_call('loopback_unfinished', to_jsonb(v_unfinished)))
+                from jsonb_array_elements_text(pgclarify_private.loopback_call('unfinished', to_jsonb(v_unfinished)))
             );
         else
             v_unfinished := pgclarify_private.unfinished_runs(v_unfinished);
@@ -204,7 +204,7 @@ begin
             v_worker_sought_at := clock_timestamp();
             if v_is_remote then
                 -- A frozen snapshot does not show heartbeats, and a standby does not show locks.
-                v_is_served := pgclarify_private.loopback_call('loopback_is_served', '{}')::boolean;
+                v_is_served := pgclarify_private.loopback_call('is_served', '{}')::boolean;
             else
                 -- A transaction caches the list of sessions at its first read, so it would not show a worker that started
                 -- later.
@@ -225,7 +225,7 @@ begin
             v_shown_at := clock_timestamp();
             if v_is_remote then
                 v_progress := pgclarify_private.loopback_call(
-                    'loopback_progress', jsonb_build_object('run_ids', await.run_ids, 'unfinished', v_unfinished)
+                    'progress', jsonb_build_object('run_ids', await.run_ids, 'unfinished', v_unfinished)
                 ) #>> '{}';
             else
                 v_progress := pgclarify_private.progress(await.run_ids, v_unfinished);

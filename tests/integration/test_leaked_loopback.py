@@ -20,13 +20,13 @@ NO_WORKER = "PC001"
 TIMED_OUT = "PC002"
 
 PAYLOADS = {
-    "loopback_enter": """
+    "enter": """
         {"requester": "postgres", "requester_oid": "10", "operation": "clarify", "corpus_id": 1, "questions": ["cars"],
         "settings": {}, "parent_run_id": null}
     """,
-    "loopback_cancel": "[1]",
-    "loopback_unfinished": "[1]",
-    "loopback_rows": '{"row_type": "pgclarify.run_outcome", "ids": [1], "requester": "postgres"}',
+    "cancel": "[1]",
+    "unfinished": "[1]",
+    "rows": '{"row_type": "pgclarify.run_outcome", "ids": [1], "requester": "postgres"}',
 }
 
 
@@ -46,23 +46,23 @@ class Leak:
         ).fetchone()
         return row and row[0]
 
-    def call(self, function: str, payload: str, signature: bytes | None) -> str | None:
+    def call(self, request: str, payload: str, signature: bytes | None) -> str | None:
         """The SQLSTATE that a call through the leak ends with."""
         try:
             self.send(
-                sql.SQL("select pgclarify_private.{}({}::jsonb, {}::bytea)::text")
-                .format(sql.Identifier(function), payload, signature)
+                sql.SQL("select pgclarify_private.answer_loopback({}, {}::jsonb, {}::bytea)::text")
+                .format(request, payload, signature)
                 .as_string(self._superuser)
             )
         except psycopg.Error as error:
             return error.sqlstate
         return None
 
-    def signature(self, function: str, payload: str) -> bytes:
+    def signature(self, request: str, payload: str) -> bytes:
         """A signature as pgclarify's own functions would make for the leak's present transaction."""
         row = self._superuser.execute(
             "select pgclarify_private.sign(concat_ws(' ', 'loopback', %s::text, %s::text, %s::jsonb))",
-            [self.send("select pgclarify_private.loopback_challenge()"), function, payload],
+            [self.send("select pgclarify_private.loopback_challenge()"), request, payload],
         ).fetchone()
         assert row is not None
         return bytes(row[0])
@@ -109,52 +109,52 @@ def asked(connection: Connection) -> list[Any]:
     return runs(connection)
 
 
-@in_turn("function", PAYLOADS)
+@in_turn("request_", PAYLOADS)
 def test_a_leaked_loopback_does_nothing_without_a_signature(
-    connection: Connection, asked: list[Any], open_leak: Callable[[], Leak], function: str
+    connection: Connection, asked: list[Any], open_leak: Callable[[], Leak], request_: str
 ) -> None:
     leak = open_leak()
 
     assert leak.send("select current_user") == "pgclarify_loopback"
     for signature in (None, b"", b"\0" * 32):
-        assert leak.call(function, PAYLOADS[function], signature) == INSUFFICIENT_PRIVILEGE
+        assert leak.call(request_, PAYLOADS[request_], signature) == INSUFFICIENT_PRIVILEGE
     assert runs(connection) == asked
 
 
-@in_turn("function", PAYLOADS)
+@in_turn("request_", PAYLOADS)
 def test_a_signature_is_good_once_and_for_one_thing(
     connection: Connection,
     asked: list[Any],
     open_leak: Callable[[], Leak],
     connect: Connect,
     make_role: MakeRole,
-    function: str,
+    request_: str,
 ) -> None:
     HandWorker(connect(make_role("pgclarify_worker")))
     leak, other_leak = open_leak(), open_leak()
-    payload = PAYLOADS[function]
+    payload = PAYLOADS[request_]
 
     leak.send("begin")
-    good = leak.signature(function, payload)
-    assert leak.call(function, payload, good) is None
+    good = leak.signature(request_, payload)
+    assert leak.call(request_, payload, good) is None
     leak.send("rollback")
 
     # Not in another transaction.
-    assert leak.call(function, payload, good) == INSUFFICIENT_PRIVILEGE
+    assert leak.call(request_, payload, good) == INSUFFICIENT_PRIVILEGE
     leak.send("begin")
-    assert leak.call(function, payload, good) == INSUFFICIENT_PRIVILEGE
+    assert leak.call(request_, payload, good) == INSUFFICIENT_PRIVILEGE
     leak.send("rollback")
     # Not in another session.
     leak.send("begin")
     other_leak.send("begin")
-    assert other_leak.call(function, payload, leak.signature(function, payload)) == INSUFFICIENT_PRIVILEGE
+    assert other_leak.call(request_, payload, leak.signature(request_, payload)) == INSUFFICIENT_PRIVILEGE
     other_leak.send("rollback")
-    # Not for another payload, and not for another function.
-    assert leak.call(function, "[2]", leak.signature(function, payload)) == INSUFFICIENT_PRIVILEGE
+    # Not for another payload, and not for another request.
+    assert leak.call(request_, "[2]", leak.signature(request_, payload)) == INSUFFICIENT_PRIVILEGE
     leak.send("rollback")
-    for another in PAYLOADS.keys() - {function}:
+    for another in PAYLOADS.keys() - {request_}:
         leak.send("begin")
-        assert leak.call(another, payload, leak.signature(function, payload)) == INSUFFICIENT_PRIVILEGE
+        assert leak.call(another, payload, leak.signature(request_, payload)) == INSUFFICIENT_PRIVILEGE
         leak.send("rollback")
     assert runs(connection) == asked
 
@@ -165,10 +165,10 @@ def test_a_role_of_the_name_with_another_oid_is_not_the_one_that_asks(
     """It was dropped, and another one was created, between the call and its second connection."""
     HandWorker(connect(make_role("pgclarify_worker")))
     leak = open_leak()
-    stale = PAYLOADS["loopback_enter"].replace('"10"', '"11"')
+    stale = PAYLOADS["enter"].replace('"10"', '"11"')
 
     leak.send("begin")
-    assert leak.call("loopback_enter", stale, leak.signature("loopback_enter", stale)) == "PC004"
+    assert leak.call("enter", stale, leak.signature("enter", stale)) == "PC004"
     leak.send("rollback")
     assert runs(connection) == asked
 
@@ -182,7 +182,7 @@ def test_a_callers_proof_is_no_signature(
         row = session.execute("select proof from pgclarify_private.caller").fetchone()
         assert row is not None
 
-        assert leak.call("loopback_cancel", "[1]", row[0]) == INSUFFICIENT_PRIVILEGE
+        assert leak.call("cancel", "[1]", row[0]) == INSUFFICIENT_PRIVILEGE
 
 
 def test_none_leaks(connection: Connection, asked: list[Any], connect: Connect, make_role: MakeRole) -> None:

@@ -82,7 +82,7 @@ def test_a_frozen_snapshot_shows_who_was_alive_when_it_began(
 def test_a_waiting_call_with_a_frozen_snapshot_sees_heartbeats(
     connection: Connection, connect: Connect, worker: HandWorker
 ) -> None:
-    served = "select pgclarify_private.loopback_call('loopback_is_served', '{}')::boolean"
+    served = "select pgclarify_private.loopback_call('is_served', '{}')::boolean"
     with closing(connect()) as waiting, waiting.transaction():
         waiting.execute("set transaction isolation level repeatable read")
         assert scalar(waiting, served)

@@ -402,8 +402,8 @@ def test_a_loopback_that_is_lost_while_a_call_waits_names_the_run(
 ) -> None:
     superuser.execute(
         """
-        create or replace function pgclarify_private.loopback_unfinished(payload jsonb, signature bytea)
-        returns jsonb
+        create or replace function pgclarify_private.unfinished_runs(run_ids bigint[])
+        returns bigint[]
         language plpgsql stable security definer
         as $$
         begin
