@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pgclarify.client.records import record
+from pgclarify.client.rows import record
 from pgclarify.client.scripts import Script, Session, Statement, Stream, only_value
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ The clients in blocking.py and awaiting.py execute these scripts.
 
 from pgclarify.client.awaiting import AsyncClient, connect_async
 from pgclarify.client.blocking import Client, connect
+from pgclarify.client.dialogue_records import Ambiguity, ProposedQuestion, ReformulatedQuestion, RewrittenQuestion
 from pgclarify.client.records import (
-    Ambiguity,
     Answer,
     Citation,
     CitedPassage,
@@ -17,9 +17,6 @@ from pgclarify.client.records import (
     Investigation,
     ListedAnswer,
     Neighbor,
-    ProposedQuestion,
-    ReformulatedQuestion,
-    RewrittenQuestion,
     RunOutcome,
     SearchResult,
     Step,

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgclarify.client.dialogue_records import Ambiguity, ProposedQuestion, ReformulatedQuestion, RewrittenQuestion
 from pgclarify.client.operations import ask
-from pgclarify.client.records import (
-    Ambiguity,
-    ProposedQuestion,
-    ReformulatedQuestion,
-    RewrittenQuestion,
-    read_proposed_question,
-    record,
-)
-from pgclarify.client.results import Results
+from pgclarify.client.results import Results, results
+from pgclarify.client.rows import record
 from pgclarify.client.scripts import Call, Script, Session, listed, timed, to_json
 
 
@@ -124,7 +118,7 @@ def clarifying_questions(
             "options": to_json(timed(options, timeout), "an option"),
         },
     )
-    return Results(ProposedQuestion, (read_proposed_question(row) for row in rows))
+    return results(ProposedQuestion, rows)
 
 
 def reply(

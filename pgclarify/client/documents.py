@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from pgclarify.client.indexing_watch import IndexingWatch
-from pgclarify.client.records import CorpusStatus, record
-from pgclarify.client.results import Results
+from pgclarify.client.records import CorpusStatus
+from pgclarify.client.results import Results, results
+from pgclarify.client.rows import record
 from pgclarify.client.scripts import Call, Script, Session, Statement, interval, only_value, pace, to_json
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError, NotFound, NotReady, NoWorker, PermissionDenied
@@ -267,7 +268,7 @@ def distribute(session: Session, /, corpus: str, **options: object) -> Script[di
 def corpora(session: Session, /) -> Script[Results[CorpusStatus]]:
     """List the corpora that you may search, by name, with their state."""
     rows = yield Statement("client_list_corpora")
-    return Results(CorpusStatus, (record(CorpusStatus, row) for row in rows))
+    return results(CorpusStatus, rows)
 
 
 def corpus_status(session: Session, /, corpus: str | None = None) -> Script[CorpusStatus]:

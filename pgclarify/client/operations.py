@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
+from pgclarify.client.dialogue_records import Ambiguity, ProposedQuestion, RewrittenQuestion
 from pgclarify.client.records import (
-    Ambiguity,
     Answer,
     CitedPassage,
     Estimate,
@@ -15,39 +14,27 @@ from pgclarify.client.records import (
     Investigation,
     ListedAnswer,
     Neighbor,
-    ProposedQuestion,
-    RewrittenQuestion,
-    Row,
     SearchResult,
-    read_ambiguity,
-    read_estimate,
-    read_interpretation,
-    read_investigation,
-    read_listed_answer,
-    read_proposed_question,
-    read_stop_code,
-    record,
 )
-from pgclarify.client.results import Results
+from pgclarify.client.results import Results, results
+from pgclarify.client.rows import Row, record
 from pgclarify.client.scripts import Call, Script, Session, Statement, interval, listed, timed, to_json
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import InputError
 
-_READINGS: Final = ("clarification", Interpretation, read_interpretation)
-_REWRITTEN: Final = ("rewritten_question", RewrittenQuestion, partial(record, RewrittenQuestion))
-# For each operation: the type of its rows in SQL, the class of its records, and what makes a record of a row.
-ROWS: Final[Mapping[str, tuple[str, type[Any], Callable[[Row], Any]]]] = {
-    "clarify": _READINGS,
-    "consolidate": _READINGS,
-    "search": ("search_result", SearchResult, partial(record, SearchResult)),
-    "investigate": ("investigation", Investigation, read_investigation),
-    "detect_ambiguity": ("ambiguity", Ambiguity, read_ambiguity),
-    "rewrite": _REWRITTEN,
+# For each operation: the type of its rows in SQL, and the class of its records.
+ROWS: Final[Mapping[str, tuple[str, type[Any]]]] = {
+    "clarify": ("clarification", Interpretation),
+    "consolidate": ("clarification", Interpretation),
+    "search": ("search_result", SearchResult),
+    "investigate": ("investigation", Investigation),
+    "detect_ambiguity": ("ambiguity", Ambiguity),
+    "rewrite": ("rewritten_question", RewrittenQuestion),
     # Its run rewrites the question; the method reply returns the turn of the conversation.
-    "reply": _REWRITTEN,
-    "clarifying_questions": ("proposed_question", ProposedQuestion, read_proposed_question),
-    "list_answers": ("answer", ListedAnswer, read_listed_answer),
-    "estimate": ("estimation", Estimate, read_estimate),
+    "reply": ("rewritten_question", RewrittenQuestion),
+    "clarifying_questions": ("proposed_question", ProposedQuestion),
+    "list_answers": ("answer", ListedAnswer),
+    "estimate": ("estimation", Estimate),
 }
 
 
@@ -58,8 +45,7 @@ def ask(
     if "corpus" in arguments:
         arguments = {**arguments, "corpus": arguments["corpus"] or session.corpus}
     rows = yield Call(operation, {**arguments, "options": to_json(options, "an option")})
-    _, kind, read = ROWS[operation]
-    return Results(kind, (read(row) for row in rows))
+    return results(ROWS[operation][1], rows)
 
 
 def clarify(
@@ -155,14 +141,10 @@ def clarify_many(
 
 def _answer(question: str, key: str | None, rows: Sequence[Row]) -> Answer:
     """Read the rows of one question: no row means no answer; a row without a reading has a code for the reason."""
-    return Answer(
-        question=question,
-        key=key,
-        status=RunStatus(rows[0]["status"]) if rows else RunStatus.SUCCEEDED,
-        run_id=rows[0]["run_id"] if rows else None,
-        interpretations=tuple(read_interpretation(row) for row in rows if row["ordinal"] is not None),
-        stop_code=read_stop_code(rows[0]) if rows else StopCode.NOT_ANSWERED,
-    )
+    if not rows:
+        return Answer(question, key, RunStatus.SUCCEEDED, None, (), StopCode.NOT_ANSWERED)
+    readings = [row for row in rows if row["ordinal"] is not None]
+    return record(Answer, {**rows[0], "question": question, "key": key, "interpretations": readings})
 
 
 def consolidate(
@@ -227,7 +209,7 @@ def neighbors(
         "neighbors",
         {"corpus": corpus or session.corpus, "document_id": document_id, "passage_id": passage_id, "k": k},
     )
-    return Results(Neighbor, (record(Neighbor, row) for row in rows))
+    return results(Neighbor, rows)
 
 
 def closest_passages(session: Session, /, run_id: int, *, top_k: int = 3) -> Script[Results[SearchResult]]:
@@ -241,7 +223,7 @@ def closest_passages(session: Session, /, run_id: int, *, top_k: int = 3) -> Scr
         Passages that you may read, best first.
     """
     rows = yield Statement("client_closest_passages", {"run_id": run_id, "top_k": top_k})
-    return Results(SearchResult, (record(SearchResult, row) for row in rows))
+    return results(SearchResult, rows)
 
 
 def cited_passages(session: Session, /, run_id: int) -> Script[Results[CitedPassage]]:
@@ -254,7 +236,7 @@ def cited_passages(session: Session, /, run_id: int) -> Script[Results[CitedPass
         Passages that you may read and that still exist, by document.
     """
     rows = yield Statement("client_cited_passages", {"run_id": run_id})
-    return Results(CitedPassage, (record(CitedPassage, row) for row in rows))
+    return results(CitedPassage, rows)
 
 
 def investigate(

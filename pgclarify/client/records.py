@@ -7,16 +7,11 @@ of the SQL API; `pgclarify` exports these.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any, TypeAlias, TypeVar
 
-from pgclarify.data.vocabulary import AmbiguityType, Outcome, RunStatus, StepKind, StepOutcome, StopCode
-
-Row: TypeAlias = Mapping[str, Any]
-R = TypeVar("R")
+from pgclarify.data.vocabulary import Outcome, RunStatus, StepKind, StepOutcome, StopCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,108 +267,6 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True)
-class AmbiguityReason:
-    """One reason for or against ambiguity.
-
-    Attributes:
-        source: classifier, feature, rule (a row of ambiguity_rule) or corpus (the number of readings that it supports).
-        name: Name of the reason within its source.
-        text: The reason in words.
-    """
-
-    source: str
-    name: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ambiguity:
-    """Whether a question is ambiguous.
-
-    Attributes:
-        run_id: The run.
-        is_ambiguous: True if the probability reaches the threshold, or a rule says so; None if the run did not succeed.
-        probability: That the question is ambiguous, from 0 to 1; 1 if a rule matched; None if the question is in
-            another language than English, which the classifier cannot read.
-        kind: pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or
-            lexical (a name or word has several meanings); None unless ambiguous.
-        reasons: The reasons for this judgement.
-        question: The question, if the run has several.
-        ordinal: Its place among the different questions of the run, from 1, likewise.
-    """
-
-    run_id: int
-    is_ambiguous: bool | None
-    probability: float | None
-    kind: str | None
-    reasons: tuple[AmbiguityReason, ...]
-    question: str | None = None
-    ordinal: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RewrittenQuestion:
-    """A question that stands alone.
-
-    Attributes:
-        run_id: The run.
-        rewritten: The rewritten question. If the original was clear or could not be rewritten, exactly the original.
-        was_ambiguous: Whether the question was ambiguous, given the earlier turns.
-        reason: Why it was rewritten in this way, or not at all; None if it is clear without its history.
-    """
-
-    run_id: int
-    rewritten: str
-    was_ambiguous: bool
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedQuestion:
-    """A question to ask back, or a reformulation to choose.
-
-    Attributes:
-        run_id: The run, for reply.
-        ordinal: Place in the list, from 1; for reply.
-        ambiguity_type: Which kind of ambiguity it resolves.
-        clarifying_question: A question to the user; None if there are reformulations to choose from.
-        reformulation: What a user who means this would ask; None if the model gave none.
-        document_ids: Documents that answer the reformulation, best first; empty unless it is answerable.
-        reasoning: The model's reasoning; None if it gave none.
-        is_answerable: Whether a document answers the reformulation. None if there is no reformulation, if it was not
-            checked, or if no passage answers it and some could not be judged.
-        citations: The passages that answer it.
-    """
-
-    run_id: int
-    ordinal: int
-    ambiguity_type: AmbiguityType | None
-    clarifying_question: str | None
-    reformulation: str | None
-    document_ids: tuple[str, ...]
-    reasoning: str | None
-    is_answerable: bool | None
-    citations: tuple[Citation, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReformulatedQuestion:
-    """The state of a conversation after a turn.
-
-    Attributes:
-        conversation_id: The conversation; pass it to clarifying_questions for the next turn.
-        turn: The number of this turn, from 1 to 3.
-        question: The question as it is now.
-        turns_left: How many more turns are possible, from 2 to 0.
-    """
-
-    conversation_id: int
-    turn: int
-    question: str
-    turns_left: int
-
-
-@dataclass(frozen=True, slots=True)
 class ListedAnswer:
     """One answer of several.
 
@@ -487,91 +380,3 @@ class CorpusStatus:
 def is_over(status: RunStatus) -> bool:
     """Tell whether a run in this state has ended."""
     return status not in (RunStatus.QUEUED, RunStatus.RUNNING)
-
-
-def record(kind: type[R], row: Row, /, **converted: object) -> R:
-    """Make a record from the columns of a row that it has fields for.
-
-    Args:
-        kind: A dataclass of this module.
-        row: The row. Other columns are ignored, so that a newer server may send more. A missing column has the default.
-        converted: Fields whose values differ from the row.
-    """
-    # The type system has no name for "a dataclass".
-    given = {field.name: row[field.name] for field in fields(kind) if field.name in row}  # type: ignore[arg-type]
-    return kind(**given | converted)
-
-
-def read_interpretation(row: Row) -> Interpretation:
-    """Read a row of type pgclarify.clarification."""
-    return record(Interpretation, row, status=RunStatus(row["status"]), **_evidence(row))
-
-
-def read_stop_code(row: Row) -> StopCode | None:
-    """Read the stop code of a run."""
-    return None if row["stop_code"] is None else StopCode(row["stop_code"])
-
-
-def read_outcome(row: Row) -> RunOutcome:
-    """Read a row of type pgclarify.run_outcome."""
-    return record(RunOutcome, row, status=RunStatus(row["status"]), stop_code=read_stop_code(row))
-
-
-def read_verdict(row: Row) -> Verdict:
-    """Read a row of statement client_watch_run."""
-    return record(Verdict, row, outcome=Outcome(row["outcome"]))
-
-
-def read_investigation(row: Row) -> Investigation:
-    """Read a row of type pgclarify.investigation."""
-    return record(
-        Investigation,
-        row,
-        status=RunStatus(row["status"]),
-        outcome=None if row["outcome"] is None else StepOutcome(row["outcome"]),
-        steps=tuple(_read_step(step) for step in row["steps"]),
-        **_evidence(row),
-    )
-
-
-def _read_step(row: Row) -> Step:
-    code = row["abstention_code"]
-    return record(
-        Step,
-        row,
-        kind=StepKind(row["kind"]),
-        outcome=StepOutcome(row["outcome"]),
-        citations=_citations(row),
-        abstention_code=None if code is None else StopCode(code),
-    )
-
-
-def read_ambiguity(row: Row) -> Ambiguity:
-    """Read a row of type pgclarify.ambiguity."""
-    return record(Ambiguity, row, reasons=tuple(record(AmbiguityReason, reason) for reason in row["reasons"] or ()))
-
-
-def read_proposed_question(row: Row) -> ProposedQuestion:
-    """Read a row of type pgclarify.proposed_question."""
-    kind = row["ambiguity_type"]
-    return record(ProposedQuestion, row, ambiguity_type=None if kind is None else AmbiguityType(kind), **_evidence(row))
-
-
-def read_listed_answer(row: Row) -> ListedAnswer:
-    """Read a row of type pgclarify.answer."""
-    return record(ListedAnswer, row, variants=tuple(row["variants"]), **_evidence(row))
-
-
-def read_estimate(row: Row) -> Estimate:
-    """Read a row of type pgclarify.estimation."""
-    cost = row["cost_usd"]
-    # The cost is a number of JSON in the rows of a run.
-    return record(Estimate, row, cost_usd=None if cost is None else Decimal(str(cost)))
-
-
-def _citations(row: Row) -> tuple[Citation, ...]:
-    return tuple(record(Citation, citation) for citation in row["citations"])
-
-
-def _evidence(row: Row) -> dict[str, Any]:
-    return {"document_ids": tuple(row["document_ids"]), "citations": _citations(row)}

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgclarify.client.records import Answer, CitedPassage, Interpretation
+from pgclarify.client.rows import Row, record
 from pgclarify.errors import ConfigurationError, PgclarifyError
 
 if TYPE_CHECKING:
@@ -73,6 +74,11 @@ class Results(list[T]):
         except PgclarifyError:
             # The connection is closed, or its transaction has failed.
             return []
+
+
+def results(kind: type[T], rows: Iterable[Row]) -> Results[T]:
+    """Make a list of records of rows."""
+    return Results(kind, (record(kind, row) for row in rows))
 
 
 def _flat(answer: Answer) -> list[dict[str, Any]]:

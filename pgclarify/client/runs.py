@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from pgclarify.client.operations import ROWS
-from pgclarify.client.records import (
-    RunOutcome,
-    read_outcome,
-)
-from pgclarify.client.results import Results
+from pgclarify.client.records import RunOutcome
+from pgclarify.client.results import Results, results
 from pgclarify.client.scripts import Call, Script, Session, Statement, interval, listed, only_value, to_json
 
 # These continue a run, or count readings only of a corpus that is named.
@@ -97,7 +94,7 @@ def wait(session: Session, /, run_ids: Sequence[int], *, timeout: float | None =
         One outcome for each run, in order; `is_over` is False if the run continues.
     """
     rows = yield Call("wait", {"run_ids": list(run_ids), "timeout": interval(timeout)})
-    return Results(RunOutcome, (read_outcome(row) for row in rows))
+    return results(RunOutcome, rows)
 
 
 def result(session: Session, /, run_id: int) -> Script[Results[Any]]:
@@ -116,11 +113,11 @@ def result(session: Session, /, run_id: int) -> Script[Results[Any]]:
     """
     rows = yield Statement("client_get_operation", {"run_id": run_id})
     # Without a row, the next statement raises the error.
-    row_type, kind, read = ROWS[rows[0]["operation"] if rows else "clarify"]
+    row_type, kind = ROWS[rows[0]["operation"] if rows else "clarify"]
     (found,) = yield Statement("client_result", {"run_id": run_id, "row_type": row_type})
     # A run without rows has null.
     ordered = sorted(found["found"] or (), key=lambda row: next((row[place] for place in _PLACES if place in row), 0))
-    return Results(kind, (read(row) for row in ordered))
+    return results(kind, ordered)
 
 
 def cancel(session: Session, /, run_ids: Sequence[int]) -> Script[int]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, TypeAlias, TypeVar
 
-from pgclarify.client.records import Row
+from pgclarify.client.rows import Row
 from pgclarify.errors import InputError
 
 T = TypeVar("T")

@@ -7,13 +7,13 @@ from dataclasses import asdict
 from html import escape
 from typing import Any, TypeAlias
 
+from pgclarify.client.dialogue_records import ProposedQuestion
 from pgclarify.client.records import (
     Answer,
     Citation,
     CitedPassage,
     Interpretation,
     ListedAnswer,
-    ProposedQuestion,
     SearchResult,
 )
 from pgclarify.language.excerpts import flowing, mark_quote

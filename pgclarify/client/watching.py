@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-from pgclarify.client.records import Verdict, is_over, read_verdict
+from pgclarify.client.records import Verdict, is_over
+from pgclarify.client.rows import record
 from pgclarify.client.runs import wait
 from pgclarify.client.scripts import Session, Statement, Stream, interval, pace
 from pgclarify.data.vocabulary import RunStatus
@@ -56,7 +57,7 @@ def verdicts(session: Session, /, run_id: int, *, timeout: float | None = 60.0) 
         for row in rows:
             if row["rank"] is not None:
                 seen.append(row["rank"])
-                yield read_verdict(row)
+                yield record(Verdict, row)
         if not rows or is_over(RunStatus(rows[0]["status"])):
             return
         if session._is_in_transaction and rows[0]["isolation"] in ("repeatable read", "serializable"):

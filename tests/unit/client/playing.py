@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from pgclarify.client.records import Row
+from pgclarify.client.rows import Row
 from pgclarify.client.scripts import Call, Pause, Statement
 
 T = TypeVar("T")
