@@ -23,8 +23,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.prompts import version_of
 from pgclarify.algorithms.metrics import bootstrap_interval
-from pgclarify.prompts.versions import version_of
 
 LINES = Path(__file__).with_name("figures.jsonl")
 PAGE = Path(__file__).parents[1] / "docs/figures.md"

@@ -9,11 +9,11 @@ from functools import partial
 from typing import Final
 
 from benchmarks.papers import Data, Row, main
+from benchmarks.prompts.listing_at_once import listing_at_once
 from pgclarify.algorithms import find_variant
 from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, CitedPassage, Method, Output, PredictedInterpretation
-from pgclarify.prompts.listing_at_once import listing_at_once
 
 _MOST: Final = 10
 

@@ -10,13 +10,13 @@ from functools import partial
 from typing import Final
 
 from benchmarks.papers import Data, Row, line_of, main
+from benchmarks.prompts.dialogue import simulated_choice, simulated_reply
 from pgclarify.data.dialogue import MOST_TURNS, Form, PromptScheme, Turn
 from pgclarify.errors import InvalidReply
 from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, Method, Output
 from pgclarify.prompts.clarifying_questions import clarifying_questions
-from pgclarify.prompts.dialogue_baselines import simulated_choice, simulated_reply
 from pgclarify.prompts.rewriting import reformulation
 
 _SCHEMES: Final = (PromptScheme.STANDARD, PromptScheme.AT_STANDARD, PromptScheme.COT, PromptScheme.AT_COT)

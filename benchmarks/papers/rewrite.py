@@ -11,11 +11,11 @@ from functools import partial
 from typing import Final
 
 from benchmarks.papers import Data, Row, main
+from benchmarks.prompts.dialogue import ambiguity
 from pgclarify.errors import InvalidReply
 from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, Method, Output
-from pgclarify.prompts.dialogue_baselines import ambiguity
 from pgclarify.prompts.rewriting import rewriting
 
 

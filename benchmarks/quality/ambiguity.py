@@ -35,12 +35,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.figures import Figure, show, show_tables, step
+from benchmarks.prompts.dialogue import ambiguity
 from benchmarks.quality.kept_replies import KeptReplies
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind
 from pgclarify.algorithms.ambiguity.shipped import pack
 from pgclarify.algorithms.ambiguity.wording import coleman_liau, take_apart
 from pgclarify.embedding import LocalEmbedder, load_embedder
-from pgclarify.prompts.dialogue_baselines import ambiguity
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from training.examples import Example, clamber, coqa

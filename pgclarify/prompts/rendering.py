@@ -25,6 +25,7 @@ def model_call(
     sample: int = 0,
     passages: Sequence[Passage] = (),
     payload: Mapping[str, Any] | None = None,
+    version: str | None = None,
 ) -> ModelCall[T]:
     """Render a prompt. The part that is the same for every input comes first, so that a server can cache it.
 
@@ -40,10 +41,11 @@ def model_call(
         sample: See ModelCall.
         passages: The passages in the lines.
         payload: See ModelCall.
+        version: See ModelCall; None looks up the version of the purpose.
     """
     return ModelCall(
         purpose=purpose,
-        version=version_of(purpose),
+        version=version or version_of(purpose),
         messages=(Message("system", system), Message("user", "\n".join(lines))),
         schema=schema,
         read=read,

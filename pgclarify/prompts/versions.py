@@ -31,10 +31,6 @@ VERSIONS: Final[Mapping[str, str]] = {
     "baseline_verification": "2",
     "baseline_answers": "2",
     "baseline_disambiguation": "2",
-    "baseline_ambiguity": "1",
-    "baseline_listing": "1",
-    "simulated_reply": "1",
-    "simulated_choice": "1",
 }
 """Versions of the prompts that answer questions, by purpose."""
 

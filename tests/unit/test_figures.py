@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.figures import LINES, PAGE, page
-from pgclarify.prompts.versions import version_of
+from benchmarks.prompts import version_of
 
 CHECKOUT = Path(__file__).parents[2]
 PAGES = [CHECKOUT / "README.md", CHECKOUT / "docs/papers.md", *sorted(CHECKOUT.glob("docs/methods/*.md"))]

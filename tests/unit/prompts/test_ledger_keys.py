@@ -12,6 +12,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from benchmarks import prompts as of_benchmarks
+from benchmarks.prompts import dialogue, listing_at_once
 from pgclarify.data.dialogue import Form, PromptScheme, Turn
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Step
@@ -21,13 +23,11 @@ from pgclarify.prompts import (
     baselines,
     clarifying_questions,
     confirmation,
-    dialogue_baselines,
     entailment,
     evaluation_judge,
     inference,
     investigation,
     listing,
-    listing_at_once,
     one_pass,
     relaxation,
     relevance,
@@ -77,8 +77,10 @@ TOPICS = (
         rewriting,
         clarifying_questions,
     ),
-    *(baselines, dialogue_baselines, listing_at_once, evaluation_judge),
+    *(baselines, dialogue, listing_at_once, evaluation_judge),
 )
+
+ALL_VERSIONS = {**VERSIONS, **JUDGE_VERSIONS, **of_benchmarks.VERSIONS}
 
 # Each prompt with a fixed input.
 CALLS: list[tuple[str, ModelCall[Any]]] = [
@@ -120,10 +122,10 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
         )
         for scheme in PromptScheme
     ),
-    ("", dialogue_baselines.ambiguity(QUESTION, [])),
-    ("with history", dialogue_baselines.ambiguity(QUESTION, HISTORY)),
+    ("", dialogue.ambiguity(QUESTION, [])),
+    ("with history", dialogue.ambiguity(QUESTION, HISTORY)),
     *(
-        (variant, dialogue_baselines.simulated_reply(READINGS[0], QUESTION, said, asked, history=history))
+        (variant, dialogue.simulated_reply(READINGS[0], QUESTION, said, asked, history=history))
         for variant, said, asked, history in (
             ("", [], ["Do you mean the harbor museum?"], []),
             ("later", SAID, ["Do you want to visit it?"], []),
@@ -131,7 +133,7 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
         )
     ),
     *(
-        (variant, dialogue_baselines.simulated_choice(READINGS[0], QUESTION, said, READINGS, history=history))
+        (variant, dialogue.simulated_choice(READINGS[0], QUESTION, said, READINGS, history=history))
         for variant, said, history in (("", [], []), ("later", SAID, []), ("with history", [], HISTORY))
     ),
     ("", listing_at_once.listing_at_once(QUESTION, PASSAGES, 10)),
@@ -168,7 +170,7 @@ def test_a_prompt_that_changes_under_its_version_is_found() -> None:
 
 
 def test_every_prompt_has_a_key() -> None:
-    assert {call.purpose for _, call in CALLS} == {*VERSIONS, *JUDGE_VERSIONS}
+    assert {call.purpose for _, call in CALLS} == ALL_VERSIONS.keys()
     rendering = [
         function
         for topic in TOPICS
@@ -176,7 +178,7 @@ def test_every_prompt_has_a_key() -> None:
         if function.__module__ == topic.__name__ and not name.startswith("_")
         if str(inspect.signature(function).return_annotation).startswith("ModelCall[")
     ]
-    assert len(rendering) == len(VERSIONS) + len(JUDGE_VERSIONS)
+    assert len(rendering) == len(ALL_VERSIONS)
 
 
 def test_only_a_retry_reminds_of_the_form() -> None:

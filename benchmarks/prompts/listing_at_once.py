@@ -11,6 +11,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
+from benchmarks.prompts import VERSIONS
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding
 from pgclarify.data.model_calls import Completion, ModelCall
@@ -85,6 +86,7 @@ def listing_at_once(question: str, passages: Sequence[Passage], most: int) -> Mo
         [asked, fenced_passages(passages), _AFTER, asked],
         object_schema(answers={"type": "array", "items": item, "maxItems": most}),
         _read,
+        version=VERSIONS["baseline_listing"],
         max_tokens=_TOKENS_AN_ANSWER * most,
         reminder=_REMINDER,
         passages=passages,

@@ -10,6 +10,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from benchmarks.prompts import VERSIONS
 from pgclarify.data.dialogue import Turn
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import InvalidReply
@@ -144,6 +145,7 @@ def ambiguity(question: str, history: Sequence[str]) -> ModelCall[bool]:
         [*history_lines(history), question_line(question)],
         _AMBIGUITY_SCHEMA,
         lambda completion: read_form(_Ambiguity, completion).ambiguous,
+        version=VERSIONS["baseline_ambiguity"],
         max_tokens=_MAX_TOKENS,
         reminder=_AMBIGUITY_REMINDER,
     )
@@ -169,6 +171,7 @@ def simulated_reply(
         [*_conversation(intent, history, question, turns), _asked_back(asked)],
         _REPLY_SCHEMA,
         lambda completion: read_form(_Reply, completion).reply,
+        version=VERSIONS["simulated_reply"],
         max_tokens=_MAX_TOKENS,
         reminder=_REPLY_REMINDER,
     )
@@ -205,6 +208,7 @@ def simulated_choice(
         [*_conversation(intent, history, question, turns), *shown],
         object_schema(choice={"type": "integer", "enum": numbers}),
         lambda completion: read(read_form(_Choice, completion).choice),
+        version=VERSIONS["simulated_choice"],
         max_tokens=_MAX_TOKENS,
         reminder=_CHOICE_REMINDER,
     )

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from benchmarks.prompts.dialogue import ambiguity, simulated_choice, simulated_reply
 from pgclarify.data.dialogue import Turn
 from pgclarify.errors import InvalidReply
-from pgclarify.prompts.dialogue_baselines import ambiguity, simulated_choice, simulated_reply
 from tests.unit.prompts.asking import asked, said
 
 QUESTION = "harbor museum"
