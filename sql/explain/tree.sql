@@ -1,5 +1,88 @@
 -- explain: the tree of steps, batches and stages, and the lines below each.
 
+create or replace function pgclarify_private.explained_steps(
+    run pgclarify_private.run, total_ms double precision, roles name[], withheld integer[], detail text
+)
+returns table (place integer[], depth integer, kind text, label text, body text, figures text[])
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- The sums of their stages.
+    with staged as (
+        select
+            stage.place[:2] as place, stage.step_ordinal,
+            min(stage.start_ms) as start_ms, max(stage.end_ms) as end_ms, sum(stage.calls)::bigint as calls,
+            sum(stage.reused_calls)::bigint as reused_calls, sum(stage.prompt_tokens)::bigint as prompt_tokens,
+            sum(stage.completion_tokens)::bigint as completion_tokens
+        from pgclarify_private.placed_stages((explained_steps.run).run_id, explained_steps.detail) as stage
+        where stage.step_ordinal is not null
+        group by stage.place[:2], stage.step_ordinal
+    ),
+    step as (
+        select
+            -- A line without a stage is placed before the next line that has one.
+            coalesce(
+                staged.place[1],
+                (select min(later.place[1]) from staged as later where later.step_ordinal > known.ordinal),
+                2147483647
+            ) as place_of_step,
+            coalesce(known.ordinal, staged.step_ordinal) as ordinal, known.kind, known.question, known.answer, known.outcome,
+            known.confidence, known.reason, known.semantic_sets, staged.start_ms, staged.end_ms, staged.calls,
+            staged.reused_calls, staged.prompt_tokens, staged.completion_tokens
+        from (
+            select step.*
+            from pgclarify_private.step
+            where step.run_id = (explained_steps.run).run_id
+                and not exists (
+                    select
+                    from pgclarify_private.citation
+                    where citation.run_id = step.run_id
+                        -- A step's question and reason may repeat the answer of an earlier step.
+                        and citation.ordinal <= step.ordinal
+                        and citation.candidate_rank = any(explained_steps.withheld)
+                )
+                -- The model saw all passages when it wrote this reason, which cites none.
+                and not (step.kind = 'conclusion' and step.reason is not null and explained_steps.withheld <> '{}')
+        ) as known
+        full join staged
+            on staged.step_ordinal = known.ordinal
+    )
+    select
+        array[step.place_of_step, step.ordinal] as place, 1 as depth, 'node' as kind, null::text as label,
+        'step ' || step.ordinal || coalesce(', ' || replace(step.kind, '_', '-'), '')
+        || coalesce(': "' || pgclarify_private.shown(step.question) || '"', '') as body,
+        pgclarify_private.shown_figures(
+            step.start_ms, step.end_ms, (step.end_ms - step.start_ms) / explained_steps.total_ms, null, step.calls,
+            step.reused_calls, step.prompt_tokens, step.completion_tokens
+        ) as figures
+    from step
+    union all
+    select
+        array[step.place_of_step, step.ordinal, 0, 1], 4, 'detail',
+        case when step.answer is not null then 'Answer' else 'No answer' end,
+        coalesce(pgclarify_private.shown(step.answer), step.outcome),
+        array['confidence=' || to_char(step.confidence, 'FM0.00'), 'semantic sets=' || step.semantic_sets]
+    from step
+    where step.outcome is not null
+    union all
+    select
+        array[step.place_of_step, step.ordinal, 0, 2], 4, 'detail', 'Remark',
+        pgclarify_private.shown(step.reason, 200), null
+    from step
+    where step.reason is not null
+    union all
+    select
+        array[step.place_of_step, step.ordinal, 0, 3, told.rank], 4, 'detail', 'Proof', told.body, null
+    from pgclarify_private.told_citations((explained_steps.run).run_id, explained_steps.roles) as told
+    inner join step on step.ordinal = told.ordinal;
+end;
+
+comment on function pgclarify_private.explained_steps(
+    pgclarify_private.run, double precision, name[], integer[], text
+) is
+'The steps of an investigation as lines of explain_tree, each with its answer and its citations, and its place there; without '
+'those that may repeat a passage of a withheld rank.';
+
 create or replace function pgclarify_private.explain_tree(
     run pgclarify_private.run, total_ms double precision, roles name[], detail text
 )
@@ -66,52 +149,15 @@ begin
         from passage
         group by passage.place, passage.depth
     ),
-    -- Steps and batches: sums of their stages.
+    -- Batches: sums of their stages.
     grouped as (
         select
-            stage.place[:2] as place, 1 as depth, stage.step_ordinal, null::integer as batch,
-            min(stage.start_ms) as start_ms, max(stage.end_ms) as end_ms, sum(stage.calls)::bigint as calls,
-            sum(stage.reused_calls)::bigint as reused_calls, sum(stage.prompt_tokens)::bigint as prompt_tokens,
-            sum(stage.completion_tokens)::bigint as completion_tokens
-        from stage
-        where stage.step_ordinal is not null
-        group by stage.place[:2], stage.step_ordinal
-        union all
-        select
-            stage.place[:3], stage.depth - 3, null, stage.batch, min(stage.start_ms), max(stage.end_ms), sum(stage.calls)::bigint,
-            sum(stage.reused_calls)::bigint, sum(stage.prompt_tokens)::bigint, sum(stage.completion_tokens)::bigint
+            stage.place[:3] as place, stage.depth - 3 as depth, stage.batch, min(stage.start_ms) as start_ms,
+            max(stage.end_ms) as end_ms, sum(stage.calls)::bigint as calls, sum(stage.reused_calls)::bigint as reused_calls,
+            sum(stage.prompt_tokens)::bigint as prompt_tokens, sum(stage.completion_tokens)::bigint as completion_tokens
         from stage
         where stage.is_in_batch
         group by stage.place[:3], stage.depth, stage.batch
-    ),
-    step as (
-        select
-            -- A line without a stage is placed before the next line that has one.
-            coalesce(
-                staged.place[1],
-                (select min(later.place[1]) from grouped as later where later.step_ordinal > known.ordinal),
-                2147483647
-            ) as place_of_step,
-            coalesce(known.ordinal, staged.step_ordinal) as ordinal, known.kind, known.question, known.answer, known.outcome,
-            known.confidence, known.reason, known.semantic_sets, staged.start_ms, staged.end_ms, staged.calls,
-            staged.reused_calls, staged.prompt_tokens, staged.completion_tokens
-        from (
-            select step.*
-            from pgclarify_private.step
-            where step.run_id = (explain_tree.run).run_id
-                and not exists (
-                    select
-                    from pgclarify_private.citation
-                    where citation.run_id = step.run_id
-                        -- A step's question and reason may repeat the answer of an earlier step.
-                        and citation.ordinal <= step.ordinal
-                        and citation.candidate_rank = any(v_withheld)
-                )
-                -- The model saw all passages when it wrote this reason, which cites none.
-                and not (step.kind = 'conclusion' and step.reason is not null and v_withheld <> '{}')
-        ) as known
-        full join (select grouped.* from grouped where grouped.step_ordinal is not null) as staged
-            on staged.step_ordinal = known.ordinal
     ),
     told as materialized (
         select
@@ -134,34 +180,10 @@ begin
         ) as home
     ),
     line as (
-        select
-            array[step.place_of_step, step.ordinal] as place, 1 as depth, 'node' as kind, null::text as label,
-            'step ' || step.ordinal || coalesce(', ' || replace(step.kind, '_', '-'), '')
-            || coalesce(': "' || pgclarify_private.shown(step.question) || '"', '') as body,
-            pgclarify_private.shown_figures(
-                step.start_ms, step.end_ms, (step.end_ms - step.start_ms) / explain_tree.total_ms, null, step.calls,
-                step.reused_calls, step.prompt_tokens, step.completion_tokens
-            ) as figures
-        from step
-        union all
-        select
-            array[step.place_of_step, step.ordinal, 0, 1], 4, 'detail',
-            case when step.answer is not null then 'Answer' else 'No answer' end,
-            coalesce(pgclarify_private.shown(step.answer), step.outcome),
-            array['confidence=' || to_char(step.confidence, 'FM0.00'), 'semantic sets=' || step.semantic_sets]
-        from step
-        where step.outcome is not null
-        union all
-        select
-            array[step.place_of_step, step.ordinal, 0, 2], 4, 'detail', 'Remark',
-            pgclarify_private.shown(step.reason, 200), null
-        from step
-        where step.reason is not null
-        union all
-        select
-            array[step.place_of_step, step.ordinal, 0, 3, told.rank], 4, 'detail', 'Proof', told.body, null
-        from pgclarify_private.told_citations((explain_tree.run).run_id, explain_tree.roles) as told
-        inner join step on step.ordinal = told.ordinal
+        select steps.*
+        from pgclarify_private.explained_steps(
+            explain_tree.run, explain_tree.total_ms, explain_tree.roles, v_withheld, explain_tree.detail
+        ) as steps
         union all
         select
             grouped.place, grouped.depth, 'node', null, 'batch ' || grouped.batch,
@@ -170,7 +192,6 @@ begin
                 grouped.calls, grouped.reused_calls, grouped.prompt_tokens, grouped.completion_tokens
             )
         from grouped
-        where grouped.batch is not null
         union all
         select
             stage.place, stage.depth, 'node', null,
@@ -207,7 +228,8 @@ begin
             end,
             pgclarify_private.shown(stage.note), null
         from stage
-        left join step on step.ordinal = stage.step_ordinal
+        left join pgclarify_private.step
+            on step.run_id = (explain_tree.run).run_id and step.ordinal = stage.step_ordinal
         where stage.note is not null
             -- The step says the same.
             and stage.note is distinct from step.outcome
