@@ -119,6 +119,85 @@ comment on function pgclarify_private.match_passages(bigint, uuid, text[]) is
 'or heading differ; equal passages are paired in their order. is_lost: it was staged without a vector, for a passage that no '
 'longer exists.';
 
+create or replace function pgclarify_private.lock_staged(
+    corpus pgclarify_private.corpus,
+    worker_id bigint,
+    batch_id uuid,
+    embedding_space_id bigint,
+    given_ids text[],
+    content_hashes bytea[],
+    out document_ids text[],
+    out present_documents text[],
+    out present_ids bigint[],
+    out present_ordinals integer[],
+    out are_same boolean[]
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_known text[];
+    v_lost text[];
+begin
+    -- A transaction that changed or removed a document since it was leased has priority, and is not waited for.
+    with locked as (
+        select document.id
+        from unnest(lock_staged.given_ids, lock_staged.content_hashes) as given (id, content_hash)
+        inner join pgclarify_private.document
+            on document.corpus_id = (lock_staged.corpus).corpus_id
+            and document.id = given.id
+            and document.content_hash = given.content_hash
+        -- Vectors of one model must not be mixed with those of another.
+        where (lock_staged.corpus).embedding_space_id = lock_staged.embedding_space_id
+        for no key update of document skip locked
+    )
+    select coalesce(array_agg(locked.id), '{}') into document_ids
+    from locked
+    inner join pgclarify_private.pending_document as pending
+        on pending.corpus_id = (lock_staged.corpus).corpus_id
+        and pending.document_id = locked.id
+        and pending.leased_by = lock_staged.worker_id;
+    execute format(
+        $sql$
+        select coalesce(array_agg(distinct passage.document_id), '{}')
+        from %s as passage
+        where passage.corpus_id = $1 and passage.document_id = any($2)
+        $sql$,
+        pgclarify_private.partition_name('passage', (lock_staged.corpus).corpus_id)
+    ) into v_known using (lock_staged.corpus).corpus_id, document_ids;
+    -- A passage that was staged without a vector needs an old passage with one. Otherwise the document is processed
+    -- again.
+    with matched as materialized (
+        select of_batch.*
+        from pgclarify_private.match_passages((lock_staged.corpus).corpus_id, lock_staged.batch_id, v_known) as of_batch
+    ),
+    lost as (
+        select distinct matched.document_id from matched where matched.is_lost
+        union
+        select staged.document_id
+        from pgclarify_private.staged_passage as staged
+        where staged.batch_id = lock_staged.batch_id
+            and staged.vector is null
+            and staged.document_id = any(document_ids)
+            and staged.document_id <> all(v_known)
+    )
+    select
+        (select coalesce(array_agg(lost.document_id), '{}') from lost),
+        coalesce(array_agg(matched.document_id), '{}'),
+        coalesce(array_agg(matched.passage_id), '{}'),
+        coalesce(array_agg(matched.ordinal), '{}'),
+        coalesce(array_agg(matched.is_same), '{}')
+    into v_lost, present_documents, present_ids, present_ordinals, are_same
+    from matched
+    where matched.passage_id is not null and matched.document_id not in (select lost.document_id from lost);
+    document_ids := array(select stored.id from unnest(document_ids) as stored (id) where stored.id <> all(v_lost));
+end
+$$;
+
+comment on function pgclarify_private.lock_staged(pgclarify_private.corpus, bigint, uuid, bigint, text[], bytea[]) is
+'Lock the documents of a batch that can be stored: document_ids. For their existing passages, one element each: document, '
+'passage, its new ordinal or null, and whether it is the same, as match_passages has it. Called with the corpus locked.';
+
 create or replace function pgclarify_private.store_documents(
     worker_id bigint,
     batch_id uuid,
@@ -134,14 +213,7 @@ as $$
 declare
     v_corpus pgclarify_private.corpus;
     v_passages text := pgclarify_private.partition_name('passage', store_documents.corpus_id);
-    v_stored text[];
-    v_known text[];
-    v_lost text[];
-    -- For existing passages, one element each: document, passage, its new ordinal or null, and whether it is the same.
-    v_present_documents text[];
-    v_present_ids bigint[];
-    v_present_ordinals integer[];
-    v_are_same boolean[];
+    v_locked record;
     -- For passages that get a vector.
     v_embedded_documents text[];
     v_embedded_ids bigint[];
@@ -163,61 +235,13 @@ begin
         delete from pgclarify_private.staged_passage as staged where staged.batch_id = store_documents.batch_id;
         return 0;
     end if;
-    -- A transaction that changed or removed a document since it was leased has priority, and is not waited for.
-    with locked as (
-        select document.id
-        from unnest(store_documents.document_ids, store_documents.content_hashes) as given (id, content_hash)
-        inner join pgclarify_private.document
-            on document.corpus_id = store_documents.corpus_id
-            and document.id = given.id
-            and document.content_hash = given.content_hash
-        -- Vectors of one model must not be mixed with those of another.
-        where v_corpus.embedding_space_id = store_documents.embedding_space_id
-        for no key update of document skip locked
-    )
-    select coalesce(array_agg(locked.id), '{}') into v_stored
-    from locked
-    inner join pgclarify_private.pending_document as pending
-        on pending.corpus_id = store_documents.corpus_id
-        and pending.document_id = locked.id
-        and pending.leased_by = store_documents.worker_id;
-    execute format(
-        $sql$
-        select coalesce(array_agg(distinct passage.document_id), '{}')
-        from %s as passage
-        where passage.corpus_id = $1 and passage.document_id = any($2)
-        $sql$,
-        v_passages
-    ) into v_known using store_documents.corpus_id, v_stored;
-    -- A passage that was staged without a vector needs an old passage with one. Otherwise the document is processed
-    -- again.
-    with matched as materialized (
-        select of_batch.*
-        from pgclarify_private.match_passages(store_documents.corpus_id, store_documents.batch_id, v_known) as of_batch
-    ),
-    lost as (
-        select distinct matched.document_id from matched where matched.is_lost
-        union
-        select staged.document_id
-        from pgclarify_private.staged_passage as staged
-        where staged.batch_id = store_documents.batch_id
-            and staged.vector is null
-            and staged.document_id = any(v_stored)
-            and staged.document_id <> all(v_known)
-    )
-    select
-        (select coalesce(array_agg(lost.document_id), '{}') from lost),
-        coalesce(array_agg(matched.document_id), '{}'),
-        coalesce(array_agg(matched.passage_id), '{}'),
-        coalesce(array_agg(matched.ordinal), '{}'),
-        coalesce(array_agg(matched.is_same), '{}')
-    into v_lost, v_present_documents, v_present_ids, v_present_ordinals, v_are_same
-    from matched
-    where matched.passage_id is not null and matched.document_id not in (select lost.document_id from lost);
-    v_stored := array(select stored.id from unnest(v_stored) as stored (id) where stored.id <> all(v_lost));
-    if cardinality(v_stored) > 0 then
+    v_locked := pgclarify_private.lock_staged(
+        v_corpus, store_documents.worker_id, store_documents.batch_id, store_documents.embedding_space_id,
+        store_documents.document_ids, store_documents.content_hashes
+    );
+    if cardinality(v_locked.document_ids) > 0 then
         -- Kept passages belong to the current content from here on.
-        v_copied := pgclarify_private.copy_readers(store_documents.corpus_id, v_stored, true);
+        v_copied := pgclarify_private.copy_readers(store_documents.corpus_id, v_locked.document_ids, true);
         select
             pgclarify_private.forget_vectors(
                 store_documents.corpus_id,
@@ -225,7 +249,7 @@ begin
                 coalesce(array_agg(present.id), '{}')
             )
         into v_unlinked
-        from unnest(v_present_documents, v_present_ids, v_are_same) as present (document_id, id, is_same)
+        from unnest(v_locked.present_documents, v_locked.present_ids, v_locked.are_same) as present (document_id, id, is_same)
         where not present.is_same;
         execute format(
             $sql$
@@ -380,16 +404,17 @@ begin
             v_tally.passages, v_tally.restricted_passages, v_tally.lexemes, v_tally.restricted_lexemes, v_tally.revision,
             v_readers, v_embedded_documents, v_embedded_ids, v_lexemes, v_passages_added, v_restricted_added
         using
-            store_documents.corpus_id, store_documents.batch_id, v_stored, v_corpus.search_config::regconfig,
-            v_corpus.embedding_space_id, v_present_documents, v_present_ids, v_present_ordinals, v_are_same;
+            store_documents.corpus_id, store_documents.batch_id, v_locked.document_ids, v_corpus.search_config::regconfig,
+            v_corpus.embedding_space_id, v_locked.present_documents, v_locked.present_ids, v_locked.present_ordinals,
+            v_locked.are_same;
         if not pgclarify_private.is_distributed(store_documents.corpus_id) then
             perform pgclarify_private.queue_links(v_corpus.embedding_space_id, v_embedded_documents, v_embedded_ids);
         end if;
         perform pgclarify_private.queue_passages(store_documents.corpus_id, v_embedded_documents, v_embedded_ids);
         update pgclarify_private.document
         set indexed_at = now()
-        where document.corpus_id = store_documents.corpus_id and document.id = any(v_stored);
-        v_cleared := pgclarify_private.dequeue_documents(store_documents.corpus_id, v_stored);
+        where document.corpus_id = store_documents.corpus_id and document.id = any(v_locked.document_ids);
+        v_cleared := pgclarify_private.dequeue_documents(store_documents.corpus_id, v_locked.document_ids);
         insert into pgclarify_private.corpus_tally (
             corpus_id, pending, pending_passages, passages, restricted_passages, embedded, linked, lexemes,
             restricted_lexemes, revision
@@ -401,7 +426,7 @@ begin
         );
         perform pgclarify_private.count_reader_changes(store_documents.corpus_id, v_readers, 1, 0);
     end if;
-    if cardinality(v_stored) > 0 then
+    if cardinality(v_locked.document_ids) > 0 then
         -- The embedding model works again, if it did not.
         update pgclarify_private.embedding_space as space
         set error = null
@@ -433,7 +458,7 @@ begin
     delete from pgclarify_private.staged_passage as staged where staged.batch_id = store_documents.batch_id;
     -- Last, because other transactions wait for the rows of common words.
     perform pgclarify_private.count_terms(store_documents.corpus_id, v_lexemes, v_passages_added, v_restricted_added);
-    return cardinality(v_stored);
+    return cardinality(v_locked.document_ids);
 end
 $$;
 
