@@ -37,7 +37,7 @@ class EndpointRates:
         arguments = {
             f"{unit}_{name}": None if seconds is None else timedelta(seconds=seconds)
             for unit, booking in (("requests", requests), ("tokens", tokens))
-            for name, seconds in (("time", booking.seconds), ("room", booking.room), ("spare", booking.spare))
+            for name, seconds in (("time", booking.seconds), ("accepted", booking.accepted), ("spare", booking.spare))
         }
         try:
             (row,) = await fetch(self._pool, "book_endpoint", endpoint=endpoint, **arguments)

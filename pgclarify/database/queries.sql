@@ -563,10 +563,10 @@ select pgclarify_private.release_completions(%(worker_id)s, %(completion_ids)s::
 select pgclarify_private.book_endpoint(
     %(endpoint)s,
     %(requests_time)s::interval,
-    %(requests_room)s::interval,
+    %(requests_accepted)s::interval,
     %(requests_spare)s::interval,
     %(tokens_time)s::interval,
-    %(tokens_room)s::interval,
+    %(tokens_accepted)s::interval,
     %(tokens_spare)s::interval
 ) as wait;
 

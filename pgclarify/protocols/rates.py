@@ -12,13 +12,13 @@ class Booking:
 
     Attributes:
         seconds: What the worker wants to send; 0 if it needs nothing of this limit now.
-        room: What the endpoint said it still accepts, less a reserve; negative if it must be left alone for so long.
-            None if the endpoint did not say.
+        accepted: What the endpoint reported that it still accepts, less a reserve; negative if it accepts nothing for
+            so long. None if it did not report it.
         spare: What may be sent at once if no worker has called for so long; None for no more than usual.
     """
 
     seconds: float = 0.0
-    room: float | None = None
+    accepted: float | None = None
     spare: float | None = None
 
 

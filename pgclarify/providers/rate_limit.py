@@ -68,44 +68,44 @@ class _Limit:
 
     Attributes:
         setting: A minute's amount by the settings; None if they have none.
-        said: A minute's amount by the endpoint; None if it did not say.
-        left: What is left of this worker's bookings; negative if calls took more than was booked for them.
+        reported: A minute's amount as the endpoint reported it; None if it did not.
+        unspent: What this worker has booked and not sent; negative if calls took more than was booked for them.
         remaining: What the endpoint said last that it still accepts, and when; None if it did not say.
     """
 
     setting: int | None
-    said: float | None = None
-    left: float = 0.0
+    reported: float | None = None
+    unspent: float = 0.0
     remaining: tuple[float, float] | None = None
 
     @property
     def a_minute(self) -> float | None:
-        return min((limit for limit in (self.setting, self.said) if limit), default=None)
+        return min((limit for limit in (self.setting, self.reported) if limit), default=None)
 
     def booking(self, amount: float, now: float) -> Booking:
         """Make the booking for a call that needs this amount, and count it as booked."""
         if not (a_minute := self.a_minute):
             return Booking()
-        missing, rate = amount - self.left, _SHARE * a_minute / 60
+        missing, rate = amount - self.unspent, _SHARE * a_minute / 60
         booked = max(missing, rate * _SLICE_SECONDS) if missing > 0 else 0.0
-        self.left += booked
+        self.unspent += booked
         if self.remaining is None:
             return Booking(booked / rate)
-        said, at = self.remaining
-        remaining = min(said + (now - at) * a_minute / 60, a_minute)
-        room, spare = ((remaining - part * a_minute) / rate for part in (_RESERVE, _KEPT_FROM_BURSTS))
+        reported, at = self.remaining
+        remaining = min(reported + (now - at) * a_minute / 60, a_minute)
+        accepted, spare = ((remaining - part * a_minute) / rate for part in (_RESERVE, _KEPT_FROM_BURSTS))
         # A setting below the endpoint's own limit is a share of it, and what remains is not all ours.
-        has_spare = spare > 0 and a_minute == self.said
-        return Booking(booked / rate, room, spare if has_spare else None)
+        has_spare = spare > 0 and a_minute == self.reported
+        return Booking(booked / rate, accepted, spare if has_spare else None)
 
     def learn(self, limit: float | None, remaining: float | None, reset: float | None, now: float) -> None:
         """Learn from the headers of an answer."""
         if limit is not None:
-            is_new = self.said is None
-            self.said = limit if limit > 0 and (reset or 0) <= _LONGEST_RESET_SECONDS else None
-            if is_new and self.said:
+            is_new = self.reported is None
+            self.reported = limit if limit > 0 and (reset or 0) <= _LONGEST_RESET_SECONDS else None
+            if is_new and self.reported:
                 # Of the calls before, some are in flight. All others count no longer.
-                self.left = max(self.left, -_RESERVE * self.said)
+                self.unspent = max(self.unspent, -_RESERVE * self.reported)
         if remaining is not None and (reset or 0) <= _LONGEST_RESET_SECONDS:
             self.remaining = (remaining, now)
 
@@ -165,9 +165,9 @@ class RateLimit:
         began = now = clock()
         if now > self._ends_at:
             for limit in (self._requests, self._tokens):
-                limit.left = min(limit.left, 0.0)
-        if (self._requests.a_minute and self._requests.left < 1) or (
-            self._tokens.a_minute and self._tokens.left < tokens
+                limit.unspent = min(limit.unspent, 0.0)
+        if (self._requests.a_minute and self._requests.unspent < 1) or (
+            self._tokens.a_minute and self._tokens.unspent < tokens
         ):
             requested, wanted = self._requests.booking(1, now), self._tokens.booking(tokens, now)
             if self._blocked_until > now:
@@ -179,8 +179,8 @@ class RateLimit:
         # A refusal of a call in flight may have come meanwhile.
         await asyncio.sleep(self._blocked_until - clock())
         turn.waited_seconds = clock() - began
-        self._requests.left -= 1
-        self._tokens.left -= tokens
+        self._requests.unspent -= 1
+        self._tokens.unspent -= tokens
         return tokens
 
     def settle(self, turn: Turn, size: int, reserved: float) -> None:
@@ -191,9 +191,9 @@ class RateLimit:
 
     def count(self, tokens: int | None, tries: int, reserved: float = 0.0) -> None:
         """Count what a call took beyond one request and the tokens that were reserved; None if they are unknown."""
-        self._requests.left -= tries - 1
+        self._requests.unspent -= tries - 1
         if tokens is not None:
-            self._tokens.left += reserved - tokens
+            self._tokens.unspent += reserved - tokens
 
     def learn(self, headers: Mapping[str, str], wait: float | None = None) -> None:
         """Learn from an answer: x-ratelimit-limit-*, x-ratelimit-remaining-*, x-ratelimit-reset-*, retry-after.
@@ -204,10 +204,10 @@ class RateLimit:
         """
         now = asyncio.get_running_loop().time()
         for name, limit in (("requests", self._requests), ("tokens", self._tokens)):
-            said, remaining = (
+            reported, remaining = (
                 _number(headers.get(f"x-ratelimit-{kind}-{name}", "")) for kind in ("limit", "remaining")
             )
-            limit.learn(said, remaining, _seconds(headers.get(f"x-ratelimit-reset-{name}", "")), now)
+            limit.learn(reported, remaining, _seconds(headers.get(f"x-ratelimit-reset-{name}", "")), now)
         if wait is not None and wait > 0:
             self._blocked_until = max(self._blocked_until, now + min(wait, _LONGEST_BLOCK_SECONDS))
 

@@ -4,10 +4,10 @@
 create or replace function pgclarify_private.book_endpoint(
     endpoint text,
     requests_time interval,
-    requests_room interval,
+    requests_accepted interval,
     requests_spare interval,
     tokens_time interval,
-    tokens_room interval,
+    tokens_accepted interval,
     tokens_spare interval
 )
 returns interval
@@ -32,11 +32,11 @@ begin
     set
         requests_free_at = book_endpoint.requests_time + greatest(
             endpoint_rate.requests_free_at, least(v_earliest, v_now - book_endpoint.requests_spare),
-            v_now - book_endpoint.requests_room
+            v_now - book_endpoint.requests_accepted
         ),
         tokens_free_at = book_endpoint.tokens_time + greatest(
             endpoint_rate.tokens_free_at, least(v_earliest, v_now - book_endpoint.tokens_spare),
-            v_now - book_endpoint.tokens_room
+            v_now - book_endpoint.tokens_accepted
         )
     where endpoint_rate.endpoint = book_endpoint.endpoint
     returning
@@ -51,9 +51,9 @@ $$;
 
 comment on function pgclarify_private.book_endpoint(text, interval, interval, interval, interval, interval, interval) is
 'Book requests and tokens of an endpoint, in time: of a limit of 60 calls a minute, a call is a second. Returns the time after '
-'which the worker may send them; what was booked before comes first. room: what the endpoint said it still accepts; negative '
-'if it must be left alone for that time. spare: what may be sent at once if nothing was for that time, because the endpoint '
-'says so. Both may be null.';
+'which the worker may send them; what was booked before comes first. accepted: what the endpoint reported that it still '
+'accepts; negative if it accepts nothing for that time. spare: what may be sent at once if nothing was for that time, because '
+'the endpoint says so. Both may be null.';
 grant execute on function pgclarify_private.book_endpoint(
     text, interval, interval, interval, interval, interval, interval
 ) to pgclarify_worker;

@@ -31,7 +31,7 @@ def book(
         more: What else is passed to the statement, in seconds.
         endpoint: The endpoint.
     """
-    empty = dict.fromkeys([f"{unit}_{name}" for unit in ("requests", "tokens") for name in ("room", "spare")])
+    empty = dict.fromkeys([f"{unit}_{name}" for unit in ("requests", "tokens") for name in ("accepted", "spare")])
     seconds = {"tokens_time": tokens, "requests_time": 0.0, **(more or {})}
     times = {name: timedelta(seconds=value) for name, value in seconds.items()}
     with connection.cursor(row_factory=dict_row) as cursor:
@@ -67,13 +67,13 @@ def test_a_session_that_is_killed_while_it_books_leaves_no_lock(connect: Connect
     [
         ({}, (0, 9.5, 19.5)),
         # The endpoint must be left alone, or has room; the other limit counts, too.
-        ({"tokens_room": -20}, (20, 30, 40)),
-        ({"requests_room": -30, "tokens_room": 5}, (30, 30, 30)),
-        ({"tokens_room": 40}, (0, 9.5, 19.5)),
+        ({"tokens_accepted": -20}, (20, 30, 40)),
+        ({"requests_accepted": -30, "tokens_accepted": 5}, (30, 30, 30)),
+        ({"tokens_accepted": 40}, (0, 9.5, 19.5)),
         # It can be sent more at once, but not against what it says of the same or the other limit.
         ({"tokens_spare": 15}, (0, 0, 5)),
-        ({"tokens_spare": 15, "tokens_room": 5}, (0, 5, 15)),
-        ({"tokens_spare": 15, "requests_room": -3}, (3, 3, 5)),
+        ({"tokens_spare": 15, "tokens_accepted": 5}, (0, 5, 15)),
+        ({"tokens_spare": 15, "requests_accepted": -3}, (3, 3, 5)),
     ],
 )
 def test_limits_are_learnt_from_headers(connect: Connect, more: dict[str, float], expected: tuple[float, ...]) -> None:

@@ -44,8 +44,8 @@ class SharedRates:
         self.bookings += 1
         starts = []
         for place, booking in enumerate((requests, tokens)):
-            room = inf if booking.room is None else booking.room
-            start = max(self.free_at[endpoint][place], now - max(0.5, booking.spare or 0), now - room)
+            accepted = inf if booking.accepted is None else booking.accepted
+            start = max(self.free_at[endpoint][place], now - max(0.5, booking.spare or 0), now - accepted)
             starts.append(start)
             self.free_at[endpoint][place] = start + booking.seconds
         await asyncio.sleep(0.002)
