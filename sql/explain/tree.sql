@@ -184,6 +184,7 @@ begin
         from pgclarify_private.explained_steps(
             explain_tree.run, explain_tree.total_ms, explain_tree.roles, v_withheld, explain_tree.detail
         ) as steps
+        where (explain_tree.run).operation = 'investigate'
         union all
         select
             grouped.place, grouped.depth, 'node', null, 'batch ' || grouped.batch,
