@@ -12,6 +12,7 @@ VERSIONS: Final[Mapping[str, str]] = {
     "baseline_listing": "1",
     "simulated_reply": "1",
     "simulated_choice": "1",
+    "verdicts": "1",
 }
 
 

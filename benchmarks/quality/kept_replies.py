@@ -68,6 +68,7 @@ class KeptReplies:
                     "prompt_tokens": completion.prompt_tokens,
                     "completion_tokens": completion.completion_tokens,
                     "latency_ms": completion.latency_ms,
+                    "cached_tokens": completion.cached_tokens,
                 }
                 with self._path.open("a", encoding="utf-8") as stream:
                     stream.write(json.dumps(row) + "\n")

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from benchmarks import prompts as of_benchmarks
-from benchmarks.prompts import dialogue, listing_at_once
+from benchmarks.prompts import dialogue, listing_at_once, verdicts
 from pgclarify.data.dialogue import Form, PromptScheme, Turn
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Step
@@ -77,7 +77,7 @@ TOPICS = (
         rewriting,
         clarifying_questions,
     ),
-    *(baselines, dialogue, listing_at_once, evaluation_judge),
+    *(baselines, dialogue, listing_at_once, verdicts, evaluation_judge),
 )
 
 ALL_VERSIONS = {**VERSIONS, **JUDGE_VERSIONS, **of_benchmarks.VERSIONS}
@@ -137,6 +137,7 @@ CALLS: list[tuple[str, ModelCall[Any]]] = [
         for variant, said, history in (("", [], []), ("later", SAID, []), ("with history", [], HISTORY))
     ),
     ("", listing_at_once.listing_at_once(QUESTION, PASSAGES, 10)),
+    ("", verdicts.verdicts(QUESTION, PASSAGES)),
     ("", baselines.proposal(QUESTION)),
     ("", baselines.verification(QUESTION, PASSAGES)),
     ("", baselines.answers(READINGS, PASSAGES)),
