@@ -25,6 +25,7 @@ from tests.unit.test_docs import VARIABLES
 
 ALERTS = CHECKOUT / "deploy" / "prometheus-alerts.yml"
 CASES = CHECKOUT / "tests" / "unit" / "alert_cases.yml"
+UNIT = CHECKOUT / "deploy" / "pgclarify.service"
 PAGE = CHECKOUT / "docs" / "monitoring.md"
 RULES: list[dict[str, Any]] = yaml.safe_load(ALERTS.read_text())["groups"][0]["rules"]
 OBJECTS: dict[str, dict[str, Any]] = {
@@ -143,6 +144,8 @@ def test_no_worker_is_killed_while_it_may_finish_runs() -> None:
     assert pod["terminationGracePeriodSeconds"] >= parsed(pod["containers"][0]["args"])["grace"] + 20
     grace = parsed(SERVICES["worker"]["command"])["grace"]
     assert int(SERVICES["worker"]["stop_grace_period"].removesuffix("s")) >= grace + 20
+    unit = dict(line.split("=", 1) for line in UNIT.read_text().splitlines() if re.match(r"\w+=", line))
+    assert int(unit["TimeoutStopSec"]) >= parsed(unit["ExecStart"].split()[1:])["grace"] + 20
 
 
 def test_workers_can_be_many() -> None:
