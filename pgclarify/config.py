@@ -87,8 +87,8 @@ class Settings(BaseSettings):
     )
     llm_provider: Provider = Field(
         default=Provider.AUTO,
-        description="openai, extractive, or auto: openai if an address or a key of a language model is set. Otherwise"
-        " extractive on the embedded server, and an error on another server.",
+        description="openai, extractive, or auto: openai if an address, a key or a .gguf file of a language model is"
+        " set. Otherwise extractive on the embedded server, and an error on another server.",
     )
     llm_model: str | None = Field(
         default=None,
