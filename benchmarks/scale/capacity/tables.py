@@ -70,7 +70,7 @@ def needs(setting: Setting) -> dict[str, str]:
         "workers: at the peak; with one for restarts": f"{setting.workers}; {setting.workers + 1}",
         "server" if setting.nodes == 1 else "each node": f"{setting.cores} cores, {setting.memory:g} GB",
         "dollars a day, as above": digits(plan.dollars(setting)),
-        "first limit, and the next: at so many times the questions": f"{_at(first)}; {_at(second)}",
+        "first limit, and the next: reached at this multiple of the questions": f"{_at(first)}; {_at(second)}",
     }
 
 
