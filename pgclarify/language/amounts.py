@@ -24,11 +24,19 @@ _SIGNS: Final[Mapping[str, str]] = {
     "eur": "euro",
     "gbp": "pound",
     "jpy": "yen",
+    "chf": "franc",
+    "sek": "sek",
+    "nok": "nok",
+    "dkk": "dkk",
+    "pln": "zloty",
+    "inr": "rupee",
+    "cny": "yuan",
 }
 EXCLUSIVE_UNITS: Final = frozenset({*_SIGNS.values(), "celsius", "fahrenheit"})
 """Units, as words. An amount in one of these units never equals an amount in another: $40, €40, 40 %."""
 
 _CURRENCY: Final = "[$€£¥]"
+_CODE: Final = f"(?:{'|'.join(code for code in _SIGNS if len(code) == 3)})"
 # If case is ignored, "i" also matches letters beyond ASCII, unless this is forbidden.
 _SCALE: Final = f"(?a:{'|'.join(SCALES)})"
 # In "5 -20", "5 °C -20 °C" and "10-20" it is no minus.
@@ -44,12 +52,12 @@ _BELOW_ZERO: Final = re.compile(
 )
 _AMOUNT: Final = re.compile(
     rf"""
-    (?P<minus>{_MINUS})? (?P<sign>{_CURRENCY})? \s? (?<!\w)
+    (?P<minus>{_MINUS})? (?P<sign>{_CURRENCY}|\b{_CODE}(?=\s\d))? \s? (?<!\w)
     (?: (?P<date> \d{{1,4}} (?P<mark>[./-]) \d{{1,2}} (?P=mark) \d{{1,4}} ) (?![./-]?\d)
       | (?P<clock> \d{{1,2}} : \d\d ) (?!\d)
       | (?P<digits> \d{{1,3}}(?:[,\s]\d{{3}})+(?!\d)(?:\.\d+)? | \d+(?:\.\d+)* ) )
     (?: \s* (?P<scale>{_SCALE}) \b )?
-    (?: [\s-]* (?P<unit> (?:percent|per\scent|dollars?|euros?|pounds?|yen|cents?|usd|eur|gbp|jpy)\b
+    (?: [\s-]* (?P<unit> (?:percent|per\scent|dollars?|euros?|pounds?|yen|cents?|francs?|zloty|rupees?|yuan|{_CODE})\b
       | {UNIT}(?!\w) | % | {_CURRENCY}(?!\s?\d) | (?:°\s?|degrees?\s)(?P<degrees>[cf])(?:elsius|ahrenheit)?\b
       | (?P<half>[ap])\.?m\b ) )?
     """,
@@ -280,7 +288,7 @@ def _is_list(match: re.Match[str]) -> bool:
 
 def _unit(match: re.Match[str]) -> str:
     if match["sign"]:
-        return _SIGNS[match["sign"]]
+        return _SIGNS[match["sign"].lower()]
     unit = (match["unit"] or "").lower()
     if match["degrees"]:
         return "celsius" if match["degrees"] in "cC" else "fahrenheit"

@@ -10,6 +10,8 @@ from pgclarify.language.words import NO_NOUNS, Word, word_set, words
 
 # Letters, then digits, without a blank: "INV-1042", "Falcon901".
 _CODE: Final = re.compile(r"\b([^\W\d_]+)[-_./#]?(\d+)(?![^\W_])")
+# "Model A", "Plan B". "I" is a pronoun, and a letter with a dot an initial.
+_LETTERED: Final = re.compile(r"\b([^\W\d_]{3,}) ([A-HJ-Z])(?![\w.'\u2019&-])")
 # "Mid-1990" is a time.
 _OF_TIMES: Final = word_set("mid pre post early late since circa")
 _YEAR: Final = re.compile(r"(?<![\w,./#-])(1[0-9]{3}|20[0-9]{2})(?!\w|[,.]\d)")
@@ -34,10 +36,17 @@ def codes(text: str) -> frozenset[tuple[str, str]]:
     return frozenset(one for one in found if one[0] not in _OF_TIMES)
 
 
+def _lettered(text: str) -> frozenset[tuple[str, str]]:
+    """List the nouns with a letter behind them: ("model", "A")."""
+    found = ((match[1].lower(), match[2]) for match in _LETTERED.finditer(text))
+    return frozenset(one for one in found if one[0] not in NO_NOUNS)
+
+
 def names_rival(question: str, support: str) -> bool:
     """Tell whether a support names another thing than a question, and not the one that the question names.
 
-    It does if it has another identifier with the same letters ("INV-1043" for "INV-1042"), another year, another noun
+    It does if it has another identifier with the same letters ("INV-1043" for "INV-1042", "Model B" for "Model A"),
+    another year, another noun
     behind the same name ("the Alpina chair" for "the Alpina desk"), or another name before the same noun ("the Berlin
     office" for "the Hamburg office").
 
@@ -69,8 +78,9 @@ def says_opposite(question: str, sentence: str, answer: str) -> bool:
 
 
 def _names_other_code(question: str, support: str) -> bool:
-    there = codes(support)
-    return any(one not in there and any(letters == one[0] for letters, _ in there) for one in codes(question))
+    there = codes(support) | _lettered(support)
+    asked = codes(question) | _lettered(question)
+    return any(one not in there and any(letters == one[0] for letters, _ in there) for one in asked)
 
 
 def _names_other_year(question: str, support: str) -> bool:

@@ -11,7 +11,7 @@ from pgclarify.algorithms.opposites import sense_of, spell_negations, split_clau
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.language.amounts import find_amounts, has_amounts
-from pgclarify.language.exceptions import is_amount_of_another
+from pgclarify.language.exceptions import is_amount_of_another, write_amounts
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.measures import write_measures, write_spoken
 from pgclarify.language.numbers import write_numbers
@@ -182,12 +182,12 @@ def _is_about_another(
 
 def _has_amount_of_another(reading: Reading, quote: str, sentences: Sequence[Sentence]) -> bool:
     """Whether each sentence of the quote that has the answer's amount gives it for something else."""
-    amounts = {(amount.value, amount.unit) for amount in find_amounts(reading.answer)}
+    amounts = {(amount.value, amount.unit) for amount in find_amounts(write_amounts(reading.answer))}
     proofs = [
         sentence.text
         for sentence in sentences
         if (sentence.text in quote or quote in sentence.text)
-        and any((amount.value, amount.unit) in amounts for amount in find_amounts(sentence.text))
+        and any((amount.value, amount.unit) in amounts for amount in find_amounts(write_amounts(sentence.text)))
     ]
     return bool(proofs) and all(is_amount_of_another(reading.interpretation, reading.answer, proof) for proof in proofs)
 

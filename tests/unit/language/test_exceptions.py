@@ -25,6 +25,9 @@ MEMBERS = "Membership costs 30 EUR a month, or 300 EUR a year if paid in advance
         (MEMBERS, "How much is membership a month?", "30 EUR a month", "300 EUR"),
         ("The trail is 12 km long, and the hut is 3 km from the station.", "How far is the hut?", "3 km", "12 km"),
         ("Parking costs 5 EUR; the gym costs 20 EUR.", "How much is parking?", "5 EUR", "20 EUR"),
+        ("The tour takes 2 hours, the registration 10 minutes.", "How long is the tour?", "2 hours", "10 minutes"),
+        ("The tour takes two hours, the registration one day.", "How long is the tour?", "two hours", "one day"),
+        ("A room costs CHF 90, a towel CHF 3.", "How much is a room?", "CHF 90", "CHF 3"),
         ("Staff in Berlin get 28 days, those in Paris 25 days.", "days of staff in Berlin", "28 days", "25 days"),
     ],
 )

@@ -13,6 +13,7 @@ from pgclarify.language.support import unmentioned_names
     [
         ("What is the total of INV-1042?", "The total of INV-1043 is 90 euros."),
         ("How much does project Falcon901 cost?", "Project Falcon902 costs 6330 euros."),
+        ("How many cups does the Model A brew?", "Model B coffee machine\nThe Model B brews four cups."),
         ("How many days of leave were there in 2024?", "Leave policy 2025\nEmployees get 27 days of leave."),
         ("How much does the Alpina desk cost?", "The Alpina chair costs 240 euros."),
         ("Who leads the Hamburg office?", "The Berlin office is led by Petra Lang."),
@@ -27,6 +28,8 @@ def test_a_support_that_names_another_thing_is_noticed(question: str, support: s
     [
         ("What is the total of INV-1042?", "Invoice inv_1042\nIt follows INV-1041. The total is 90 euros."),
         ("What is the total of INV-1042?", "The total of inv1042 is 90 euros."),
+        ("How many cups does the Model A brew?", "Model A and Model B brew four cups."),
+        ("When can I leave?", "When A leaves, B stays."),
         ("Who ruled in the mid-1990s?", "In the early 1990s, Ida Holm ruled."),
         ("How many days of leave were there in 2024?", "Employees got 25 days of leave."),
         ("How much does the Alpina desk cost?", "The Alpina chair costs 240 euros, the desk 300."),
