@@ -6,7 +6,7 @@ from pgclarify.algorithms.consolidation import Bounds, Density, Grouping, consol
 from pgclarify.algorithms.contradictions import Relation, relate, relate_readings
 from pgclarify.algorithms.exploration import Explored, Explorer, credit, explore
 from pgclarify.algorithms.fusion import fuse
-from pgclarify.algorithms.telling_apart import Apart, Place, tell_apart
+from pgclarify.algorithms.telling_apart import Apart, Place, are_siblings, tell_apart
 from pgclarify.algorithms.uncertainty import (
     confidence,
     penalize,
@@ -25,6 +25,7 @@ __all__ = [
     "Place",
     "Relation",
     "answer_directions",
+    "are_siblings",
     "confidence",
     "consolidate",
     "credit",

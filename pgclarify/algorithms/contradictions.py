@@ -47,6 +47,7 @@ _STOPWORDS = word_set(
     " where which while who whom whose why will with within would yes you your"
 )
 _TIMES = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "decade", "century"})
+_EACH = re.compile(rf"\b(every|each) ({'|'.join(_TIMES - {'second'})})\b", re.IGNORECASE)
 _UNITS = _TIMES | frozenset(
     str.split(
         "quarter time point dollar cent euro pound yen percent degree celsius fahrenheit"
@@ -187,6 +188,9 @@ def _relation(one: _Reading, other: _Reading) -> Relation:
 
 def _read(text: str, *, is_question: bool) -> _Statement:
     text = spell_negations(text)
+    if not is_question:
+        # "Every month" is no "every two months".
+        text = _EACH.sub(r"\1 1 \2", text)
     below_zero, others = split_negatives(text)
     quantities, rest = find_quantities(others, is_question=is_question)
     if below_zero:

@@ -1,15 +1,16 @@
-"""Name what tells readings apart that ask in the same words and have different answers."""
+"""Name what tells readings apart: those in the same words with different answers, and those of sibling documents."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from pgclarify.algorithms.contradictions import Relation, relate_readings
-from pgclarify.language.words import Word, content_stems, words
+from pgclarify.language.words import STOP_WORDS, Word, content_stems, words
 
 _WORD: Final = r"[A-Z0-9](?:[^\W_]|['\u2019&.-])*(?<![.-])"
 # "Clearwater County, Idaho", "Holy Smoke (Gin Wigmore album)", "University of Kansas".
@@ -27,6 +28,8 @@ _QUOTE_CHARS: Final = 500
 _LONGEST_CHARS: Final = 80
 # Initials and the like tell nothing.
 _SHORTEST: Final = 2
+# Titles of siblings differ in at most so many words on each side: "Berlin office guide", "New York office guide".
+_MOST_OWN: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,20 @@ class Apart:
     is_contested: bool
 
 
+def are_siblings(one: str, other: str) -> bool:
+    """Tell whether the titles of two documents name two things of one kind: two offices, years, versions, models.
+
+    They have a word in common, and each has one or two words that the other lacks, but no more than the common ones.
+
+    Args:
+        one: "Leave policy 2024"; "" if the document has no title.
+        other: "Leave policy 2025".
+    """
+    here, there = _title_words(one), _title_words(other)
+    own, others, common = here - there, there - here, {word for word in here & there if _is_telling(word)}
+    return 0 < max(len(own), len(others)) <= min(_MOST_OWN, len(common)) and bool(own) and bool(others)
+
+
 def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: Sequence[Place]) -> list[Apart]:
     """Complete readings that ask in the same words and have different answers, by what their documents are about.
 
@@ -73,6 +90,9 @@ def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: S
     is added comes from the title of the document; where that does not do, from the innermost heading; then from a name
     at the beginning of the passage or in the quote that has a name of the reading in it. It is added only if it has a
     word that is not in the reading, and if not all readings in the same words get the same.
+
+    A reading of a document with a sibling among the documents of the run gets the title too, if it has no word of the
+    title that the sibling's title lacks: "taxi rides" of the policies of 2024 and 2025.
 
     Args:
         interpretations: The readings of one run, after consolidation.
@@ -82,7 +102,11 @@ def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: S
     Returns:
         One for each reading, in order.
     """
-    completed = [*interpretations]
+    titles = {place.title for place in places}
+    completed = [
+        _among_siblings(_Reading(one, answer, place), titles)
+        for one, answer, place in zip(interpretations, answers, places, strict=True)
+    ]
     for source in _SOURCES:
         for members in _clashing(completed, answers):
             readings = [_Reading(completed[one], answers[one], places[one]) for one in members]
@@ -91,6 +115,23 @@ def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: S
                     completed[member] = _with(completed[member], phrase)
     contested = {member for members in _clashing(completed, answers) for member in members}
     return [Apart(one, place in contested) for place, one in enumerate(completed)]
+
+
+@lru_cache(maxsize=1_024)
+def _title_words(title: str) -> frozenset[str]:
+    return frozenset(word.lower for word in words(title))
+
+
+def _is_telling(word: str) -> bool:
+    return word not in STOP_WORDS and not word.isdigit()
+
+
+def _among_siblings(reading: _Reading, titles: Iterable[str]) -> str:
+    """Return a reading, with the title of its document if the reading could be one of a sibling."""
+    title, said = reading.place.title, _title_words(reading.text)
+    is_named = all(said & (_title_words(title) - _title_words(one)) for one in titles if are_siblings(title, one))
+    phrase = "" if is_named else _new_parts(title, reading)
+    return _with(reading.text, phrase) if phrase else reading.text
 
 
 def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> list[list[int]]:

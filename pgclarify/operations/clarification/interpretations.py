@@ -6,12 +6,23 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import Apart, Density, Grouping, Place, consolidate, relate_readings, tell_apart
+from pgclarify.algorithms import (
+    Apart,
+    Density,
+    Grouping,
+    Place,
+    Relation,
+    are_siblings,
+    consolidate,
+    relate_readings,
+    tell_apart,
+)
 from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Cluster, Interpretation
@@ -19,6 +30,7 @@ from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Refusal, Verdict
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.errors import BudgetSpent
+from pgclarify.language.words import content_stems
 from pgclarify.operations.context import OF_A_BUDGET, Ending, RunContext, code_of_failures
 
 
@@ -153,6 +165,12 @@ def _clusters(
     grounded: Sequence[Grounded], vectors: NDArray[np.float32], grouping: Grouping | Density
 ) -> list[Cluster]:
     relations = relate_readings([one.interpretation for one in grounded], [one.answer for one in grounded])
+    for (place, one), (other_place, other) in combinations(enumerate(grounded), 2):
+        # One reading cannot speak for two offices: "parking in the garage" and "parking on Fridays" may both be free.
+        if content_stems(one.interpretation) != content_stems(other.interpretation) and are_siblings(
+            one.passage.title or "", other.passage.title or ""
+        ):
+            relations[place, other_place] = relations[other_place, place] = Relation.CONFLICT
     return consolidate(vectors, grouping=grouping, relations=relations)
 
 

@@ -37,6 +37,7 @@ def test_interpretations_that_name_different_numbers_conflict(one: str, other: s
     [
         ("five seconds", "30 seconds"),
         ("5 minutes", "five seconds"),
+        ("every two months", "every month"),
         ("July 16, 1948", "17 July 1948"),
         ("$6.22 billion", "6.3 billion dollars"),
         ("Yes, with a permit", "No"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgclarify.algorithms import Apart, Place, tell_apart
+from pgclarify.algorithms import Apart, Place, are_siblings, tell_apart
 
 ASKED = "What is the population of Clearwater County?"
 
@@ -90,6 +91,36 @@ def test_a_date_that_is_the_answer_does_not_tell_apart() -> None:
 def test_an_addition_joins_parentheses_that_are_there() -> None:
     found = told([place("Gold Policy"), place("Silver Policy")], asked="How large is the surcharge (young drivers)?")
     assert found[0].interpretation == "How large is the surcharge (young drivers, Gold Policy)?"
+
+
+def test_a_reading_of_one_of_several_siblings_names_its_document() -> None:
+    places = [place("Berlin office guide"), place("Lisbon office guide"), place("Glossary")]
+    found = tell_apart(
+        ["How much is parking in the garage?", "parking spaces in Lisbon", "parking"],
+        ["free", "free", "for cars"],
+        places,
+    )
+    assert [one.interpretation for one in found] == [
+        "How much is parking in the garage (Berlin office guide)?",
+        "parking spaces in Lisbon",
+        "parking",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are_they"),
+    [
+        ("Leave policy 2024", "Leave policy 2025", True),
+        ("Berlin office guide", "New York office guide", True),
+        ("Model A", "Model B", True),
+        ("Leave policy", "Leave policy 2025", False),
+        ("Parking in 2024", "Lunch in 2024", False),
+        ("Berlin", "Lisbon", False),
+        ("", "", False),
+    ],
+)
+def test_titles_of_siblings_share_most_words(one: str, other: str, are_they: bool) -> None:
+    assert are_siblings(one, other) is are_siblings(other, one) is are_they
 
 
 def test_readings_in_other_words_or_with_the_same_answer_stay() -> None:

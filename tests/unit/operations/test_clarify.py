@@ -272,6 +272,20 @@ async def test_conservative_shows_two_thirds_at_most_of_equals_the_best_ranked(n
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in range(1, n_shown + 1)]
 
 
+async def test_one_reading_does_not_speak_for_two_siblings() -> None:
+    asked = ["How much are parking spaces on Fridays?", "How much is the garage for employees?"]
+
+    async def shown(*titles: str) -> int:
+        grounded = [
+            Grounded(Passage(f"d{rank}", rank, "", title=title), rank, one, "free", "", 0, 1)
+            for rank, (title, one) in enumerate(zip(titles, asked, strict=True), start=1)
+        ]
+        return len(await interpretations.interpret(FakeStore().add_run(), grounded, np.ones((2, 1), dtype=np.float32)))
+
+    assert await shown("Berlin office guide", "Lisbon office guide") == 2
+    assert await shown("Berlin office guide", "Berlin office guide") == 1
+
+
 @pytest.mark.parametrize(
     ("settings", "grouping"),
     [
