@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pgclarify.language.words import word_set
+from pgclarify.language.words import FUNCTION_WORDS, PIECE, word_set
 
 MAX_CHARS = 20_000
 """How much of a passage is read. Passages fit an embedding model, so only a broken one is longer."""
@@ -31,6 +31,8 @@ _ABBREVIATIONS = word_set(
 )
 # Abbreviations that often end a sentence: a capital after them begins a new one.
 _ABBREVIATIONS_THAT_END = frozenset(["etc", "a.m", "p.m", "inc", "ltd", "co", "corp", "jr", "sr", "al"])
+
+_LONGEST_FUNCTION_WORD = 20
 
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"[ ]{0,3}(?:=+|-+|\*+|_+)\s*$")
@@ -168,7 +170,14 @@ def _ends_here(passage: str, begin: int, mark: int, after: int, end: int, has_ca
     if word in _ABBREVIATIONS_THAT_END:
         return following.isupper()
     is_initial = len(word) == 1 and word.isalpha() and passage[word_start].isupper()
+    # A name follows an initial: "George W. Bush", but "Park in lot B. The gate is open."
+    is_initial = is_initial and _next_word(passage, after, end) not in FUNCTION_WORDS
     return not (word in _ABBREVIATIONS or is_initial)
+
+
+def _next_word(passage: str, after: int, end: int) -> str:
+    following = PIECE.search(passage, after, min(end, after + _LONGEST_FUNCTION_WORD))
+    return following[0].lower() if following else ""
 
 
 def _cut(passage: str, start: int, end: int) -> Iterator[tuple[int, int]]:

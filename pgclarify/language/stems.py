@@ -57,7 +57,8 @@ def stem(lower: str) -> str:
         root = lower.removesuffix(suffix)
         if root != lower and len(root) >= 3 and any(letter in "aeiouy" for letter in root):
             return _trim(root)
-    if lower.endswith("s") and not lower.endswith(("ss", "us", "is")):
+    # "Analysis" loses its s too, because "taxis" has to.
+    if lower.endswith("s") and not lower.endswith(("ss", "us")):
         return stem(lower[:-1])
     return _trim(lower)
 

@@ -105,7 +105,7 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
         subject, answer, is_about = "", text.rstrip(" ."), True
         if content_stems(section) != content_stems(topic.name):
             # The stored headings are those of the first section of the passage.
-            topic = replace(topic, headings=())
+            topic = replace(topic, headings=(), contexts=topic.contexts[-1:] if topic.title else ())
     if not is_about or _is_open(answer) or is_cut(subject) or is_cut(answer) or "?" in subject:
         return None
     return Phrase(in_context(_name(query, subject, passage), topic), answer, evidence.term or evidence.text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pgclarify.data.verdicts import AnswerSpan, Reading
-from pgclarify.language.sentences import MAX_SENTENCE_CHARS
+from pgclarify.language.sentences import MAX_SENTENCE_CHARS, Kind
 from pgclarify.language.words import content_stems, coverage, words
 from pgclarify.providers.extractive.answer_types import TYPED, AnswerType, expected_type, is_question
 from pgclarify.providers.extractive.drafts import Draft
@@ -35,6 +35,7 @@ _TIMES = {AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE}
 _SUMS = {AnswerType.AMOUNT, AnswerType.PERCENTAGE}
 # Kinds that can never answer a question of a kind.
 _NEVER = {**dict.fromkeys(_TIMES, _SUMS), **dict.fromkeys(_SUMS, _TIMES)}
+_LISTED = {Kind.ITEM, Kind.STEP, Kind.ROW}
 _MIN_SPECIFIC_WORDS = 3
 _MIN_SPECIFIC_STEMS = 2
 # A statement about the subject may answer questions of these kinds.
@@ -55,7 +56,7 @@ class Asked:
         query: The words of the question.
         kind: The kind of answer that it asks for.
         is_specific: True for a whole question, which is its own reading. False for a few words, whose reading comes
-            from the passage.
+            from the passage if it can.
     """
 
     query: QuestionTerms
@@ -67,7 +68,8 @@ class Asked:
         """Read a user's question."""
         query = QuestionTerms.read(question)
         is_whole = is_question(query.text) and len(words(query.text)) >= _MIN_SPECIFIC_WORDS
-        return cls(query, expected_type(query.text), is_whole and len(query.stems) >= _MIN_SPECIFIC_STEMS)
+        kind = expected_type(query.text)
+        return cls(query, kind, is_whole and (len(query.stems) >= _MIN_SPECIFIC_STEMS or kind in TYPED))
 
 
 def read_evidence(asked: Asked, evidence: Evidence, topic: Topic, passage: str) -> tuple[Reading, bool] | None:
@@ -100,8 +102,9 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     around = [piece for piece in pieces if not piece.items and piece.start < span.end and span.start < _end(piece)]
     if not around:
         return None
-    if any(passage[_end(one) : other.start].strip() for one, other in pairwise(around)):
-        # A heading or code stands between the sentences.
+    is_list = all(piece.kind in _LISTED for piece in around)
+    if not is_list or any(passage[_end(one) : other.start].strip() for one, other in pairwise(around)):
+        # An answer does not go on in the next sentence. Between items, a heading or code may stand.
         around = around[:1]
     start = around[0].start
     quote = passage[start : _end(around[-1])]
@@ -110,11 +113,15 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
         return None
     ends = _with_bounds(asked, quote, max(span.start - start, 0), min(span.end - start, len(quote)))
     answer = _tidy(_with_marks(quote, *ends)) if ends else ""
+    if answer.count(".") == 1:
+        # The full stop of the sentence; "a.m." has two.
+        answer = answer.removesuffix(".")
     if not answer or content_stems(answer) <= asked.query.stems or _is_in_condition(asked, around[0].text, answer):
         return None
-    question = f"{asked.query.text[0].upper()}{asked.query.text[1:].rstrip(' ?.!')}?"
+    plain = asked.query.text.rstrip(" ?.!")
+    question = f"{plain[0].upper()}{plain[1:]}?" if asked.is_specific else in_context(plain, topic)
     is_scheme_itself = content_stems(answer) <= content_stems(topic.scheme)
-    if topic.scheme and not is_scheme_itself:
+    if asked.is_specific and topic.scheme and not is_scheme_itself:
         question = stand_alone(topic, question)
     # The reader is surer of a sentence than it should be if that lacks words of the question.
     is_weak = not asked.query.stems <= topic.stems | content_stems(quote)

@@ -43,6 +43,7 @@ class Topic:
     Attributes:
         title: Cleaned title; "" if it is missing or says nothing.
         headings: Cleaned headings, outermost first, without those that say nothing or repeat the title.
+        contexts: The same phrases as the document spells them, innermost first, to stand in parentheses.
         text: Title and headings, as the context of every sentence.
         stems: Stems of the words in text.
         is_sectioned: Whether the passage has a heading, also one that says nothing.
@@ -50,6 +51,7 @@ class Topic:
 
     title: str
     headings: tuple[str, ...]
+    contexts: tuple[str, ...]
     text: str
     stems: frozenset[str]
     is_sectioned: bool
@@ -76,7 +78,9 @@ def read_topic(title: str | None, heading: str | None, passage: str) -> Topic:
     cores = [_core(part) for part in (plain_title, *plain_headings)]
     named = [_in_sentence(part, passage) if _says_something(part) else "" for part in cores]
     headings = tuple(part for part in named[1:] if part and part.lower() != named[0].lower())
-    return Topic(named[0], headings, text, content_stems(text) if text else frozenset(), bool(heading))
+    kept = {part.lower() for part in (named[0], *headings)}
+    contexts = tuple(dict.fromkeys(part for part in (*reversed(cores[1:]), cores[0]) if part.lower() in kept))
+    return Topic(named[0], headings, contexts, text, content_stems(text) if text else frozenset(), bool(heading))
 
 
 def is_scheme(phrase: str) -> bool:
@@ -124,7 +128,7 @@ def in_context(name: str, topic: Topic, fewest: int = 1) -> str:
         fewest: Least words of a heading. For questions, single words such as "rates" and "notes" are too short.
     """
     there = content_stems(name)
-    for phrase in (*reversed(topic.headings), topic.title):
+    for phrase in topic.contexts:
         is_short = fewest <= len(words(phrase)) <= _MOST_CONTEXT_WORDS
         if is_short and not phrase.endswith("?") and not content_stems(phrase) <= there:
             return f"{name} ({phrase})"

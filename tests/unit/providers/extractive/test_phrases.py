@@ -81,10 +81,14 @@ def test_a_list_is_told_with_what_introduces_it(
     assert found == ([(phrase, answer)] if phrase else [])
 
 
+def test_a_singular_finds_its_plural() -> None:
+    assert readings("taxi", "Taxis are booked at the front desk.") == [("taxis", "booked at the front desk")]
+
+
 def test_a_phrase_names_the_heading_that_tells_it_from_others() -> None:
     content = "The deposit is returned in person."
-    assert readings("deposit", content, "Bikes", "Rental") == [("deposit (rental)", "returned in person")]
-    assert readings("deposit", content, "Bikes", "Options") == [("deposit (bikes)", "returned in person")]
+    assert readings("deposit", content, "Bikes", "Rental") == [("deposit (Rental)", "returned in person")]
+    assert readings("deposit", content, "Bikes", "Options") == [("deposit (Bikes)", "returned in person")]
     assert readings("deposit", content, "Deposit") == [("deposit", "returned in person")]
 
 
@@ -113,7 +117,7 @@ def test_a_sentence_about_something_else_is_not_read(question: str, content: str
 def test_the_first_sentence_below_a_heading_tells_of_it() -> None:
     content = "## Backup\n\nA command saves all documents and runs. Another one restores them."
     assert readings("backup", content, "Operations", "Operations > Backup") == [
-        ("backup (operations)", "A command saves all documents and runs")
+        ("backup (Operations)", "A command saves all documents and runs")
     ]
     assert readings("backup plan", content, "Operations", "Operations > Backup") == []
     # A passage that continues a section does not begin with its heading.
@@ -124,7 +128,7 @@ def test_the_first_sentence_below_a_heading_tells_of_it() -> None:
 def test_each_heading_and_the_title_of_a_document_are_readings_of_their_own() -> None:
     handbook = "# Expenses\n\nSend receipts within 30 days.\n\n# Parking\n\nSpaces are assigned by the front desk."
     assert readings("parking", handbook, "Staff handbook", "Expenses") == [
-        ("parking (staff handbook)", "Spaces are assigned by the front desk")
+        ("parking (Staff handbook)", "Spaces are assigned by the front desk")
     ]
     assert readings("fire drill", "Leave by the stairs. Lifts must not be used.", "Fire drill") == [
         ("fire drill", "Leave by the stairs")
@@ -140,7 +144,7 @@ def test_a_term_is_what_its_definition_tells_of() -> None:
 
 def test_a_mark_that_links_to_a_heading_is_no_part_of_it() -> None:
     content = "The deposit is returned in person."
-    assert readings("deposit", content, "Bikes", "Rental\u00b6") == [("deposit (rental)", "returned in person")]
+    assert readings("deposit", content, "Bikes", "Rental\u00b6") == [("deposit (Rental)", "returned in person")]
 
 
 def test_a_definition_whose_term_is_in_another_passage_is_not_read() -> None:

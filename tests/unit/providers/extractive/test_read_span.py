@@ -26,6 +26,8 @@ def read(question: str, content: str, pointed_at: str) -> str | None:
         ("How many requests does ab send if idle?", "If idle for 150 requests, ab reports.", "150", "150"),
         ("Which signal stops the server?", "The `TERM` signal ends it.", "TERM`", "`TERM`"),
         ("Which section may hold the logs?", "Put it into a `<Host>` section.", "Host>` section", None),
+        ("Where do visitors park?", "Visitors park in lot B. The gate code is 7.", "lot B. The gate code", "lot B"),
+        ("When is lunch?", "Lunch is served from 11:30 to 14:00.", "11:30 to 14:00", "11:30 to 14:00"),
         ("Which release was the first one?", "It was 0.9 (beta), they say.", "0.9 (beta", "0.9 (beta)"),
     ],
 )  # fmt: skip
