@@ -25,7 +25,7 @@ from tests.unit.test_docs import VARIABLES
 
 ALERTS = CHECKOUT / "deploy" / "prometheus-alerts.yml"
 CASES = CHECKOUT / "tests" / "unit" / "alert_cases.yml"
-UNIT = CHECKOUT / "deploy" / "pgclarify.service"
+UNIT = CHECKOUT / "deploy" / "systemd.service"
 PAGE = CHECKOUT / "docs" / "monitoring.md"
 RULES: list[dict[str, Any]] = yaml.safe_load(ALERTS.read_text())["groups"][0]["rules"]
 OBJECTS: dict[str, dict[str, Any]] = {
