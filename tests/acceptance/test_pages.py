@@ -42,7 +42,6 @@ EXEMPT = {
     "pgclarify corpus drop": "drops the corpus that other lines ask; test_loading.py runs it",
     "pgclarify corpus erase": "asks whether it may; test_erase_command.py runs it",
     "pgclarify eval run questions.jsonl --corpus handbook --method clarify --method rac": "takes a language model",
-    "pgclarify eval run questions.jsonl --corpus handbook --part": "wants more questions; test_evaluation.py",
 }
 LEAVE = ("it", "parental leave")
 FILES = {
