@@ -409,6 +409,10 @@ run = Table(
     Column("stop_code", Text),
     Column("error_code", Text),
     Column("cached_tokens", BigInteger),
+    Column("batched_completions", BigInteger),
+    Column("reuse_saved_usd", Numeric),
+    Column("batch_saved_usd", Numeric),
+    Column("cache_saved_usd", Numeric),
     ForeignKeyConstraint(["corpus_id"], ["corpus.corpus_id"]),
     ForeignKeyConstraint(["parent_run_id"], ["run.run_id"]),
 )
@@ -466,6 +470,10 @@ usage = Table(
     Column("cached_tokens", BigInteger),
     Column("embedded_texts", BigInteger),
     Column("unpriced_tokens", BigInteger),
+    Column("batched_completions", BigInteger),
+    Column("reuse_saved_usd", Numeric),
+    Column("batch_saved_usd", Numeric),
+    Column("cache_saved_usd", Numeric),
 )
 
 verdict = Table(

@@ -28,6 +28,7 @@ import numpy as np
 from aiohttp import web
 from numpy.typing import NDArray
 
+from tests.openai_batches import BatchApi
 from tests.openai_rules import investigation, judging, listing, questioning, rewriting
 
 MODEL = "rules-1"
@@ -291,6 +292,7 @@ class Server:
         most_in_flight: The highest value of in_flight so far.
         inputs: How often each input was asked for, by hash of its messages.
         arrivals: One item for each call, for tests that wait until it has arrived.
+        batches: Its batch API.
         keys: Bearer tokens seen.
         organizations: OpenAI organizations seen, "" for none.
         bodies: Bodies received, in order; kept, as are arrivals, only with keep_bodies.
@@ -332,6 +334,7 @@ class Server:
         self.bodies: list[dict[str, Any]] = []
         self.base_url = ""
         self._keep_bodies = keep_bodies
+        self.batches = BatchApi(self._answer_in_batch)
         self._slots = asyncio.Semaphore(concurrency)
 
     @property
@@ -357,6 +360,7 @@ class Server:
         application.router.add_post("/v1/rerank", self._rerank)
         application.router.add_post("/v1/predict", self._predict)
         application.router.add_get("/stats", self._stats)
+        self.batches.add_routes(application)
         return application
 
     async def _models(self, _: web.Request) -> web.Response:
@@ -379,6 +383,12 @@ class Server:
 
         reply = await self._at_work(request, answer)
         return _response(reply, lambda: json.dumps(_completion(body, reply)))
+
+    def _answer_in_batch(self, body: dict[str, Any]) -> tuple[int, Any]:
+        """Answer a call of a batch: its status and body."""
+        self.inputs[hashlib.sha256(json.dumps(body["messages"]).encode()).digest()] += 1
+        reply = self.behavior(Chat(body))
+        return reply.status, json.loads(reply.body) if reply.body is not None else _completion(body, reply)
 
     async def _embeddings(self, request: web.Request) -> web.Response:
         body = json.loads(await request.read())

@@ -153,7 +153,10 @@ def _command(
     arguments: Sequence[str], variables: Mapping[str, str], folder: Path, streams: tuple[Path, Path], lease: timedelta
 ) -> None:
     """The command line, in a separate process."""
+    from pgclarify.worker import batches
+
     presence.LEASE = lease
+    batches.QUIET, batches.STORED_AT_ONCE = timedelta(seconds=0.5), 5
     os.environ.clear()
     os.environ.update(variables)
     os.chdir(folder)

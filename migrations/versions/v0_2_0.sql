@@ -12,6 +12,29 @@ COMMENT ON COLUMN pgclarify_private.applied_sql.is_only IS 'Always true: the tab
 COMMENT ON COLUMN pgclarify_private.applied_sql.shipped_hash IS 'SHA-256 of the installed files. A worker of another version refuses to start.';
 COMMENT ON COLUMN pgclarify_private.applied_sql.state_hash IS 'SHA-256 of the files as applied and of the catalogs afterwards; empty where CREATE EXTENSION applied them.';
 
+CREATE TABLE pgclarify_private.batch (
+    batch_id UUID DEFAULT gen_random_uuid() NOT NULL,
+    model TEXT NOT NULL,
+    endpoint TEXT NOT NULL,
+    remote_id TEXT,
+    leased_by BIGINT,
+    leased_until TIMESTAMP WITH TIME ZONE,
+    due_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
+    created_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
+    CONSTRAINT batch_pk PRIMARY KEY (batch_id),
+    CONSTRAINT batch_lease_has_a_holder CHECK ((leased_by is null) = (leased_until is null))
+);
+COMMENT ON TABLE pgclarify_private.batch IS 'A batch of model calls that was sent to an endpoint, or will be; its row is deleted when it was read.';
+COMMENT ON COLUMN pgclarify_private.batch.batch_id IS 'Key. The batch carries it at the endpoint, too, so that a worker that takes it over finds it there.';
+COMMENT ON COLUMN pgclarify_private.batch.model IS 'Model of its calls.';
+COMMENT ON COLUMN pgclarify_private.batch.endpoint IS 'Address of the endpoint.';
+ALTER TABLE pgclarify_private.batch ALTER COLUMN endpoint SET STATISTICS 0;
+COMMENT ON COLUMN pgclarify_private.batch.remote_id IS 'Its id at the endpoint; null until that is stored.';
+COMMENT ON COLUMN pgclarify_private.batch.leased_by IS 'Worker that sends, looks at or reads it now; null if none does.';
+COMMENT ON COLUMN pgclarify_private.batch.leased_until IS 'When another worker may do that; null without a worker.';
+COMMENT ON COLUMN pgclarify_private.batch.due_at IS 'When a worker looks at it next.';
+COMMENT ON COLUMN pgclarify_private.batch.created_at IS 'When its calls were gathered.';
+
 CREATE TABLE pgclarify_private.budget_counter (
     budget_id BIGINT NOT NULL,
     period_start TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -81,6 +104,7 @@ CREATE TABLE pgclarify_private.completion (
     reserved_at TIMESTAMP WITH TIME ZONE,
     erased_at TIMESTAMP WITH TIME ZONE,
     cached_tokens INTEGER,
+    is_batched BOOLEAN DEFAULT false NOT NULL,
     CONSTRAINT completion_pk PRIMARY KEY (completion_id),
     CONSTRAINT completion_input_hash_is_sha256 CHECK (length(input_hash) = 32),
     CONSTRAINT completion_sample_counts_from_zero CHECK (sample >= 0),
@@ -115,6 +139,7 @@ COMMENT ON COLUMN pgclarify_private.completion.reserved_usd IS 'Most that it is 
 COMMENT ON COLUMN pgclarify_private.completion.reserved_at IS 'When it was reserved, which determines the period; null unless it is reserved.';
 COMMENT ON COLUMN pgclarify_private.completion.erased_at IS 'When its text was erased with a document; null if it was not. Its input_hash is random since then, so that an equal input is asked again.';
 COMMENT ON COLUMN pgclarify_private.completion.cached_tokens IS 'How many of prompt_tokens the endpoint had in its cache; null if it did not say.';
+COMMENT ON COLUMN pgclarify_private.completion.is_batched IS 'Whether it came from a batch, at half the price.';
 CREATE INDEX completion_reserved_idx ON pgclarify_private.completion (reserved_at) WHERE budget_ids is not null;
 CREATE INDEX completion_run_id_idx ON pgclarify_private.completion (run_id);
 
@@ -814,6 +839,10 @@ CREATE TABLE pgclarify_private.run (
     cached_tokens BIGINT,
     priority INTEGER DEFAULT 0 NOT NULL,
     due_at TIMESTAMP WITH TIME ZONE,
+    batched_completions BIGINT,
+    reuse_saved_usd NUMERIC,
+    batch_saved_usd NUMERIC,
+    cache_saved_usd NUMERIC,
     CONSTRAINT run_pk PRIMARY KEY (run_id),
     CONSTRAINT run_operation_is_known CHECK (operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', 'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate')),
     CONSTRAINT run_has_a_corpus CHECK (corpus_name is not null or corpus_id is null and operation in ('detect_ambiguity', 'rewrite', 'clarifying_questions', 'reply')),
@@ -894,7 +923,11 @@ COMMENT ON COLUMN pgclarify_private.run.error_code IS 'Why it failed, as a SQLST
 COMMENT ON COLUMN pgclarify_private.run.budget_id IS 'The first budget that refused a call, which may have been removed; null if none did.';
 COMMENT ON COLUMN pgclarify_private.run.cached_tokens IS 'How many of prompt_tokens the endpoint had in its cache.';
 COMMENT ON COLUMN pgclarify_private.run.priority IS 'Queued runs with a higher priority go first: 10 if a session waits for the run, 5 if it was submitted alone, 0 in a batch.';
-COMMENT ON COLUMN pgclarify_private.run.due_at IS 'No worker takes a queued run before this time; null: at once.';
+COMMENT ON COLUMN pgclarify_private.run.due_at IS 'No worker takes a queued run before this time; null: at once; infinity: when its calls in batches are over.';
+COMMENT ON COLUMN pgclarify_private.run.batched_completions IS 'How many of completions came from batches.';
+COMMENT ON COLUMN pgclarify_private.run.reuse_saved_usd IS 'What its reused replies would have cost; null if unknown.';
+COMMENT ON COLUMN pgclarify_private.run.batch_saved_usd IS 'What batches have saved, against single calls; null if unknown.';
+COMMENT ON COLUMN pgclarify_private.run.cache_saved_usd IS 'What cached input has saved; null if unknown.';
 CREATE INDEX run_call_id_idx ON pgclarify_private.run (call_id) WHERE status in ('queued', 'running');
 CREATE INDEX run_corpus_id_idx ON pgclarify_private.run (corpus_id);
 CREATE INDEX run_created_at_idx ON pgclarify_private.run (created_at);
@@ -906,7 +939,7 @@ CREATE INDEX run_reuse_key_idx ON pgclarify_private.run (reuse_key, run_id) WHER
 CREATE INDEX run_unfinished_idx ON pgclarify_private.run (status, created_at) WHERE status in ('queued', 'running');
 CREATE INDEX run_ungrouped_idx ON pgclarify_private.run (run_id) WHERE question_group_id is null and corpus_id is not null and finished_at is not null and operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers');
 CREATE INDEX run_unpriced_idx ON pgclarify_private.run (model, finished_at) INCLUDE (run_id, completions, prompt_tokens) WHERE cost_usd is null and finished_at is not null;
-CREATE INDEX run_usage_idx ON pgclarify_private.run (((created_at at time zone 'UTC')::date)) INCLUDE (created_at, corpus_id, corpus_name, requested_by, operation, model, finished_at, completions, reused_completions, prompt_tokens, completion_tokens, cost_usd, requested_by_oid, cached_tokens);
+CREATE INDEX run_usage_idx ON pgclarify_private.run (((created_at at time zone 'UTC')::date)) INCLUDE (created_at, corpus_id, corpus_name, requested_by, operation, model, finished_at, completions, reused_completions, prompt_tokens, completion_tokens, cost_usd, requested_by_oid, cached_tokens, batched_completions, reuse_saved_usd, batch_saved_usd, cache_saved_usd);
 
 CREATE TABLE pgclarify_private.source (
     source_id BIGINT GENERATED ALWAYS AS IDENTITY,
@@ -1012,6 +1045,45 @@ COMMENT ON COLUMN pgclarify_private.trained_classifier.is_better IS 'Whether its
 COMMENT ON COLUMN pgclarify_private.trained_classifier.is_used IS 'Whether it judges the questions of the corpus; at most one does.';
 COMMENT ON COLUMN pgclarify_private.trained_classifier.weights IS 'What it learned: single-precision numbers, in the order that pgclarify/algorithms/ambiguity/correction.py gives.';
 CREATE UNIQUE INDEX trained_classifier_is_used_idx ON pgclarify_private.trained_classifier (corpus_id) WHERE is_used;
+
+CREATE TABLE pgclarify_private.batch_request (
+    run_id BIGINT NOT NULL,
+    completion_id BIGINT NOT NULL,
+    model TEXT NOT NULL,
+    request TEXT,
+    input_bytes INTEGER NOT NULL,
+    max_output_tokens INTEGER NOT NULL,
+    ready_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
+    batch_id UUID,
+    is_over BOOLEAN DEFAULT false NOT NULL,
+    budget_ids BIGINT[],
+    reserved_usd NUMERIC,
+    reserved_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT batch_request_pk PRIMARY KEY (run_id, completion_id),
+    CONSTRAINT batch_request_reservation_is_whole CHECK (num_nonnulls(budget_ids, reserved_usd, reserved_at) in (0, 3)),
+    CONSTRAINT batch_request_over_keeps_nothing CHECK (not is_over or request is null and budget_ids is null),
+    CONSTRAINT batch_request_run_id_fk FOREIGN KEY(run_id) REFERENCES pgclarify_private.run (run_id) ON DELETE CASCADE,
+    CONSTRAINT batch_request_completion_id_fk FOREIGN KEY(completion_id) REFERENCES pgclarify_private.completion (completion_id) ON DELETE CASCADE,
+    CONSTRAINT batch_request_batch_id_fk FOREIGN KEY(batch_id) REFERENCES pgclarify_private.batch (batch_id)
+);
+COMMENT ON TABLE pgclarify_private.batch_request IS 'A call that a run leaves to a batch. The run waits in the queue until all its calls are over.';
+COMMENT ON COLUMN pgclarify_private.batch_request.run_id IS 'The run that waits for the call.';
+COMMENT ON COLUMN pgclarify_private.batch_request.completion_id IS 'The row of the ledger, which is the id of the call in its batch.';
+COMMENT ON COLUMN pgclarify_private.batch_request.model IS 'Model of the call.';
+COMMENT ON COLUMN pgclarify_private.batch_request.request IS 'Body of the call, as JSON; null once it is not needed, or erased with a document.';
+ALTER TABLE pgclarify_private.batch_request ALTER COLUMN request SET STATISTICS 0;
+COMMENT ON COLUMN pgclarify_private.batch_request.input_bytes IS 'Bytes of the rendered input, which determine what the call may cost.';
+COMMENT ON COLUMN pgclarify_private.batch_request.max_output_tokens IS 'Most output tokens that may be paid for.';
+COMMENT ON COLUMN pgclarify_private.batch_request.ready_at IS 'It is put into no batch before this time.';
+COMMENT ON COLUMN pgclarify_private.batch_request.batch_id IS 'The batch with the call; null if it is in none, or in one through another run.';
+COMMENT ON COLUMN pgclarify_private.batch_request.is_over IS 'True if the run need not wait for it: the reply is in the ledger, or the run makes the call by itself.';
+COMMENT ON COLUMN pgclarify_private.batch_request.budget_ids IS 'Budgets in which the call is reserved; null if it is not.';
+COMMENT ON COLUMN pgclarify_private.batch_request.reserved_usd IS 'Most that it is expected to cost; null unless it is reserved.';
+COMMENT ON COLUMN pgclarify_private.batch_request.reserved_at IS 'When it was reserved; null unless it is.';
+CREATE INDEX batch_request_batch_id_idx ON pgclarify_private.batch_request (batch_id) WHERE batch_id is not null;
+CREATE INDEX batch_request_completion_id_idx ON pgclarify_private.batch_request (completion_id);
+CREATE INDEX batch_request_reserved_idx ON pgclarify_private.batch_request (reserved_at) WHERE budget_ids is not null;
+CREATE INDEX batch_request_waiting_idx ON pgclarify_private.batch_request (model, completion_id) WHERE batch_id is null;
 
 CREATE TABLE pgclarify_private.candidate (
     run_id BIGINT NOT NULL,

@@ -173,6 +173,7 @@ class Claim:
         refusal: Why a budget does not allow the call, even if all current calls cost nothing; None if no budget forbids
             it.
         is_taken_over: True if the lease was another worker's, which may still make the call and store its reply.
+        is_own: True if this run has paid for the completion before this attempt, for example in a batch.
     """
 
     completion_id: int | None
@@ -180,3 +181,4 @@ class Claim:
     is_ours: bool
     refusal: NotAllowed | None = None
     is_taken_over: bool = False
+    is_own: bool = False

@@ -519,7 +519,7 @@ select pgclarify_private.follow_watchers(%(run_ids)s::bigint[]) as waited_for;
 -- Look up inputs in the ledger, and lease those without a reply that are not leased.
 select
     ordinal, completion_id, is_ours, is_taken_over, leased_until, reply, prompt_tokens, completion_tokens, latency_ms,
-    refusal
+    refusal, is_own
 from pgclarify_private.claim_completions(
     %(worker_id)s,
     %(run_id)s,
@@ -557,6 +557,62 @@ select
 -- name: release_completions
 -- Release leases.
 select pgclarify_private.release_completions(%(worker_id)s, %(completion_ids)s::bigint[], %(leases)s::timestamptz[]);
+
+-- name: wait_for_batch
+-- Leave calls of a run to a batch, and put the run back until they are over; false if it must go on.
+select
+    pgclarify_private.wait_for_batch(
+        %(run_id)s,
+        %(attempt)s,
+        %(purposes)s::text[],
+        %(models)s::text[],
+        %(parameters)s::jsonb[],
+        %(prompt_versions)s::text[],
+        %(input_hashes)s::bytea[],
+        %(samples)s::integer[],
+        %(requests)s::text[],
+        %(input_bytes)s::integer[],
+        %(max_output_tokens)s::integer[],
+        %(shown_ordinals)s::integer[],
+        %(shown_document_ids)s::text[]
+    ) as has_left;
+
+-- name: gather_batch
+-- Put waiting calls into a new batch; how many.
+select
+    pgclarify_private.gather_batch(
+        %(worker_id)s, %(model)s, %(endpoint)s, %(max_requests)s, %(max_bytes)s, %(quiet)s::interval
+    ) as calls;
+
+-- name: claim_batch
+-- Lease a batch that must be sent, or looked at.
+select batch_id, remote_id, age, is_wanted
+from pgclarify_private.claim_batch(%(worker_id)s, %(model)s, %(endpoint)s, %(lease)s);
+
+-- name: batch_requests
+-- The calls of a batch.
+select completion_id, request from pgclarify_private.batch_requests(%(worker_id)s, %(batch_id)s);
+
+-- name: put_back_batch
+-- Release a batch until the next look.
+select pgclarify_private.put_back_batch(%(worker_id)s, %(batch_id)s, %(remote_id)s, %(pause)s);
+
+-- name: store_batch
+-- Store replies of a batch.
+select
+    pgclarify_private.store_batch(
+        %(worker_id)s,
+        %(batch_id)s,
+        %(completion_ids)s::bigint[],
+        %(replies)s::text[],
+        %(prompt_tokens)s::integer[],
+        %(completion_tokens)s::integer[],
+        %(cached_tokens)s::integer[]
+    );
+
+-- name: end_batch
+-- End a batch that was read, and wake its runs.
+select pgclarify_private.end_batch(%(worker_id)s, %(batch_id)s, %(again_after)s::interval);
 
 -- name: book_endpoint
 -- Book requests and tokens of an endpoint.

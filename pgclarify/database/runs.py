@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -83,10 +83,19 @@ class TakenRun:
 
 
 class Runs:
-    """What all runs of a worker share: the pool, and the batches of writes."""
+    """What all runs of a worker share: the pool, and the batches of writes.
 
-    def __init__(self, pool: Pool, worker_id: int) -> None:
+    Args:
+        pool: The worker's connections.
+        worker_id: The worker.
+        batch_body: Returns the body of a call for a batch, as JSON; None if the endpoint has no batch API.
+    """
+
+    def __init__(
+        self, pool: Pool, worker_id: int, batch_body: Callable[[CompletionRequest], str] | None = None
+    ) -> None:
         self.pool = pool
+        self.batch_body = batch_body
         self.worker_id = worker_id
         self.verdicts = Coalescer(self._write_verdicts)
         self.completions = Coalescer(self._write_completions)
@@ -275,6 +284,19 @@ class LedgerTables:
         return [claims.get(request.key, _PENDING) for request in requests]
 
     async def _claim_rows(self, requests: Sequence[CompletionRequest]) -> list[DictRow]:
+        return await fetch(
+            self._runs.pool,
+            "claim_completions",
+            worker_id=self._runs.worker_id,
+            run_id=self._run_id,
+            lease=CALL_LEASE,
+            attempt=self._attempt,
+            corpus_id=self._corpus_id,
+            **self._inputs(requests),
+        )
+
+    def _inputs(self, requests: Sequence[CompletionRequest]) -> dict[str, str]:
+        """Return the arrays that describe requests, and the documents that they show."""
         keys = [request.key for request in requests]
         purposes, models, parameters, prompt_versions, input_hashes, samples = zip(*keys, strict=True)
         shown = [
@@ -282,25 +304,18 @@ class LedgerTables:
             for ordinal, request in enumerate(requests, start=1)
             for document_id in dict.fromkeys((*request.document_ids, *self._sources))
         ]
-        return await fetch(
-            self._runs.pool,
-            "claim_completions",
-            worker_id=self._runs.worker_id,
-            run_id=self._run_id,
-            lease=CALL_LEASE,
-            purposes=array_text(purposes),
-            models=array_text(models),
-            parameters=array_text(parameters),
-            prompt_versions=array_text(prompt_versions),
-            input_hashes=array_text(input_hashes),
-            samples=array_text(samples),
-            input_bytes=array_text(len(request.rendered) for request in requests),
-            max_output_tokens=array_text(request.max_output_tokens for request in requests),
-            attempt=self._attempt,
-            corpus_id=self._corpus_id,
-            shown_ordinals=array_text(ordinal for ordinal, _ in shown),
-            shown_document_ids=array_text(document_id for _, document_id in shown),
-        )
+        return {
+            "purposes": array_text(purposes),
+            "models": array_text(models),
+            "parameters": array_text(parameters),
+            "prompt_versions": array_text(prompt_versions),
+            "input_hashes": array_text(input_hashes),
+            "samples": array_text(samples),
+            "input_bytes": array_text(len(request.rendered) for request in requests),
+            "max_output_tokens": array_text(request.max_output_tokens for request in requests),
+            "shown_ordinals": array_text(ordinal for ordinal, _ in shown),
+            "shown_document_ids": array_text(document_id for _, document_id in shown),
+        }
 
     async def store_completion(self, completion_id: int, completion: Completion) -> None:
         """See Ledger."""
@@ -353,6 +368,21 @@ class RunTables(LedgerTables):
             DatabaseError: If the server refuses.
         """
         await fetch(self._runs.pool, "settle_run", run_id=self._run_id)
+
+    async def wait_for_batch(self, run: Run, requests: Sequence[CompletionRequest]) -> None:
+        """See RunStore."""
+        if self._runs.batch_body is None or not requests:
+            return
+        (row,) = await fetch(
+            self._runs.pool,
+            "wait_for_batch",
+            run_id=run.run_id,
+            attempt=run.attempt,
+            requests=array_text(map(self._runs.batch_body, requests)),
+            **self._inputs(requests),
+        )
+        if row["has_left"]:
+            raise RunLost(f"run {run.run_id} waits for a batch")
 
     async def record_relaxation(self, run: Run, relaxed_question: str) -> None:
         """See RunStore."""
@@ -441,7 +471,8 @@ def _claim(row: Mapping[str, Any]) -> Claim:
             reply=row["reply"],
             prompt_tokens=row["prompt_tokens"],
             completion_tokens=row["completion_tokens"],
-            latency_ms=row["latency_ms"],
+            # A batch does not tell how long a call took.
+            latency_ms=row["latency_ms"] or 0.0,
         )
     refusal = row["refusal"]
     return Claim(
@@ -449,5 +480,6 @@ def _claim(row: Mapping[str, Any]) -> Claim:
         completion=completion,
         is_ours=row["is_ours"],
         is_taken_over=row["is_taken_over"],
+        is_own=row["is_own"],
         refusal=None if refusal is None else _REFUSALS[refusal["sqlstate"]](**refusal),
     )

@@ -255,7 +255,7 @@ class _LedgerClient:
             if claim.refusal is not None:
                 tasks.create_task(self._deliver(leader, claim.refusal))
             elif claim.completion_id is not None and claim.completion is not None:
-                tasks.create_task(self._deliver(leader, Paid(claim.completion_id, claim.completion, is_reused=True)))
+                tasks.create_task(self._deliver(leader, Paid(claim.completion_id, claim.completion, not claim.is_own)))
             elif claim.completion_id is not None and claim.is_ours:
                 tasks.create_task(self._call(tasks, leader, claim.completion_id, is_taken_over=claim.is_taken_over))
             else:

@@ -56,6 +56,16 @@ class RunStore(Ledger, Protocol):
         Replies to later inputs are erased together with any of the documents, even when the run is gone.
         """
 
+    async def wait_for_batch(self, run: Run, requests: Sequence[CompletionRequest]) -> None:
+        """Leave calls without a reply to a batch of the endpoint, if it has a batch API.
+
+        A run waits for one batch only. When its calls are over, it starts again, finds the replies in the ledger, and
+        makes the calls that the batch has not answered.
+
+        Raises:
+            RunLost: If the run waits in the queue from now on, or is no longer this worker's.
+        """
+
     async def record_relaxation(self, run: Run, relaxed_question: str) -> None:
         """Keep the relaxed question.
 

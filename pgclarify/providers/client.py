@@ -240,6 +240,10 @@ class Address:
 
     def client(self, *, silence: float, connections: int, max_retries: int, rate: RateLimit | None = None) -> Client:
         """Make a client for this address; arguments as of `Client` and `LimitedTransport`."""
+        return Client(self.openai_client(silence=silence, connections=connections), self.auth, max_retries, rate)
+
+    def openai_client(self, *, silence: float, connections: int) -> openai.AsyncOpenAI:
+        """Make an openai client for this address, without retries and key; arguments as of `LimitedTransport`."""
         is_of_openai = not self.key_variable.startswith("PGCLARIFY_")
         transport = LimitedTransport(
             self.base_url, silence=silence, connections=connections, sends_all_headers=is_of_openai
@@ -252,12 +256,9 @@ class Address:
             "default_headers": {"Accept-Encoding": "identity"},
             "http_client": httpx2.AsyncClient(transport=transport, timeout=None),
         }
-        client = (
-            openai.AsyncAzureOpenAI(azure_endpoint=self.base_url, api_version=self._azure_version, **shared)
-            if self.is_azure
-            else openai.AsyncOpenAI(base_url=self.base_url, **shared)
-        )
-        return Client(client, self._auth, max_retries, rate)
+        if self.is_azure:
+            return openai.AsyncAzureOpenAI(azure_endpoint=self.base_url, api_version=self._azure_version, **shared)
+        return openai.AsyncOpenAI(base_url=self.base_url, **shared)
 
     def scrubbed(self, text: str) -> str:
         """Return a server's message on one line, shortened, and without the key."""
@@ -319,7 +320,8 @@ class Address:
             return Explanation(f"{endpoint} failed", detail, hint)
         return Explanation(f"{endpoint} refused the request", detail, refused_hint)
 
-    def _auth(self) -> Mapping[str, str]:
+    def auth(self) -> Mapping[str, str]:
+        """Return the headers with the key, which is read again each time if it is in a file."""
         key = self._key.current() or _NO_KEY
         return {"api-key": key} if self.is_azure else {"Authorization": f"Bearer {key}"}
 

@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from pydantic import SecretStr
 
@@ -144,6 +144,10 @@ class Endpoint:
         """
         return self._dialect.most_output_tokens(max_tokens)
 
+    def body(self, request: CompletionRequest, dialect: Dialect | None = None) -> dict[str, Any]:
+        """Return the body of a request, in the richest form that is known to work unless another one is given."""
+        return {"model": self.model, **(dialect or self._dialect).render(request)}
+
     async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
         """Make one call, as soon as the limits allow, unless begin raises.
 
@@ -205,7 +209,7 @@ class Endpoint:
             most_tokens = dialect.most_output_tokens(request.parameters.get("max_tokens", UNLIMITED_TOKENS))
             # A model may also think without being asked to.
             most_bytes = (most_tokens + dialect.room) * _BYTES_PER_TOKEN + _BYTES_AROUND
-            body = {"model": self.model, **dialect.render(request)}
+            body = self.body(request, dialect)
             try:
                 reply, more = await self._client.call(
                     "/chat/completions", body, read_reply, most_bytes=most_bytes, ends_at=ends_at

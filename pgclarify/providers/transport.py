@@ -84,7 +84,8 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
                 self._session.request(
                     request.method,
                     str(request.url),
-                    data=request.content or None,
+                    # An upload is a stream.
+                    data=await request.aread() or None,
                     headers=[
                         (name, value)
                         for name, value in request.headers.items()

@@ -2,6 +2,7 @@
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     ForeignKey,
     Identity,
@@ -83,6 +84,7 @@ completion = Table(
         "How many of prompt_tokens the endpoint had in its cache; null if it did not say.",
         null=True,
     ),
+    column("is_batched", Boolean, "Whether it came from a batch, at half the price.", default="false"),
     PrimaryKeyConstraint("completion_id"),
     CheckConstraint("length(input_hash) = 32", name="completion_input_hash_is_sha256"),
     CheckConstraint("sample >= 0", name="completion_sample_counts_from_zero"),

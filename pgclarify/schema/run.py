@@ -202,7 +202,16 @@ run = Table(
         "0 in a batch.",
         default="0",
     ),
-    column("due_at", Timestamp, "No worker takes a queued run before this time; null: at once.", null=True),
+    column(
+        "due_at",
+        Timestamp,
+        "No worker takes a queued run before this time; null: at once; infinity: when its calls in batches are over.",
+        null=True,
+    ),
+    column("batched_completions", BigInteger, "How many of completions came from batches.", null=True),
+    column("reuse_saved_usd", Numeric, "What its reused replies would have cost; null if unknown.", null=True),
+    column("batch_saved_usd", Numeric, "What batches have saved, against single calls; null if unknown.", null=True),
+    column("cache_saved_usd", Numeric, "What cached input has saved; null if unknown.", null=True),
     PrimaryKeyConstraint("run_id"),
     CheckConstraint(
         "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "
@@ -309,6 +318,10 @@ run = Table(
             "cost_usd",
             "requested_by_oid",
             "cached_tokens",
+            "batched_completions",
+            "reuse_saved_usd",
+            "batch_saved_usd",
+            "cache_saved_usd",
         ],
     ),
     Index("run_unfinished_idx", "status", "created_at", postgresql_where=text("status in ('queued', 'running')")),

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pgclarify.config import Provider, Settings
 from pgclarify.embedding import LocalSpanReader, load_span_reader
@@ -13,6 +14,9 @@ from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError
 from pgclarify.prompts.versions import in_service
 from pgclarify.protocols import Completer, Rates
+
+if TYPE_CHECKING:
+    from pgclarify.providers.batch_endpoint import BatchEndpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +28,14 @@ class LanguageModels:
         extractive: Returns a completer that makes no model calls; None if completer is one, or if it is not needed.
         reasoning_effort: The reasoning effort that is sent to the model; None if none is sent.
         embedding_model: The embedding model with which the rules judge passages; None if a language model judges them.
+        batches: The batch API of the language model's endpoint; None if there is none.
     """
 
     completer: Completer
     extractive: Callable[[], Awaitable[Completer]] | None = None
     reasoning_effort: str | None = None
     embedding_model: str | None = None
+    batches: BatchEndpoint | None = None
 
     @property
     def chat(self) -> Completer | None:
@@ -106,7 +112,17 @@ async def open_language_models(
             from pgclarify.worker.model_file import served
 
             async with served(settings) as reachable, Endpoint.from_settings(reachable, rates) as endpoint:
-                yield LanguageModels(ChatModel(endpoint), extractive, settings.llm_reasoning_effort)
+                from pgclarify.providers.batch_endpoint import BatchEndpoint
+
+                # The batch API of Azure's older address has other paths.
+                batches = None if endpoint.address.is_azure else BatchEndpoint(endpoint)
+                try:
+                    yield LanguageModels(
+                        ChatModel(endpoint), extractive, settings.llm_reasoning_effort, batches=batches
+                    )
+                finally:
+                    if batches is not None:
+                        await batches.aclose()
         else:
             yield LanguageModels(await extractive(), embedding_model=settings.embedding_model)
     finally:

@@ -38,6 +38,7 @@ from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.install.versions import Installed, check_schema, check_unchanged
 from pgclarify.protocols import Completer
+from pgclarify.worker.batches import Batches
 from pgclarify.worker.executor import RunExecutor, models_of
 from pgclarify.worker.graph import link
 from pgclarify.worker.graph_building import GraphBuilding
@@ -74,6 +75,7 @@ _WATCH_SECONDS = 0.5
 # Until the next count, budgets do not include the tokens that were embedded.
 _COUNTING_SECONDS = 1.0
 _REQUEUE_SECONDS = 2.0
+_BATCH_SECONDS = 1.0
 _PRESENCE_SECONDS = 5.0
 _RECONNECT_SECONDS = 2.0
 _INSPECTION_SECONDS = 5.0
@@ -207,7 +209,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
             )
         )
         turn = asyncio.Lock()
-        runs = Runs(pool, presence.worker_id)
+        runs = Runs(pool, presence.worker_id, None if models.batches is None else models.batches.render)
         executor = RunExecutor(
             runs,
             models_of(models, embedders, world.cross_encoders, world.at_endpoint, AmbiguityClassifier.load()),
@@ -246,6 +248,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         stack.push_async_callback(sources.close)
         grouping = QuestionGrouping(pool, embedders.get, turn, is_busy=lambda: executor.in_hand > 0)
         building = GraphBuilding(pool, presence.worker_id)
+        batches = Batches(pool, presence.worker_id, models.batches)
         # The work for each name of due_work, and the seconds of rest in between.
         kinds: dict[str, tuple[Callable[[], Awaitable[None]], float]] = {
             "spaces": (spaces.open_new, _WORK_SECONDS),
@@ -262,6 +265,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
             "statistics": (lambda: renew_statistics(pool), _AFTERWARDS_SECONDS),
             "question_groups": (grouping.catch_up, _AFTERWARDS_SECONDS),
             "runs": (queue.wake, _WORK_SECONDS),
+            "batches": (batches.carry_on, _BATCH_SECONDS),
             "lost_runs": (lambda: requeue_lost_runs(pool, executor, presence.worker_id), _REQUEUE_SECONDS),
         }
         due = {name: asyncio.Event() for name in kinds}

@@ -9,6 +9,7 @@ begin atomic
         "ambiguity_classifier": "Version that eval train-ambiguity has made; null: the shipped classifier.",
         "analyst": "Role that sees all runs on the corpus; null: no role.",
         "ask_back": "With when_vague, a clear question is answered in one pass, and only a vague one is clarified.",
+        "batch": "Use true with submit or dbt for answers within a day at half the price, if the endpoint has a batch API.",
         "binds_owner": "Whether the budget also binds members of pgclarify_owner.",
         "check": "Use mark to keep proposals that no document answers, none to skip the check.",
         "consolidation": "How readings are grouped; conservative shows only those with most support, hdbscan groups by density.",

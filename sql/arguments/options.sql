@@ -255,7 +255,8 @@ begin atomic
         "verify": {"choices": ["checks", "model", "none"], "default": "checks"},
         "ask_back": {"choices": ["when_vague"]},
         "threshold": {"type": "number", "least": 0, "most": 1},
-        "refresh": {"type": "integer", "least": 0, "most": 1000000}
+        "refresh": {"type": "integer", "least": 0, "most": 1000000},
+        "batch": {"type": "boolean"}
     }'::jsonb;
 end;
 

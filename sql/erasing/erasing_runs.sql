@@ -33,6 +33,8 @@ returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_has_erased boolean;
 begin
     with found as (
         select noted.completion_id
@@ -61,16 +63,26 @@ begin
             completion.purpose, completion.model, completion.parameters, completion.prompt_version, completion.input_hash,
             completion.sample
         for update of completion
+    ),
+    erased as (
+        update pgclarify_private.completion
+        set
+            reply = null,
+            erased_at = now(),
+            -- The hash would confirm a guess of the input. An equal input of another document is asked again.
+            input_hash = sha256(uuid_send(gen_random_uuid()))
+        from locked
+        where completion.completion_id = locked.completion_id
+        returning completion.completion_id
+    ),
+    waiting as (
+        update pgclarify_private.batch_request as request
+        set request = null
+        from erased
+        where request.completion_id = erased.completion_id
     )
-    update pgclarify_private.completion
-    set
-        reply = null,
-        erased_at = now(),
-        -- The hash would confirm a guess of the input. An equal input of another document is asked again.
-        input_hash = sha256(uuid_send(gen_random_uuid()))
-    from locked
-    where completion.completion_id = locked.completion_id;
-    return found;
+    select exists (select from erased) into v_has_erased;
+    return v_has_erased;
 end
 $$;
 

@@ -142,6 +142,8 @@ begin
         1, 'summary', 'Calls',
         string_agg(
             case
+                when paid.batched > 0
+                    then format('%s for %s, %s of them in a batch', paid.calls, paid.purpose, paid.batched)
                 when paid.calls = 1
                     then format('1 for %s, %s ms', paid.purpose, pgclarify_private.shown_number(paid.slowest_ms))
                 else format(
@@ -155,6 +157,7 @@ begin
     from (
         select
             completion.purpose, count(*) as calls, min(completion.completion_id) as first,
+            count(*) filter (where completion.is_batched) as batched,
             percentile_cont(0.5) within group (order by completion.latency_ms) as median_ms,
             max(completion.latency_ms) as slowest_ms
         from pgclarify_private.completion
@@ -174,11 +177,24 @@ begin
                 coalesce(v_run.prompt_tokens, sum(completion.prompt_tokens)),
                 coalesce(v_run.completion_tokens, sum(completion.completion_tokens))
             ),
+            'cached tokens=' || nullif(coalesce(v_run.cached_tokens, sum(completion.cached_tokens)), 0),
             'cost=$' || trim_scale(v_run.cost_usd)
         ),
         null::text[]
     from pgclarify_private.completion
     where completion.run_id = v_run.run_id and completion.finished_at is not null;
+    return query
+    select 1, 'summary', 'Saved', saved.told, null::text[]
+    from (
+        select
+            concat_ws(
+                ', ',
+                '$' || trim_scale(nullif(v_run.reuse_saved_usd, 0)) || ' by replies that were paid for before',
+                '$' || trim_scale(nullif(v_run.batch_saved_usd, 0)) || ' by batches',
+                '$' || trim_scale(nullif(v_run.cache_saved_usd, 0)) || ' by cached input'
+            ) as told
+    ) as saved
+    where saved.told <> '';
     if v_repeat is not null then
         return query select 1, 'summary', 'Asked again', v_repeat, null::text[];
     end if;

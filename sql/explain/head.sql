@@ -196,6 +196,25 @@ begin
                 else 'it waits for a worker, and none is running'
             end
         when v_run.attempt = 0 and v_run.status = 'cancelled' then 'it was cancelled before a worker took it'
+        when v_run.status = 'queued' and v_run.due_at = 'infinity' then (
+            select
+                format(
+                    'it waits for the endpoint''s batch API, which may take a day: of its calls there, %s are not sent yet, '
+                    '%s are sent, and %s are over',
+                    count(*) filter (where not request.is_over and not is_sent.is_sent),
+                    count(*) filter (where not request.is_over and is_sent.is_sent),
+                    count(*) filter (where request.is_over)
+                )
+            from pgclarify_private.batch_request as request
+            cross join lateral (
+                select exists (
+                    select from pgclarify_private.batch_request as same
+                    inner join pgclarify_private.batch on batch.batch_id = same.batch_id
+                    where same.completion_id = request.completion_id and batch.remote_id is not null
+                ) as is_sent
+            ) as is_sent
+            where request.run_id = v_run.run_id
+        )
         when not v_is_over then 'it goes on; the times of its stages are known when it ends'
         when v_run.status = 'cancelled' then 'it was cancelled, and the times of its stages are not known'
         when v_run.status = 'failed' then null

@@ -113,15 +113,22 @@ begin atomic
         from pgclarify_private.budget
         where budget.budget_id = any(reserved.budget_ids)
     )
-    select present.budget_id, count(*), sum(completion.reserved_usd)
-    from pgclarify_private.completion
-    inner join present
-        on present.budget_id = any(completion.budget_ids) and present.period_start <= completion.reserved_at
-    where
-        completion.budget_ids is not null
-        and completion.leased_until >= reserved.at
-        and completion.leased_by = any(reserved.living)
-        and completion.completion_id <> all(reserved.except_ids)
+    select present.budget_id, count(*), sum(call.reserved_usd)
+    from (
+        select completion.budget_ids, completion.reserved_usd, completion.reserved_at
+        from pgclarify_private.completion
+        where
+            completion.budget_ids is not null
+            and completion.leased_until >= reserved.at
+            and completion.leased_by = any(reserved.living)
+            and completion.completion_id <> all(reserved.except_ids)
+        union all
+        -- The endpoint answers a batch without a worker.
+        select request.budget_ids, request.reserved_usd, request.reserved_at
+        from pgclarify_private.batch_request as request
+        where request.budget_ids is not null
+    ) as call
+    inner join present on present.budget_id = any(call.budget_ids) and present.period_start <= call.reserved_at
     group by present.budget_id;
 end;
 

@@ -105,7 +105,8 @@ returns table (
     prompt_tokens integer,
     completion_tokens integer,
     latency_ms real,
-    refusal jsonb
+    refusal jsonb,
+    is_own boolean
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -134,7 +135,7 @@ begin
         claim_completions.run_id, claim_completions.attempt, claim_completions.corpus_id,
         claim_completions.shown_document_ids
     );
-    select run.requested_by, run.corpus_id, (run.settings -> 'refresh')::integer as refresh into v_run
+    select run.requested_by, run.corpus_id, run.started_at, (run.settings -> 'refresh')::integer as refresh into v_run
     from pgclarify_private.run
     where run.run_id = claim_completions.run_id;
     if v_run.refresh > 0 then
@@ -296,7 +297,7 @@ begin
     return query
     select
         ours.ordinal, ours.completion_id, true, ours.is_taken_over, v_until, null::text, null::integer, null::integer,
-        null::real, null::jsonb
+        null::real, null::jsonb, false
     from unnest(v_ordinals, v_completion_ids, v_are_taken_over) as ours (ordinal, completion_id, is_taken_over)
     where v_late is null or ours.completion_id <> all(v_late);
 
@@ -304,7 +305,8 @@ begin
     return query
     select
         asked.ordinal::integer, known.completion_id, false, false, null::timestamptz, known.reply, known.prompt_tokens,
-        known.completion_tokens, known.latency_ms, case when known.reply is null then v_refusals -> asked.ordinal::text end
+        known.completion_tokens, known.latency_ms, case when known.reply is null then v_refusals -> asked.ordinal::text end,
+        coalesce(known.run_id = claim_completions.run_id and known.finished_at < v_run.started_at, false)
     from unnest(
         claim_completions.purposes, claim_completions.models, claim_completions.parameters,
         claim_completions.prompt_versions, claim_completions.input_hashes, v_samples
@@ -327,12 +329,13 @@ comment on function pgclarify_private.claim_completions(
 ) is
 'Look inputs up in the ledger, and lease those without a reply that no live run is asking, if budgets admit them. Returns a '
 'row for each input: is_ours (make the call; leased_until identifies this lease of the row; is_taken_over: another run had '
-'the lease and may still store its reply), a reply (it is known), a refusal (a budget does not admit it: object with '
-'sqlstate, message and detail), or none of these (another run is asking it, or a budget may have room when calls in flight '
-'end: try again). samples: from 0 to 999; the option refresh of the run is added. input_bytes, max_output_tokens: they '
-'determine the maximum cost of a call. attempt: of the run; error PC006 if it is over; null without a run. corpus_id: corpus '
-'of the documents that the inputs show; with a run, that of the run. shown_ordinals, shown_document_ids: which input, from '
-'1, shows which document, so that its reply can be erased with the document.';
+'the lease and may still store its reply), a reply (it is known; is_own: this run has paid for it before this attempt), a '
+'refusal (a budget does not admit it: object with sqlstate, message and detail), or none of these (another run is asking it, '
+'or a budget may have room when calls in flight end: try again). samples: from 0 to 999; the option refresh of the run is '
+'added. input_bytes, max_output_tokens: they determine the maximum cost of a call. attempt: of the run; error PC006 if it is '
+'over; null without a run. corpus_id: corpus of the documents that the inputs show; with a run, that of the run. '
+'shown_ordinals, shown_document_ids: which input, from 1, shows which document, so that its reply can be erased with the '
+'document.';
 grant execute on function pgclarify_private.claim_completions(
     bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[], integer, bigint,
     integer[], text[]

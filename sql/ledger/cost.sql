@@ -69,6 +69,17 @@ comment on function pgclarify_private.cost_of(bigint, bigint, bigint, numeric, n
 'US dollars that tokens cost at prices for a million of them; null if a price or the tokens are unknown. cached_tokens: '
 'those of prompt_tokens that the endpoint took from its cache; null counts as 0. cached_input_usd: null counts as input_usd.';
 
+create or replace function pgclarify_private.price_share(is_batched boolean)
+returns numeric
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select case when price_share.is_batched then 0.5 else 1 end;
+end;
+
+comment on function pgclarify_private.price_share(boolean) is
+'Which share of the price of a call is paid: half of it in a batch.';
+
 create or replace function pgclarify_private.cost_usd(model text, prompt_tokens bigint, completion_tokens bigint)
 returns numeric
 language sql stable parallel safe security definer
@@ -86,9 +97,24 @@ comment on function pgclarify_private.cost_usd(text, bigint, bigint) is
 'US dollars that a call of a model costs now if no input is cached; null if the model has no price, or the tokens are '
 'unknown.';
 
+create or replace function pgclarify_private.cache_saving(model text, prompt_tokens bigint, cached_tokens bigint)
+returns numeric
+language sql stable parallel safe security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        least(cache_saving.cached_tokens, cache_saving.prompt_tokens)
+        * (price.input_usd - coalesce(price.cached_input_usd, price.input_usd)) * 0.000001
+    from pgclarify_private.price_of(cache_saving.model) as price;
+end;
+
+comment on function pgclarify_private.cache_saving(text, bigint, bigint) is
+'US dollars that the cached input of a call saves now; null if the model has no price.';
+
 create or replace function pgclarify_private.paid(run_id bigint)
 returns table (
-    completions bigint, prompt_tokens bigint, cached_tokens bigint, completion_tokens bigint, cost_usd numeric
+    completions bigint, prompt_tokens bigint, cached_tokens bigint, completion_tokens bigint, cost_usd numeric,
+    batched_completions bigint, batch_saved_usd numeric, cache_saved_usd numeric
 )
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -99,13 +125,27 @@ begin atomic
         coalesce(sum(completion.prompt_tokens), 0),
         coalesce(sum(completion.cached_tokens), 0),
         coalesce(sum(completion.completion_tokens), 0),
-        case when count(*) = count(completion.cost_usd) then coalesce(sum(completion.cost_usd), 0) end
+        case when count(*) = count(completion.cost_usd) then coalesce(sum(completion.cost_usd), 0) end,
+        count(*) filter (where completion.is_batched),
+        case
+            when count(*) = count(completion.cost_usd) then coalesce(
+                sum(completion.cost_usd * (1 / pgclarify_private.price_share(true) - 1)) filter (where completion.is_batched), 0
+            )
+        end,
+        coalesce(
+            sum(
+                pgclarify_private.cache_saving(completion.model, completion.prompt_tokens, completion.cached_tokens)
+                * pgclarify_private.price_share(completion.is_batched)
+            ) filter (where completion.cached_tokens > 0),
+            case when count(*) filter (where completion.cached_tokens > 0) = 0 then 0 end
+        )
     from pgclarify_private.completion
     where completion.run_id = paid.run_id and completion.finished_at is not null;
 end;
 
 comment on function pgclarify_private.paid(bigint) is
-'What a run has paid for so far: one row. cost_usd is null if the cost of a call is unknown.';
+'What a run has paid for so far, and what batches and cached input have saved: one row. Dollars are null if they are unknown. '
+'What cached input has saved is by the present prices.';
 
 create or replace function pgclarify_private.settle_runs(run_ids bigint[])
 returns void
@@ -128,7 +168,10 @@ begin atomic
         prompt_tokens = paid.prompt_tokens,
         cached_tokens = paid.cached_tokens,
         completion_tokens = paid.completion_tokens,
-        cost_usd = paid.cost_usd
+        cost_usd = paid.cost_usd,
+        batched_completions = paid.batched_completions,
+        batch_saved_usd = paid.batch_saved_usd,
+        cache_saved_usd = paid.cache_saved_usd
     from (
         select locked.run_id
         from pgclarify_private.run as locked
@@ -236,7 +279,7 @@ begin
     locked as (
         select
             completion.completion_id, completion.model, completion.prompt_tokens, completion.cached_tokens,
-            completion.completion_tokens
+            completion.completion_tokens, completion.is_batched
         from pgclarify_private.completion
         where
             completion.run_id = any(v_run_ids) and completion.finished_at is not null and completion.cost_usd is null
@@ -251,12 +294,12 @@ begin
         cost_usd = pgclarify_private.cost_of(
             locked.prompt_tokens, locked.cached_tokens, locked.completion_tokens, price.input_usd, price.cached_input_usd,
             price.output_usd
-        )
+        ) * pgclarify_private.price_share(locked.is_batched)
     from locked
     inner join price on locked.model = price.model
     where completion.completion_id = locked.completion_id;
     update pgclarify_private.run
-    set cost_usd = paid.cost_usd
+    set cost_usd = paid.cost_usd, batch_saved_usd = paid.batch_saved_usd, cache_saved_usd = paid.cache_saved_usd
     from (
         select locked.run_id
         from pgclarify_private.run as locked

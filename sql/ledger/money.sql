@@ -16,7 +16,11 @@ select
     count(*) filter (where run.finished_at is not null and run.cost_usd is null) as unpriced_runs,
     coalesce(sum(run.cached_tokens), 0)::bigint as cached_tokens,
     0::bigint as embedded_texts,
-    0::bigint as unpriced_tokens
+    0::bigint as unpriced_tokens,
+    coalesce(sum(run.batched_completions), 0)::bigint as batched_completions,
+    coalesce(sum(run.reuse_saved_usd), 0) as reuse_saved_usd,
+    coalesce(sum(run.batch_saved_usd), 0) as batch_saved_usd,
+    coalesce(sum(run.cache_saved_usd), 0) as cache_saved_usd
 from pgclarify_private.run
 group by
     (run.created_at at time zone 'UTC')::date,
@@ -40,7 +44,11 @@ select
     0,
     0,
     embedding_usage.texts,
-    embedding_usage.unpriced_tokens
+    embedding_usage.unpriced_tokens,
+    0,
+    0,
+    0,
+    0
 from pgclarify_private.embedding_usage;
 
 comment on view pgclarify.usage is
@@ -72,6 +80,12 @@ comment on column pgclarify.usage.cached_tokens is
 comment on column pgclarify.usage.embedded_texts is 'Texts that were embedded; 0 for runs.';
 comment on column pgclarify.usage.unpriced_tokens is
 'How many of prompt_tokens were embedded while the model had no price; 0 for runs.';
+comment on column pgclarify.usage.batched_completions is 'How many of completions came from batches, at half the price.';
+comment on column pgclarify.usage.reuse_saved_usd is
+'US dollars that the reused replies would have cost, by the prices when the runs ended.';
+comment on column pgclarify.usage.batch_saved_usd is 'US dollars that batches have saved, against single calls.';
+comment on column pgclarify.usage.cache_saved_usd is
+'US dollars that cached input has saved, by the prices when the runs ended.';
 grant select on pgclarify.usage to pgclarify_reader;
 
 create or replace function pgclarify_private.reserved_now(caller pgclarify_private.caller)

@@ -9,7 +9,8 @@ create or replace function pgclarify_private.store_completions(
     prompt_tokens integer[],
     completion_tokens integer[],
     latencies_ms real[],
-    cached_tokens integer[]
+    cached_tokens integer[],
+    are_batched boolean[] default null
 )
 returns void
 language plpgsql volatile security definer
@@ -30,10 +31,12 @@ begin
             store_completions.prompt_tokens,
             store_completions.completion_tokens,
             store_completions.latencies_ms,
-            store_completions.cached_tokens
+            store_completions.cached_tokens,
+            store_completions.are_batched
         ) with ordinality
         as said (
-            completion_id, run_id, leased_until, reply, prompt_tokens, completion_tokens, latency_ms, cached_tokens, place
+            completion_id, run_id, leased_until, reply, prompt_tokens, completion_tokens, latency_ms, cached_tokens,
+            is_batched, place
         )
     ),
     price as materialized (
@@ -68,7 +71,7 @@ begin
             pgclarify_private.cost_of(
                 given.prompt_tokens, given.cached_tokens, given.completion_tokens, price.input_usd, price.cached_input_usd,
                 price.output_usd
-            ) as cost_usd,
+            ) * pgclarify_private.price_share(given.is_batched) as cost_usd,
             -- A call of unknown cost counts as its reservation: it is not free only because its tokens, or its price since the
             -- claim, are lost. If another run has stored the same reply, it counts as what that call cost.
             coalesce(locked.reserved_usd, locked.cost_usd, 0) as cost_otherwise
@@ -86,6 +89,7 @@ begin
             completion_tokens = kept.completion_tokens,
             latency_ms = kept.latency_ms,
             cost_usd = kept.cost_usd,
+            is_batched = coalesce(kept.is_batched, false),
             finished_at = clock_timestamp(),
             leased_by = null,
             leased_until = null,
@@ -154,14 +158,14 @@ end
 $$;
 
 comment on function pgclarify_private.store_completions(
-    bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[], integer[]
+    bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[], integer[], boolean[]
 ) is
 'Store what a model said and what that cost, and count it: for the budgets that reserved it, or, if its lease was lost, for '
 'those that apply to its run now. run_ids: the runs that made the calls; null without a run. leases: leased_until, as it was '
 'claimed. Tokens are null if the endpoint did not report them; cached_tokens are those of prompt_tokens that the endpoint '
-'took from its cache.';
+'took from its cache. are_batched: which came from a batch, at half the price; null for none.';
 grant execute on function pgclarify_private.store_completions(
-    bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[], integer[]
+    bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[], integer[], boolean[]
 ) to pgclarify_worker;
 
 create or replace function pgclarify_private.release_completions(

@@ -26,6 +26,13 @@ begin
                 detail = 'Without it, all questions are clarified, ambiguous or not.',
                 hint = 'Also pass {"ask_back": "when_vague"}, or omit threshold.';
     end if;
+    if v_settings -> 'batch' = 'true' and v_settings ->> 'retrieval' = 'adaptive' then
+        raise exception 'option "batch" is for retrieval "fixed"'
+            using errcode = 'invalid_parameter_value',
+                column = 'batch',
+                detail = 'With "adaptive", verdicts decide which passages are judged next, and each batch may take a day.',
+                hint = 'Leave one of the two out.';
+    end if;
     -- refresh = 0 is the default. It is dropped, so that the run has the same reuse key as runs without the option.
     return case when v_settings -> 'refresh' = '0' then v_settings - 'refresh' else v_settings end;
 end
@@ -115,7 +122,7 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 'many), max_passages (most passages to judge; top_k), reranker (signal, model, endpoint: and a name, or a CrossEncoder), '
 'ask_back (when_vague: a clear question is answered in one pass, and only an ambiguous one is clarified), threshold (a '
 'question is ambiguous if its probability is at least this, 0 to 1), refresh (0 to 1,000,000: a new number asks the model '
-'again; 0).';
+'again; 0), batch (true: the passages are judged within a day at half the price; for submit and dbt).';
 grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.clarify_many(

@@ -162,6 +162,7 @@ begin
     by_model as (
         select
             asked.model,
+            called.is_batched,
             round(v_scale * sum(asked.calls)) as calls,
             round(v_scale * sum(asked.reused_calls)) as reused_calls,
             round(
@@ -184,14 +185,19 @@ begin
             from (select distinct asked.model from asked) as named
             cross join lateral pgclarify_private.tokens_by_purpose(named.model) as means
         ) as known on known.model = asked.model and known.purpose = asked.purpose
-        group by asked.model
+        cross join lateral (
+            select asked.purpose = 'verdict' and coalesce((v_run.settings -> 'batch')::boolean, false) as is_batched
+        ) as called
+        group by asked.model, called.is_batched
     ),
     priced as (
         select
             by_model.*,
             case
                 when by_model.calls = 0 then 0
-                else pgclarify_private.cost_usd(by_model.model, by_model.prompt_tokens, by_model.completion_tokens)
+                else
+                    pgclarify_private.cost_usd(by_model.model, by_model.prompt_tokens, by_model.completion_tokens)
+                    * pgclarify_private.price_share(by_model.is_batched)
             end as cost_usd
         from by_model
     )

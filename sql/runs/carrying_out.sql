@@ -429,6 +429,20 @@ begin
         cached_tokens = paid.cached_tokens,
         completion_tokens = paid.completion_tokens,
         cost_usd = paid.cost_usd,
+        batched_completions = paid.batched_completions,
+        batch_saved_usd = paid.batch_saved_usd,
+        cache_saved_usd = paid.cache_saved_usd,
+        reuse_saved_usd = (
+            select
+                case
+                    when coalesce(sum(stage.reused_calls), 0) = 0 then 0
+                    else pgclarify_private.cost_usd(
+                        v_run.model, sum(stage.reused_prompt_tokens)::bigint, sum(stage.reused_completion_tokens)::bigint
+                    )
+                end
+            from pgclarify_private.stage
+            where stage.run_id = v_run.run_id
+        ),
         reused_completions = (
             select coalesce(sum(stage.reused_calls), 0)
             from pgclarify_private.stage

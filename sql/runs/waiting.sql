@@ -53,7 +53,11 @@ begin
         prompt_tokens = 0,
         cached_tokens = 0,
         completion_tokens = 0,
-        cost_usd = 0
+        cost_usd = 0,
+        batched_completions = 0,
+        reuse_saved_usd = 0,
+        batch_saved_usd = 0,
+        cache_saved_usd = 0
     where run.run_id = any(v_queued);
     if cardinality(v_started) > 0 then
         update pgclarify_private.run

@@ -8,7 +8,8 @@ begin atomic
     select
         count(*) filter (where run.status = 'queued'),
         count(*) filter (where run.status = 'running'),
-        min(run.created_at) filter (where run.status = 'queued')
+        -- Those that wait for a batch do not wait for a worker.
+        min(run.created_at) filter (where run.status = 'queued' and run.due_at is distinct from 'infinity')
     from pgclarify_private.run
     where run.status in ('queued', 'running');
 end;
@@ -35,9 +36,10 @@ cross join lateral (
 
 comment on view pgclarify.queue_status is
 'How much is waiting: runs of all roles, and documents of the corpora that you may search. One row.';
-comment on column pgclarify.queue_status.queued is 'Runs that no worker has started.';
+comment on column pgclarify.queue_status.queued is 'Runs that no worker has started, and those that wait for a batch.';
 comment on column pgclarify.queue_status.running is 'Runs that workers are executing.';
-comment on column pgclarify.queue_status.oldest_queued_at is 'When the oldest queued run was asked; null if none is queued.';
+comment on column pgclarify.queue_status.oldest_queued_at is
+'When the oldest queued run was asked that does not wait for a batch; null if there is none.';
 comment on column pgclarify.queue_status.oldest_queued_seconds is 'How long ago that is, in seconds; 0 if none is queued.';
 comment on column pgclarify.queue_status.pending_documents is 'The sum of corpus.pending, as you see it.';
 comment on column pgclarify.queue_status.pending_passages is 'The sum of corpus.pending_passages, as you see it.';

@@ -53,7 +53,11 @@ select
     run.crashes,
     run.stop_code,
     run.error_code || '' as error_code,
-    run.cached_tokens
+    run.cached_tokens,
+    run.batched_completions,
+    run.reuse_saved_usd,
+    run.batch_saved_usd,
+    run.cache_saved_usd
 from pgclarify_private.run;
 
 comment on column pgclarify.run.corpus is 'The corpus''s name when it was asked; null without a corpus.';

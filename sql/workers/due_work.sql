@@ -53,7 +53,10 @@ begin atomic
                     select from pgclarify_private.run
                     where run.status = 'queued' and (run.due_at is null or run.due_at <= now())
                 ) then 'runs' end,
-                case when exists (select from pgclarify_private.run where run.status = 'running') then 'lost_runs' end
+                case when exists (select from pgclarify_private.run where run.status = 'running') then 'lost_runs' end,
+                case when exists (select from pgclarify_private.batch where batch.due_at <= clock_timestamp()) or exists (
+                    select from pgclarify_private.batch_request as request where request.batch_id is null
+                ) then 'batches' end
             ],
             null
         );

@@ -27,12 +27,14 @@ begin atomic
             count(*) filter (where not due.is_delayed and not due.is_waited_for) as in_background,
             count(*) filter (where due.is_delayed) as delayed,
             -- With those that are put back again and again: they wait, too.
-            min(run.created_at) filter (where due.is_waited_for) as oldest_waited_for,
-            min(run.created_at) filter (where not due.is_waited_for) as oldest_in_background
+            min(run.created_at) filter (where due.is_waited_for and not due.is_in_batch) as oldest_waited_for,
+            min(run.created_at) filter (where not due.is_waited_for and not due.is_in_batch) as oldest_in_background
         from pgclarify_private.run
         cross join lateral (
             select
                 coalesce(run.due_at > now(), false) as is_delayed,
+                -- It waits for the endpoint, and not for a worker.
+                coalesce(run.due_at = 'infinity', false) as is_in_batch,
                 run.priority >= pgclarify_private.waited_for_priority() as is_waited_for
         ) as due
         where run.status = 'queued'

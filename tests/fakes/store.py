@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Interpretation
+from pgclarify.data.model_calls import CompletionRequest
 from pgclarify.data.runs import Run, Stage, as_ended
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Document, Outcome, RunStatus, StopCode
@@ -142,6 +143,9 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         if record.run.attempt != run.attempt or record.status is not RunStatus.RUNNING:
             raise RunLost(f"run {run.run_id} is no longer this worker's")
         return record
+
+    async def wait_for_batch(self, run: Run, requests: Sequence[CompletionRequest]) -> None:
+        """Let the run go on: there is no batch API."""
 
     async def record_relaxation(self, run: Run, relaxed_question: str) -> None:
         """Store the relaxed question."""

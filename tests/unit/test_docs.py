@@ -187,6 +187,9 @@ def check(words: list[str]) -> None:
         case ["pip", "install", "torch", "--index-url", _]:
             # The usual build of a package that pgclarify brings along.
             assert "torch" in (CHECKOUT / "constraints.txt").read_text()
+        case ["dbt", "build", "--vars", variables]:
+            macros = "".join(file.read_text() for file in (CHECKOUT / "dbt" / "macros").rglob("*.sql"))
+            assert all(f"var('{name}'" in macros for name in yaml.safe_load(variables))
         case ["pip", "install", core, "dbt-postgres"]:
             bounds = re.findall(r'"([<>=]+[\d.]+)"', (CHECKOUT / "dbt" / "dbt_project.yml").read_text())
             assert bounds

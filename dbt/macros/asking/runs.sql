@@ -140,6 +140,8 @@
 {% endmacro %}
 
 {% macro submit_batch_sql(runs, asked_with, size) %}
+    {# It is not in asked_with: the answers are the same, so a build without it must not ask again. #}
+    {% set options = dict(asked_with.options, batch=true) if pgclarify.asks_in_batch() else asked_with.options %}
     with chosen as materialized (
         select due.question_key, due.question, row_number() over (order by due.question_key) as place
         from {{ runs }} as due
@@ -152,7 +154,7 @@
             'clarify',
             array(select chosen.question from chosen order by chosen.place),
             corpus => {{ pgclarify.literal(asked_with.corpus) }},
-            options => jsonb_build_object('top_k', {{ asked_with.top_k }}) || {{ pgclarify.jsonb(asked_with.options) }}::jsonb
+            options => jsonb_build_object('top_k', {{ asked_with.top_k }}) || {{ pgclarify.jsonb(options) }}::jsonb
         ) as run_ids
         where exists (select from chosen)
     )

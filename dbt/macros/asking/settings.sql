@@ -67,6 +67,11 @@
     {{ return((parts.group(1) | int) * units[parts.group(2)]) }}
 {% endmacro %}
 
+{# A variable, because one build may be for the night and the next one for now. #}
+{% macro asks_in_batch() %}
+    {{ return(var('pgclarify_batch', false) | string | lower == 'true') }}
+{% endmacro %}
+
 {% macro check_columns(sql, names, reserved) %}
     {% call statement('pgclarify_columns', fetch_result=true) %}
         {{ get_empty_subquery_sql(sql, config.get('sql_header')) }}

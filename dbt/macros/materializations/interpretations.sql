@@ -12,7 +12,10 @@
         'top_k': pgclarify.integer_setting('top_k', 20, 1, 1000),
         'options': dict(pgclarify.mapping_setting('options', "{'method': 'hybrid'}")),
     } %}
-    {% set batch_size = pgclarify.integer_setting('batch_size', 500, 1, 10000) %}
+    {# A batch of the endpoint may take a day, so the questions are not asked one part after the other. #}
+    {% set batch_size = pgclarify.integer_setting(
+        'batch_size', 10000 if pgclarify.asks_in_batch() else 500, 1, 10000
+    ) %}
     {% set timeout = pgclarify.seconds_setting('timeout') %}
     {% set refreshes = pgclarify.boolean_setting('refresh_completions', false) %}
     {% set include_unanswered = pgclarify.boolean_setting('include_unanswered', true) %}

@@ -11,6 +11,7 @@
         count(*) as runs,
         coalesce(sum(run.completions), 0) as completions,
         coalesce(sum(run.reused_completions), 0) as reused_completions,
+        coalesce(sum(run.batched_completions), 0) as batched_completions,
         coalesce(sum(run.prompt_tokens), 0) as prompt_tokens,
         coalesce(sum(run.completion_tokens), 0) as completion_tokens,
         sum(run.cost_usd) as cost_usd,

@@ -87,7 +87,7 @@ class PassageJudge:
             hear: Called with each candidate when its reply has arrived, before the verdict is made.
 
         Raises:
-            RunLost: If the run is no longer this worker's; calls in flight are cancelled.
+            RunLost: If the run is no longer this worker's; calls in flight are cancelled. Or if it waits for a batch.
             DatabaseError: If the store fails.
 
         Source: VERDICT, Eq. 8 and Algorithm 1, lines 3-7.
@@ -114,6 +114,9 @@ class PassageJudge:
         with trace.stage("judgement", batch=batch) as tally:
             calls = [self._call(candidate.passage) for candidate in candidates]
             tally.rows = len(calls)
+            if run.settings.get("batch") and self._context.models.chat is not None:
+                requests = [self._context.models.completer.request(call) for call in calls]
+                await self._context.store.wait_for_batch(run, requests)
             await self._ask(calls, keep, tally)
         if self._confirmation is not None and supported:
             with trace.stage("confirmation", batch=batch) as tally:

@@ -1,0 +1,244 @@
+"""The batch API of an endpoint: many calls in one file, answered within a day at a lower price."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+import openai
+from openai.types import Batch
+
+from pgclarify.data.model_calls import Completion, CompletionRequest
+from pgclarify.errors import EndpointUnavailable
+from pgclarify.providers.endpoint import Endpoint
+from pgclarify.providers.reply import UnreadableReply, read_reply, storable
+from pgclarify.providers.transport import MOST_BYTES
+
+_logger = logging.getLogger(__name__)
+
+_PATH: Final = "/v1/chat/completions"
+# The field of a batch's metadata that has our id of it.
+_KEY: Final = "pgclarify_batch"
+_MOST_BYTES: Final = 512 * 1024 * 1024
+# An upload or a download takes longer than a call.
+_SECONDS: Final = 300.0
+# Statuses of an endpoint without a batch API, and of one that refuses a batch, for example of this model.
+_WITHOUT: Final = frozenset({404, 405, 501})
+_REFUSING: Final = frozenset({400, 403, 413, 422})
+_CLOCKS_DIFFER_SECONDS: Final = 3600.0
+_OVER: Final = frozenset({"completed", "expired", "cancelled", "failed"})
+# The endpoint takes no more calls in batches until others are answered.
+_FULL: Final = "token_limit_exceeded"
+
+
+class NoBatches(EndpointUnavailable):
+    """The endpoint has no batch API, or refuses this batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteBatch:
+    """A batch at the endpoint.
+
+    Attributes:
+        remote_id: Its id there.
+        is_over: Whether it has ended, so that its replies can be read.
+        is_full: Whether the endpoint refused it because too many calls of other batches wait there.
+        output_file_id: The file with its replies; None if there is none.
+        input_file_id: The file with its calls.
+    """
+
+    remote_id: str
+    is_over: bool
+    is_full: bool
+    output_file_id: str | None
+    input_file_id: str
+
+
+class BatchEndpoint:
+    """Sends batches to an endpoint, and reads them. Each method is one request; the caller tries again later.
+
+    Args:
+        endpoint: The endpoint of single calls, which knows the form of requests that the server takes.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._client = endpoint.address.openai_client(silence=_SECONDS, connections=2)
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return self._endpoint.model
+
+    @property
+    def base_url(self) -> str:
+        """The address."""
+        return self._endpoint.base_url
+
+    def render(self, request: CompletionRequest) -> str:
+        """Return the body of a call, as JSON."""
+        return json.dumps(self._endpoint.body(request), ensure_ascii=False, separators=(",", ":"))
+
+    async def find(self, key: str, age: timedelta) -> RemoteBatch | None:
+        """Find a batch that was created before, also if the answer to that was lost.
+
+        Args:
+            key: Our id of it.
+            age: How long ago it was made in the database.
+
+        Raises:
+            NoBatches: If the endpoint has no batch API.
+            EndpointUnavailable: If the endpoint cannot tell.
+        """
+        # The clocks of the database and of the endpoint may differ.
+        earliest = time.time() - age.total_seconds() - _CLOCKS_DIFFER_SECONDS
+        with _explained(_WITHOUT):
+            # The newest first.
+            async for found in self._client.batches.list(limit=100, extra_headers=self._headers()):
+                if (found.metadata or {}).get(_KEY) == key:
+                    return _remote(found)
+                if found.created_at < earliest:
+                    break
+        return None
+
+    async def create(self, key: str, requests: Sequence[tuple[int, str]]) -> RemoteBatch:
+        """Upload calls, and create a batch of them.
+
+        Args:
+            key: Our id of the batch.
+            requests: The id and the body of each call.
+
+        Raises:
+            NoBatches: If the endpoint refuses it, now and later.
+            EndpointUnavailable: If it is unknown whether the batch was created.
+        """
+        lines = (
+            f'{{"custom_id":"{number}","method":"POST","url":"{_PATH}","body":{body}}}\n' for number, body in requests
+        )
+        content = "".join(lines).encode("utf-8", "surrogatepass")
+        with _explained(_WITHOUT | _REFUSING):
+            file = await self._client.files.create(
+                file=(f"pgclarify-{key}.jsonl", content), purpose="batch", extra_headers=self._headers()
+            )
+            created = await self._client.batches.create(
+                input_file_id=file.id,
+                endpoint=_PATH,
+                completion_window="24h",
+                metadata={_KEY: key},
+                extra_headers=self._headers(),
+            )
+        return _remote(created)
+
+    async def look(self, remote_id: str) -> RemoteBatch | None:
+        """Return the state of a batch; None if the endpoint does not know it any more.
+
+        Raises:
+            EndpointUnavailable: If the endpoint cannot tell.
+        """
+        with _explained():
+            try:
+                return _remote(await self._client.batches.retrieve(remote_id, extra_headers=self._headers()))
+            except openai.NotFoundError:
+                return None
+
+    async def cancel(self, remote_id: str) -> None:
+        """Cancel a batch. Calls that were answered are paid, and can be read when it has ended.
+
+        Raises:
+            EndpointUnavailable: If the endpoint does not do it.
+        """
+        with _explained():
+            await self._client.batches.cancel(remote_id, extra_headers=self._headers())
+
+    async def read(self, batch: RemoteBatch) -> list[tuple[int, Completion]]:
+        """Read the replies of a batch that is over, by the ids of the calls. Calls that were refused have none.
+
+        Raises:
+            EndpointUnavailable: If the file cannot be read now.
+        """
+        if batch.output_file_id is None:
+            return []
+        token = MOST_BYTES.set(_MOST_BYTES)
+        try:
+            with _explained():
+                file = await self._client.files.content(batch.output_file_id, extra_headers=self._headers())
+        finally:
+            MOST_BYTES.reset(token)
+        return [*_replies(file.content)]
+
+    async def forget(self, batch: RemoteBatch) -> None:
+        """Delete the files of a batch at the endpoint, because they have texts of documents.
+
+        Raises:
+            EndpointUnavailable: If the endpoint does not delete one.
+        """
+        with _explained():
+            for file_id in filter(None, (batch.input_file_id, batch.output_file_id)):
+                await self._client.files.delete(file_id, extra_headers=self._headers())
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    def _headers(self) -> dict[str, str]:
+        return dict(self._endpoint.address.auth())
+
+
+@contextmanager
+def _explained(refusals: Collection[int] = ()) -> Iterator[None]:
+    """Convert errors of the openai client, and of what is below it, to ours.
+
+    Args:
+        refusals: Statuses that mean that the endpoint takes no batch.
+    """
+    try:
+        yield
+    except openai.APIStatusError as error:
+        detail = f"It answered with status {error.status_code}."
+        if error.status_code in refusals:
+            raise NoBatches("the endpoint takes no batch", detail=detail) from None
+        raise EndpointUnavailable("the batch API of the endpoint failed", detail=detail) from None
+    # Several libraries below HTTP have their own errors, and a server may send anything.
+    except Exception as error:
+        raise EndpointUnavailable(
+            "the batch API of the endpoint cannot be reached", detail=f"The error is {type(error).__name__}."
+        ) from None
+
+
+def _remote(batch: Batch) -> RemoteBatch:
+    errors = batch.errors.data or [] if batch.errors is not None else []
+    return RemoteBatch(
+        remote_id=batch.id,
+        is_over=batch.status in _OVER,
+        is_full=batch.status == "failed" and any(error.code == _FULL for error in errors),
+        output_file_id=batch.output_file_id,
+        input_file_id=batch.input_file_id,
+    )
+
+
+def _replies(file: bytes) -> Iterator[tuple[int, Completion]]:
+    for line in file.splitlines():
+        try:
+            answered: Mapping[str, Any] = json.loads(line)
+            response = answered["response"]
+            if response["status_code"] != 200:
+                continue
+            reply = read_reply(json.dumps(response["body"]).encode())
+            yield (
+                int(answered["custom_id"]),
+                Completion(
+                    reply=storable(reply.text),
+                    prompt_tokens=reply.prompt_tokens,
+                    completion_tokens=reply.completion_tokens,
+                    latency_ms=0.0,
+                    cached_tokens=reply.cached_tokens,
+                ),
+            )
+        except (ValueError, KeyError, TypeError, UnreadableReply) as error:
+            _logger.warning("a line of a batch could not be read: %s", type(error).__name__)

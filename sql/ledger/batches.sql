@@ -1,0 +1,573 @@
+-- Batches: calls that runs leave to the endpoint's batch API, which answers within a day at half the price. A run waits in the
+-- queue, with due_at infinity, until its calls are over. Then it starts again and finds the replies in the ledger.
+
+create or replace function pgclarify_private.wait_for_batch(
+    run_id bigint,
+    attempt integer,
+    purposes text[],
+    models text[],
+    parameters jsonb[],
+    prompt_versions text[],
+    input_hashes bytea[],
+    samples integer[],
+    requests text[],
+    input_bytes integer[],
+    max_output_tokens integer[],
+    shown_ordinals integer[],
+    shown_document_ids text[]
+)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run constant pgclarify_private.run := pgclarify_private.lock_run(wait_for_batch.run_id, wait_for_batch.attempt);
+    -- The same as in claim_completions.
+    v_refreshed constant integer := 1000 * coalesce((v_run.settings -> 'refresh')::integer, 0);
+begin
+    -- A run waits for one batch only. Otherwise a corpus that changes every day could make it wait for ever.
+    if exists (select from pgclarify_private.batch_request as known where known.run_id = v_run.run_id) then
+        return false;
+    end if;
+    insert into pgclarify_private.completion (
+        purpose, model, parameters, prompt_version, input_hash, sample, run_id
+    )
+    select distinct
+        asked.purpose, asked.model, asked.parameters, asked.prompt_version, asked.input_hash,
+        asked.sample + v_refreshed, v_run.run_id
+    from unnest(
+        wait_for_batch.purposes, wait_for_batch.models, wait_for_batch.parameters, wait_for_batch.prompt_versions,
+        wait_for_batch.input_hashes, wait_for_batch.samples
+    ) as asked (purpose, model, parameters, prompt_version, input_hash, sample)
+    -- In the same order as claims, to avoid deadlocks.
+    order by 1, 2, 3, 4, 5, 6
+    on conflict on constraint completion_purpose_model_parameters_prompt_version_input_ha_key do nothing;
+    with given as materialized (
+        select asked.ordinal, known.completion_id, known.finished_at, asked.model, asked.request, asked.input_bytes,
+            asked.max_output_tokens
+        from unnest(
+            wait_for_batch.purposes, wait_for_batch.models, wait_for_batch.parameters, wait_for_batch.prompt_versions,
+            wait_for_batch.input_hashes, wait_for_batch.samples, wait_for_batch.requests, wait_for_batch.input_bytes,
+            wait_for_batch.max_output_tokens
+        ) with ordinality as asked (
+            purpose, model, parameters, prompt_version, input_hash, sample, request, input_bytes, max_output_tokens, ordinal
+        )
+        inner join pgclarify_private.completion as known
+            on known.purpose = asked.purpose
+            and known.model = asked.model
+            and known.parameters = asked.parameters
+            and known.prompt_version = asked.prompt_version
+            and known.input_hash = asked.input_hash
+            and known.sample = asked.sample + v_refreshed
+    ),
+    noted as (
+        -- Also for inputs that have a reply: the same text may be in another document.
+        insert into pgclarify_private.completion_document (completion_id, corpus_id, document_id)
+        select distinct given.completion_id, v_run.corpus_id, shown.document_id
+        from unnest(wait_for_batch.shown_ordinals, wait_for_batch.shown_document_ids) as shown (ordinal, document_id)
+        inner join given on given.ordinal = shown.ordinal
+        -- In a corpus that was dropped meanwhile, nothing can be erased.
+        where v_run.corpus_id is not null
+        order by 1, 2, 3
+        on conflict on constraint completion_document_pk do nothing
+    )
+    insert into pgclarify_private.batch_request (
+        run_id, completion_id, model, request, input_bytes, max_output_tokens
+    )
+    select v_run.run_id, given.completion_id, given.model, given.request, given.input_bytes, given.max_output_tokens
+    from given
+    where given.finished_at is null
+    on conflict on constraint batch_request_pk do nothing;
+    if not found then
+        return false;
+    end if;
+    update pgclarify_private.run set status = 'queued', due_at = 'infinity' where run.run_id = v_run.run_id;
+    return true;
+end
+$$;
+
+comment on function pgclarify_private.wait_for_batch(
+    bigint, integer, text[], text[], jsonb[], text[], bytea[], integer[], text[], integer[], integer[], integer[], text[]
+) is
+'Leave the calls of a run that have no reply to a batch, and put the run back until they are over. False if it must go on: '
+'all have a reply, or it has waited for a batch before. requests: the body of each call. Other parameters as in '
+'claim_completions.';
+grant execute on function pgclarify_private.wait_for_batch(
+    bigint, integer, text[], text[], jsonb[], text[], bytea[], integer[], text[], integer[], integer[], integer[], text[]
+) to pgclarify_worker;
+
+create or replace function pgclarify_private.close_batch(batch_id uuid, again_after interval)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    update pgclarify_private.batch_request as request
+    set
+        batch_id = null,
+        is_over = request.is_over or close_batch.again_after is null,
+        request = case when close_batch.again_after is not null then request.request end,
+        ready_at = clock_timestamp() + coalesce(close_batch.again_after, '0'),
+        budget_ids = null,
+        reserved_usd = null,
+        reserved_at = null
+    where request.batch_id = close_batch.batch_id;
+    delete from pgclarify_private.batch where batch.batch_id = close_batch.batch_id;
+end;
+
+comment on function pgclarify_private.close_batch(uuid, interval) is
+'Delete a batch. again_after: when its calls without a reply may be put into another batch; null if their runs make them.';
+
+create or replace function pgclarify_private.tidy_batches()
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    -- Longer than an endpoint takes for a batch.
+    v_longest_batch constant interval := '26 hours';
+    -- Longer than a worker needs to start again.
+    v_longest_absence constant interval := '10 minutes';
+    v_living constant bigint[] := array(select living.worker_id from pgclarify_private.living_workers() as living);
+    v_woken bigint[];
+begin
+    delete from pgclarify_private.batch_request as request
+    using pgclarify_private.run
+    where request.batch_id is null and run.run_id = request.run_id and run.finished_at is not null;
+    -- No worker serves its endpoint any more.
+    perform pgclarify_private.close_batch(lost.batch_id, null)
+    from (
+        select batch.batch_id
+        from pgclarify_private.batch
+        where batch.created_at < clock_timestamp() - v_longest_batch
+            and (batch.leased_by is null or batch.leased_until < clock_timestamp() or batch.leased_by <> all(v_living))
+        for update skip locked
+    ) as lost;
+    update pgclarify_private.batch_request as request
+    set is_over = true, request = null
+    where
+        request.batch_id is null
+        and not request.is_over
+        and (
+            -- It was erased with a document.
+            request.request is null
+            or exists (
+                select from pgclarify_private.completion
+                where completion.completion_id = request.completion_id and completion.finished_at is not null
+            )
+            -- No worker serves its model any more: the run asks another one.
+            or request.ready_at < clock_timestamp() - v_longest_absence
+            and not exists (
+                select from pgclarify_private.serving_workers() as serving where serving.model = request.model
+            )
+        );
+    update pgclarify_private.run
+    set due_at = null
+    where run.run_id = any(array(
+        select waiting.run_id
+        from pgclarify_private.run as waiting
+        where
+            waiting.status = 'queued'
+            and waiting.due_at = 'infinity'
+            and not exists (
+                select from pgclarify_private.batch_request as request
+                where request.run_id = waiting.run_id and not request.is_over
+            )
+        for no key update skip locked
+    ));
+    if found then
+        perform pgclarify_private.notify_workers();
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.tidy_batches() is
+'Forget calls of runs that have ended, note which calls are over, and wake the runs that wait for no other call. A run that '
+'another transaction has locked is woken the next time.';
+
+create or replace function pgclarify_private.gather_batch(
+    worker_id bigint, model text, endpoint text, max_requests integer, max_bytes bigint, quiet interval
+)
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_longest_wait constant interval := '10 minutes';
+    v_now constant timestamptz := clock_timestamp();
+    v_living constant bigint[] := array(select living.worker_id from pgclarify_private.living_workers() as living);
+    v_batch_id constant uuid := gen_random_uuid();
+    v_run_ids bigint[];
+    v_completion_ids bigint[];
+    v_is_due boolean;
+    v_owner record;
+    v_count integer;
+begin
+    perform pgclarify_private.lock_budgets();
+    -- One worker at a time, so that no call gets into two batches.
+    lock table pgclarify_private.batch in share row exclusive mode;
+    perform pgclarify_private.tidy_batches();
+    with waiting as (
+        select distinct on (request.completion_id)
+            request.run_id, request.completion_id, request.ready_at, octet_length(request.request) as bytes
+        from pgclarify_private.batch_request as request
+        inner join pgclarify_private.completion on completion.completion_id = request.completion_id
+        where
+            request.batch_id is null
+            and not request.is_over
+            and request.model = gather_batch.model
+            and request.ready_at <= v_now
+            -- A run that is not for a batch makes the call now.
+            and (
+                completion.leased_until is null or completion.leased_until < v_now or completion.leased_by <> all(v_living)
+            )
+            and not exists (
+                select from pgclarify_private.batch_request as sent
+                where sent.completion_id = request.completion_id and sent.batch_id is not null and not sent.is_over
+            )
+        order by request.completion_id, request.run_id
+    ),
+    counted as (
+        select
+            waiting.*,
+            row_number() over (order by waiting.completion_id) as place,
+            sum(waiting.bytes) over (order by waiting.completion_id) as total
+        from waiting
+    )
+    select
+        array_agg(counted.run_id order by counted.place) filter (where fits.fits),
+        array_agg(counted.completion_id order by counted.place) filter (where fits.fits),
+        not bool_and(fits.fits)
+        or max(counted.ready_at) <= v_now - gather_batch.quiet
+        or min(counted.ready_at) <= v_now - v_longest_wait
+    into v_run_ids, v_completion_ids, v_is_due
+    from counted
+    cross join lateral (
+        select
+            counted.place = 1
+            or counted.place <= gather_batch.max_requests and counted.total <= gather_batch.max_bytes as fits
+    ) as fits;
+    if not coalesce(v_is_due, false) then
+        return 0;
+    end if;
+    insert into pgclarify_private.batch (batch_id, model, endpoint)
+    values (v_batch_id, gather_batch.model, gather_batch.endpoint);
+    update pgclarify_private.batch_request as request
+    set batch_id = v_batch_id
+    from unnest(v_run_ids, v_completion_ids) as chosen (run_id, completion_id)
+    where request.run_id = chosen.run_id and request.completion_id = chosen.completion_id;
+    if exists (select from pgclarify_private.budget) then
+        perform pgclarify_private.reserve_batch(v_batch_id, v_now, v_living);
+    end if;
+    select count(*) into v_count
+    from pgclarify_private.batch_request as request
+    where request.batch_id = v_batch_id;
+    if v_count = 0 then
+        delete from pgclarify_private.batch where batch.batch_id = v_batch_id;
+    end if;
+    return v_count;
+end
+$$;
+
+comment on function pgclarify_private.gather_batch(bigint, text, text, integer, bigint, interval) is
+'Put waiting calls of a model into a new batch, and reserve them in budgets; how many. 0 while more are expected: none of '
+'them is older than 10 minutes, and one is younger than quiet. Calls that budgets do not admit stay, or are left to their '
+'runs, which get the refusal. max_requests, max_bytes: most calls, and bytes of their bodies.';
+grant execute on function pgclarify_private.gather_batch(bigint, text, text, integer, bigint, interval) to pgclarify_worker;
+
+create or replace function pgclarify_private.reserve_batch(batch_id uuid, at timestamptz, living bigint[])
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_owners jsonb;
+    v_owner record;
+    v_call record;
+begin
+    select jsonb_agg(jsonb_build_object('requester', owner.requested_by, 'corpus_id', owner.corpus_id, 'budget_ids', known.ids))
+    into v_owners
+    from (
+        select distinct run.requested_by, run.corpus_id
+        from pgclarify_private.batch_request as request
+        inner join pgclarify_private.run on run.run_id = request.run_id
+        where request.batch_id = reserve_batch.batch_id
+    ) as owner
+    cross join lateral (
+        select pgclarify_private.budgets_of(owner.requested_by, owner.corpus_id) as ids
+    ) as known
+    where cardinality(known.ids) > 0;
+    -- All of them at once, in the order of claims, to avoid deadlocks.
+    perform pgclarify_private.lock_budget_counters(
+        array(
+            select distinct ids.budget_id::bigint
+            from jsonb_array_elements(v_owners) as owner (value)
+            cross join lateral jsonb_array_elements_text(owner.value -> 'budget_ids') as ids (budget_id)
+        ),
+        reserve_batch.at
+    );
+    for v_owner in
+        select owner.requester, owner.corpus_id, owner.budget_ids
+        from jsonb_to_recordset(v_owners) as owner (requester name, corpus_id bigint, budget_ids bigint[])
+    loop
+        for v_call in
+            with mine as (
+                select request.run_id, request.completion_id, request.model, request.input_bytes, request.max_output_tokens
+                from pgclarify_private.batch_request as request
+                inner join pgclarify_private.run on run.run_id = request.run_id
+                where
+                    request.batch_id = reserve_batch.batch_id
+                    and run.requested_by = v_owner.requester
+                    and run.corpus_id is not distinct from v_owner.corpus_id
+            ),
+            listed as (
+                select
+                    array_agg(mine.run_id order by mine.completion_id) as run_ids,
+                    array_agg(mine.completion_id order by mine.completion_id) as completion_ids,
+                    array_agg(mine.model order by mine.completion_id) as models,
+                    -- Half the tokens stand for half the price.
+                    array_agg((mine.input_bytes + 1) / 2 order by mine.completion_id) as input_bytes,
+                    array_agg((mine.max_output_tokens + 1) / 2 order by mine.completion_id) as max_output_tokens
+                from mine
+            )
+            select
+                listed.run_ids[call.ordinal] as run_id, listed.completion_ids[call.ordinal] as completion_id,
+                call.bound_usd, call.is_admitted, call.refusal
+            from listed
+            cross join lateral pgclarify_private.admit(
+                v_owner.budget_ids, reserve_batch.at, reserve_batch.living, '{}',
+                array(select generate_series(1, cardinality(listed.models))), listed.models, listed.input_bytes,
+                listed.max_output_tokens
+            ) as call
+        loop
+            update pgclarify_private.batch_request as request
+            set
+                batch_id = case when v_call.is_admitted then request.batch_id end,
+                -- The run asks again, and gets the refusal.
+                is_over = v_call.refusal is not null,
+                request = case when v_call.refusal is null then request.request end,
+                budget_ids = case when v_call.is_admitted then v_owner.budget_ids end,
+                reserved_usd = case when v_call.is_admitted then v_call.bound_usd end,
+                reserved_at = case when v_call.is_admitted then reserve_batch.at end
+            where request.run_id = v_call.run_id and request.completion_id = v_call.completion_id;
+        end loop;
+    end loop;
+end
+$$;
+
+comment on function pgclarify_private.reserve_batch(uuid, timestamptz, bigint[]) is
+'Reserve the calls of a new batch in the budgets of their runs, at half the price, and take out the calls that do not fit. '
+'living: ids of live workers.';
+
+create or replace function pgclarify_private.claim_batch(worker_id bigint, model text, endpoint text, lease interval)
+returns table (batch_id uuid, remote_id text, age interval, is_wanted boolean)
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+rows 1
+begin atomic
+    update pgclarify_private.batch
+    set leased_by = claim_batch.worker_id, leased_until = clock_timestamp() + claim_batch.lease
+    where
+        batch.batch_id = (
+            select due.batch_id
+            from pgclarify_private.batch as due
+            where
+                due.model = claim_batch.model
+                and due.endpoint = claim_batch.endpoint
+                and due.due_at <= clock_timestamp()
+                and (
+                    due.leased_by is null
+                    or due.leased_until < clock_timestamp()
+                    -- A worker works on one at a time, so an error has ended its work on this one.
+                    or due.leased_by = claim_batch.worker_id
+                    or due.leased_by not in (
+                        select living.worker_id from pgclarify_private.living_workers() as living
+                    )
+                )
+            order by due.due_at
+            limit 1
+            for update skip locked
+        )
+    returning
+        batch.batch_id,
+        batch.remote_id,
+        clock_timestamp() - batch.created_at,
+        exists (
+            select
+            from pgclarify_private.batch_request as mine
+            inner join pgclarify_private.batch_request as other on other.completion_id = mine.completion_id
+            inner join pgclarify_private.run on run.run_id = other.run_id
+            where mine.batch_id = batch.batch_id and not other.is_over and run.finished_at is null
+        );
+end;
+
+comment on function pgclarify_private.claim_batch(bigint, text, text, interval) is
+'Lease a batch of this model and endpoint that is due: to send it if it has no remote_id, or to see whether it was answered. '
+'No row if there is none. is_wanted: whether a run still waits for one of its calls.';
+grant execute on function pgclarify_private.claim_batch(bigint, text, text, interval) to pgclarify_worker;
+
+create or replace function pgclarify_private.lock_batch(worker_id bigint, batch_id uuid)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    -- Before any of its rows, because gather_batch locks the table first.
+    lock table pgclarify_private.batch in row exclusive mode;
+    perform from pgclarify_private.batch
+    where batch.batch_id = lock_batch.batch_id and batch.leased_by = lock_batch.worker_id
+    for update;
+    if not found then
+        raise exception 'batch % is another worker''s', lock_batch.batch_id
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'Its lease has expired, and another worker has taken it over.',
+                hint = 'Stop working on it.';
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.lock_batch(bigint, uuid) is
+'Lock a batch that this worker has leased, or error 55000.';
+
+create or replace function pgclarify_private.batch_requests(worker_id bigint, batch_id uuid)
+returns table (completion_id bigint, request text)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform pgclarify_private.lock_batch(batch_requests.worker_id, batch_requests.batch_id);
+    return query
+    select waiting.completion_id, waiting.request
+    from pgclarify_private.batch_request as waiting
+    where
+        waiting.batch_id = batch_requests.batch_id
+        and waiting.request is not null
+        and exists (
+            select from pgclarify_private.completion
+            where completion.completion_id = waiting.completion_id and completion.finished_at is null
+        )
+    order by waiting.completion_id;
+end
+$$;
+
+comment on function pgclarify_private.batch_requests(bigint, uuid) is 'The calls of a batch that have no reply yet: their bodies.';
+grant execute on function pgclarify_private.batch_requests(bigint, uuid) to pgclarify_worker;
+
+create or replace function pgclarify_private.put_back_batch(
+    worker_id bigint, batch_id uuid, remote_id text, pause interval
+)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform pgclarify_private.lock_batch(put_back_batch.worker_id, put_back_batch.batch_id);
+    update pgclarify_private.batch
+    set
+        remote_id = coalesce(put_back_batch.remote_id, batch.remote_id),
+        leased_by = null,
+        leased_until = null,
+        due_at = clock_timestamp() + put_back_batch.pause
+    where batch.batch_id = put_back_batch.batch_id;
+end
+$$;
+
+comment on function pgclarify_private.put_back_batch(bigint, uuid, text, interval) is
+'Release a batch until its next look, in pause. remote_id: its id at the endpoint; null leaves it.';
+grant execute on function pgclarify_private.put_back_batch(bigint, uuid, text, interval) to pgclarify_worker;
+
+create or replace function pgclarify_private.store_batch(
+    worker_id bigint,
+    batch_id uuid,
+    completion_ids bigint[],
+    replies text[],
+    prompt_tokens integer[],
+    completion_tokens integer[],
+    cached_tokens integer[]
+)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_until constant timestamptz := clock_timestamp();
+    v_given record;
+begin
+    perform pgclarify_private.lock_batch(store_batch.worker_id, store_batch.batch_id);
+    select
+        coalesce(array_agg(request.completion_id), '{}') as completion_ids,
+        array_agg(request.run_id) as run_ids,
+        array_agg(v_until) as leases,
+        array_agg(said.reply) as replies,
+        array_agg(said.prompt_tokens) as prompt_tokens,
+        array_agg(said.completion_tokens) as completion_tokens,
+        array_agg(null::real) as latencies_ms,
+        array_agg(said.cached_tokens) as cached_tokens,
+        array_agg(true) as are_batched
+    into v_given
+    from (
+        select distinct on (one.completion_id) one.*
+        from unnest(
+            store_batch.completion_ids, store_batch.replies, store_batch.prompt_tokens, store_batch.completion_tokens,
+            store_batch.cached_tokens
+        ) as one (completion_id, reply, prompt_tokens, completion_tokens, cached_tokens)
+    ) as said
+    -- A reply that was stored before a worker was killed is in the batch no more.
+    inner join pgclarify_private.batch_request as request
+        on request.completion_id = said.completion_id
+        and request.batch_id = store_batch.batch_id
+        and not request.is_over;
+    -- The reservations go to the ledger, which settles them.
+    update pgclarify_private.completion
+    set
+        run_id = request.run_id,
+        leased_by = store_batch.worker_id,
+        leased_until = v_until,
+        budget_ids = request.budget_ids,
+        reserved_usd = request.reserved_usd,
+        reserved_at = request.reserved_at
+    from (
+        select locked.completion_id
+        from pgclarify_private.completion as locked
+        where locked.completion_id = any(v_given.completion_ids) and locked.finished_at is null
+        -- In the same order as claims, to avoid deadlocks.
+        order by
+            locked.purpose, locked.model, locked.parameters, locked.prompt_version, locked.input_hash, locked.sample
+        for no key update
+    ) as unanswered
+    inner join pgclarify_private.batch_request as request
+        on request.completion_id = unanswered.completion_id and request.batch_id = store_batch.batch_id
+    where completion.completion_id = unanswered.completion_id;
+    perform pgclarify_private.store_completions(
+        store_batch.worker_id, v_given.completion_ids, v_given.run_ids, v_given.leases, v_given.replies,
+        v_given.prompt_tokens, v_given.completion_tokens, v_given.latencies_ms, v_given.cached_tokens, v_given.are_batched
+    );
+    update pgclarify_private.batch_request as request
+    set is_over = true, request = null, budget_ids = null, reserved_usd = null, reserved_at = null
+    where request.batch_id = store_batch.batch_id and request.completion_id = any(v_given.completion_ids);
+end
+$$;
+
+comment on function pgclarify_private.store_batch(bigint, uuid, bigint[], text[], integer[], integer[], integer[]) is
+'Store replies of a batch in the ledger, at half the price, each once. Other parameters as in store_completions.';
+grant execute on function pgclarify_private.store_batch(
+    bigint, uuid, bigint[], text[], integer[], integer[], integer[]
+) to pgclarify_worker;
+
+create or replace function pgclarify_private.end_batch(worker_id bigint, batch_id uuid, again_after interval)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    -- The same lock as in gather_batch, because both change requests of any batch.
+    lock table pgclarify_private.batch in share row exclusive mode;
+    perform pgclarify_private.lock_batch(end_batch.worker_id, end_batch.batch_id);
+    perform pgclarify_private.close_batch(end_batch.batch_id, end_batch.again_after);
+    perform pgclarify_private.tidy_batches();
+end
+$$;
+
+comment on function pgclarify_private.end_batch(bigint, uuid, interval) is
+'End a batch that was read, and wake its runs. again_after: when its calls without a reply may be put into another batch; '
+'null if their runs make them one by one.';
+grant execute on function pgclarify_private.end_batch(bigint, uuid, interval) to pgclarify_worker;
