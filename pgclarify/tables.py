@@ -123,7 +123,7 @@ citation = Table(
     Column("requested_by", Text),
     Column("created_at", DateTime(timezone=True)),
     Column("document_updated_at", DateTime(timezone=True)),
-    ForeignKeyConstraint(["run_id", "ordinal"], ["interpretation.run_id", "interpretation.ordinal"]),
+    ForeignKeyConstraint(["run_id"], ["run.run_id"]),
 )
 
 clarifying_question = Table(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import psycopg
+import pytest
 from psycopg import sql
 
 from tests.dbt.project import Forks, Project
 from tests.dbt.searching import MODEL, Connection, change, forget, log, rows
 from tests.integration.holding_back import held_back
+from tests.openai_server import MODEL as MODEL_NAME
 from tests.openai_server import Reply, Server, by_rules
 from tests.pages import CHECKOUT, blocks
 from tests.workers import Service, load, scalar, until, wait_until_searchable
@@ -149,6 +152,36 @@ def test_a_build_that_is_cut_off_and_repeated_pays_nothing_twice(
     assert model.calls - first == 12 * CALLS
     asked = "select count(*) from pgclarify.run where starts_with(question, %s)"
     assert scalar(asker, asked, "deductible ") == 12, "no question has two runs"
+
+
+def test_a_nightly_build_costs_half_and_is_not_asked_again_by_day(
+    project: Project, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    superuser.execute(
+        "insert into pgclarify.model_price (model, input_usd, output_usd) values (%s, 2, 8) on conflict do nothing",
+        [MODEL_NAME],
+    )
+    bill = (
+        "select sum(completions), sum(batched_completions), sum(cost_usd), sum(batch_saved_usd) from pgclarify.run"
+        " where question like %s"
+    )
+    log(asker, project, *(f"by day {number}" for number in range(6)))
+    project.done("run", "--select", "+search_interpretations")
+    by_day = superuser.execute(bill.encode(), ["by day %"]).fetchone()
+    assert by_day is not None
+
+    log(asker, project, *(f"at night {number}" for number in range(6)))
+    project.done("run", "--select", MODEL, pgclarify_batch=True)
+
+    at_night = superuser.execute(bill.encode(), ["at night %"]).fetchone()
+    assert at_night is not None
+    assert (by_day[:2], at_night[:2]) == ((6 * CALLS, 0), (6 * CALLS, 6 * (CALLS - 1)))
+    assert at_night[2] + at_night[3] == pytest.approx(by_day[2], rel=Decimal("0.05"))
+    assert at_night[2] < by_day[2] * Decimal("0.6")
+    before = model.calls + model.batches.calls
+    again = project.done("run", "--select", MODEL)
+    assert "12 distinct questions, 0 to be asked" in again.log
+    assert model.calls + model.batches.calls == before
 
 
 def test_completions_are_refreshed_only_if_they_shall_be(
