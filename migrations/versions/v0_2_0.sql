@@ -30,6 +30,7 @@ COMMENT ON COLUMN pgclarify_private.batch.model IS 'Model of its calls.';
 COMMENT ON COLUMN pgclarify_private.batch.endpoint IS 'Address of the endpoint.';
 ALTER TABLE pgclarify_private.batch ALTER COLUMN endpoint SET STATISTICS 0;
 COMMENT ON COLUMN pgclarify_private.batch.remote_id IS 'Its id at the endpoint; null until that is stored.';
+ALTER TABLE pgclarify_private.batch ALTER COLUMN remote_id SET STATISTICS 0;
 COMMENT ON COLUMN pgclarify_private.batch.leased_by IS 'Worker that sends, looks at or reads it now; null if none does.';
 COMMENT ON COLUMN pgclarify_private.batch.leased_until IS 'When another worker may do that; null without a worker.';
 COMMENT ON COLUMN pgclarify_private.batch.due_at IS 'When a worker looks at it next.';

@@ -29,7 +29,7 @@ batch = Table(
     ),
     column("model", Text, "Model of its calls."),
     column("endpoint", Text, "Address of the endpoint.", has_statistics=False),
-    column("remote_id", Text, "Its id at the endpoint; null until that is stored.", null=True),
+    column("remote_id", Text, "Its id at the endpoint; null until that is stored.", null=True, has_statistics=False),
     column("leased_by", BigInteger, "Worker that sends, looks at or reads it now; null if none does.", null=True),
     column("leased_until", Timestamp, "When another worker may do that; null without a worker.", null=True),
     column("due_at", Timestamp, "When a worker looks at it next.", default="now()"),

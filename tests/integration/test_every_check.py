@@ -20,6 +20,8 @@ CHECKS = """
 BROKEN = {
     "ambiguity_rule": ("kind = 'unkind'", "note = ''", "pattern = ''", "pattern = 'it|'"),
     "applied_sql": ("is_only = false",),
+    "batch": ("leased_by = 1", "leased_until = now()"),
+    "batch_request": ("reserved_usd = 1", "is_over = true; request = '{}'"),
     "budget": (
         *("max_calls = null", "max_calls = -1", "max_cost_usd = -1", "max_cost_usd = 'Infinity'", "name = ''"),
         "period = 'week'",

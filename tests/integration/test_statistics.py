@@ -17,6 +17,7 @@ NAMES = {
     "corpus.search_config", "embedding_space.model", "embedding_usage.corpus_name", "embedding_usage.model",
     "eval_case.case_id", "eval_run.corpus_name", "eval_run.data_set", "eval_run.name", "loopback.host",
     "loopback.socket_dir", "model_price.model", "question_group.embedding_model", "run.corpus_name",
+    "batch.model", "batch_request.model",
     "run.embedding_model", "run.model", "run.prompt_version", "source.id_prefix", "source.relation_name", "worker.host",
     "worker.embedding_models", "worker.model", "worker.prompt_version", "worker.provider", "worker.version",
 }  # fmt: skip
