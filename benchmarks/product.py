@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,8 @@ def database() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="pgclarify-benchmark-") as folder:
         Path(folder).chmod(0o711)  # the server may run as a user of its own
         data_dir = Path(folder, "data")
+        # Otherwise a benchmark that is terminated would leave its server running.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
         dsn = embedded.start(data_dir)
         try:
             install(dsn)
