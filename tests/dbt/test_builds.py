@@ -101,9 +101,8 @@ def test_questions_are_asked_again_after_the_corpus_changed(
     log(asker, project, "fees of abroad", "Mexico")
     project.done("build", "--select", "searches", MODEL)
     forget(asker, project, 1)
-    superuser.execute(
-        "select pgclarify.add_document('rental', '105', 'Rental cars may now be driven into Mexico for a small fee.')"
-    )
+    replace = "select pgclarify.add_document('rental', %s, %s)"
+    superuser.execute(replace, ["105", "Rental cars may now be driven into Mexico for a small fee."])
     wait_until_searchable(superuser)
     first = model.calls
     changed = project.run("build", "--select", MODEL)
@@ -116,7 +115,13 @@ def test_questions_are_asked_again_after_the_corpus_changed(
     assert changed.statuses() == passed | {MODEL: "success", "unchanged": "fail"}
     assert rows(asker, project, "search_id") == [(1,), (2,)]
 
-    forgotten = project.run("build", "--select", MODEL, missing_ids="delete")
+    # Of answers that may stay, only the one is asked again whose quote is gone.
+    superuser.execute(replace, ["108", "Smokers pay nothing for cleaning."])
+    wait_until_searchable(superuser)
+    stale = project.done("run", "--select", MODEL, max_staleness="7d")
+    assert "2 distinct questions, 1 to be asked" in stale.log
+
+    forgotten = project.run("build", "--select", MODEL, missing_ids="delete", max_staleness="7d")
     assert rows(asker, project, "search_id") == [(2,)]
     assert "1 distinct question, 0 to be asked" in forgotten.log
     assert forgotten.statuses()["unchanged"] == "pass", "an earlier build had the same answers"

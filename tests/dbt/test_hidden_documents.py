@@ -38,7 +38,8 @@ def test_a_role_that_sees_a_part_of_the_corpus_asks_once(
     assert model.calls == calls
     assert scalar(superuser, asked) == 3
 
-    # A new document that dbt's role may read makes the questions due again.
+    # A new document that dbt's role may read makes the questions due again, unless the model says that they may wait.
     superuser.execute("select pgclarify.add_document(%s, '903', 'Hail dents are repaired for free.')", [CORPUS])
     wait_until_searchable(superuser)
+    assert "3 distinct questions, 0 to be asked" in project.done("run", "--select", MODEL, max_staleness="7d").log
     assert "3 distinct questions, 3 to be asked" in project.done("run", "--select", MODEL).log

@@ -9,6 +9,7 @@
     refresh_completions=var('refresh_completions', false),
     missing_ids=var('missing_ids', 'keep'),
     on_failed=var('on_failed', 'error'),
+    max_staleness=var('max_staleness', none),
     indexes=[{'columns': ['search_id', 'ordinal'], 'unique': true}],
     grants={'select': ['pgclarify_reader']},
     persist_docs={'relation': true, 'columns': true},

@@ -79,16 +79,16 @@
     {% endif %}
 {% endmacro %}
 
-{% macro mark_due(runs, questions, asked_with, keeps_unanswered) %}
-    {{ return(adapter.dispatch('mark_due', 'pgclarify')(runs, questions, asked_with, keeps_unanswered)) }}
+{% macro mark_due(runs, questions, asked_with, max_staleness, keeps_unanswered) %}
+    {{ return(adapter.dispatch('mark_due', 'pgclarify')(runs, questions, asked_with, max_staleness, keeps_unanswered)) }}
 {% endmacro %}
 
-{% macro default__mark_due(runs, questions, asked_with, keeps_unanswered) %}
+{% macro default__mark_due(runs, questions, asked_with, max_staleness, keeps_unanswered) %}
     {% do pgclarify.hold_build(questions) %}
-    {% do pgclarify.execute_and_commit(pgclarify.mark_due_sql(runs, questions, asked_with, keeps_unanswered)) %}
+    {% do pgclarify.execute_and_commit(pgclarify.mark_due_sql(runs, questions, asked_with, max_staleness, keeps_unanswered)) %}
 {% endmacro %}
 
-{% macro mark_due_sql(runs, questions, asked_with, keeps_unanswered) %}
+{% macro mark_due_sql(runs, questions, asked_with, max_staleness, keeps_unanswered) %}
     delete from {{ runs }} as kept
     where
         not exists (select from {{ questions }} as given where given.question_key = kept.question_key)
@@ -116,8 +116,26 @@
                 and run.corpus_id = corpus.corpus_id
                 and (
                     run.status in ('queued', 'running')
-                    -- The revision counts only documents that this role may read.
-                    or run.status = 'succeeded' and run.corpus_revision = corpus.revision
+                    or run.status = 'succeeded' and (
+                        -- The revision counts only documents that this role may read.
+                        run.corpus_revision = corpus.revision
+                        {%- if max_staleness %}
+                        -- Each reading is still visible, and each document that it cites still has the quote.
+                        or run.finished_at > now() - interval '{{ max_staleness }} seconds'
+                        and run.interpretations = (
+                            select count(*)
+                            from pgclarify.interpretation as found
+                            where found.run_id = run.run_id
+                                and not exists (
+                                    select
+                                    from pgclarify.citation as cited
+                                    where cited.run_id = found.run_id
+                                        and cited.ordinal = found.ordinal
+                                        and not cited.is_current
+                                )
+                        )
+                        {%- endif %}
+                    )
                 ),
                 false
             )

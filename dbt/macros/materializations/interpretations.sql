@@ -3,7 +3,7 @@
 {% materialization pgclarify_interpretations, adapter='postgres' %}
     {% do pgclarify.warn_of_config([
         'id', 'question', 'corpus', 'top_k', 'options', 'batch_size', 'timeout', 'refresh_completions',
-        'include_unanswered', 'missing_ids', 'on_failed',
+        'include_unanswered', 'missing_ids', 'on_failed', 'max_staleness',
     ]) %}
     {% set id = pgclarify.text_setting('id', 'search_id') %}
     {% set question = pgclarify.text_setting('question', 'query') %}
@@ -17,6 +17,7 @@
         'batch_size', 10000 if pgclarify.asks_in_batch() else 500, 1, 10000
     ) %}
     {% set timeout = pgclarify.seconds_setting('timeout') %}
+    {% set max_staleness = pgclarify.seconds_setting('max_staleness') %}
     {% set refreshes = pgclarify.boolean_setting('refresh_completions', false) %}
     {% set include_unanswered = pgclarify.boolean_setting('include_unanswered', true) %}
     {% set missing_ids = pgclarify.choice_setting('missing_ids', ['keep', 'delete']) %}
@@ -55,7 +56,8 @@
             {% endif %}
         {% endif %}
         {% do pgclarify.mark_due(
-            runs, questions, asked_with, missing_ids == 'keep' and not is_whole and not include_unanswered
+            runs, questions, asked_with, max_staleness,
+            missing_ids == 'keep' and not is_whole and not include_unanswered
         ) %}
         {% set progress = pgclarify.ask_and_wait(runs, questions, asked_with, batch_size, timeout) %}
     {% endif %}
