@@ -56,7 +56,7 @@ class Asked:
         query: The words of the question.
         kind: The kind of answer that it asks for.
         is_specific: True for a whole question, which is its own reading. False for a few words, whose reading comes
-            from the passage if it can.
+            from the passage.
     """
 
     query: QuestionTerms
@@ -118,10 +118,9 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
         answer = answer.removesuffix(".")
     if not answer or content_stems(answer) <= asked.query.stems or _is_in_condition(asked, around[0].text, answer):
         return None
-    plain = asked.query.text.rstrip(" ?.!")
-    question = f"{plain[0].upper()}{plain[1:]}?" if asked.is_specific else in_context(plain, topic)
+    question = f"{asked.query.text[0].upper()}{asked.query.text[1:].rstrip(' ?.!')}?"
     is_scheme_itself = content_stems(answer) <= content_stems(topic.scheme)
-    if asked.is_specific and topic.scheme and not is_scheme_itself:
+    if topic.scheme and not is_scheme_itself:
         question = stand_alone(topic, question)
     # The reader is surer of a sentence than it should be if that lacks words of the question.
     is_weak = not asked.query.stems <= topic.stems | content_stems(quote)

@@ -41,8 +41,6 @@ _PURPOSE: Final = "verdict"
 _GOES_ON: Final = re.compile(r"(?:It|They|This|That|These|Those|He|She|Its|Their|His|Her)\b")
 """A sentence with such a start says nothing without the sentence before it."""
 
-# One or two words are a topic ("rental cars"), and not what is asked about it.
-_LEAST_READ: Final = 3
 _BY_RULES: Final = (AnswerType.STEPS, AnswerType.YES_NO, AnswerType.DEFINITION)
 _TEXTS: Final = ("interpretation", "answer", "quote")
 _ABSTENTIONS: Final = (("is_foreign", StopCode.LANGUAGE), ("is_improbable", StopCode.THRESHOLD))
@@ -140,11 +138,6 @@ class ExtractiveVerifier:
         if asked.is_specific and asked.kind not in _BY_RULES:
             return await self._read_span(asked, pieces, topic, content)
         by_rules = await self._read_by_rules(asked, shared, topic, content)
-        is_read = by_rules is not None and by_rules[0] >= THRESHOLD
-        if not (asked.is_specific or is_read) and _names_property(asked):
-            # For a few words, the reader knows too little if the sentence lacks one of them.
-            by_reader = await self._read_span(asked, pieces, topic, content)
-            return by_reader if by_reader and not by_reader[1].is_weak else by_rules
         if by_rules and asked.is_specific and not is_relevant(asked, by_rules[1], topic):
             return None
         return by_rules
@@ -181,11 +174,6 @@ class ExtractiveVerifier:
     async def _similarities(self, asked: Asked, texts: Sequence[str]) -> list[float]:
         vectors = await self._embedder.encode([asked.query.text, *texts])
         return [float(similarity) for similarity in vectors[1:] @ vectors[0]]
-
-
-def _names_property(asked: Asked) -> bool:
-    """Whether a few words ask for a property of a thing: "head of finance", "Zook House built"."""
-    return len(asked.query.stems) >= (_LEAST_READ if " of " not in asked.query.text else _LEAST_READ - 1)
 
 
 def _is_foreign(question: str, content: str) -> bool:
