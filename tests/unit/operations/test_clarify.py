@@ -272,7 +272,7 @@ async def test_conservative_shows_two_thirds_at_most_of_equals_the_best_ranked(n
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in range(1, n_shown + 1)]
 
 
-async def test_one_reading_does_not_speak_for_two_siblings() -> None:
+async def test_a_reading_does_not_speak_for_two_siblings() -> None:
     asked = ["How much are parking spaces on Fridays?", "How much is the garage for employees?"]
 
     async def shown(*titles: str) -> int:
