@@ -140,8 +140,10 @@ class BatchApi:
             answered = {"id": "batch_req_1", "custom_id": call["custom_id"], "error": None}
             answered["response"] = {"status_code": status, "request_id": "req_1", "body": body}
             (outputs if status == 200 else errors).append(json.dumps(answered))
-        # Replies come in any order.
-        batch["output_file_id"] = self._keep("\n".join(outputs[::-1]).encode()) if outputs else None
+        # Replies come in any order, and a bad server may send lines that are none.
+        noise = ["[" * 100_000, '{"custom_id": 1e999, "response": {"status_code": 200, "body": {}}}']
+        noise += [outputs[0].replace('"custom_id": "', '"custom_id": "9999999999999999999')] if outputs else []
+        batch["output_file_id"] = self._keep("\n".join(noise + outputs[::-1]).encode()) if outputs else None
         batch["error_file_id"] = self._keep("\n".join(errors).encode()) if errors else None
         batch["status"] = "completed"
 

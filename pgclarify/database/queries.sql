@@ -577,6 +577,10 @@ select
         %(shown_document_ids)s::text[]
     ) as has_left;
 
+-- name: tidy_batches
+-- Wake runs whose batch no worker serves any more.
+select pgclarify_private.tidy_batches();
+
 -- name: gather_batch
 -- Put waiting calls into a new batch; how many.
 select

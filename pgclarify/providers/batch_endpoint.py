@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -25,16 +26,21 @@ _logger = logging.getLogger(__name__)
 _PATH: Final = "/v1/chat/completions"
 # The field of a batch's metadata that has our id of it.
 _KEY: Final = "pgclarify_batch"
-_MOST_BYTES: Final = 512 * 1024 * 1024
+_MOST_FILE_BYTES: Final = 512 * 1024 * 1024
+# A hundred batches, each with metadata of any owner.
+_MOST_LIST_BYTES: Final = 8 * 1024 * 1024
 # An upload or a download takes longer than a call.
 _SECONDS: Final = 300.0
-# Statuses of an endpoint without a batch API, and of one that refuses a batch, for example of this model.
-_WITHOUT: Final = frozenset({404, 405, 501})
-_REFUSING: Final = frozenset({400, 403, 413, 422})
+# Statuses of an endpoint without a batch API, or whose key may not use it; and of one that refuses a batch, for example
+# of this model.
+_WITHOUT: Final = frozenset({403, 404, 405, 501})
+_REFUSING: Final = frozenset({400, 413, 422})
 _CLOCKS_DIFFER_SECONDS: Final = 3600.0
 _OVER: Final = frozenset({"completed", "expired", "cancelled", "failed"})
 # The endpoint takes no more calls in batches until others are answered.
 _FULL: Final = "token_limit_exceeded"
+_SERVER_ERROR: Final = 500
+_LARGEST_ID: Final = 2**63 - 1
 
 
 class NoBatches(EndpointUnavailable):
@@ -49,14 +55,20 @@ class RemoteBatch:
         remote_id: Its id there.
         is_over: Whether it has ended, so that its replies can be read.
         is_full: Whether the endpoint refused it because too many calls of other batches wait there.
+        status: What the endpoint calls its state.
+        refused: How many of its calls the endpoint counts as failed.
         output_file_id: The file with its replies; None if there is none.
+        error_file_id: The file with the calls that failed; None if there is none.
         input_file_id: The file with its calls.
     """
 
     remote_id: str
     is_over: bool
     is_full: bool
+    status: str
+    refused: int
     output_file_id: str | None
+    error_file_id: str | None
     input_file_id: str
 
 
@@ -98,7 +110,7 @@ class BatchEndpoint:
         """
         # The clocks of the database and of the endpoint may differ.
         earliest = time.time() - age.total_seconds() - _CLOCKS_DIFFER_SECONDS
-        with _explained(_WITHOUT):
+        with _at_most(_MOST_LIST_BYTES), _explained(_WITHOUT):
             # The newest first.
             async for found in self._client.batches.list(limit=100, extra_headers=self._headers()):
                 if (found.metadata or {}).get(_KEY) == key:
@@ -126,13 +138,18 @@ class BatchEndpoint:
             file = await self._client.files.create(
                 file=(f"pgclarify-{key}.jsonl", content), purpose="batch", extra_headers=self._headers()
             )
-            created = await self._client.batches.create(
-                input_file_id=file.id,
-                endpoint=_PATH,
-                completion_window="24h",
-                metadata={_KEY: key},
-                extra_headers=self._headers(),
-            )
+            try:
+                created = await self._client.batches.create(
+                    input_file_id=file.id,
+                    endpoint=_PATH,
+                    completion_window="24h",
+                    metadata={_KEY: key},
+                    extra_headers=self._headers(),
+                )
+            except openai.APIStatusError as error:
+                if error.status_code < _SERVER_ERROR:
+                    await self._delete(file.id)
+                raise
         return _remote(created)
 
     async def look(self, remote_id: str) -> RemoteBatch | None:
@@ -164,13 +181,9 @@ class BatchEndpoint:
         """
         if batch.output_file_id is None:
             return []
-        token = MOST_BYTES.set(_MOST_BYTES)
-        try:
-            with _explained():
-                file = await self._client.files.content(batch.output_file_id, extra_headers=self._headers())
-        finally:
-            MOST_BYTES.reset(token)
-        return [*_replies(file.content)]
+        with _at_most(_MOST_FILE_BYTES), _explained():
+            file = await self._client.files.content(batch.output_file_id, extra_headers=self._headers())
+        return await asyncio.to_thread(list, _replies(file.content))
 
     async def forget(self, batch: RemoteBatch) -> None:
         """Delete the files of a batch at the endpoint, because they have texts of documents.
@@ -179,15 +192,29 @@ class BatchEndpoint:
             EndpointUnavailable: If the endpoint does not delete one.
         """
         with _explained():
-            for file_id in filter(None, (batch.input_file_id, batch.output_file_id)):
-                await self._client.files.delete(file_id, extra_headers=self._headers())
+            for file_id in filter(None, (batch.input_file_id, batch.output_file_id, batch.error_file_id)):
+                await self._delete(file_id)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.close()
 
+    async def _delete(self, file_id: str) -> None:
+        with suppress(openai.NotFoundError):
+            await self._client.files.delete(file_id, extra_headers=self._headers())
+
     def _headers(self) -> dict[str, str]:
         return dict(self._endpoint.address.auth())
+
+
+@contextmanager
+def _at_most(size: int) -> Iterator[None]:
+    """Allow answers of so many bytes in the block."""
+    token = MOST_BYTES.set(size)
+    try:
+        yield
+    finally:
+        MOST_BYTES.reset(token)
 
 
 @contextmanager
@@ -217,7 +244,10 @@ def _remote(batch: Batch) -> RemoteBatch:
         remote_id=batch.id,
         is_over=batch.status in _OVER,
         is_full=batch.status == "failed" and any(error.code == _FULL for error in errors),
+        status=batch.status,
+        refused=batch.request_counts.failed if batch.request_counts is not None else 0,
         output_file_id=batch.output_file_id,
+        error_file_id=batch.error_file_id,
         input_file_id=batch.input_file_id,
     )
 
@@ -229,9 +259,12 @@ def _replies(file: bytes) -> Iterator[tuple[int, Completion]]:
             response = answered["response"]
             if response["status_code"] != 200:
                 continue
+            number = int(answered["custom_id"])
+            if not 0 < number <= _LARGEST_ID:
+                raise ValueError
             reply = read_reply(json.dumps(response["body"]).encode())
             yield (
-                int(answered["custom_id"]),
+                number,
                 Completion(
                     reply=storable(reply.text),
                     prompt_tokens=reply.prompt_tokens,
@@ -240,5 +273,5 @@ def _replies(file: bytes) -> Iterator[tuple[int, Completion]]:
                     cached_tokens=reply.cached_tokens,
                 ),
             )
-        except (ValueError, KeyError, TypeError, UnreadableReply) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError, UnreadableReply) as error:
             _logger.warning("a line of a batch could not be read: %s", type(error).__name__)

@@ -8,16 +8,16 @@ not in the batch any more.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from pgclarify.data.model_calls import Completion
 from pgclarify.database.arrays import array_text
 from pgclarify.database.pool import Pool, fetch
-from pgclarify.errors import EndpointUnavailable
+from pgclarify.errors import DatabaseError, EndpointUnavailable
 from pgclarify.providers.batch_endpoint import BatchEndpoint, NoBatches, RemoteBatch
 
 _logger = logging.getLogger(__name__)
@@ -33,8 +33,12 @@ _LEASE: Final = timedelta(minutes=30)
 # The pause between two looks is a part of the batch's age.
 _SHARE_OF_AGE: Final = 0.1
 _SHORTEST_PAUSE, _LONGEST_PAUSE = timedelta(seconds=1), timedelta(minutes=1)
-# While the endpoint's limit for batches is used up by others.
+# While the endpoint's limit for batches is used up.
 _FULL_PAUSE: Final = timedelta(minutes=10)
+# It is not known whether the endpoint has created a batch, and it may list it late.
+_UNSURE_PAUSE: Final = timedelta(minutes=1)
+# For so long, an endpoint that does not know a batch may be late or wrong.
+_LONGEST_DOUBT: Final = timedelta(hours=1)
 STORED_AT_ONCE = 200
 """Replies that are stored in one transaction."""
 
@@ -66,6 +70,9 @@ class Batches:
         self._pool = pool
         self._worker_id = worker_id
         self._endpoint = endpoint
+        # The endpoint may allow less. That is found out again after each restart.
+        self._most_requests = _MOST_REQUESTS
+        self._last_sent = _MOST_REQUESTS
 
     async def carry_on(self) -> None:
         """Do what is due: gather calls, send batches, and read those that are over.
@@ -75,19 +82,25 @@ class Batches:
         """
         endpoint = self._endpoint
         if endpoint is None:
+            await fetch(self._pool, "tidy_batches")
             return
         here = {"worker_id": self._worker_id, "model": endpoint.model, "endpoint": endpoint.base_url}
+        # First, because gathering gives up batches that are too old.
+        await self._advance_all(endpoint, here)
         while (
             await fetch(
                 self._pool,
                 "gather_batch",
-                max_requests=_MOST_REQUESTS,
+                max_requests=self._most_requests,
                 max_bytes=_MOST_BYTES,
                 quiet=QUIET,
                 **here,
             )
         )[0]["calls"]:
             pass
+        await self._advance_all(endpoint, here)
+
+    async def _advance_all(self, endpoint: BatchEndpoint, here: Mapping[str, Any]) -> None:
         while rows := await fetch(self._pool, "claim_batch", lease=_LEASE, **here):
             batch = _Batch(**rows[0])
             try:
@@ -97,6 +110,10 @@ class Batches:
                 await self._end(batch)
             except EndpointUnavailable as error:
                 _logger.warning("a batch waits: %s. %s", error.message, error.detail)
+                await self._put_back(batch, pause=_UNSURE_PAUSE if batch.remote_id is None else None)
+            except DatabaseError as error:
+                # It must not stop the other batches.
+                _logger.warning("a batch waits: %s", error.message)
                 await self._put_back(batch)
 
     async def _advance(self, endpoint: BatchEndpoint, batch: _Batch) -> None:
@@ -104,6 +121,8 @@ class Batches:
             remote = await self._send(endpoint, batch)
         else:
             remote = await endpoint.look(batch.remote_id)
+            if remote is None and batch.age < _LONGEST_DOUBT:
+                raise EndpointUnavailable("the endpoint does not know a batch", detail=f"Its id is {batch.remote_id}.")
         if remote is None:
             # No call was left to send, or the endpoint has forgotten the batch.
             await self._end(batch)
@@ -124,6 +143,7 @@ class Batches:
         if not rows:
             return None
         created = await endpoint.create(key, [(row["completion_id"], row["request"]) for row in rows])
+        self._last_sent = len(rows)
         _logger.info("sent a batch of %d calls: %s", len(rows), created.remote_id)
         return created
 
@@ -131,8 +151,14 @@ class Batches:
         replies = await endpoint.read(remote)
         for start in range(0, len(replies), STORED_AT_ONCE):
             await self._store(batch, replies[start : start + STORED_AT_ONCE])
+        # A batch that is larger than all that the endpoint takes would never be taken.
+        self._most_requests = (
+            max(1, min(self._most_requests, self._last_sent) // 2) if remote.is_full else _MOST_REQUESTS
+        )
         await self._end(batch, _FULL_PAUSE if remote.is_full else None)
         _logger.info("read a batch with %d replies: %s", len(replies), remote.remote_id)
+        if remote.refused:
+            _logger.warning("a batch ended as %s; calls without a reply: %d", remote.status, remote.refused)
         try:
             await endpoint.forget(remote)
         except EndpointUnavailable as error:
@@ -156,12 +182,12 @@ class Batches:
             self._pool, "end_batch", worker_id=self._worker_id, batch_id=batch.batch_id, again_after=again_after
         )
 
-    async def _put_back(self, batch: _Batch, remote_id: str | None = None) -> None:
+    async def _put_back(self, batch: _Batch, remote_id: str | None = None, *, pause: timedelta | None = None) -> None:
         await fetch(
             self._pool,
             "put_back_batch",
             worker_id=self._worker_id,
             batch_id=batch.batch_id,
             remote_id=remote_id,
-            pause=batch.pause,
+            pause=pause or batch.pause,
         )

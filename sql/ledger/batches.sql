@@ -104,18 +104,29 @@ begin atomic
     update pgclarify_private.batch_request as request
     set
         batch_id = null,
-        is_over = request.is_over or close_batch.again_after is null,
-        request = case when close_batch.again_after is not null then request.request end,
+        is_over = request.is_over or left_over.is_late,
+        request = case when not left_over.is_late then request.request end,
         ready_at = clock_timestamp() + coalesce(close_batch.again_after, '0'),
         budget_ids = null,
         reserved_usd = null,
         reserved_at = null
-    where request.batch_id = close_batch.batch_id;
+    from (
+        select
+            mine.run_id,
+            mine.completion_id,
+            -- A run does not wait much longer than the day that a batch takes.
+            close_batch.again_after is null or run.created_at < clock_timestamp() - interval '26 hours' as is_late
+        from pgclarify_private.batch_request as mine
+        inner join pgclarify_private.run on run.run_id = mine.run_id
+        where mine.batch_id = close_batch.batch_id
+    ) as left_over
+    where request.run_id = left_over.run_id and request.completion_id = left_over.completion_id;
     delete from pgclarify_private.batch where batch.batch_id = close_batch.batch_id;
 end;
 
 comment on function pgclarify_private.close_batch(uuid, interval) is
-'Delete a batch. again_after: when its calls without a reply may be put into another batch; null if their runs make them.';
+'Delete a batch. again_after: when its calls without a reply may be put into another batch, unless their runs have waited for '
+'more than a day; null if their runs make them.';
 
 create or replace function pgclarify_private.tidy_batches()
 returns void
@@ -123,13 +134,16 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- Longer than an endpoint takes for a batch.
+    -- Longer than an endpoint takes for a batch, and longer than replies are kept that no worker has read.
     v_longest_batch constant interval := '26 hours';
+    v_longest_stay constant interval := '7 days';
     -- Longer than a worker needs to start again.
     v_longest_absence constant interval := '10 minutes';
     v_living constant bigint[] := array(select living.worker_id from pgclarify_private.living_workers() as living);
     v_woken bigint[];
 begin
+    -- The same lock as in gather_batch, because both change requests of any batch.
+    lock table pgclarify_private.batch in share row exclusive mode;
     delete from pgclarify_private.batch_request as request
     using pgclarify_private.run
     where request.batch_id is null and run.run_id = request.run_id and run.finished_at is not null;
@@ -138,7 +152,14 @@ begin
     from (
         select batch.batch_id
         from pgclarify_private.batch
-        where batch.created_at < clock_timestamp() - v_longest_batch
+        where
+            (
+                batch.created_at < clock_timestamp() - v_longest_batch
+                and not exists (
+                    select from pgclarify_private.serving_workers() as serving where serving.model = batch.model
+                )
+                or batch.created_at < clock_timestamp() - v_longest_stay
+            )
             and (batch.leased_by is null or batch.leased_until < clock_timestamp() or batch.leased_by <> all(v_living))
         for update skip locked
     ) as lost;
@@ -182,7 +203,9 @@ $$;
 
 comment on function pgclarify_private.tidy_batches() is
 'Forget calls of runs that have ended, note which calls are over, and wake the runs that wait for no other call. A run that '
-'another transaction has locked is woken the next time.';
+'another transaction has locked is woken the next time. Workers without a batch API call it, too, so that runs do not wait for '
+'one that has gone.';
+grant execute on function pgclarify_private.tidy_batches() to pgclarify_worker;
 
 create or replace function pgclarify_private.gather_batch(
     worker_id bigint, model text, endpoint text, max_requests integer, max_bytes bigint, quiet interval
@@ -280,9 +303,10 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    -- Calls for which budgets have no room while others are reserved.
+    v_pause constant interval := '1 minute';
     v_owners jsonb;
     v_owner record;
-    v_call record;
 begin
     select jsonb_agg(jsonb_build_object('requester', owner.requested_by, 'corpus_id', owner.corpus_id, 'budget_ids', known.ids))
     into v_owners
@@ -309,26 +333,26 @@ begin
         select owner.requester, owner.corpus_id, owner.budget_ids
         from jsonb_to_recordset(v_owners) as owner (requester name, corpus_id bigint, budget_ids bigint[])
     loop
-        for v_call in
-            with mine as (
-                select request.run_id, request.completion_id, request.model, request.input_bytes, request.max_output_tokens
-                from pgclarify_private.batch_request as request
-                inner join pgclarify_private.run on run.run_id = request.run_id
-                where
-                    request.batch_id = reserve_batch.batch_id
-                    and run.requested_by = v_owner.requester
-                    and run.corpus_id is not distinct from v_owner.corpus_id
-            ),
-            listed as (
-                select
-                    array_agg(mine.run_id order by mine.completion_id) as run_ids,
-                    array_agg(mine.completion_id order by mine.completion_id) as completion_ids,
-                    array_agg(mine.model order by mine.completion_id) as models,
-                    -- Half the tokens stand for half the price.
-                    array_agg((mine.input_bytes + 1) / 2 order by mine.completion_id) as input_bytes,
-                    array_agg((mine.max_output_tokens + 1) / 2 order by mine.completion_id) as max_output_tokens
-                from mine
-            )
+        with mine as (
+            select request.run_id, request.completion_id, request.model, request.input_bytes, request.max_output_tokens
+            from pgclarify_private.batch_request as request
+            inner join pgclarify_private.run on run.run_id = request.run_id
+            where
+                request.batch_id = reserve_batch.batch_id
+                and run.requested_by = v_owner.requester
+                and run.corpus_id is not distinct from v_owner.corpus_id
+        ),
+        listed as (
+            select
+                array_agg(mine.run_id order by mine.completion_id) as run_ids,
+                array_agg(mine.completion_id order by mine.completion_id) as completion_ids,
+                array_agg(mine.model order by mine.completion_id) as models,
+                -- Half the tokens stand for half the price.
+                array_agg((mine.input_bytes + 1) / 2 order by mine.completion_id) as input_bytes,
+                array_agg((mine.max_output_tokens + 1) / 2 order by mine.completion_id) as max_output_tokens
+            from mine
+        ),
+        decided as materialized (
             select
                 listed.run_ids[call.ordinal] as run_id, listed.completion_ids[call.ordinal] as completion_id,
                 call.bound_usd, call.is_admitted, call.refusal
@@ -338,18 +362,19 @@ begin
                 array(select generate_series(1, cardinality(listed.models))), listed.models, listed.input_bytes,
                 listed.max_output_tokens
             ) as call
-        loop
-            update pgclarify_private.batch_request as request
-            set
-                batch_id = case when v_call.is_admitted then request.batch_id end,
-                -- The run asks again, and gets the refusal.
-                is_over = v_call.refusal is not null,
-                request = case when v_call.refusal is null then request.request end,
-                budget_ids = case when v_call.is_admitted then v_owner.budget_ids end,
-                reserved_usd = case when v_call.is_admitted then v_call.bound_usd end,
-                reserved_at = case when v_call.is_admitted then reserve_batch.at end
-            where request.run_id = v_call.run_id and request.completion_id = v_call.completion_id;
-        end loop;
+        )
+        update pgclarify_private.batch_request as request
+        set
+            batch_id = case when decided.is_admitted then request.batch_id end,
+            -- The run asks again, and gets the refusal.
+            is_over = decided.refusal is not null,
+            request = case when decided.refusal is null then request.request end,
+            ready_at = case when decided.is_admitted then request.ready_at else clock_timestamp() + v_pause end,
+            budget_ids = case when decided.is_admitted then v_owner.budget_ids end,
+            reserved_usd = case when decided.is_admitted then decided.bound_usd end,
+            reserved_at = case when decided.is_admitted then reserve_batch.at end
+        from decided
+        where request.run_id = decided.run_id and request.completion_id = decided.completion_id;
     end loop;
 end
 $$;
@@ -559,7 +584,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    -- The same lock as in gather_batch, because both change requests of any batch.
+    -- Before the lock on its row: see tidy_batches.
     lock table pgclarify_private.batch in share row exclusive mode;
     perform pgclarify_private.lock_batch(end_batch.worker_id, end_batch.batch_id);
     perform pgclarify_private.close_batch(end_batch.batch_id, end_batch.again_after);

@@ -142,6 +142,7 @@ begin atomic
                     run_count.done,
                     run_count.total
                 )
+            when run.status = 'queued' and run.due_at = 'infinity' then format('run %s waits for a batch', run.run_id)
             when run.status = 'queued' then format('run %s waits for a worker', run.run_id)
             when judging.candidates > 0
                 then format('run %s: %s of %s passages are judged', run.run_id, judging.verdicts, judging.candidates)

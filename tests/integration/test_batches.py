@@ -140,6 +140,24 @@ def test_a_batch_that_the_endpoint_has_no_room_for_waits(superuser: Connection, 
 
     assert wait(superuser, run_ids) == ["succeeded"]
     assert (batching.batches.calls, batching.calls - before) == (TOP_K, 1)
+    assert len(batching.batches.batches) == 1 + 2, "the refused one, and its halves"
+
+
+def test_a_batch_that_the_endpoint_does_not_know_for_an_hour_is_given_up(
+    superuser: Connection, batching: Server
+) -> None:
+    with held(batching):
+        run_ids = submit(superuser, "forgotten by the endpoint")
+        until(lambda: scalar(superuser, "select remote_id from pgclarify_private.batch"), 60)
+        batching.batches.batches.clear()
+        due_at = "select due_at from pgclarify_private.batch"
+        looked = scalar(superuser, due_at)
+        until(lambda: scalar(superuser, due_at) != looked, 60)
+        before = batching.calls
+        superuser.execute("update pgclarify_private.batch set created_at = now() - interval '1 hour', due_at = now()")
+
+        assert wait(superuser, run_ids) == ["succeeded"]
+    assert batching.calls - before == TOP_K
 
 
 def test_cancelling_the_runs_cancels_their_batch(superuser: Connection, batching: Server) -> None:
@@ -248,3 +266,22 @@ def test_sigkill_at_each_step_of_a_batch_loses_nothing_and_pays_nothing_twice(
     spent = "select spent_usd, calls, reserved_calls from pgclarify.budget"
     assert connection.execute(spent.encode()).fetchone() == (cost, 4 + calls, 0)
     until(lambda: scalar(connection, "select count(*) from pgclarify_private.batch_request") == 0, 60)
+
+
+def test_runs_whose_batch_no_worker_serves_any_more_go_on(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
+) -> None:
+    alive = run_worker(database, own_model.base_url)
+    load(connection)
+    wait_until_searchable(connection)
+    own_model.batches.is_held = True
+    run_ids = submit(connection, "left alone")
+    until(lambda: scalar(connection, "select remote_id from pgclarify_private.batch"), 60)
+    alive.kill()
+    connection.execute("update pgclarify_private.batch set created_at = now() - interval '27 hours'")
+
+    # Its language model has no batch API.
+    run_worker(database)
+
+    assert wait(connection, run_ids) == ["succeeded"]
+    assert scalar(connection, "select count(*) from pgclarify_private.batch") == 0
