@@ -124,6 +124,7 @@ citation = Table(
     Column("created_at", DateTime(timezone=True)),
     Column("document_updated_at", DateTime(timezone=True)),
     ForeignKeyConstraint(["run_id"], ["run.run_id"]),
+    ForeignKeyConstraint(["run_id", "ordinal"], ["interpretation.run_id", "interpretation.ordinal"]),
 )
 
 clarifying_question = Table(

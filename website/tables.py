@@ -42,6 +42,8 @@ from sqlalchemy.dialects.postgresql import JSONB, OID
 
 metadata = MetaData(schema="pgclarify")
 '''
+# Citations belong to rows of several tables, so the database has no foreign key. Most belong to interpretations.
+OF_INTERPRETATION = 'ForeignKeyConstraint(["run_id", "ordinal"], ["interpretation.run_id", "interpretation.ordinal"])'
 TYPES = {
     "bigint": "BigInteger",
     "boolean": "Boolean",
@@ -72,6 +74,8 @@ def _table(view: str, views: dict[str, list[tuple[str, str, str]]]) -> str:
     lines = [f'"{view}"', "metadata"]
     lines += [f'Column("{name}", {TYPES[kind]})' for name, kind, _ in views[view]]
     lines += _foreign_keys(view, {name: {column for column, *_ in columns} for name, columns in views.items()})
+    if view == "citation":
+        lines.append(OF_INTERPRETATION)
     return f"\n{view} = Table(\n" + "".join(f"    {line},\n" for line in lines) + ")\n"
 
 

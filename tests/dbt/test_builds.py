@@ -329,6 +329,7 @@ def test_each_generic_test_fails_when_it_should(
     cited = "select document_id from pgclarify.citation where run_id = %s order by ordinal limit 1"
     document_id = scalar(superuser, cited, run_ids[2])
     content = scalar(superuser, "select content from pgclarify.document where id = %s", document_id)
+    superuser.execute("delete from pgclarify_private.citation where run_id = any(%s)", [run_ids[:2]])
     superuser.execute("delete from pgclarify_private.interpretation where run_id = any(%s)", [run_ids[:2]])
     superuser.execute("update pgclarify_private.run set cost_usd = 2 where run_id = %s", [run_ids[2]])
     superuser.execute("update pgclarify_private.document set content = 'Other words.' where id = %s", [document_id])
