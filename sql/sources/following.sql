@@ -216,6 +216,11 @@ begin
             order by noted.place
         )
         where change.source_id = v_source.source_id and change.change_id = any(v_begun_ids);
+        -- A statement that the batch ends in may repeat keys of an earlier one, so that none is left of it.
+        delete from pgclarify_private.change
+        where change.source_id = v_source.source_id
+            and change.change_id = any(v_begun_ids)
+            and cardinality(change.keys) = 0;
         if v_is_any then
             -- It was a TRUNCATE, or the id has another type now, which the capture function must know.
             perform pgclarify_private.load_anew(v_source.source_id);

@@ -241,6 +241,21 @@ class TestChanges:
         assert documents(connection) == [("1", "Cars 4")]
         assert scalar(connection, "select revision from pgclarify.corpus") == revision + 1
 
+    def test_a_batch_may_end_in_a_statement_that_repeats_an_earlier_one(
+        self, connection: Connection, worker: HandWorker
+    ) -> None:
+        source_id = attach(connection)
+        connection.execute("insert into article (id, body) values (1, 'Cars.'), (2, 'Cars.')")
+        worker.follow_everything()
+        for body in ("Vans.", "Buses."):
+            connection.execute("update article set body = %s", [body])
+
+        # Both rows of the first statement, and one of the second.
+        worker.send("follow_changes", source_id=source_id, max_changes=3, max_bytes=10**9)
+
+        assert documents(connection) == [("1", "Buses."), ("2", "Buses.")]
+        assert scalar(connection, "select count(*) from pgclarify_private.change") == 0
+
     def test_a_batch_moves_the_revision_once(self, connection: Connection, worker: HandWorker) -> None:
         attach(connection)
         connection.execute("insert into article (id, body) select n, 'Cars ' || n from generate_series(1, 9) as n")
