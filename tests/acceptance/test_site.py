@@ -106,8 +106,8 @@ def test_code_is_seen_whole(site: Path, visit: Visit) -> None:
 
 
 def test_words_in_tables_are_whole(site: Path, visit: Visit) -> None:
-    visit.page.goto((site / "clients.html").as_uri())
-    for word in ("text[]", "timestamptz"):
+    visit.page.goto((site / "dbt.html").as_uri())
+    for word in ("max_staleness", "refresh_completions"):
         code = visit.page.locator("td code").get_by_text(word, exact=True).first
         assert code.evaluate("code => code.getClientRects().length") == 1, word
 
