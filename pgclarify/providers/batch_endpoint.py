@@ -148,7 +148,9 @@ class BatchEndpoint:
                 )
             except openai.APIStatusError as error:
                 if error.status_code < _SERVER_ERROR:
-                    await self._delete(file.id)
+                    # The refusal says what to do next, also if the file cannot be deleted.
+                    with suppress(openai.OpenAIError):
+                        await self._delete(file.id)
                 raise
         return _remote(created)
 

@@ -153,6 +153,7 @@ def test_a_batch_that_the_endpoint_does_not_know_for_an_hour_is_given_up(
         due_at = "select due_at from pgclarify_private.batch"
         looked = scalar(superuser, due_at)
         until(lambda: scalar(superuser, due_at) != looked, 60)
+        assert scalar(superuser, "select count(*) from pgclarify_private.batch") == 1
         before = batching.calls
         superuser.execute("update pgclarify_private.batch set created_at = now() - interval '1 hour', due_at = now()")
 
@@ -200,6 +201,24 @@ def test_a_batch_is_reserved_in_budgets_until_it_is_read(superuser: Connection, 
         assert wait(superuser, [run_id]) == ["partial"]
         assert scalar(superuser, "select stop_code from pgclarify.run where run_id = %s", run_id) == "budget"
         assert scalar(superuser, "select calls from pgclarify.budget where name = 'batches'") == 2 + 2 * TOP_K + 3
+    finally:
+        superuser.execute("select pgclarify.remove_budget('batches')")
+
+
+def test_calls_without_room_in_a_budget_let_others_go_first(superuser: Connection, batching: Server) -> None:
+    set_budget(superuser, max_calls=1 + TOP_K + 1 + 2, period="total")
+    postponed = """
+        select count(*) from pgclarify_private.batch_request
+        where batch_id is null and not is_over and ready_at > now() + interval '30 seconds'
+    """
+    try:
+        with held(batching):
+            first = submit(superuser, "takes most of the room")
+            until(lambda: batching.batches.batches, 60)
+            second = submit(superuser, "finds room for two")
+            until(lambda: scalar(superuser, postponed) == TOP_K - 2, 60)
+        assert wait(superuser, first) == ["succeeded"]
+        scalar(superuser, "select pgclarify.cancel(%s)", second)
     finally:
         superuser.execute("select pgclarify.remove_budget('batches')")
 
