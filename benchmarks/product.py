@@ -42,19 +42,25 @@ _DOCUMENTS_A_BATCH = 200
 
 
 @contextmanager
+def server(data_dir: Path) -> Iterator[str]:
+    """A server with the schema, and with the same durability as a real one. It stops at the end."""
+    # Otherwise a benchmark that is terminated would leave its server running.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
+    try:
+        dsn = embedded.start(data_dir)
+        install(dsn)
+        yield dsn
+    finally:
+        embedded.stop(data_dir)
+
+
+@contextmanager
 def database() -> Iterator[str]:
-    """A server with the schema, and with the same durability as a real one. It is removed at the end."""
+    """A `server` in a folder of its own, which is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="pgclarify-benchmark-") as folder:
         Path(folder).chmod(0o711)  # the server may run as a user of its own
-        data_dir = Path(folder, "data")
-        # Otherwise a benchmark that is terminated would leave its server running.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
-        dsn = embedded.start(data_dir)
-        try:
-            install(dsn)
+        with server(Path(folder, "data")) as dsn:
             yield dsn
-        finally:
-            embedded.stop(data_dir)
 
 
 @contextmanager

@@ -17,11 +17,11 @@ from typing import Any
 
 import psycopg
 
+from benchmarks import product
 from benchmarks.faults import wire
 from benchmarks.faults.accounts import ENDS, Account, Stored, account
 from benchmarks.faults.endpoint import Call, Endpoint
 from pgclarify import embedded
-from pgclarify.install.installer import install
 from tests import workers
 from tests.unit.embedding.small_model import save_small_model
 
@@ -220,9 +220,7 @@ def staged() -> Iterator[Stage]:
         for part in ("model", "logs"):
             (folder / part).mkdir()
         data_dir = folder / "data"
-        stack.callback(embedded.stop, data_dir)
-        dsn = embedded.start(data_dir)
-        install(dsn)
+        dsn = stack.enter_context(product.server(data_dir))
         endpoint = Endpoint()
         stack.enter_context(endpoint.serving())
         embedding_model = save_small_model(folder / "model")
