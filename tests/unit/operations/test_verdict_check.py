@@ -2,391 +2,190 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
 
-MUSEUM = "The Lindvik Harbor Museum opens at 9 am. Dogs are welcome."
-LIFE = (
+
+def passage(content: str, title: str | None = None) -> Passage:
+    return Passage("d", 1, content, title=title, start_char=100)
+
+
+MUSEUM = passage("The Lindvik Harbor Museum opens at 9 am. Dogs are welcome.")
+LIFE = passage(
     "Ida Holm was a Norwegian painter who lived in Ortval. She was born in 1872 and died in Paris on 3 May 1944. "
     "The town council bought eighteen of her works in the 1950s."
 )
-POLICY = (
+POLICY = passage(
     "The rental reimbursement endorsement pays $45 a day for up to thirty days. It is not available in Lindvik County. "
     "A claim needs a receipt, a police report and a signed form. Members may park there free of charge."
 )
-REPORT = (
+REPORT = passage(
     "The revenue of the bank grew by 1.5 percent. The fee of the bank is €40, and the vault of the bank is kept at "
     "-20 °C. The lease of the bank was signed on 05/12/2024. The bank owns the Airbus A320."
 )
-COUNCIL = "After the Second Vatican Council (1962 - 1965), another edition was published for the Roman Rite in 1983."
-NURSE = "Matt Smith played the Doctor in season 5 of the series. Season 1 had Christopher Eccleston in the part."
-TABLE = (
+COUNCIL = passage(
+    "After the Second Vatican Council (1962 - 1965), another edition was published for the Roman Rite in 1983.",
+    "Canon law",
+)
+NURSE = passage(
+    "Matt Smith played the Doctor in season 5 of the series. Season 1 had Christopher Eccleston in the part.",
+    "Doctor Who",
+)
+TABLE = passage(
     "The fees of 2026 are these, by the size of the boat.\n\n"
-    "| Berth | Fee |\n|---|---|\n| Small | 40 crowns |\n| Large | 90 crowns |\n"
+    "| Berth | Fee |\n|---|---|\n| Small | 40 crowns |\n| Large | 90 crowns |\n",
+    "Harbor of Lindvik",
 )
-LIST = "To cancel a booking you need the following:\n\n- the number of the booking\n- a written notice within 14 days\n"
-GERMAN = "Das Hafenmuseum Lindvik öffnet um 9 Uhr. Hunde sind willkommen, wenn sie an der Leine geführt werden."
-JAPANESE = "リンドヴィク港博物館は午前9時に開館します。犬も歓迎です。"
+FURNITURE = passage(
+    "The Alpina chair costs 240 euros. The Nordic desk costs 610 euros. Both are from the store.", "Furniture"
+)
+LIST = passage(
+    "To cancel a booking you need the following:\n\n- the number of the booking\n- a written notice within 14 days\n"
+)
+GERMAN = passage(
+    "Das Hafenmuseum Lindvik öffnet um 9 Uhr. Hunde sind willkommen, wenn sie an der Leine geführt werden."
+)
+JAPANESE = passage("リンドヴィク港博物館は午前9時に開館します。犬も歓迎です。")
 
 
-def check(
-    content: str, asked: str, answer: str, quote: str, *, title: str | None = None, question: str = "it?"
-) -> object:
-    return check_quote(Reading(asked, answer, quote), question, Passage("d", 1, content, title=title, start_char=100))
+def check(told: Passage, asked: str, answer: str, quote: str, *, question: str = "it?") -> object:
+    return check_quote(Reading(asked, answer, quote), question, told)
 
 
 @pytest.mark.parametrize(
-    ("content", "title", "asked", "answer", "quote"),
+    ("told", "asked", "answer", "quote"),
     [
-        (MUSEUM, None, "When does the Lindvik Harbor Museum open?", "9 am", "The Lindvik Harbor Museum opens at 9 am."),
+        (MUSEUM, "When does the Lindvik Harbor Museum open?", "9 am", "The Lindvik Harbor Museum opens at 9 am."),
         # Numbers, dates and times in other notations.
-        (MUSEUM, None, "When does the Lindvik Harbor Museum open?", "at 9:00 a.m.", "Harbor Museum opens at 9 am"),
-        (
-            LIFE,
-            None,
-            "When did Ida Holm die in Paris?",
-            "May 3, 1944",
-            "She was born in 1872 and died in Paris on 3 May 1944.",
-        ),
-        (
-            LIFE,
-            None,
-            "How many works of Ida Holm did the council buy?",
-            "18",
-            "The town council bought eighteen of her works",
-        ),
-        (
-            POLICY,
-            None,
-            "How long does the endorsement pay for a rental?",
-            "30 days",
-            "pays $45 a day for up to thirty days",
-        ),
-        (
-            LIFE,
-            None,
-            "What did the council buy in the 1950's?",
-            "18 works",
-            "The town council bought eighteen of her works in the 1950s.",
-        ),
-        (
-            REPORT,
-            None,
-            "By how much did the revenue of the bank grow?",
-            "1.50 %",
-            "The revenue of the bank grew by 1.5 percent",
-        ),
-        (REPORT, None, "What is the fee of the bank?", "40 euros", "The fee of the bank is €40"),
-        (REPORT, None, "What is the fee of the bank?", "40", "The fee of the bank is €40"),
-        (
-            REPORT,
-            None,
-            "How cold is the vault of the bank?",
-            "-20 °C",
-            "the vault of the bank is kept at -20 °C",
-        ),
-        (
-            REPORT,
-            None,
-            "When was the lease of the bank signed?",
-            "5/12/2024",
-            "The lease of the bank was signed on 05/12/2024",
-        ),
+        (MUSEUM, "When does the Lindvik Harbor Museum open?", "at 9:00 a.m.", "Harbor Museum opens at 9 am"),
+        (LIFE, "When did Ida Holm die in Paris?", "May 3, 1944",
+         "She was born in 1872 and died in Paris on 3 May 1944."),
+        (LIFE, "How many works of Ida Holm did the council buy?", "18",
+         "The town council bought eighteen of her works"),
+        (POLICY, "How long does the endorsement pay for a rental?", "30 days", "pays $45 a day for up to thirty days"),
+        (LIFE, "What did the council buy in the 1950's?", "18 works",
+         "The town council bought eighteen of her works in the 1950s."),
+        (REPORT, "By how much did the revenue of the bank grow?", "1.50 %",
+         "The revenue of the bank grew by 1.5 percent"),
+        (REPORT, "What is the fee of the bank?", "40 euros", "The fee of the bank is €40"),
+        (REPORT, "What is the fee of the bank?", "40", "The fee of the bank is €40"),
+        (REPORT, "How cold is the vault of the bank?", "-20 °C", "the vault of the bank is kept at -20 °C"),
+        (REPORT, "When was the lease of the bank signed?", "5/12/2024",
+         "The lease of the bank was signed on 05/12/2024"),
         # Half of the answer's words are in the quote, with any ending.
-        (
-            POLICY,
-            None,
-            "What does the rental endorsement pay a day?",
-            "a payment of $45",
-            "The rental reimbursement endorsement pays $45 a day",
-        ),
-        (
-            LIFE,
-            None,
-            "What was Ida Holm?",
-            "Ida Holm was a painter from Norway",
-            "Ida Holm was a Norwegian painter who lived in Ortval.",
-        ),
+        (POLICY, "What does the rental endorsement pay a day?", "a payment of $45",
+         "The rental reimbursement endorsement pays $45 a day"),
+        (LIFE, "What was Ida Holm?", "Ida Holm was a painter from Norway",
+         "Ida Holm was a Norwegian painter who lived in Ortval."),
         # No passage has the words yes and no.
-        (
-            POLICY,
-            None,
-            "Is the endorsement available in Lindvik County?",
-            "no",
-            "It is not available in Lindvik County.",
-        ),
+        (POLICY, "Is the endorsement available in Lindvik County?", "no", "It is not available in Lindvik County."),
         # A count of listed things.
-        (
-            POLICY,
-            None,
-            "How many papers does a claim need?",
-            "three",
-            "A claim needs a receipt, a police report and a signed form.",
-        ),
+        (POLICY, "How many papers does a claim need?", "three",
+         "A claim needs a receipt, a police report and a signed form."),
         # Only the title has the name, and the sentence has a pronoun.
-        (
-            "She was born in 1872, and it was the sea that she painted.",
-            "Ida Holm",
-            "When was Ida Holm born?",
-            "1872",
-            "She was born in 1872",
-        ),
-        (
-            "It opens at 9 am, and the dogs of visitors are welcome.",
-            "Lindvik Harbor Museum",
-            "What opens at 9 am?",
-            "the Lindvik Harbor Museum",
-            "It opens at 9 am",
-        ),
+        (passage("She was born in 1872, and it was the sea that she painted.", "Ida Holm"),
+         "When was Ida Holm born?", "1872", "She was born in 1872"),
+        (passage("It opens at 9 am, and the dogs of visitors are welcome.", "Lindvik Harbor Museum"),
+         "What opens at 9 am?", "the Lindvik Harbor Museum", "It opens at 9 am"),
         # Other forms of names: parts, adjectives, initials.
-        (
-            LIFE,
-            None,
-            "Where was Ida Maria Holm's home?",
-            "Ortval",
-            "Ida Holm was a Norwegian painter who lived in Ortval.",
-        ),
-        (
-            LIFE,
-            None,
-            "Which painter from Norway lived in Ortval?",
-            "Ida Holm",
-            "Ida Holm was a Norwegian painter who lived in Ortval.",
-        ),
-        (
-            "The Royal Institute of British Architects was founded in 1834 by the architects of the city.",
-            None,
-            "When was the RIBA founded?",
-            "1834",
-            "The Royal Institute of British Architects was founded in 1834",
-        ),
-        (COUNCIL, "Canon law", "When was the Second Vatican Council held?", "1962 - 1965", COUNCIL),
+        (LIFE, "Where was Ida Maria Holm's home?", "Ortval", "Ida Holm was a Norwegian painter who lived in Ortval."),
+        (LIFE, "Which painter from Norway lived in Ortval?", "Ida Holm",
+         "Ida Holm was a Norwegian painter who lived in Ortval."),
+        (passage("The Royal Institute of British Architects was founded in 1834 by the architects of the city."),
+         "When was the RIBA founded?", "1834", "The Royal Institute of British Architects was founded in 1834"),
+        (COUNCIL, "When was the Second Vatican Council held?", "1962 - 1965", COUNCIL.content),
         # Rows are read with their header, and items with their introduction.
-        (
-            TABLE,
-            "Harbor of Lindvik",
-            "What is the fee for a small berth in 2026?",
-            "40 crowns",
-            "| Small | 40 crowns |",
-        ),
-        (
-            LIST,
-            None,
-            "How soon must a notice to cancel a booking be given?",
-            "within 14 days",
-            "a written notice within 14 days",
-        ),
+        (TABLE, "What is the fee for a small berth in 2026?", "40 crowns",
+         "| Small | 40 crowns |"),
+        (LIST, "How soon must a notice to cancel a booking be given?", "within 14 days",
+         "a written notice within 14 days"),
         # Texts in other languages are not compared by words, nor are texts that are too short to have a language.
-        (
-            GERMAN,
-            None,
-            "When does the Lindvik Harbor Museum open?",
-            "nine in the morning",
-            "Das Hafenmuseum Lindvik öffnet um 9 Uhr.",
-        ),
-        (
-            JAPANESE,
-            None,
-            "When does the Lindvik Harbor Museum open?",
-            "9 am",
-            "リンドヴィク港博物館は午前9時に開館します。",
-        ),
-        ("Bags: 1800", None, "How much is paid for luggage?", "$1,800", "Bags: 1800"),
+        (GERMAN, "When does the Lindvik Harbor Museum open?", "nine in the morning",
+         "Das Hafenmuseum Lindvik öffnet um 9 Uhr."),
+        (JAPANESE, "When does the Lindvik Harbor Museum open?", "9 am", "リンドヴィク港博物館は午前9時に開館します。"),
+        (passage("Bags: 1800"), "How much is paid for luggage?", "$1,800", "Bags: 1800"),
         # Names with underscores.
-        (
-            "The file PG_VERSION has the number. The setting mem_2 is in kB.",
-            None,
-            "What is in PG_VERSION, and what in mem_2?",
-            "the number",
-            "The file PG_VERSION has the number.",
-        ),
+        (passage("The file PG_VERSION has the number. The setting mem_2 is in kB."),
+         "What is in PG_VERSION, and what in mem_2?", "the number", "The file PG_VERSION has the number."),
         # A number that says how many things are asked for.
-        (
-            MUSEUM,
-            None,
-            "What are the top 3 opening hours of the museum, or the first 2?",
-            "9 am",
-            "The Lindvik Harbor Museum opens at 9 am.",
-        ),
+        (MUSEUM, "What are the top 3 opening hours of the museum, or the first 2?", "9 am",
+         "The Lindvik Harbor Museum opens at 9 am."),
         # Another clause than that of the answer denies a word of the question.
-        (
-            "A rental car may be driven into Canada, and into no other country.",
-            None,
-            "Which country may the car be driven into?",
-            "Canada",
-            "A rental car may be driven into Canada, and into no other country.",
-        ),
+        (passage("A rental car may be driven into Canada, and into no other country."),
+         "Which country may the car be driven into?", "Canada",
+         "A rental car may be driven into Canada, and into no other country."),
     ],
-)
-def test_a_verdict_that_its_passage_supports_is_kept(
-    content: str, title: str | None, asked: str, answer: str, quote: str
-) -> None:
-    cited = check(content, asked, answer, quote, title=title)
+)  # fmt: skip
+def test_a_verdict_that_its_passage_supports_is_kept(told: Passage, asked: str, answer: str, quote: str) -> None:
+    cited = check(told, asked, answer, quote)
     assert isinstance(cited, Quoted), cited
-    assert content[cited.start_char - 100 : cited.end_char - 100] == cited.quote
+    assert told.content[cited.start_char - 100 : cited.end_char - 100] == cited.quote
 
 
 @pytest.mark.parametrize(
-    ("content", "title", "asked", "answer", "quote", "refusal"),
+    ("told", "asked", "answer", "quote", "refusal"),
     [
-        (MUSEUM, None, "When does the Lindvik Harbor Museum open?", "9 am", "It opens at nine.", Refusal.UNPROVEN),
+        (MUSEUM, "When does the Lindvik Harbor Museum open?", "9 am", "It opens at nine.", Refusal.UNPROVEN),
         # The quote is one word, and its whole sentence does not give the answer either.
-        (MUSEUM, None, "When does the Lindvik Harbor Museum serve lunch?", "11:45 pm", "the", Refusal.FRAGMENT),
-        (MUSEUM, None, "When does the Ortval Opera close in 2031?", "11:45 pm on Mars", "the", Refusal.ABOUT_ANOTHER),
+        (MUSEUM, "When does the Lindvik Harbor Museum serve lunch?", "11:45 pm", "the", Refusal.FRAGMENT),
+        (MUSEUM, "When does the Ortval Opera close in 2031?", "11:45 pm on Mars", "the", Refusal.ABOUT_ANOTHER),
         # The quote is about another thing, or denies what is asked.
-        (
-            "The Alpina chair costs 240 euros. The Nordic desk costs 610 euros. Both are from the store.",
-            "Furniture",
-            "How much does the Alpina desk cost?",
-            "240 euros",
-            "The Alpina chair costs 240 euros.",
-            Refusal.ABOUT_ANOTHER,
-        ),
-        (
-            "The gym is not open on Saturdays. Towels are free for the members.",
-            "Gym",
-            "When is the gym open?",
-            "Saturdays",
-            "The gym is not open on Saturdays.",
-            Refusal.ABOUT_ANOTHER,
-        ),
+        (FURNITURE, "How much does the Alpina desk cost?", "240 euros", "The Alpina chair costs 240 euros.",
+         Refusal.ABOUT_ANOTHER),
+        (passage("The gym is not open on Saturdays. Towels are free for the members.", "Gym"),
+         "When is the gym open?", "Saturdays", "The gym is not open on Saturdays.", Refusal.ABOUT_ANOTHER),
         # Names, years and numbers that the passage does not have.
-        (
-            MUSEUM,
-            None,
-            "When does the Ortval Opera open?",
-            "9 am",
-            "The Lindvik Harbor Museum opens at 9 am.",
-            Refusal.ABOUT_ANOTHER,
-        ),
-        (
-            MUSEUM,
-            None,
-            "When does the Lindvik Harbor Museum open in 2031?",
-            "9 am",
-            "The Lindvik Harbor Museum opens at 9 am.",
-            Refusal.ABOUT_ANOTHER,
-        ),
-        (
-            NURSE,
-            "Doctor Who",
-            "Who plays the Doctor in Dexter season 1?",
-            "Christopher Eccleston",
-            "Season 1 had Christopher Eccleston in the part.",
-            Refusal.ABOUT_ANOTHER,
-        ),
-        (
-            NURSE.lower(),
-            "doctor who",
-            "who plays the doctor in dexter season 1?",
-            "christopher eccleston",
-            "season 1 had christopher eccleston in the part.",
-            Refusal.ABOUT_ANOTHER,
-        ),
+        (MUSEUM, "When does the Ortval Opera open?", "9 am", "The Lindvik Harbor Museum opens at 9 am.",
+         Refusal.ABOUT_ANOTHER),
+        (MUSEUM, "When does the Lindvik Harbor Museum open in 2031?", "9 am",
+         "The Lindvik Harbor Museum opens at 9 am.", Refusal.ABOUT_ANOTHER),
+        (NURSE, "Who plays the Doctor in Dexter season 1?", "Christopher Eccleston",
+         "Season 1 had Christopher Eccleston in the part.", Refusal.ABOUT_ANOTHER),
+        (passage(NURSE.content.lower(), "doctor who"), "who plays the doctor in dexter season 1?",
+         "christopher eccleston", "season 1 had christopher eccleston in the part.", Refusal.ABOUT_ANOTHER),
         # The passage has nothing about the question.
-        (
-            MUSEUM,
-            None,
-            "Who wrote the opera about the flooded village?",
-            "Lindvik",
-            "The Lindvik Harbor Museum opens at 9 am.",
-            Refusal.BESIDE_THE_POINT,
-        ),
+        (MUSEUM, "Who wrote the opera about the flooded village?", "Lindvik",
+         "The Lindvik Harbor Museum opens at 9 am.", Refusal.BESIDE_THE_POINT),
         # The answer comes from the model's memory, or from another part of the passage.
-        (
-            LIFE,
-            None,
-            "Where did Ida Holm live?",
-            "Copenhagen",
-            "Ida Holm was a Norwegian painter who lived in Ortval.",
-            Refusal.ANSWER_NOT_QUOTED,
-        ),
-        (
-            LIFE,
-            None,
-            "When was Ida Holm born?",
-            "1873",
-            "She was born in 1872 and died in Paris on 3 May 1944.",
-            Refusal.ANSWER_NOT_QUOTED,
-        ),
-        (
-            LIFE,
-            None,
-            "Where did Ida Holm live?",
-            "in Ortval, Jutland, from 1872 to 1950",
-            "Ida Holm was a Norwegian painter who lived in Ortval.",
-            Refusal.ANSWER_NOT_QUOTED,
-        ),
-        (
-            POLICY,
-            None,
-            "How many papers does a claim need?",
-            "four",
-            "A claim needs a receipt, a police report and a signed form.",
-            Refusal.ANSWER_NOT_QUOTED,
-        ),
+        (LIFE, "Where did Ida Holm live?", "Copenhagen", "Ida Holm was a Norwegian painter who lived in Ortval.",
+         Refusal.ANSWER_NOT_QUOTED),
+        (LIFE, "When was Ida Holm born?", "1873", "She was born in 1872 and died in Paris on 3 May 1944.",
+         Refusal.ANSWER_NOT_QUOTED),
+        (LIFE, "Where did Ida Holm live?", "in Ortval, Jutland, from 1872 to 1950",
+         "Ida Holm was a Norwegian painter who lived in Ortval.", Refusal.ANSWER_NOT_QUOTED),
+        (POLICY, "How many papers does a claim need?", "four",
+         "A claim needs a receipt, a police report and a signed form.", Refusal.ANSWER_NOT_QUOTED),
         # Numbers count as a whole, with their signs.
-        *(
-            (REPORT, None, asked, answer, quote, Refusal.ANSWER_NOT_QUOTED)
-            for asked, answer, quote in (
-                (
-                    "By how much did the revenue of the bank grow?",
-                    "5.1 percent",
-                    "The revenue of the bank grew by 1.5 percent",
-                ),
-                ("What is the fee of the bank?", "$40", "The fee of the bank is €40"),
-                ("How cold is the vault of the bank?", "20 °C", "the vault of the bank is kept at -20 °C"),
-                (
-                    "When was the lease of the bank signed?",
-                    "12/05/2024",
-                    "The lease of the bank was signed on 05/12/2024",
-                ),
-                ("Which plane does the bank own?", "an Airbus A380", "The bank owns the Airbus A320"),
-            )
-        ),
+        (REPORT, "By how much did the revenue of the bank grow?", "5.1 percent",
+         "The revenue of the bank grew by 1.5 percent", Refusal.ANSWER_NOT_QUOTED),
+        (REPORT, "What is the fee of the bank?", "$40", "The fee of the bank is €40", Refusal.ANSWER_NOT_QUOTED),
+        (REPORT, "How cold is the vault of the bank?", "20 °C", "the vault of the bank is kept at -20 °C",
+         Refusal.ANSWER_NOT_QUOTED),
+        (REPORT, "When was the lease of the bank signed?", "12/05/2024",
+         "The lease of the bank was signed on 05/12/2024", Refusal.ANSWER_NOT_QUOTED),
+        (REPORT, "Which plane does the bank own?", "an Airbus A380", "The bank owns the Airbus A320",
+         Refusal.ANSWER_NOT_QUOTED),
         # Words of the reading are not an answer.
-        (
-            LIFE,
-            None,
-            "What did Ida Holm paint in Ortval?",
-            "Ida Holm",
-            "Ida Holm was a Norwegian painter who lived in Ortval.",
-            Refusal.ANSWER_NOT_QUOTED,
-        ),
+        (LIFE, "What did Ida Holm paint in Ortval?", "Ida Holm",
+         "Ida Holm was a Norwegian painter who lived in Ortval.", Refusal.ANSWER_NOT_QUOTED),
         # The quote is about something else than the question. Another part of the passage answers it, or none does.
-        (
-            LIFE,
-            None,
-            "When did the town council buy her works?",
-            "1872",
-            "She was born in 1872 and died in Paris on 3 May 1944.",
-            Refusal.BESIDE_THE_POINT,
-        ),
-        (
-            POLICY,
-            "Rental cars",
-            "What is the fee to park a trailer?",
-            "$45",
-            "The rental reimbursement endorsement pays $45 a day",
-            Refusal.BESIDE_THE_POINT,
-        ),
-        (
-            POLICY,
-            None,
-            "Is parking free of charge for members?",
-            "yes",
-            "It is not available in Lindvik County.",
-            Refusal.BESIDE_THE_POINT,
-        ),
+        (LIFE, "When did the town council buy her works?", "1872",
+         "She was born in 1872 and died in Paris on 3 May 1944.", Refusal.BESIDE_THE_POINT),
+        (replace(POLICY, title="Rental cars"), "What is the fee to park a trailer?", "$45",
+         "The rental reimbursement endorsement pays $45 a day", Refusal.BESIDE_THE_POINT),
+        (POLICY, "Is parking free of charge for members?", "yes", "It is not available in Lindvik County.",
+         Refusal.BESIDE_THE_POINT),
     ],
-)
+)  # fmt: skip
 def test_a_verdict_that_its_passage_does_not_support_is_refused(
-    content: str, title: str | None, asked: str, answer: str, quote: str, refusal: Refusal
+    told: Passage, asked: str, answer: str, quote: str, refusal: Refusal
 ) -> None:
-    assert check(content, asked, answer, quote, title=title) is refusal
+    assert check(told, asked, answer, quote) is refusal
 
 
 @pytest.mark.parametrize(
@@ -405,8 +204,8 @@ def test_a_verdict_that_its_passage_does_not_support_is_refused(
     ],
 )
 def test_a_note_of_few_words_proves_only_what_it_says(text: str, asked: str, right: str, wrong: str) -> None:
-    assert isinstance(check(text, asked, right, text), Quoted)
-    assert isinstance(check(text, asked, wrong, text), Refusal)
+    assert isinstance(check(passage(text), asked, right, text), Quoted)
+    assert isinstance(check(passage(text), asked, wrong, text), Refusal)
 
 
 @pytest.mark.parametrize(
@@ -427,7 +226,7 @@ def test_a_note_of_few_words_proves_only_what_it_says(text: str, asked: str, rig
     ],
 )
 def test_an_answer_that_a_note_implies_is_kept(text: str, asked: str, answer: str) -> None:
-    assert isinstance(check(text, asked, answer, text), Quoted)
+    assert isinstance(check(passage(text), asked, answer, text), Quoted)
 
 
 def test_an_answer_in_another_language_may_write_a_number_otherwise() -> None:
@@ -458,7 +257,7 @@ def test_a_short_quote_is_cited_as_its_sentence(quote: str) -> None:
     cited = check(LIFE, "When was Ida Holm born?", "1872", quote)
     assert isinstance(cited, Quoted)
     assert cited.quote == "She was born in 1872 and died in Paris on 3 May 1944."
-    assert LIFE[cited.start_char - 100 : cited.end_char - 100] == cited.quote
+    assert LIFE.content[cited.start_char - 100 : cited.end_char - 100] == cited.quote
 
 
 def test_a_short_quote_in_another_language_is_cited_as_its_sentence() -> None:
@@ -476,11 +275,9 @@ def test_a_clause_that_says_all_is_cited_as_it_is() -> None:
 def test_a_check_can_be_left_out() -> None:
     reading = Reading("When does the Ortval Opera open?", "9 am", "The Lindvik Harbor Museum opens at 9 am.")
     checks = set(Refusal) - {Refusal.ABOUT_ANOTHER, Refusal.BESIDE_THE_POINT}
-    assert isinstance(check_quote(reading, "it?", Passage("d", 1, MUSEUM), checks), Quoted)
+    assert isinstance(check_quote(reading, "it?", MUSEUM, checks), Quoted)
 
 
 def test_cite_finds_a_quote_as_the_document_spells_it() -> None:
-    assert cite("the lindvik  harbor museum", Passage("d", 1, MUSEUM, start_char=7)) == Quoted(
-        "The Lindvik Harbor Museum", 7, 32
-    )
-    assert cite("no such words", Passage("d", 1, MUSEUM)) is None
+    assert cite("the lindvik  harbor museum", MUSEUM) == Quoted("The Lindvik Harbor Museum", 100, 125)
+    assert cite("no such words", MUSEUM) is None
