@@ -108,6 +108,9 @@ class Worker:
         return self.process.exitcode
 
 
+StartWorker = Callable[..., Worker]
+
+
 def environment(dsn: str, base_url: str | None, *, concurrency: int = 8) -> dict[str, str]:
     """The environment of a worker: ours without settings, the database, and perhaps a model."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PGCLARIFY_", "OPENAI_"))}

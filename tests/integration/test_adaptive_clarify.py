@@ -8,10 +8,9 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.integration.by_hand import Connection
 from tests.openai_server import HANG, Chat, Reply, Server, by_rules
 from tests.workers import Service, scalar, until, wait_until_linked
-
-Connection = psycopg.Connection[Any]
 
 CANDIDATES = """
 select

@@ -8,10 +8,9 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.integration.by_hand import Connection
 from tests.openai_server import Server
 from tests.workers import DOCUMENTS, scalar
-
-Connection = psycopg.Connection[Any]
 
 QUESTION = "How high is the deductible of a rental car?"
 # The requested threshold decides, with any classifier.

@@ -12,11 +12,9 @@ from psycopg.rows import dict_row
 from rich.console import Console, RenderableType
 
 from pgclarify.cli import asking
-from tests.integration.by_hand import MAKE_OPEN_CORPUS
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection
 from tests.openai_server import Server
 from tests.workers import Service, scalar, wait_until_searchable
-
-Connection = psycopg.Connection[Any]
 
 # By the rules of the model, passages of so few words answer nothing.
 TEXTS = {"one": ["Hail."], "two": ["Hail.", "Snow."]}

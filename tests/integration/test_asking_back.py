@@ -11,12 +11,10 @@ import psycopg
 import pytest
 
 from tests.integration.answering import rows
-from tests.integration.by_hand import at_once, state_of
+from tests.integration.by_hand import Connection, at_once, state_of
 from tests.openai_rules.questioning import SUBJECTS, reformulated, reformulation
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.workers import CORPUS, DOCUMENTS, Service, scalar
-
-Connection = psycopg.Connection[Any]
 
 # No document has a word of it.
 QUESTION = "zebra"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import psycopg
 import pytest
 
 from pgclarify.cli.main import explain, main
+from tests.integration.by_hand import Connection
 from tests.workers import Worker, scalar, until
-
-Connection = psycopg.Connection[Any]
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import psycopg
 import pytest
 
+from tests.integration.by_hand import Connection
 from tests.openai_server import MODEL, Chat, Reply, Server, by_rules
-from tests.workers import Service, Worker, load, scalar, until, wait, wait_until_searchable
-
-Connection = psycopg.Connection[Any]
-StartWorker = Callable[..., Worker]
+from tests.workers import Service, StartWorker, load, scalar, until, wait, wait_until_searchable
 
 TOP_K = 6
 

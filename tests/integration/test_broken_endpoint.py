@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import psycopg
 import pytest
 
+from tests.integration.by_hand import Connection
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.workers import scalar, wait
-
-Connection = psycopg.Connection[Any]
 
 QUESTIONS = [f"broken {number}" for number in range(5)]
 BROKEN = (

@@ -10,7 +10,6 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -35,6 +34,7 @@ from pgclarify.errors import (
     SchemaMismatch,
     ServerUnavailable,
 )
+from tests.integration.by_hand import Connection
 from tests.integration.holding_back import held_back
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
 from tests.pages import CHECKOUT, blocks, tables
@@ -42,7 +42,6 @@ from tests.workers import CORPUS, DOCUMENTS, Service, as_role, scalar, until
 
 pytestmark = pytest.mark.xdist_group("client")
 
-Connection = psycopg.Connection[Any]
 PYTHON_PAGE = CHECKOUT / "docs" / "python.md"
 PYTHON_TUTORIAL = CHECKOUT / "docs" / "tutorials" / "python.md"
 ABSTENTION = Reply('{"interpretation": null, "answer": null, "quote": null}')

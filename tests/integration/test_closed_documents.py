@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import psycopg
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, rows_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, rows_of
 from tests.openai_server import PROSE, Reply, Server
 from tests.workers import scalar, until, wait_until_searchable
-
-Connection = psycopg.Connection[Any]
 
 CORPUS = "sealed"
 # Only this document has the word.

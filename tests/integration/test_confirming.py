@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
-import psycopg
-
+from tests.integration.by_hand import Connection
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.workers import Service, scalar
-
-Connection = psycopg.Connection[Any]
 
 STAGES = ("judgement", "confirmation", "consolidation")
 VERDICTS = """

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import psycopg
-
+from tests.integration.by_hand import Connection
 from tests.integration.holding_back import held_back
 from tests.openai_server import Chat, Reply, Server, by_rules
-from tests.workers import (
-    Worker,
-    load,
-    scalar,
-    submit_many,
-    until,
-    wait,
-    wait_until_searchable,
-)
-
-Connection = psycopg.Connection[Any]
-StartWorker = Callable[..., Worker]
+from tests.workers import StartWorker, load, scalar, submit_many, until, wait, wait_until_searchable
 
 
 def paid(connection: Connection) -> int:

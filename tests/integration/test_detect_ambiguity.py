@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import psycopg
 import pytest
 
 from tests.integration.answering import rows
-from tests.integration.by_hand import rows_of, state_of
+from tests.integration.by_hand import Connection, rows_of, state_of
 from tests.openai_server import Server
 from tests.workers import CORPUS, scalar
-
-Connection = psycopg.Connection[Any]
 
 WRONG, UNDEFINED = "22023", "42704"
 VAGUE = "How much does it cost?"

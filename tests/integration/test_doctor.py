@@ -10,12 +10,10 @@ import psycopg
 import pytest
 
 from pgclarify.cli.main import main
-from tests.integration.by_hand import Hire
+from tests.integration.by_hand import Hire, MakeRole
 from tests.integration.holding_back import held_back
 from tests.openai_server import MODEL, PROSE
 from tests.workers import Service, as_role, scalar, until
-
-MakeRole = Callable[..., str]
 
 
 def run(*arguments: str) -> int:

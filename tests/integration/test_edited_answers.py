@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import psycopg
-
-from tests.integration.by_hand import Connect, MakeRole
+from tests.integration.by_hand import Connect, Connection, MakeRole
 from tests.openai_server import Server
-from tests.workers import CORPUS, Worker, load, scalar, wait, wait_until_searchable
-
-Connection = psycopg.Connection[Any]
-StartWorker = Callable[..., Worker]
+from tests.workers import CORPUS, StartWorker, load, scalar, wait, wait_until_searchable
 
 SECTIONS = {
     "engine": "The engine is checked by two mechanics of the company on every Monday morning before the office opens.",

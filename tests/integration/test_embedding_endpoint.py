@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, MakeRole
+from tests.integration.by_hand import Connect, Connection, MakeRole
 from tests.integration.counts import assert_counts_agree
 from tests.openai_server import DIMENSIONS as EMBEDDING_DIMENSIONS
 from tests.openai_server import Reply, Server, bags_of_words, embeddings
-from tests.workers import DOCUMENTS, Worker, scalar, until, wait_until_searchable
-
-Connection = psycopg.Connection[Any]
-StartWorker = Callable[..., Worker]
+from tests.workers import DOCUMENTS, StartWorker, scalar, until, wait_until_searchable
 
 MODEL = "endpoint:words-1@48"
 STATUS = "select embedding_model, next_embedding_model, error, pending from pgclarify.corpus where corpus = %s"

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, MakeRole
+from tests.integration.by_hand import Connect, Connection, MakeRole
 from tests.integration.counts import assert_counts_agree
 from tests.openai_server import Server
 from tests.unit.embedding.small_model import save_small_model
-from tests.workers import Worker, load, scalar, until, wait, wait_until_searchable
-
-Connection = psycopg.Connection[Any]
-StartWorker = Callable[..., Worker]
+from tests.workers import StartWorker, load, scalar, until, wait, wait_until_searchable
 
 OLD = "all-MiniLM-L6-v2"
 SET = "select pgclarify_private.set_embedding_model(caller, 'rental', %s) from pgclarify_private.caller"

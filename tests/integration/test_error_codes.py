@@ -9,12 +9,11 @@ import pytest
 
 from pgclarify.client import Client
 from pgclarify.errors import InputError, RunFailed, RunTimeout
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, HandWorker, Hire, MakeRole
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole
 from tests.workers import scalar
 
 pytestmark = pytest.mark.rolled_back
 
-Connection = psycopg.Connection[Any]
 LEXICAL = '{"method": "lexical"}'
 
 

@@ -10,18 +10,16 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg import sql
 from psycopg.rows import dict_row
 
 from pgclarify import connect
 from pgclarify.cli.main import main
-from tests.integration.by_hand import scalar, state_of
+from tests.integration.by_hand import Connection, scalar, state_of
 from tests.openai_server import HALF_JSON, MODEL, Chat, Reply, Server, by_rules
 from tests.workers import DOCUMENTS, Service, as_role
 
-Connection = psycopg.Connection[Any]
 WRONG_VALUE, NO_SUCH_OBJECT = "22023", "42704"
 TOP_K = 6
 

@@ -31,12 +31,11 @@ from pgclarify.install.roles import ROLES, SCHEMAS
 from pgclarify.install.versions import known_revisions
 from tests import servers
 from tests.conftest import hurry, trust_everybody
-from tests.integration.by_hand import scalar, state_of
+from tests.integration.by_hand import Connection, scalar, state_of
 from tests.migration import catalog
 from tests.servers import in_database
 from tests.workers import environment, load, wait_until_searchable
 
-Connection = psycopg.Connection[Any]
 NOT_IN_THIS_STATE, DUPLICATE_SCHEMA = "55000", "42P06"
 NO_WORKER, NO_DBLINK = "PC001", "PC005"
 CREATE = "create extension pgclarify cascade"

@@ -7,14 +7,13 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import psycopg
 import pytest
 
 import pgclarify
 from pgclarify import Client
 from pgclarify.data.vocabulary import RunStatus, StepKind, StepOutcome
+from tests.integration.by_hand import Connection
 from tests.openai_server import Server
 from tests.workers import (
     CORPUS,
@@ -26,7 +25,6 @@ from tests.workers import (
     wait_until_linked,
 )
 
-Connection = psycopg.Connection[Any]
 HOPS = ("Which deductible applies to damage by hail?", "Which cleaning fee is charged when somebody has smoked?")
 QUESTION = " ".join(HOPS)
 UNHEARD_OF = "Who invented the telescope?"

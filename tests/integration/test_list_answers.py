@@ -8,16 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg.rows import dict_row
 
 from tests.integration.answering import rows
-from tests.integration.by_hand import scalar, state_of
+from tests.integration.by_hand import Connection, scalar, state_of
 from tests.openai_server import HANG, Chat, Reply, Server, by_rules
 from tests.workers import CORPUS, DOCUMENTS, Service, until, wait_until_linked
 
-Connection = psycopg.Connection[Any]
 QUESTION = "Which fee is charged?"
 UNHEARD_OF = "Who invented telescopes?"
 WRONG_VALUE, NO_SUCH_OBJECT = "22023", "42704"

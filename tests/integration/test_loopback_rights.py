@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import psycopg
 import pytest
 
-pytestmark = pytest.mark.rolled_back
+from tests.integration.by_hand import Connect, MakeRole
 
-Connect = Callable[..., psycopg.Connection[Any]]
-MakeRole = Callable[..., str]
+pytestmark = pytest.mark.rolled_back
 
 
 def test_dblink_is_out_of_reach(connect: Connect, make_role: MakeRole) -> None:

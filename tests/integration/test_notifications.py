@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-import psycopg
 import pytest
 
+from tests.integration.by_hand import Connection
 from tests.integration.holding_back import held_back
 from tests.openai_server import Server
 from tests.workers import Worker, load, scalar, submit_many, until, wait, wait_until_searchable
-
-Connection = psycopg.Connection[Any]
 
 LISTENERS = """
     select coalesce(array_agg(pid), '{}')

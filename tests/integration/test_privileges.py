@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import psycopg
 import pytest
 
+from tests.integration.by_hand import Connect, MakeRole
+
 pytestmark = pytest.mark.rolled_back
 
 OURS = "('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace, 'pgclarify_capture'::regnamespace)"
 
-Connect = Callable[..., psycopg.Connection[Any]]
-MakeRole = Callable[..., str]
 
 # Types are left out: USAGE is PostgreSQL's default for PUBLIC, and is worth nothing without functions that use them.
 PUBLIC_HAS = f"""

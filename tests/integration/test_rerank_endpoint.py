@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -12,12 +12,10 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
+from tests.integration.by_hand import Connection
 from tests.integration.spending import budget, price
 from tests.openai_server import Reply, Server, by_rules
-from tests.workers import API_KEY, CORPUS, Service, Worker, load, scalar, wait_until_searchable
-
-Connection = psycopg.Connection[Any]
-StartWorker = Callable[..., Worker]
+from tests.workers import API_KEY, CORPUS, Service, StartWorker, load, scalar, wait_until_searchable
 
 RERANKER = "endpoint:words-1"
 RERANKED = {"reranker": RERANKER}

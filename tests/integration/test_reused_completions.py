@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import psycopg
-
-from tests.integration.by_hand import MAKE_OPEN_CORPUS
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection
 from tests.openai_server import PROSE, Chat, Reply, Server, by_rules
 from tests.workers import scalar, wait_until_searchable
-
-Connection = psycopg.Connection[Any]
 
 CORPUS = "twins"
 TEXT = "The deductible of a rental car is twelve dollars a day."

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import psycopg
 import pytest
 
 from tests.integration.answering import rows
-from tests.integration.by_hand import state_of
+from tests.integration.by_hand import Connection, state_of
 from tests.openai_server import PROSE, Reply, Server
-
-Connection = psycopg.Connection[Any]
 
 WRONG = "22023"
 HISTORY = ["Who painted the Lindvik Altar?", "Ida Holm, in 1903"]

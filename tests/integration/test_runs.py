@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import psycopg
 import pytest
 
+from tests.integration.by_hand import Connection
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
 from tests.workers import API_KEY, DOCUMENTS, Service, scalar, until, wait, wait_until_searchable
 
-Connection = psycopg.Connection[Any]
 ABSTENTION = Reply('{"interpretation": null, "answer": null, "quote": null}')
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from typing import Any
 
 import psycopg
 import pytest
 
+from tests.integration.by_hand import Connection
 from tests.integration.test_runs import submit
 from tests.openai_server import Server
 from tests.workers import DOCUMENTS, Service, scalar, wait, wait_until_searchable
-
-Connection = psycopg.Connection[Any]
 
 
 def test_an_answer_is_served_again_until_the_corpus_changes(asker: Connection, model: Server) -> None:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
 
-import psycopg
 import pytest
 
 from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
+from tests.integration.by_hand import Connection
 from tests.openai_server import Server
 from tests.unit.embedding.small_cross_encoder import save_cross_encoder
 from tests.workers import CORPUS, DOCUMENTS, wait_until_linked
 
-Connection = psycopg.Connection[Any]
 QUESTION = "when is it open ?"
 
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from typing import Any
 
-import psycopg
 import pytest
 
+from tests.integration.by_hand import Connection
 from tests.integration.holding_back import held_back
 from tests.integration.partitioning import Network, network
 from tests.integration.test_crashes import paid
 from tests.openai_server import Server
-from tests.workers import Worker, load, scalar, serves, submit_many, until, wait, wait_until_searchable
-
-Connection = psycopg.Connection[Any]
-StartWorker = Callable[..., Worker]
+from tests.workers import StartWorker, Worker, load, scalar, serves, submit_many, until, wait, wait_until_searchable
 
 # The lease of the worker that stalls: short, so that the test need not wait for long.
 SHORT = timedelta(seconds=2)

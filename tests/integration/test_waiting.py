@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from typing import Any
 
 import psycopg
 import pytest
 from psycopg import sql
 
 from pgclarify.install.installer import install
-from tests.integration.by_hand import Connect, Hire
+from tests.integration.by_hand import Connect, Connection, Hire
 from tests.integration.holding_back import held_back
 from tests.openai_server import Server
 from tests.workers import CORPUS, DOCUMENTS, Service, loopbacks, scalar, until
 
-Connection = psycopg.Connection[Any]
 CLARIFY = "select * from pgclarify.clarify(%s, top_k => 4)"
 WAIT_EVENT = "select wait_event from pg_stat_activity where pid = %s"
 

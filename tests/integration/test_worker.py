@@ -15,10 +15,12 @@ from urllib.request import urlopen
 import psycopg
 import pytest
 
+from tests.integration.by_hand import Connection
 from tests.openai_server import HANG, MODEL, Server, by_rules
 from tests.workers import (
     API_KEY,
     CORPUS,
+    StartWorker,
     Worker,
     environment,
     load,
@@ -29,9 +31,6 @@ from tests.workers import (
     wait,
     wait_until_searchable,
 )
-
-Connection = psycopg.Connection[Any]
-StartWorker = Callable[..., Worker]
 
 
 def test_sigterm_finishes_what_can_be_finished_and_puts_the_rest_back(
