@@ -27,7 +27,8 @@ from pgclarify.data.runs import Run
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
-from pgclarify.database.runs import Runs, RunTables
+from pgclarify.database.run_tables import RunTables
+from pgclarify.database.runs import Runs
 from pgclarify.embedding import load_span_reader
 from pgclarify.embedding.registry import Embedders
 from pgclarify.operations.ambiguity.readings import count_readings

@@ -22,7 +22,8 @@ from pgclarify.data.runs import Run
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
-from pgclarify.database.runs import Runs, RunTables
+from pgclarify.database.run_tables import RunTables
+from pgclarify.database.runs import Runs
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.retrieval.exploration import Query, by_signal, explore_passages, find_first
 from pgclarify.operations.retrieval.first_stage import ranked

@@ -6,6 +6,34 @@ alter default privileges for role pgclarify_owner revoke execute on functions fr
 create sequence pgclarify_private.passage_id_seq;
 comment on sequence pgclarify_private.passage_id_seq is 'Ids of passages, unique over all corpora.';
 
+create type pgclarify_private.model_call as (
+    ordinal integer,
+    purpose text,
+    model text,
+    parameters jsonb,
+    prompt_version text,
+    input_hash bytea,
+    sample integer,
+    input_bytes integer,
+    max_output_tokens integer,
+    document_ids text[],
+    request text
+);
+comment on type pgclarify_private.model_call is 'A call that a worker wants to make. Table completion has the first columns.';
+comment on column pgclarify_private.model_call.ordinal is 'Its place among those of one statement, from 1.';
+comment on column pgclarify_private.model_call.purpose is 'What the reply is for, as in table completion.';
+comment on column pgclarify_private.model_call.model is 'The model that it calls.';
+comment on column pgclarify_private.model_call.parameters is 'Decoding parameters.';
+comment on column pgclarify_private.model_call.prompt_version is 'The version of its prompt.';
+comment on column pgclarify_private.model_call.input_hash is 'SHA-256 of its input.';
+comment on column pgclarify_private.model_call.sample is 'Number of the reply among several to the same input.';
+comment on column pgclarify_private.model_call.input_bytes is
+    'Length of its input, which together with max_output_tokens determines its maximum cost.';
+comment on column pgclarify_private.model_call.max_output_tokens is 'Most output tokens that may be paid for.';
+comment on column pgclarify_private.model_call.document_ids is
+    'The documents that its input shows, so that its reply can be erased with them.';
+comment on column pgclarify_private.model_call.request is 'Its body for a batch; null for other calls.';
+
 -- The rows that functions return.
 
 create type pgclarify.clarification as (

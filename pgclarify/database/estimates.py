@@ -15,6 +15,7 @@ from pgclarify.data.model_calls import Completion
 from pgclarify.data.runs import Run
 from pgclarify.database.arrays import vector_text
 from pgclarify.database.exploration import found_passage
+from pgclarify.database.ledger import key_of_call
 from pgclarify.database.pool import fetch
 from pgclarify.database.runs import Runs
 from pgclarify.protocols import CompletionKey
@@ -58,18 +59,12 @@ class EstimateTables:
         """See EstimateStore."""
         if not keys:
             return []
-        purposes, models, parameters, prompt_versions, input_hashes, samples = zip(*keys, strict=True)
         rows = await fetch(
             self._runs.pool,
             "known_completions",
             run_id=run.run_id,
             attempt=run.attempt,
-            purposes=list(purposes),
-            models=list(models),
-            parameters=list(parameters),
-            prompt_versions=list(prompt_versions),
-            input_hashes=list(input_hashes),
-            samples=list(samples),
+            calls=json.dumps([*map(key_of_call, keys)]),
         )
         known: list[Completion | None] = [None] * len(keys)
         for row in rows:

@@ -432,16 +432,7 @@ from pgclarify_private.find_for_estimate(
 -- Look up inputs in the ledger, for a run that pays for nothing.
 select
     ordinal, reply, prompt_tokens, completion_tokens, latency_ms
-from pgclarify_private.known_completions(
-    %(run_id)s,
-    %(attempt)s,
-    %(purposes)s::text[],
-    %(models)s::text[],
-    %(parameters)s::jsonb[],
-    %(prompt_versions)s::text[],
-    %(input_hashes)s::bytea[],
-    %(samples)s::integer[]
-);
+from pgclarify_private.known_completions(%(run_id)s, %(attempt)s, %(calls)s::jsonb);
 
 -- name: record_estimate
 -- Store an estimate.
@@ -524,18 +515,9 @@ from pgclarify_private.claim_completions(
     %(worker_id)s,
     %(run_id)s,
     %(lease)s,
-    %(purposes)s::text[],
-    %(models)s::text[],
-    %(parameters)s::jsonb[],
-    %(prompt_versions)s::text[],
-    %(input_hashes)s::bytea[],
-    %(samples)s::integer[],
-    %(input_bytes)s::integer[],
-    %(max_output_tokens)s::integer[],
+    %(calls)s::jsonb,
     %(attempt)s::integer,
-    %(corpus_id)s::bigint,
-    %(shown_ordinals)s::integer[],
-    %(shown_document_ids)s::text[]
+    %(corpus_id)s::bigint
 )
 order by ordinal;
 
@@ -561,21 +543,7 @@ select pgclarify_private.release_completions(%(worker_id)s, %(completion_ids)s::
 -- name: wait_for_batch
 -- Leave calls of a run to a batch, and put the run back until they are over; false if it must go on.
 select
-    pgclarify_private.wait_for_batch(
-        %(run_id)s,
-        %(attempt)s,
-        %(purposes)s::text[],
-        %(models)s::text[],
-        %(parameters)s::jsonb[],
-        %(prompt_versions)s::text[],
-        %(input_hashes)s::bytea[],
-        %(samples)s::integer[],
-        %(requests)s::text[],
-        %(input_bytes)s::integer[],
-        %(max_output_tokens)s::integer[],
-        %(shown_ordinals)s::integer[],
-        %(shown_document_ids)s::text[]
-    ) as has_left;
+    pgclarify_private.wait_for_batch(%(run_id)s, %(attempt)s, %(calls)s::jsonb) as has_left;
 
 -- name: tidy_batches
 -- Wake runs whose batch no worker serves any more.

@@ -21,9 +21,10 @@ from pgclarify.database.embedding_usage import try_to_count_embeddings
 from pgclarify.database.endpoint_rates import EndpointRates
 from pgclarify.database.errors import translated
 from pgclarify.database.evaluations import Corpus, EvaluationTables, Plan, Serving
+from pgclarify.database.ledger import LedgerTables
 from pgclarify.database.pool import Pool, open_pool
 from pgclarify.database.presence import Presence
-from pgclarify.database.runs import LedgerTables, Runs
+from pgclarify.database.runs import Runs
 from pgclarify.errors import ConfigurationError, DatabaseError, InputError, NotReady, NoWorker, PermissionDenied
 from pgclarify.evaluation.baselines import AllAtOnce, Asked, Direct, DiversifyThenVerify
 from pgclarify.evaluation.data_sets import DataSet

@@ -15,7 +15,8 @@ from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.estimates import EstimateTables
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.investigations import StepTables
-from pgclarify.database.runs import FailedRun, Runs, RunTables, TakenRun
+from pgclarify.database.run_tables import RunTables
+from pgclarify.database.runs import FailedRun, Runs, TakenRun
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.embedding.remembering import RememberedTexts

@@ -1,29 +1,14 @@
 -- Batches: calls that runs leave to the endpoint's batch API, which answers within a day at half the price. A run waits in the
 -- queue, with due_at infinity, until its calls are over. Then it starts again and finds the replies in the ledger.
 
-create or replace function pgclarify_private.wait_for_batch(
-    run_id bigint,
-    attempt integer,
-    purposes text[],
-    models text[],
-    parameters jsonb[],
-    prompt_versions text[],
-    input_hashes bytea[],
-    samples integer[],
-    requests text[],
-    input_bytes integer[],
-    max_output_tokens integer[],
-    shown_ordinals integer[],
-    shown_document_ids text[]
-)
+create or replace function pgclarify_private.wait_for_batch(run_id bigint, attempt integer, calls jsonb)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run constant pgclarify_private.run := pgclarify_private.lock_run(wait_for_batch.run_id, wait_for_batch.attempt);
-    -- The same as in claim_completions.
-    v_refreshed constant integer := 1000 * coalesce((v_run.settings -> 'refresh')::integer, 0);
+    v_calls constant pgclarify_private.model_call[] := pgclarify_private.read_calls(wait_for_batch.calls, v_run.settings);
 begin
     -- A run waits for one batch only. Otherwise a corpus that changes every day could make it wait for ever.
     if exists (select from pgclarify_private.batch_request as known where known.run_id = v_run.run_id) then
@@ -33,50 +18,19 @@ begin
         purpose, model, parameters, prompt_version, input_hash, sample, run_id
     )
     select distinct
-        asked.purpose, asked.model, asked.parameters, asked.prompt_version, asked.input_hash,
-        asked.sample + v_refreshed, v_run.run_id
-    from unnest(
-        wait_for_batch.purposes, wait_for_batch.models, wait_for_batch.parameters, wait_for_batch.prompt_versions,
-        wait_for_batch.input_hashes, wait_for_batch.samples
-    ) as asked (purpose, model, parameters, prompt_version, input_hash, sample)
+        asked.purpose, asked.model, asked.parameters, asked.prompt_version, asked.input_hash, asked.sample, v_run.run_id
+    from unnest(v_calls) as asked
     -- In the same order as claims, to avoid deadlocks.
     order by 1, 2, 3, 4, 5, 6
     on conflict on constraint completion_purpose_model_parameters_prompt_version_input_ha_key do nothing;
-    with given as materialized (
-        select asked.ordinal, known.completion_id, known.finished_at, asked.model, asked.request, asked.input_bytes,
-            asked.max_output_tokens
-        from unnest(
-            wait_for_batch.purposes, wait_for_batch.models, wait_for_batch.parameters, wait_for_batch.prompt_versions,
-            wait_for_batch.input_hashes, wait_for_batch.samples, wait_for_batch.requests, wait_for_batch.input_bytes,
-            wait_for_batch.max_output_tokens
-        ) with ordinality as asked (
-            purpose, model, parameters, prompt_version, input_hash, sample, request, input_bytes, max_output_tokens, ordinal
-        )
-        inner join pgclarify_private.completion as known
-            on known.purpose = asked.purpose
-            and known.model = asked.model
-            and known.parameters = asked.parameters
-            and known.prompt_version = asked.prompt_version
-            and known.input_hash = asked.input_hash
-            and known.sample = asked.sample + v_refreshed
-    ),
-    noted as (
-        -- Also for inputs that have a reply: the same text may be in another document.
-        insert into pgclarify_private.completion_document (completion_id, corpus_id, document_id)
-        select distinct given.completion_id, v_run.corpus_id, shown.document_id
-        from unnest(wait_for_batch.shown_ordinals, wait_for_batch.shown_document_ids) as shown (ordinal, document_id)
-        inner join given on given.ordinal = shown.ordinal
-        -- In a corpus that was dropped meanwhile, nothing can be erased.
-        where v_run.corpus_id is not null
-        order by 1, 2, 3
-        on conflict on constraint completion_document_pk do nothing
-    )
+    perform pgclarify_private.note_documents(v_calls, v_run.corpus_id);
     insert into pgclarify_private.batch_request (
         run_id, completion_id, model, request, input_bytes, max_output_tokens
     )
-    select v_run.run_id, given.completion_id, given.model, given.request, given.input_bytes, given.max_output_tokens
-    from given
-    where given.finished_at is null
+    select v_run.run_id, known.completion_id, asked.model, asked.request, asked.input_bytes, asked.max_output_tokens
+    from unnest(v_calls) as asked
+    inner join pgclarify_private.completion as known on pgclarify_private.is_of_call(known, asked)
+    where known.finished_at is null
     on conflict on constraint batch_request_pk do nothing;
     if not found then
         return false;
@@ -86,15 +40,10 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.wait_for_batch(
-    bigint, integer, text[], text[], jsonb[], text[], bytea[], integer[], text[], integer[], integer[], integer[], text[]
-) is
+comment on function pgclarify_private.wait_for_batch(bigint, integer, jsonb) is
 'Leave the calls of a run that have no reply to a batch, and put the run back until they are over. False if it must go on: '
-'all have a reply, or it has waited for a batch before. requests: the body of each call. Other parameters as in '
-'claim_completions.';
-grant execute on function pgclarify_private.wait_for_batch(
-    bigint, integer, text[], text[], jsonb[], text[], bytea[], integer[], text[], integer[], integer[], integer[], text[]
-) to pgclarify_worker;
+'all have a reply, or it has waited for a batch before. calls: as in read_calls, with the body of each in request.';
+grant execute on function pgclarify_private.wait_for_batch(bigint, integer, jsonb) to pgclarify_worker;
 
 create or replace function pgclarify_private.longest_batch()
 returns interval

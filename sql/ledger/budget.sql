@@ -235,10 +235,7 @@ create or replace function pgclarify_private.admit(
     at timestamptz,
     living bigint[],
     except_ids bigint[],
-    ordinals integer[],
-    models text[],
-    input_bytes integer[],
-    max_output_tokens integer[]
+    calls pgclarify_private.model_call[]
 )
 returns table (ordinal integer, bound_usd numeric, is_admitted boolean, refusal jsonb)
 language plpgsql stable security definer
@@ -276,7 +273,7 @@ begin
     for v_call in
         with price as materialized (
             select asked.model, known.input_usd, known.cached_input_usd, known.output_usd
-            from (select distinct named.model from unnest(admit.models) as named (model)) as asked
+            from (select distinct named.model from unnest(admit.calls) as named) as asked
             left join lateral pgclarify_private.price_of(asked.model) as known on true
         )
         select
@@ -286,8 +283,7 @@ begin
                 ceil(given.input_bytes / v_bytes_a_token)::bigint, 0, given.max_output_tokens, price.input_usd,
                 price.cached_input_usd, price.output_usd
             ) as bound_usd
-        from unnest(admit.ordinals, admit.models, admit.input_bytes, admit.max_output_tokens)
-        as given (ordinal, model, input_bytes, max_output_tokens)
+        from unnest(admit.calls) as given
         inner join price on price.model = given.model
         order by given.ordinal
     loop
@@ -322,7 +318,7 @@ end
 $$;
 
 comment on function pgclarify_private.admit(
-    bigint[], timestamptz, bigint[], bigint[], integer[], text[], integer[], integer[]
+    bigint[], timestamptz, bigint[], bigint[], pgclarify_private.model_call[]
 ) is
 'Which calls fit into budgets, checked one after another by ordinal. The sum of what is spent, what is reserved and the '
 'maximum cost of the call (half a token for each byte of input, and all output tokens that it allows) must be within the '
@@ -334,62 +330,32 @@ create or replace function pgclarify_private.admit_free(
     living bigint[],
     worker_id bigint,
     run_id bigint,
-    purposes text[],
-    models text[],
-    parameters jsonb[],
-    prompt_versions text[],
-    input_hashes bytea[],
-    samples integer[],
-    input_bytes integer[],
-    max_output_tokens integer[]
+    calls pgclarify_private.model_call[]
 )
 returns table (ordinal integer, bound_usd numeric, is_admitted boolean, refusal jsonb)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_free integer[];
+    v_free pgclarify_private.model_call[];
     v_own bigint[];
 begin
     select
-        coalesce(array_agg(asked.ordinal::integer order by asked.ordinal), '{}'),
+        array_agg(asked),
         coalesce(array_agg(known.completion_id) filter (where known.completion_id is not null), '{}')
     into v_free, v_own
-    from unnest(
-        admit_free.purposes, admit_free.models, admit_free.parameters, admit_free.prompt_versions,
-        admit_free.input_hashes, admit_free.samples
-    ) with ordinality as asked (purpose, model, parameters, prompt_version, input_hash, sample, ordinal)
-    left join pgclarify_private.completion as known
-        on known.purpose = asked.purpose
-        and known.model = asked.model
-        and known.parameters = asked.parameters
-        and known.prompt_version = asked.prompt_version
-        and known.input_hash = asked.input_hash
-        and known.sample = asked.sample
+    from unnest(admit_free.calls) as asked
+    left join pgclarify_private.completion as known on pgclarify_private.is_of_call(known, asked)
     where
         known.completion_id is null
         or pgclarify_private.is_claimable(known, admit_free.at, admit_free.living, admit_free.worker_id, admit_free.run_id);
     return query
     select call.*
-    from pgclarify_private.admit(
-        admit_free.budget_ids, admit_free.at, admit_free.living, v_own, v_free,
-        array(
-            select admit_free.models[free.ordinal]
-            from unnest(v_free) with ordinality as free (ordinal, place) order by free.place
-        ),
-        array(
-            select admit_free.input_bytes[free.ordinal]
-            from unnest(v_free) with ordinality as free (ordinal, place) order by free.place
-        ),
-        array(
-            select admit_free.max_output_tokens[free.ordinal]
-            from unnest(v_free) with ordinality as free (ordinal, place) order by free.place
-        )
-    ) as call;
+    from pgclarify_private.admit(admit_free.budget_ids, admit_free.at, admit_free.living, v_own, v_free) as call;
 end
 $$;
 
 comment on function pgclarify_private.admit_free(
-    bigint[], timestamptz, bigint[], bigint, bigint, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[]
+    bigint[], timestamptz, bigint[], bigint, bigint, pgclarify_private.model_call[]
 ) is
 'What admit returns for the inputs that a run of a worker may claim: they have no reply, and no live run is asking them.';

@@ -78,22 +78,81 @@ comment on function pgclarify_private.lock_against_erasing(bigint, integer, bigi
 'that are being read, so that they are not erased; error 55000 if one was removed. attempt: null skips the check of the '
 'attempt.';
 
+create or replace function pgclarify_private.read_calls(calls jsonb, run_settings jsonb)
+returns pgclarify_private.model_call[]
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        array_agg(
+            jsonb_populate_record(
+                null::pgclarify_private.model_call,
+                asked.call || jsonb_build_object(
+                    'ordinal', asked.ordinal,
+                    'sample',
+                    (asked.call -> 'sample')::integer
+                    + 1000 * coalesce((read_calls.run_settings -> 'refresh')::integer, 0)
+                )
+            )
+            order by asked.ordinal
+        )
+    from jsonb_array_elements(read_calls.calls) with ordinality as asked (call, ordinal);
+end;
+
+comment on function pgclarify_private.read_calls(jsonb, jsonb) is
+'Calls as a worker sends them: an array of objects with the attributes of type model_call. sample: from 0 to 999; the option '
+'refresh of the run adds thousands. run_settings: null without a run.';
+
+-- It sets no search_path, so that the planner can inline it and use the index of the ledger's key.
+create or replace function pgclarify_private.is_of_call(
+    known pgclarify_private.completion, asked pgclarify_private.model_call
+)
+returns boolean
+language sql immutable parallel safe
+begin atomic
+    select
+        (is_of_call.known).purpose = (is_of_call.asked).purpose
+        and (is_of_call.known).model = (is_of_call.asked).model
+        and (is_of_call.known).parameters = (is_of_call.asked).parameters
+        and (is_of_call.known).prompt_version = (is_of_call.asked).prompt_version
+        and (is_of_call.known).input_hash = (is_of_call.asked).input_hash
+        and (is_of_call.known).sample = (is_of_call.asked).sample;
+end;
+
+comment on function pgclarify_private.is_of_call(pgclarify_private.completion, pgclarify_private.model_call) is
+'Whether a row of the ledger is that of a call.';
+
+create or replace function pgclarify_private.note_documents(calls pgclarify_private.model_call[], corpus_id bigint)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    insert into pgclarify_private.completion_document (completion_id, corpus_id, document_id)
+    select distinct known.completion_id, note_documents.corpus_id, shown.document_id
+    from unnest(note_documents.calls) as asked
+    cross join lateral unnest(asked.document_ids) as shown (document_id)
+    inner join pgclarify_private.completion as known on pgclarify_private.is_of_call(known, asked)
+    where
+        -- In a corpus that was dropped meanwhile, nothing can be erased.
+        note_documents.corpus_id is not null
+        and not exists (
+            select
+            from pgclarify_private.completion_document as noted
+            where
+                noted.completion_id = known.completion_id
+                and noted.corpus_id = note_documents.corpus_id
+                and noted.document_id = shown.document_id
+        )
+    order by 1, 2, 3
+    on conflict on constraint completion_document_pk do nothing;
+end;
+
+comment on function pgclarify_private.note_documents(pgclarify_private.model_call[], bigint) is
+'Note which documents the calls show, so that their replies can be erased with them. Also for calls that have a reply: the '
+'same text may be in another document.';
+
 create or replace function pgclarify_private.claim_completions(
-    worker_id bigint,
-    run_id bigint,
-    lease interval,
-    purposes text[],
-    models text[],
-    parameters jsonb[],
-    prompt_versions text[],
-    input_hashes bytea[],
-    samples integer[],
-    input_bytes integer[],
-    max_output_tokens integer[],
-    attempt integer,
-    corpus_id bigint,
-    shown_ordinals integer[],
-    shown_document_ids text[]
+    worker_id bigint, run_id bigint, lease interval, calls jsonb, attempt integer, corpus_id bigint
 )
 returns table (
     ordinal integer,
@@ -112,11 +171,11 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_living bigint[] := array(select living.worker_id from pgclarify_private.living_workers() as living);
+    v_living constant bigint[] := array(select living.worker_id from pgclarify_private.living_workers() as living);
     v_now constant timestamptz := clock_timestamp();
     v_until constant timestamptz := v_now + claim_completions.lease;
-    v_samples integer[] := claim_completions.samples;
     v_run record;
+    v_calls pgclarify_private.model_call[];
     v_budget_ids bigint[] := '{}';
     -- Ordinals that budgets admit, and the maximum cost of each; null if no budgets apply.
     v_admitted integer[];
@@ -127,30 +186,18 @@ declare
     v_are_taken_over boolean[];
     v_late bigint[];
 begin
-    if 1000 <= any(v_samples) then
-        raise exception 'a sample must be less than 1000'
-            using errcode = 'invalid_parameter_value', hint = 'The option refresh uses the thousands.';
-    end if;
-    perform pgclarify_private.lock_against_erasing(
-        claim_completions.run_id, claim_completions.attempt, claim_completions.corpus_id,
-        claim_completions.shown_document_ids
-    );
-    select run.requested_by, run.corpus_id, run.started_at, (run.settings -> 'refresh')::integer as refresh into v_run
+    select run.requested_by, run.corpus_id, run.started_at, run.settings into v_run
     from pgclarify_private.run
     where run.run_id = claim_completions.run_id;
-    if v_run.refresh > 0 then
-        v_samples := array(
-            select asked.sample + 1000 * v_run.refresh
-            from unnest(v_samples) with ordinality as asked (sample, ordinal)
-            order by asked.ordinal
-        );
-    end if;
+    v_calls := pgclarify_private.read_calls(claim_completions.calls, v_run.settings);
+    perform pgclarify_private.lock_against_erasing(
+        claim_completions.run_id, claim_completions.attempt, claim_completions.corpus_id,
+        array(select shown.id from unnest(v_calls) as asked cross join lateral unnest(asked.document_ids) as shown (id))
+    );
     perform pgclarify_private.lock_budgets();
     if
         exists (select from pgclarify_private.budget)
-        and exists (
-            select from unnest(claim_completions.models) as asked (model) where not pgclarify_private.is_extractive(asked.model)
-        )
+        and exists (select from unnest(v_calls) as asked where not pgclarify_private.is_extractive(asked.model))
     then
         v_budget_ids := pgclarify_private.budgets_of(v_run.requested_by, v_run.corpus_id);
     end if;
@@ -161,48 +208,33 @@ begin
             coalesce(jsonb_object_agg(call.ordinal, call.refusal) filter (where call.refusal is not null), '{}')
         into v_admitted, v_bounds, v_refusals
         from pgclarify_private.admit_free(
-            v_budget_ids, v_now, v_living, claim_completions.worker_id, claim_completions.run_id,
-            claim_completions.purposes, claim_completions.models, claim_completions.parameters,
-            claim_completions.prompt_versions, claim_completions.input_hashes, v_samples,
-            claim_completions.input_bytes, claim_completions.max_output_tokens
+            v_budget_ids, v_now, v_living, claim_completions.worker_id, claim_completions.run_id, v_calls
         ) as call;
     end if;
-    with given as (
-        select
-            asked.ordinal::integer, asked.purpose, asked.model, asked.parameters, asked.prompt_version,
-            asked.input_hash, asked.sample
-        from unnest(
-            claim_completions.purposes, claim_completions.models, claim_completions.parameters,
-            claim_completions.prompt_versions, claim_completions.input_hashes, v_samples
-        ) with ordinality as asked (purpose, model, parameters, prompt_version, input_hash, sample, ordinal)
-        where v_admitted is null or asked.ordinal = any(v_admitted)
-    ),
-    claimed as (
+    with claimed as (
         insert into pgclarify_private.completion as known (
             purpose, model, parameters, prompt_version, input_hash, sample, run_id, leased_by, leased_until, budget_ids,
             reserved_usd, reserved_at
         )
         select distinct
-            given.purpose, given.model, given.parameters, given.prompt_version, given.input_hash, given.sample,
+            asked.purpose, asked.model, asked.parameters, asked.prompt_version, asked.input_hash, asked.sample,
             claim_completions.run_id, claim_completions.worker_id, v_until,
             case when v_admitted is not null then v_budget_ids end,
-            v_bounds[array_position(v_admitted, given.ordinal)],
+            v_bounds[array_position(v_admitted, asked.ordinal)],
             case when v_admitted is not null then v_now end
-        from given
-        -- Rows with a reply, and rows that a live run is asking, are only read: the insertion would lock them.
-        where not exists (
-            select
-            from pgclarify_private.completion as settled
-            where settled.purpose = given.purpose
-                and settled.model = given.model
-                and settled.parameters = given.parameters
-                and settled.prompt_version = given.prompt_version
-                and settled.input_hash = given.input_hash
-                and settled.sample = given.sample
-                and not pgclarify_private.is_claimable(
-                    settled, clock_timestamp(), v_living, claim_completions.worker_id, claim_completions.run_id
-                )
-        )
+        from unnest(v_calls) as asked
+        where
+            (v_admitted is null or asked.ordinal = any(v_admitted))
+            -- Rows with a reply, and rows that a live run is asking, are only read: the insertion would lock them.
+            and not exists (
+                select
+                from pgclarify_private.completion as settled
+                where
+                    pgclarify_private.is_of_call(settled, asked)
+                    and not pgclarify_private.is_claimable(
+                        settled, clock_timestamp(), v_living, claim_completions.worker_id, claim_completions.run_id
+                    )
+            )
         -- Always in the same order, or two runs that share inputs deadlock.
         order by 1, 2, 3, 4, 5, 6
         on conflict on constraint completion_purpose_model_parameters_prompt_version_input_ha_key do update
@@ -217,27 +249,25 @@ begin
             pgclarify_private.is_claimable(
                 known, clock_timestamp(), v_living, claim_completions.worker_id, claim_completions.run_id
             )
-        returning
-            known.completion_id, known.purpose, known.model, known.parameters, known.prompt_version,
-            known.input_hash, known.sample
+        returning known
     )
     select
-        coalesce(array_agg(given.ordinal), '{}'),
-        coalesce(array_agg(claimed.completion_id), '{}'),
+        coalesce(array_agg(asked.ordinal), '{}'),
+        coalesce(array_agg((claimed.known).completion_id), '{}'),
         -- The row as it was before this statement.
         coalesce(
             array_agg(
                 exists (
                     select
                     from pgclarify_private.completion as earlier
-                    where earlier.completion_id = claimed.completion_id and earlier.leased_until is not null
+                    where earlier.completion_id = (claimed.known).completion_id and earlier.leased_until is not null
                 )
             ),
             '{}'
         )
     into v_ordinals, v_completion_ids, v_are_taken_over
-    from given
-    inner join claimed using (purpose, model, parameters, prompt_version, input_hash, sample);
+    from unnest(v_calls) as asked
+    inner join claimed on pgclarify_private.is_of_call(claimed.known, asked);
     if cardinality(v_admitted) > 0 and cardinality(v_completion_ids) > 0 then
         -- Another transaction may have claimed inputs meanwhile. So this asks again with the counters locked, in new statements
         -- that see those claims.
@@ -247,19 +277,8 @@ begin
             select ours.completion_id
             from unnest(v_ordinals, v_completion_ids) as ours (ordinal, completion_id)
             inner join pgclarify_private.admit(
-                v_budget_ids, v_now, v_living, v_completion_ids, v_ordinals,
-                array(
-                    select claim_completions.models[ours.ordinal]
-                    from unnest(v_ordinals) with ordinality as ours (ordinal, place) order by ours.place
-                ),
-                array(
-                    select claim_completions.input_bytes[ours.ordinal]
-                    from unnest(v_ordinals) with ordinality as ours (ordinal, place) order by ours.place
-                ),
-                array(
-                    select claim_completions.max_output_tokens[ours.ordinal]
-                    from unnest(v_ordinals) with ordinality as ours (ordinal, place) order by ours.place
-                )
+                v_budget_ids, v_now, v_living, v_completion_ids,
+                array(select asked from unnest(v_calls) as asked where asked.ordinal = any(v_ordinals))
             ) as call on call.ordinal = ours.ordinal
             group by ours.completion_id
             having not bool_or(call.is_admitted)
@@ -268,32 +287,7 @@ begin
         set leased_by = null, leased_until = null, budget_ids = null, reserved_usd = null, reserved_at = null
         where completion.completion_id = any(v_late);
     end if;
-    if cardinality(claim_completions.shown_ordinals) > 0 then
-        -- Also for inputs that have a reply: the same text may be in another document.
-        insert into pgclarify_private.completion_document (completion_id, corpus_id, document_id)
-        select distinct known.completion_id, coalesce(v_run.corpus_id, claim_completions.corpus_id), shown.document_id
-        from unnest(claim_completions.shown_ordinals, claim_completions.shown_document_ids) as shown (
-            ordinal, document_id
-        )
-        inner join pgclarify_private.completion as known
-            on known.purpose = claim_completions.purposes[shown.ordinal]
-            and known.model = claim_completions.models[shown.ordinal]
-            and known.parameters = claim_completions.parameters[shown.ordinal]
-            and known.prompt_version = claim_completions.prompt_versions[shown.ordinal]
-            and known.input_hash = claim_completions.input_hashes[shown.ordinal]
-            and known.sample = v_samples[shown.ordinal]
-        -- In a corpus that was dropped meanwhile, nothing can be erased.
-        where coalesce(v_run.corpus_id, claim_completions.corpus_id) is not null
-            and not exists (
-                select
-                from pgclarify_private.completion_document as noted
-                where noted.completion_id = known.completion_id
-                    and noted.corpus_id = coalesce(v_run.corpus_id, claim_completions.corpus_id)
-                    and noted.document_id = shown.document_id
-            )
-        order by 1, 2, 3
-        on conflict on constraint completion_document_pk do nothing;
-    end if;
+    perform pgclarify_private.note_documents(v_calls, coalesce(v_run.corpus_id, claim_completions.corpus_id));
     return query
     select
         ours.ordinal, ours.completion_id, true, ours.is_taken_over, v_until, null::text, null::integer, null::integer,
@@ -304,39 +298,23 @@ begin
     -- A separate statement: its snapshot includes what other transactions have stored meanwhile.
     return query
     select
-        asked.ordinal::integer, known.completion_id, false, false, null::timestamptz, known.reply, known.prompt_tokens,
+        asked.ordinal, known.completion_id, false, false, null::timestamptz, known.reply, known.prompt_tokens,
         known.completion_tokens, known.latency_ms, case when known.reply is null then v_refusals -> asked.ordinal::text end,
         coalesce(known.run_id = claim_completions.run_id and known.finished_at < v_run.started_at, false)
-    from unnest(
-        claim_completions.purposes, claim_completions.models, claim_completions.parameters,
-        claim_completions.prompt_versions, claim_completions.input_hashes, v_samples
-    ) with ordinality as asked (purpose, model, parameters, prompt_version, input_hash, sample, ordinal)
+    from unnest(v_calls) as asked
     -- An input that budgets do not admit may have no row.
-    left join pgclarify_private.completion as known
-        on known.purpose = asked.purpose
-        and known.model = asked.model
-        and known.parameters = asked.parameters
-        and known.prompt_version = asked.prompt_version
-        and known.input_hash = asked.input_hash
-        and known.sample = asked.sample
+    left join pgclarify_private.completion as known on pgclarify_private.is_of_call(known, asked)
     where asked.ordinal <> all(v_ordinals) or known.completion_id = any(v_late);
 end
 $$;
 
-comment on function pgclarify_private.claim_completions(
-    bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[], integer, bigint,
-    integer[], text[]
-) is
+comment on function pgclarify_private.claim_completions(bigint, bigint, interval, jsonb, integer, bigint) is
 'Look inputs up in the ledger, and lease those without a reply that no live run is asking, if budgets admit them. Returns a '
 'row for each input: is_ours (make the call; leased_until identifies this lease of the row; is_taken_over: another run had '
 'the lease and may still store its reply), a reply (it is known; is_own: this run has paid for it before this attempt), a '
 'refusal (a budget does not admit it: object with sqlstate, message and detail), or none of these (another run is asking it, '
-'or a budget may have room when calls in flight end: try again). samples: from 0 to 999; the option refresh of the run is '
-'added. input_bytes, max_output_tokens: they determine the maximum cost of a call. attempt: of the run; error PC006 if it is '
-'over; null without a run. corpus_id: corpus of the documents that the inputs show; with a run, that of the run. '
-'shown_ordinals, shown_document_ids: which input, from 1, shows which document, so that its reply can be erased with the '
-'document.';
+'or a budget may have room when calls in flight end: try again). calls: as in read_calls. attempt: of the run; error PC006 if '
+'it is over; null without a run. corpus_id: corpus of the documents that the inputs show; with a run, that of the run.';
 grant execute on function pgclarify_private.claim_completions(
-    bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[], integer, bigint,
-    integer[], text[]
+    bigint, bigint, interval, jsonb, integer, bigint
 ) to pgclarify_worker;

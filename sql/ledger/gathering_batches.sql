@@ -127,7 +127,9 @@ begin
         from jsonb_to_recordset(v_owners) as owner (requester name, corpus_id bigint, budget_ids bigint[])
     loop
         with mine as (
-            select request.run_id, request.completion_id, request.model, request.input_bytes, request.max_output_tokens
+            select
+                request.run_id, request.completion_id, request.model, request.input_bytes, request.max_output_tokens,
+                row_number() over (order by request.completion_id) as ordinal
             from pgclarify_private.batch_request as request
             inner join pgclarify_private.run on run.run_id = request.run_id
             where
@@ -135,26 +137,26 @@ begin
                 and run.requested_by = v_owner.requester
                 and run.corpus_id is not distinct from v_owner.corpus_id
         ),
-        listed as (
-            select
-                array_agg(mine.run_id order by mine.completion_id) as run_ids,
-                array_agg(mine.completion_id order by mine.completion_id) as completion_ids,
-                array_agg(mine.model order by mine.completion_id) as models,
-                -- Half the tokens stand for half the price.
-                array_agg((mine.input_bytes + 1) / 2 order by mine.completion_id) as input_bytes,
-                array_agg((mine.max_output_tokens + 1) / 2 order by mine.completion_id) as max_output_tokens
-            from mine
-        ),
         decided as materialized (
-            select
-                listed.run_ids[call.ordinal] as run_id, listed.completion_ids[call.ordinal] as completion_id,
-                call.bound_usd, call.is_admitted, call.refusal
-            from listed
-            cross join lateral pgclarify_private.admit(
+            select mine.run_id, mine.completion_id, call.bound_usd, call.is_admitted, call.refusal
+            from pgclarify_private.admit(
                 v_owner.budget_ids, reserve_batch.at, reserve_batch.living, '{}',
-                array(select generate_series(1, cardinality(listed.models))), listed.models, listed.input_bytes,
-                listed.max_output_tokens
+                array(
+                    select
+                        jsonb_populate_record(
+                            null::pgclarify_private.model_call,
+                            jsonb_build_object(
+                                'ordinal', mine.ordinal,
+                                'model', mine.model,
+                                -- Half the tokens stand for half the price.
+                                'input_bytes', (mine.input_bytes + 1) / 2,
+                                'max_output_tokens', (mine.max_output_tokens + 1) / 2
+                            )
+                        )
+                    from mine
+                )
             ) as call
+            inner join mine on mine.ordinal = call.ordinal
         )
         update pgclarify_private.batch_request as request
         set

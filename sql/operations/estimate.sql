@@ -81,16 +81,7 @@ grant execute on function pgclarify_private.find_for_estimate(
     bigint, integer, text[], @extschema:vector@.halfvec[], text, text, integer, text
 ) to pgclarify_worker;
 
-create or replace function pgclarify_private.known_completions(
-    run_id bigint,
-    attempt integer,
-    purposes text[],
-    models text[],
-    parameters jsonb[],
-    prompt_versions text[],
-    input_hashes bytea[],
-    samples integer[]
-)
+create or replace function pgclarify_private.known_completions(run_id bigint, attempt integer, calls jsonb)
 returns table (
     ordinal integer,
     reply text,
@@ -103,35 +94,19 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run pgclarify_private.run := pgclarify_private.running_attempt(known_completions.run_id, known_completions.attempt);
-    -- The same as in claim_completions.
-    v_refreshed constant integer := 1000 * coalesce((v_run.settings -> 'refresh')::integer, 0);
 begin
     return query
-    select
-        asked.ordinal::integer, known.reply, known.prompt_tokens, known.completion_tokens, known.latency_ms
-    from unnest(
-        known_completions.purposes, known_completions.models, known_completions.parameters,
-        known_completions.prompt_versions, known_completions.input_hashes, known_completions.samples
-    ) with ordinality as asked (purpose, model, parameters, prompt_version, input_hash, sample, ordinal)
-    inner join pgclarify_private.completion as known
-        on known.purpose = asked.purpose
-        and known.model = asked.model
-        and known.parameters = asked.parameters
-        and known.prompt_version = asked.prompt_version
-        and known.input_hash = asked.input_hash
-        and known.sample = asked.sample + v_refreshed
+    select asked.ordinal, known.reply, known.prompt_tokens, known.completion_tokens, known.latency_ms
+    from unnest(pgclarify_private.read_calls(known_completions.calls, v_run.settings)) as asked
+    inner join pgclarify_private.completion as known on pgclarify_private.is_of_call(known, asked)
     where known.reply is not null;
 end
 $$;
 
-comment on function pgclarify_private.known_completions(
-    bigint, integer, text[], text[], jsonb[], text[], bytea[], integer[]
-) is
-'Look inputs up in the ledger, for a run that pays for nothing: a row for each input with a reply. Nothing is leased. '
-'samples: from 0; the option refresh of the run is added.';
-grant execute on function pgclarify_private.known_completions(
-    bigint, integer, text[], text[], jsonb[], text[], bytea[], integer[]
-) to pgclarify_worker;
+comment on function pgclarify_private.known_completions(bigint, integer, jsonb) is
+'Look inputs up in the ledger, for a run that pays for nothing: a row for each input with a reply. Nothing is leased. calls: '
+'as in read_calls.';
+grant execute on function pgclarify_private.known_completions(bigint, integer, jsonb) to pgclarify_worker;
 
 create or replace function pgclarify_private.record_estimate(run_id bigint, attempt integer, seen jsonb)
 returns void

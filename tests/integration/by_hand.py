@@ -143,7 +143,7 @@ class HandWorker:
     def send(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
         """Send one of the worker's statements.
 
-        By default, a claim shows no documents to the model. By default, verdicts abstained because the passage does not
+        By default, verdicts abstained because the passage does not
         answer, or failed with an internal error.
         """
         if name == "record_verdicts":
@@ -153,18 +153,35 @@ class HandWorker:
                 "abstention_codes": [codes[outcome] if outcome == "abstained" else None for outcome in outcomes],
                 "error_codes": [codes[outcome] if outcome == "failed" else None for outcome in outcomes],
             } | parameters
-        if name == "claim_completions":
-            parameters = {
-                "attempt": None,
-                "corpus_id": None,
-                "shown_ordinals": [],
-                "shown_document_ids": [],
-            } | parameters
         with self.connection.cursor(row_factory=dict_row) as cursor:
             cursor.execute(queries[name].replace("::halfvec", "::public.halfvec").encode(), parameters)
             rows = cursor.fetchall() if cursor.description else []
         self.leases.update((row["completion_id"], row["leased_until"]) for row in rows if row.get("is_ours"))
         return rows
+
+    def claim_calls(
+        self,
+        run_id: int | None,
+        inputs: Sequence[str],
+        *calls: Mapping[str, Any],
+        lease: timedelta = timedelta(hours=1),
+        attempt: int | None = None,
+        corpus_id: int | None = None,
+        **common: Any,
+    ) -> list[dict[str, Any]]:
+        """Claim a call for each input. calls: what each differs in; common: what all of them do."""
+        usual = {
+            "purpose": "verdict", "model": MODEL, "parameters": {}, "prompt_version": PROMPTS, "sample": 0,
+            "input_bytes": 1, "max_output_tokens": 1, "document_ids": [],
+        }  # fmt: skip
+        asked = [
+            {**usual, **common, **own, "input_hash": f"\\x{hashlib.sha256(text.encode()).hexdigest()}"}
+            for text, own in zip(inputs, calls or [{}] * len(inputs), strict=True)
+        ]
+        return self.send(
+            "claim_completions", worker_id=self.worker_id, run_id=run_id, lease=lease, calls=json.dumps(asked),
+            attempt=attempt, corpus_id=corpus_id,
+        )  # fmt: skip
 
     def store_replies(
         self,

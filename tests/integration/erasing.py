@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -75,17 +73,14 @@ def claim(
     worker: HandWorker, run_id: int | None, shown: Sequence[str], attempt: int | None = 1, text: str = ""
 ) -> list[dict[str, Any]]:
     """Claim a call for each of these documents."""
-    count = len(shown)
-    return worker.send(
-        "claim_completions", worker_id=worker.worker_id, run_id=run_id, lease=timedelta(minutes=1),
-        purposes=["verdict"] * count, models=["m"] * count, parameters=["{}"] * count, prompt_versions=["v1"] * count,
-        input_hashes=[hashlib.sha256(f"{document_id} {text}".encode()).digest() for document_id in shown],
-        samples=[0] * count, input_bytes=[1] * count, max_output_tokens=[1] * count,
+    return worker.claim_calls(
+        run_id,
+        [f"{document_id} {text}" for document_id in shown],
+        *({"document_ids": [document_id]} for document_id in shown),
         attempt=None if run_id is None else attempt,
         # There is no other corpus.
         corpus_id=1 if run_id is None else None,
-        shown_ordinals=list(range(1, count + 1)), shown_document_ids=list(shown),
-    )  # fmt: skip
+    )
 
 
 def store(worker: HandWorker, run_id: int | None, claims: Sequence[dict[str, Any]], said: str = CANARY) -> None:

@@ -94,19 +94,10 @@ class Desk:
     def pay(self, run_id: int, *replies: tuple[str, float, int, int]) -> list[int]:
         """Store replies, each with its purpose, milliseconds and tokens in and out; return their rows of the ledger."""
         place = scalar(self.owner, "select count(*) from pgclarify_private.completion")
-        claims = self.worker.send(
-            "claim_completions",
-            worker_id=self.worker.worker_id,
-            run_id=run_id,
-            lease="1h",
-            purposes=[purpose for purpose, *_ in replies],
-            models=["a-model"] * len(replies),
-            parameters=["{}"] * len(replies),
-            prompt_versions=["v1"] * len(replies),
-            input_hashes=[(place + ordinal).to_bytes(32, "big") for ordinal in range(len(replies))],
-            samples=[0] * len(replies),
-            input_bytes=[1] * len(replies),
-            max_output_tokens=[1] * len(replies),
+        claims = self.worker.claim_calls(
+            run_id,
+            [str(place + ordinal) for ordinal in range(len(replies))],
+            *({"purpose": purpose} for purpose, *_ in replies),
         )
         ids = [claim["completion_id"] for claim in sorted(claims, key=lambda claim: claim["ordinal"])]
         self.worker.store_replies(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -103,20 +102,14 @@ def claim(
     sample: int = 0,
 ) -> Claims:
     """Claim one call for each input."""
-    count = len(inputs)
-    rows = worker.send(
-        "claim_completions",
-        worker_id=worker.worker_id,
-        run_id=run_id,
+    rows = worker.claim_calls(
+        run_id,
+        inputs,
+        model=model,
         lease=timedelta(seconds=lease),
-        purposes=["verdict"] * count,
-        models=[model] * count,
-        parameters=["{}"] * count,
-        prompt_versions=["v1"] * count,
-        input_hashes=[hashlib.sha256(text.encode()).digest() for text in inputs],
-        samples=[sample] * count,
-        input_bytes=[INPUT_BYTES] * count,
-        max_output_tokens=[MAX_OUTPUT_TOKENS] * count,
+        sample=sample,
+        input_bytes=INPUT_BYTES,
+        max_output_tokens=MAX_OUTPUT_TOKENS,
     )
     by_input = dict(zip(inputs, rows, strict=True))
     return Claims(

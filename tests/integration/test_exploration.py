@@ -12,7 +12,8 @@ from pgclarify.data.runs import Run
 from pgclarify.database import exploration
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.pool import Pool, fetch, open_pool
-from pgclarify.database.runs import Runs, RunTables
+from pgclarify.database.run_tables import RunTables
+from pgclarify.database.runs import Runs
 from pgclarify.operations.retrieval.exploration import Query, by_signal, explore_passages, find_first
 from tests.fakes.context import context_of
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, HandWorker, Hire, MakeRole, scalar

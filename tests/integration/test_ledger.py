@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,20 +32,7 @@ class Claims:
 
 def claim(worker: HandWorker, run_id: int, inputs: Sequence[str], lease: float = 60, sample: int = 0) -> Claims:
     """Claim one call for each input."""
-    rows = worker.send(
-        "claim_completions",
-        worker_id=worker.worker_id,
-        run_id=run_id,
-        lease=timedelta(seconds=lease),
-        purposes=["verdict"] * len(inputs),
-        models=["a-model"] * len(inputs),
-        parameters=['{"temperature": 0, "seed": 7}'] * len(inputs),
-        prompt_versions=["v1"] * len(inputs),
-        input_hashes=[hashlib.sha256(text.encode()).digest() for text in inputs],
-        samples=[sample] * len(inputs),
-        input_bytes=[100] * len(inputs),
-        max_output_tokens=[100] * len(inputs),
-    )
+    rows = worker.claim_calls(run_id, inputs, lease=timedelta(seconds=lease), sample=sample)
     assert [row["ordinal"] for row in rows] == list(range(1, len(inputs) + 1))
     by_input = dict(zip(inputs, rows, strict=True))
     return Claims(
@@ -99,20 +85,7 @@ class TestClaims:
 
     def test_equal_inputs_of_one_claim_are_one_call(self, connection: Connection, hire: Hire) -> None:
         worker = hire()
-        rows = worker.send(
-            "claim_completions",
-            worker_id=worker.worker_id,
-            run_id=1,
-            lease=timedelta(seconds=60),
-            purposes=["verdict"] * 3,
-            models=["a-model"] * 3,
-            parameters=["{}", '{"a": 1}', "{}"],
-            prompt_versions=["v1"] * 3,
-            input_hashes=[b"\0" * 32] * 3,
-            samples=[0] * 3,
-            input_bytes=[1] * 3,
-            max_output_tokens=[1] * 3,
-        )
+        rows = worker.claim_calls(1, ["a"] * 3, {"parameters": {}}, {"parameters": {"a": 1}}, {"parameters": {}})
 
         assert len(rows) == 3
         assert (
@@ -123,13 +96,8 @@ class TestClaims:
 
     def test_parameters_are_compared_as_json(self, hire: Hire) -> None:
         worker = hire()
-        common: dict[str, Any] = {
-            "lease": timedelta(seconds=60), "purposes": ["verdict"], "models": ["m"], "prompt_versions": ["v1"],
-            "input_hashes": [b"\0" * 32], "samples": [0], "worker_id": worker.worker_id,
-            "input_bytes": [1], "max_output_tokens": [1],
-        }  # fmt: skip
-        one = worker.send("claim_completions", run_id=1, parameters=['{"a": 1, "b": 2}'], **common)
-        other = worker.send("claim_completions", run_id=2, parameters=['{"b":2,"a":1}'], **common)
+        one = worker.claim_calls(1, ["a"], parameters={"a": 1, "b": 2})
+        other = worker.claim_calls(2, ["a"], parameters={"b": 2, "a": 1})
 
         assert one[0]["completion_id"] == other[0]["completion_id"]
 
@@ -201,22 +169,8 @@ class TestClaims:
             "update pgclarify_private.run set status = 'running', attempt = 2, started_at = now(), worker_id = %s",
             [worker.worker_id],
         )
-        asked = {
-            "worker_id": worker.worker_id,
-            "run_id": run_id,
-            "lease": timedelta(minutes=1),
-            "purposes": ["verdict"],
-            "models": ["a-model"],
-            "parameters": ["{}"],
-            "prompt_versions": ["v1"],
-            "input_hashes": [b"one"],
-            "samples": [0],
-            "input_bytes": [100],
-            "max_output_tokens": [100],
-        }
-
         with pytest.raises(psycopg.Error) as lost:
-            worker.send("claim_completions", **asked, attempt=1)
+            worker.claim_calls(run_id, ["one"], attempt=1)
 
         assert lost.value.sqlstate == "PC006"
 

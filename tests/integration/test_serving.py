@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from contextlib import closing
 
 import psycopg
@@ -67,20 +65,7 @@ def test_its_leases_hold_while_it_lives(corpus: Connection, idle: HandWorker, hi
     worker = hire()
 
     def claim(of: HandWorker) -> bool:
-        ((row),) = of.send(
-            "claim_completions",
-            worker_id=of.worker_id,
-            run_id=None,
-            lease="1 hour",
-            purposes=["judge_match"],
-            models=["a-model"],
-            parameters=[json.dumps({})],
-            prompt_versions=["v1"],
-            input_hashes=[hashlib.sha256(b"asked").digest()],
-            samples=[0],
-            input_bytes=[1],
-            max_output_tokens=[1],
-        )
+        (row,) = of.claim_calls(None, ["asked"])
         return bool(row["is_ours"])
 
     assert claim(idle)

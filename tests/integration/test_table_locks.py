@@ -10,8 +10,9 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgclarify.data.model_calls import CompletionRequest, Message
+from pgclarify.database.ledger import LedgerTables
 from pgclarify.database.pool import Pool, open_pool
-from pgclarify.database.runs import LedgerTables, Runs
+from pgclarify.database.runs import Runs
 from pgclarify.errors import DatabaseBusy
 from pgclarify.ledger.completions import Paid, PollInterval, complete_all
 from tests.fakes import scripts

@@ -12,7 +12,8 @@ import psycopg
 from pgclarify.data.runs import Run
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.pool import open_pool
-from pgclarify.database.runs import Runs, RunTables
+from pgclarify.database.run_tables import RunTables
+from pgclarify.database.runs import Runs
 from pgclarify.embedding import LocalEmbedder
 from pgclarify.operations.execution import execute
 from tests.fakes.context import context_of

@@ -1,0 +1,163 @@
+"""The ledger of model calls."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from psycopg.rows import DictRow
+
+from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest
+from pgclarify.database.pool import fetch
+from pgclarify.database.runs import LOCK_NOT_AVAILABLE, Bought, Runs
+from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing
+from pgclarify.protocols import CompletionKey
+
+_logger = logging.getLogger(__name__)
+
+# A request whose call another claim is making, or that cannot be claimed now.
+_PENDING = Claim(completion_id=None, completion=None, is_ours=False)
+_REFUSALS: Mapping[str, type[NotAllowed]] = {"PC007": BudgetSpent, "PC008": PriceMissing}
+
+
+class LedgerTables:
+    """`pgclarify.protocols.Ledger` for one worker.
+
+    Args:
+        runs: What all runs of the worker share.
+        run_id: The run that pays; None if there is no run.
+        attempt: The attempt at the run; None if there is no run.
+        corpus_id: The corpus whose passages the model sees, if there is no run.
+    """
+
+    def __init__(
+        self, runs: Runs, run_id: int | None, *, attempt: int | None = None, corpus_id: int | None = None
+    ) -> None:
+        self._runs = runs
+        self._run_id = run_id
+        self._attempt = attempt
+        self._corpus_id = corpus_id
+        # By row of the ledger. Each attempt at a run has its own, so that none releases another's lease.
+        self._leases: dict[int, datetime] = {}
+        # Requests that this attempt has leased, or is claiming now, and the request of each leased row.
+        self._in_flight: set[object] = set()
+        self._keys: dict[int, object] = {}
+        self._sources: dict[str, None] = {}
+        self.refusal: NotAllowed | None = None
+
+    async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
+        """See Ledger. If another session locks what a claim needs, all claims of the batch are answered "wait"."""
+        # An earlier attempt may have left its leases, so the database gives a run its own rows again. Claims of one
+        # attempt overlap: a request that another claim is making must wait.
+        free = {request.key: request for request in requests if request.key not in self._in_flight}
+        self._in_flight.update(free)
+        ours: dict[int, object] = {}
+        try:
+            rows = await self._claim_rows(list(free.values())) if free else []
+            ours = {row["completion_id"]: key for row, key in zip(rows, free, strict=True) if row["is_ours"]}
+        except DatabaseBusy as busy:
+            if busy.sqlstate != LOCK_NOT_AVAILABLE:
+                raise
+            # The attempt must not end here, because a run may be started only a few times.
+            self._runs.warn_of_lock(busy)
+            return [_PENDING] * len(requests)
+        finally:
+            self._in_flight.difference_update(free.keys() - ours.values())
+            self._keys.update(ours)
+        claims = {key: _claim(row) for row, key in zip(rows, free, strict=True)}
+        self._leases.update((row["completion_id"], row["leased_until"]) for row in rows if row["is_ours"])
+        if self.refusal is None:
+            self.refusal = next((claim.refusal for claim in claims.values() if claim.refusal is not None), None)
+            if self.refusal is not None:
+                # Only once, because all later refusals have the same reason.
+                _logger.warning("%s", self.refusal.message)
+        return [claims.get(request.key, _PENDING) for request in requests]
+
+    async def _claim_rows(self, requests: Sequence[CompletionRequest]) -> list[DictRow]:
+        return await fetch(
+            self._runs.pool,
+            "claim_completions",
+            worker_id=self._runs.worker_id,
+            run_id=self._run_id,
+            lease=CALL_LEASE,
+            attempt=self._attempt,
+            corpus_id=self._corpus_id,
+            calls=self._calls(requests, [None] * len(requests)),
+        )
+
+    def _calls(self, requests: Sequence[CompletionRequest], bodies: Sequence[str | None]) -> str:
+        """Return requests as an array of pgclarify_private.model_call in JSON."""
+        calls = [
+            {
+                **key_of_call(request.key),
+                "input_bytes": len(request.rendered),
+                "max_output_tokens": request.max_output_tokens,
+                "document_ids": [*dict.fromkeys((*request.document_ids, *self._sources))],
+                "request": body,
+            }
+            for request, body in zip(requests, bodies, strict=True)
+        ]
+        return json.dumps(calls)
+
+    async def store_completion(self, completion_id: int, completion: Completion) -> None:
+        """See Ledger."""
+        lease = self._leases.get(completion_id)
+        try:
+            await self._runs.completions.add(Bought(completion_id, self._run_id, lease, completion))
+        finally:
+            self._end([completion_id])
+
+    async def release_completions(self, completion_ids: Sequence[int]) -> None:
+        """See Ledger."""
+        try:
+            await fetch(
+                self._runs.pool,
+                "release_completions",
+                worker_id=self._runs.worker_id,
+                completion_ids=list(completion_ids),
+                leases=[self._leases.get(completion_id) for completion_id in completion_ids],
+            )
+        finally:
+            self._end(completion_ids)
+
+    def _end(self, completion_ids: Iterable[int]) -> None:
+        """Note that these calls are over, so that a later claim may make them again."""
+        for completion_id in completion_ids:
+            self._in_flight.discard(self._keys.pop(completion_id, None))
+
+
+def key_of_call(key: CompletionKey) -> dict[str, Any]:
+    """Return the attributes of pgclarify_private.model_call that identify a request, as JSON has them."""
+    purpose, model, parameters, prompt_version, input_hash, sample = key
+    return {
+        "purpose": purpose,
+        "model": model,
+        "parameters": json.loads(parameters),
+        "prompt_version": prompt_version,
+        "input_hash": f"\\x{input_hash.hex()}",
+        "sample": sample,
+    }
+
+
+def _claim(row: Mapping[str, Any]) -> Claim:
+    completion = None
+    if row["reply"] is not None:
+        completion = Completion(
+            reply=row["reply"],
+            prompt_tokens=row["prompt_tokens"],
+            completion_tokens=row["completion_tokens"],
+            # A batch does not tell how long a call took.
+            latency_ms=row["latency_ms"] or 0.0,
+        )
+    refusal = row["refusal"]
+    return Claim(
+        completion_id=row["completion_id"],
+        completion=completion,
+        is_ours=row["is_ours"],
+        is_taken_over=row["is_taken_over"],
+        is_own=row["is_own"],
+        refusal=None if refusal is None else _REFUSALS[refusal["sqlstate"]](**refusal),
+    )

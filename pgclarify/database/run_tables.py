@@ -1,0 +1,131 @@
+"""The tables of one run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import datetime
+
+import numpy as np
+
+from pgclarify.data.documents import Passage
+from pgclarify.data.interpretations import Interpretation
+from pgclarify.data.model_calls import CompletionRequest
+from pgclarify.data.runs import Run, Stage, as_ended
+from pgclarify.data.verdicts import Verdict
+from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
+from pgclarify.database.ledger import LedgerTables
+from pgclarify.database.pool import fetch
+from pgclarify.database.runs import Runs
+from pgclarify.errors import RunLost
+
+
+class RunTables(LedgerTables):
+    """`pgclarify.protocols.RunStore` for one run of a worker; the ledger records which run paid for what.
+
+    Attributes:
+        status: How this worker ended the run; None if it did not.
+        code: The error code or stop code of that; empty if there is neither.
+    """
+
+    def __init__(self, runs: Runs, run: Run) -> None:
+        super().__init__(runs, run.run_id, attempt=run.attempt)
+        self.status: RunStatus | None = None
+        self.code = ""
+
+    def note_sources(self, document_ids: Iterable[str]) -> None:
+        """See RunStore."""
+        self._sources.update(dict.fromkeys(document_ids))
+
+    async def settle(self) -> None:
+        """Store the cost of a run that others have ended; does nothing if the run is not over.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        await fetch(self._runs.pool, "settle_run", run_id=self._run_id)
+
+    async def wait_for_batch(self, run: Run, requests: Sequence[CompletionRequest]) -> None:
+        """See RunStore."""
+        if self._runs.batch_body is None or not requests:
+            return
+        (row,) = await fetch(
+            self._runs.pool,
+            "wait_for_batch",
+            run_id=run.run_id,
+            attempt=run.attempt,
+            calls=self._calls(requests, [*map(self._runs.batch_body, requests)]),
+        )
+        if row["has_left"]:
+            raise RunLost(f"run {run.run_id} waits for a batch")
+
+    async def record_relaxation(self, run: Run, relaxed_question: str) -> None:
+        """See RunStore."""
+        await fetch(
+            self._runs.pool,
+            "record_relaxation",
+            run_id=run.run_id,
+            attempt=run.attempt,
+            relaxed_question=relaxed_question,
+        )
+
+    async def record_verdict(self, run: Run, verdict: Verdict) -> None:
+        """See RunStore."""
+        is_running = await self._runs.verdicts.add((run, verdict))
+        if not is_running:
+            raise RunLost(f"run {run.run_id} is no longer this worker's")
+
+    async def verdicts(self, run: Run) -> list[tuple[Passage, Verdict]]:
+        """See RunStore."""
+        rows = await fetch(self._runs.pool, "copy_verdicts", run_id=run.run_id, attempt=run.attempt)
+        return [
+            (
+                Passage(row["document_id"], row["passage_id"], row["content"], row["title"], row["heading"]),
+                Verdict(
+                    rank=row["rank"],
+                    outcome=Outcome.GROUNDED,
+                    interpretation=row["interpretation"],
+                    answer=row["answer"],
+                    quote=row["quote"],
+                    start_char=row["start_char"],
+                    end_char=row["end_char"],
+                    vector=np.array(json.loads(row["vector"]), dtype=np.float32),
+                    completion_id=row["completion_id"],
+                    is_reused=True,
+                ),
+            )
+            for row in rows
+        ]
+
+    async def finish_run(
+        self,
+        run: Run,
+        status: RunStatus,
+        interpretations: Sequence[Interpretation],
+        error: str | None,
+        *,
+        error_code: str | None = None,
+        stages: Sequence[Stage] = (),
+        stop_reason: str | None = None,
+        stop_code: StopCode | None = None,
+    ) -> None:
+        """See RunStore."""
+        status, stop_reason, stop_code = as_ended(status, stop_reason, stop_code, self.refusal)
+        (stored,) = await fetch(
+            self._runs.pool,
+            "finish_run",
+            run_id=run.run_id,
+            attempt=run.attempt,
+            status=status.value,
+            error=error,
+            error_code=error_code,
+            budget_id=None if self.refusal is None else self.refusal.budget_id,
+            interpretations=json.dumps([asdict(interpretation) for interpretation in interpretations]),
+            stages=json.dumps([asdict(stage) for stage in stages], default=datetime.isoformat),
+            stop_reason=stop_reason,
+            stop_code=None if stop_code is None else stop_code.value,
+        )
+        stopped: str | None = stored["stop_code"]
+        # The alert about budgets must find the run also if other calls failed.
+        self.status, self.code = status, (stopped if stopped == StopCode.BUDGET else error_code or stopped) or ""
