@@ -40,16 +40,16 @@ def nearest(
         if first == second:
             return _best(similarities, depth, first)
         # If another thread improves a list meanwhile, some of these pairs are only unnecessary.
-        is_near_first = similarities > lists.least[first : first + _TILE, np.newaxis]
-        is_near_second = similarities > lists.least[np.newaxis, second : second + _TILE]
-        _keep_best(is_near_first, similarities, depth)
-        _keep_best(is_near_second.T, similarities.T, depth)
-        below = np.divmod(np.flatnonzero(is_near_first), similarities.shape[1])
-        above = np.divmod(np.flatnonzero(is_near_second), similarities.shape[1])
+        least_first, least_second = lists.least[first : first + _TILE], lists.least[second : second + _TILE]
+        width = similarities.shape[1]
+        below = np.divmod(np.flatnonzero(similarities > least_first[:, np.newaxis]), width)
+        above = np.divmod(np.flatnonzero(similarities > least_second), width)
+        rows, near = _best_of_each(similarities, *below, depth)
+        others, near_others = _best_of_each(similarities.T, *above[::-1], depth)
         return (
-            np.concatenate([below[0] + first, above[1] + second]),
-            np.concatenate([below[1] + second, above[0] + first]),
-            np.concatenate([similarities[below], similarities[above]]),
+            np.concatenate([rows + first, others + second]),
+            np.concatenate([near + second, near_others + first]),
+            np.concatenate([similarities[rows, near], similarities[near_others, others]]),
         )
 
     # First compare each tile with itself. Then the lists are full, and few pairs of the other tiles are candidates.
@@ -57,11 +57,12 @@ def nearest(
         for pairs in ([(start, start) for start in starts], [(a, b) for a in starts for b in starts if a < b]):
             for found in _in_order(pool, threads, compare, pairs):
                 lists.enter(*found)
-    return lists.rows, np.minimum(lists.similarities, 1)
+    order = np.argsort(-lists.similarities, axis=1, kind="stable")
+    return np.take_along_axis(lists.rows, order, 1), np.minimum(np.take_along_axis(lists.similarities, order, 1), 1)
 
 
 class _Lists:
-    """The best neighbors of every row so far, by falling similarity."""
+    """The best neighbors of every row so far, in any order."""
 
     def __init__(self, count: int, depth: int) -> None:
         self.rows = np.full((count, depth), -1, dtype=np.int32)
@@ -70,25 +71,32 @@ class _Lists:
 
     def enter(self, rows: NDArray[np.int64], near: NDArray[np.int64], similarities: NDArray[np.float32]) -> None:
         depth = self.rows.shape[1]
-        changed = np.unique(rows)
-        owners = np.concatenate([np.repeat(changed, depth), rows])
-        all_near = np.concatenate([self.rows[changed].ravel(), near])
-        all_similarities = np.concatenate([self.similarities[changed].ravel(), similarities])
-        order = np.lexsort((-all_similarities, owners))
-        # Each list has at least depth entries, of which the best stay.
-        starts = np.searchsorted(owners[order], changed)
-        kept = order[starts[:, np.newaxis] + np.arange(depth)]
-        self.rows[changed] = all_near[kept]
-        self.similarities[changed] = all_similarities[kept]
-        self.least[changed] = all_similarities[kept[:, -1]]
+        order = np.argsort(rows, kind="stable")
+        changed, counts = np.unique(rows, return_counts=True)
+        # A line for each changed list: its entries, and behind them the new ones.
+        line = np.repeat(np.arange(len(changed)), counts)
+        column = depth + np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        shape = (len(changed), depth + int(counts.max(initial=0)))
+        all_near, all_similarities = np.full(shape, -1, np.int32), np.full(shape, -np.inf, np.float32)
+        all_near[:, :depth], all_similarities[:, :depth] = self.rows[changed], self.similarities[changed]
+        all_near[line, column], all_similarities[line, column] = near[order], similarities[order]
+        kept = np.argpartition(all_similarities, -depth, axis=1)[:, -depth:]
+        self.rows[changed] = np.take_along_axis(all_near, kept, 1)
+        best = np.take_along_axis(all_similarities, kept, 1)
+        self.similarities[changed] = best
+        self.least[changed] = best.min(axis=1)
 
 
-def _keep_best(is_near: NDArray[np.bool_], similarities: NDArray[np.float32], depth: int) -> None:
-    """Keep at most depth entries of a row. Copies of one text are all near, and would take quadratic memory."""
-    crowded = np.flatnonzero(np.count_nonzero(is_near, axis=1) > depth)
-    best = np.argpartition(similarities[crowded], -depth, axis=1)[:, -depth:] if len(crowded) else crowded
-    is_near[crowded] = False
-    is_near[crowded[:, np.newaxis], best] = True
+def _best_of_each(
+    similarities: NDArray[np.float32], rows: NDArray[np.int64], near: NDArray[np.int64], depth: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Keep the best pairs of each row, at most depth. Copies of one text are all near, and would take much memory."""
+    crowded = np.flatnonzero(np.bincount(rows, minlength=len(similarities)) > depth)
+    if len(crowded) == 0:
+        return rows, near
+    best = np.argpartition(similarities[crowded], -depth, axis=1)[:, -depth:]
+    is_kept = np.isin(rows, crowded, invert=True)
+    return np.concatenate([rows[is_kept], np.repeat(crowded, depth)]), np.concatenate([near[is_kept], best.ravel()])
 
 
 def _best(similarities: NDArray[np.float32], depth: int, start: int) -> _Found:
