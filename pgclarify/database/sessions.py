@@ -28,7 +28,6 @@ def sharing(dsn: str) -> str | None:
 
     Returns:
         What was found, as a sentence; None if each connection has its own session.
-        What was found, in a whole sentence; None if each connection is a session of its own.
 
     Raises:
         ServerUnavailable: If there is no connection.

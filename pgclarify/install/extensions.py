@@ -15,6 +15,9 @@ OLDEST_SERVER = 150000
 # What messages tell people to install: tests run on this version.
 OLDEST_TESTED_MAJOR = 16
 OLDEST_VECTOR = (0, 8)
+# In a database in SQL_ASCII, PostgreSQL counts bytes as characters, and psycopg returns texts as bytes.
+ENCODING = "UTF8"
+HOW_TO_GET_ENCODING = f"Make another one: create database NAME encoding '{ENCODING}' template template0;"
 DBLINK_SCHEMA = "pgclarify_dblink"
 # A role that is not a superuser may only connect where the server asks for a password. Without that (as with `trust`),
 # dblink_connect_u connects as any role, even as a superuser. So the owner's functions get this function instead.
@@ -48,6 +51,21 @@ _CONNECT_LOOPBACK = r"""
     grant execute on function {schema}.connect_loopback(text, jsonb) to pgclarify_owner;
     revoke execute on function {dblink}.dblink_connect_u(text, text) from pgclarify_owner;
 """
+
+
+def check_encoding(connection: psycopg.Connection[Any]) -> None:
+    """Refuse a database in another encoding, in which even SQLAlchemy may fail.
+
+    Raises:
+        ConfigurationError: If it is not UTF8.
+    """
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != ENCODING:
+        raise ConfigurationError(
+            f"this database does not have the encoding {ENCODING}",
+            detail=f"Its encoding is {encoding}.",
+            hint=HOW_TO_GET_ENCODING,
+        )
 
 
 def create_extensions(cursor: psycopg.Cursor[Any]) -> None:

@@ -17,11 +17,12 @@ import sqlalchemy
 from alembic import command
 from psycopg import sql
 
-from pgclarify.errors import DatabaseError, ServerUnavailable
+from pgclarify.errors import ConfigurationError, DatabaseError, ServerUnavailable
 from pgclarify.install.citus import keep_on_coordinator
 from pgclarify.install.create_extension.update import update_extension
 from pgclarify.install.extensions import (
     DBLINK_SCHEMA,
+    check_encoding,
     create_extensions,
     extension_schema,
     grant_extensions,
@@ -111,7 +112,8 @@ def install(
 
     Raises:
         ServerUnavailable: If there is no connection.
-        ConfigurationError: If the server is too old or has no pgvector, or an existing role lacks what it needs.
+        ConfigurationError: If the server is too old or has no pgvector, the database is not in UTF8, or an existing
+            role lacks what it needs.
         SchemaMismatch: If the schema in the database is newer than this version of pgclarify.
         DatabaseError: If another session holds the lock of installs, or running calls block the change of the schema.
     """
@@ -317,10 +319,16 @@ def _cursor(connection: sqlalchemy.Connection) -> psycopg.Cursor[Any]:
 
 def _connect(dsn: str) -> psycopg.Connection[Any]:
     try:
-        return psycopg.connect(dsn, application_name="pgclarify init")
+        connection = psycopg.connect(dsn, application_name="pgclarify init")
     except psycopg.OperationalError as error:
         raise ServerUnavailable(
             "no connection to PostgreSQL",
             detail=str(error).strip().splitlines()[-1],
             hint="Check PGCLARIFY_DATABASE_URL, and whether the server is running.",
         ) from None
+    try:
+        check_encoding(connection)
+    except ConfigurationError:
+        connection.close()
+        raise
+    return connection

@@ -57,8 +57,8 @@ def check_unchanged(connection: psycopg.Connection[Any], before: Installed) -> N
     if _installed(connection) != before:
         raise SchemaMismatch(
             "the schema in the database was changed while this worker was running",
-            detail="Another version of pgclarify was installed there.",
-            hint="Start the worker again, with that version.",
+            detail="pgclarify was removed, or another version was installed.",
+            hint="Start a worker of the version that is installed now.",
         )
 
 

@@ -53,14 +53,7 @@ returns tsvector
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select to_tsvector(
-        to_lexemes.search_config,
-        case
-            -- Other encodings have other numbers for these letters.
-            when getdatabaseencoding() = 'UTF8' then pgclarify_private.with_blanks(to_lexemes.content)
-            else to_lexemes.content
-        end
-    );
+    select to_tsvector(to_lexemes.search_config, pgclarify_private.with_blanks(to_lexemes.content));
 end;
 
 comment on function pgclarify_private.to_lexemes(regconfig, text) is

@@ -207,6 +207,13 @@ def test_documents_and_help_work_without_a_worker(host: Host) -> None:
     assert any("pgclarify worker" in hint for hint in hints if hint is not None)
 
 
+def test_a_database_in_another_encoding_is_refused(host: Host) -> None:
+    with host.connect("postgres") as root:
+        root.execute("create database ascii encoding 'SQL_ASCII' locale 'C' template template0")
+    with closing(psycopg.connect(in_database(host.dsn, "ascii"), autocommit=True)) as root:
+        assert state_of(root, CREATE) == NOT_IN_THIS_STATE
+
+
 def test_no_object_belongs_to_the_superuser_who_creates_the_extension(created: Connection) -> None:
     owners = members(created)
 

@@ -19,6 +19,8 @@ from psycopg import sql
 
 from pgclarify import embedded
 from pgclarify.cli import connection
+from pgclarify.cli.doctor import server
+from pgclarify.cli.doctor.check import Level
 from pgclarify.cli.main import explain
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 from pgclarify.install import installer
@@ -105,6 +107,21 @@ def may_come_without_password(root: psycopg.Connection[Any]) -> bool:
     except psycopg.OperationalError:
         return False
     return True
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_in_another_encoding_is_refused(
+    new_server: str, root: psycopg.Connection[Any], encoding: str
+) -> None:
+    name = sql.Identifier(encoding.lower())
+    root.execute(sql.SQL("create database {} encoding {} locale 'C' template template0").format(name, encoding))
+    dsn = in_database(new_server, encoding.lower())
+
+    with pytest.raises(ConfigurationError):
+        installer.install(dsn)
+
+    with connection.connect(dsn) as database:
+        assert server.check_encoding(database.info.parameter_status("server_encoding")).level is Level.PROBLEM
 
 
 def test_four_databases_at_once_on_a_new_server(new_server: str, root: psycopg.Connection[Any]) -> None:

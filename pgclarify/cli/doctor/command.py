@@ -179,6 +179,11 @@ def _examine_server(database: connection.Database) -> Iterator[Check]:
     from pgclarify.install.roles import ROLES
 
     yield server.check_version(database.info.server_version)
+    encoding = server.check_encoding(database.info.parameter_status("server_encoding"))
+    yield encoding
+    # In another encoding, the following checks would read texts as bytes.
+    if encoding.level is not Level.OK:
+        return
     versions = extension_versions(database)
     yield server.check_vector(*versions["vector"])
     yield server.check_dblink(*versions["dblink"])

@@ -11,7 +11,13 @@ from pgclarify.cli import connection
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.database.sessions import sharing, stripping
 from pgclarify.errors import PgclarifyError, SchemaMismatch
-from pgclarify.install.extensions import OLDEST_SERVER, OLDEST_TESTED_MAJOR, OLDEST_VECTOR
+from pgclarify.install.extensions import (
+    ENCODING,
+    HOW_TO_GET_ENCODING,
+    OLDEST_SERVER,
+    OLDEST_TESTED_MAJOR,
+    OLDEST_VECTOR,
+)
 from pgclarify.install.roles import ROLES
 from pgclarify.install.versions import check_schema
 
@@ -35,6 +41,17 @@ def check_version(server_version: int) -> Check:
             f"Use PostgreSQL {OLDEST_TESTED_MAJOR} or newer.",
         )
     return ok("server", f"PostgreSQL {major}.{minor}")
+
+
+def check_encoding(encoding: str | None) -> Check:
+    """Check the encoding of the database.
+
+    Args:
+        encoding: Its name, as the server reports it.
+    """
+    if encoding != ENCODING:
+        return problem("encoding", f"this database has {encoding}, and pgclarify needs {ENCODING}", HOW_TO_GET_ENCODING)
+    return ok("encoding", ENCODING)
 
 
 def check_pooler(dsn: str) -> Check:
@@ -189,6 +206,8 @@ def loopback_remedy(detail: str, database: str) -> str:
             f"The server asks for a system user of that name. Add this line to pg_hba.conf, above all that fit as well:"
             f" {line} - then run: select pg_reload_conf();"
         )
+    if "non-superusers" in said:
+        return "Have a superuser run: pgclarify init"
     if "password" in said:
         return (
             "Let both sides know one password. As a superuser: alter role pgclarify_loopback password 'a long one';"

@@ -62,7 +62,7 @@ def test_without_dblink_there_is_a_way_round() -> None:
             'FATAL:  password authentication failed for user "pgclarify_loopback"',
             "alter role pgclarify_loopback password",
         ),
-        ("Non-superusers must provide a password in the connection string.", "alter role pgclarify_loopback password"),
+        ("Non-superusers must provide a password in the connection string.", "pgclarify init"),
         ("fe_sendauth: no password supplied", "alter role pgclarify_loopback password"),
         ('FATAL:  role "pgclarify_loopback" does not exist', "pgclarify init"),
         ('connection to server at "localhost", port 5432 failed: Connection refused', "--loopback-host"),
