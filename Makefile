@@ -111,10 +111,14 @@ $(SUPERSET_VENV)/.installed: dashboards/requirements.txt
 dashboards: install superset ## Show the dashboard in Superset, with a made-up year of searches; Ctrl+C stops it
 	$(BIN)/python -m dashboards
 
-wheels: install ## Build the wheels of pgclarify and of the embedding model into dist/
+# pip alone builds them: the tools of `make install` would take minutes and gigabytes.
+wheels: $(BIN)/python ## Build the wheels of pgclarify and of the embedding model into dist/
 	$(BIN)/python -m pip wheel --quiet --no-deps --disable-pip-version-check --wheel-dir dist ./minilm .
 
-release: wheels ## Write the files of a release into dist/: TAG is v and the version
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+release: install wheels ## Write the files of a release into dist/: TAG is v and the version
 	$(BIN)/python -m website.release dist $(or $(TAG),$(error Set TAG, such as v0.2.0))
 
 extension: install ## Write the files of CREATE EXTENSION pgclarify into build/extension/
