@@ -27,7 +27,9 @@ declare
         from jsonb_object_keys(raise_unknown_option.known) as option (name)
         order by option.name
     );
-    v_is_parameter constant boolean := pgclarify_private.is_parameter(raise_unknown_option.name);
+    v_is_nested constant boolean := raise_unknown_option.name = 'options';
+    v_is_parameter constant boolean :=
+        not v_is_nested and pgclarify_private.is_parameter(raise_unknown_option.name);
     v_near text;
     v_is_near_parameter boolean;
 begin
@@ -57,6 +59,8 @@ begin
             constraint = case when v_is_parameter then 'option_is_no_parameter' else 'option_is_known' end,
             detail = format('The options are: %s.', array_to_string(v_names, ', ')),
             hint = case
+                when v_is_nested then
+                    'Pass each option by itself: in SQL as a key of the object, in Python as a keyword argument.'
                 when v_is_parameter then format(
                     'It is a parameter, not an option: pass %s => … beside options, if the function has it.', v_shown
                 )

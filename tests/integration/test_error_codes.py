@@ -103,6 +103,7 @@ class TestFields:
         [
             ('{"serch": "lexical"}', "serch", "option_is_known"),
             ('{"top_k": 5}', "top_k", "option_is_no_parameter"),
+            ('{"options": {}}', "options", "option_is_known"),
             ('{"method": "by heart"}', "method", None),
             ('{"timeout": "soon"}', "timeout", None),
         ],
