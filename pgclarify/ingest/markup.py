@@ -8,8 +8,8 @@ from pathlib import Path
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.extras import missing_reader
 
-# These elements have no text for people.
-_UNSEEN = ["script", "style", "noscript", "template", "svg", "iframe", "img", "input", "button"]
+# These elements have no text for people, or only links to other pages (nav).
+_UNSEEN = ["nav", "script", "style", "noscript", "template", "svg", "iframe", "img", "input", "button"]
 
 
 def read_html(html: str, name: str | Path, *, has_header_rows: bool = False) -> tuple[str | None, str]:

@@ -124,7 +124,8 @@ def test_title_of_markdown_is_its_first_heading_or_its_name(tmp_path: Path, cont
 def test_html_becomes_markdown(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     path.write_text(
-        "<html><head><title>The\n page</title><style>p {}</style></head><body><h1>Cars</h1><script>alert()</script>"
+        "<html><head><title>The\n page</title><style>p {}</style></head><body><nav>Home</nav><h1>Cars</h1>"
+        "<script>alert()</script>"
         "<p>A <b>bold</b> <a href='https://example.org/long'>link</a>, snake_case &amp; 2*3.</p>"
         "<h2>Prices</h2><table><tr><th>a</th></tr><tr><td>b</td></tr></table></body></html>"
     )
