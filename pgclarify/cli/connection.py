@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Database: TypeAlias = psycopg.Connection[DictRow]
 
-_NO_ANSWER = "Check that the server is running, and PGCLARIFY_DATABASE_URL if it is set; see pgclarify doctor."
+_NO_ANSWER = "Check that the server is running, and PGCLARIFY_DATABASE_URL if it is set."
 _REFUSED = "The server is running. Check role, password and database in PGCLARIFY_DATABASE_URL."
 
 

@@ -48,7 +48,7 @@ def _extension_directory(pg_config: str) -> Path:
     except (OSError, subprocess.CalledProcessError) as error:
         raise ConfigurationError(
             "pg_config cannot be run",
-            detail=f"{error}.",
+            detail=f"{error.strerror if isinstance(error, OSError) else error}.",
             hint="Pass the server's: pgclarify install-extension --pg-config PATH. Some systems have it in a package of"
             " their own, such as libpq-dev or postgresql-server-dev.",
         ) from None

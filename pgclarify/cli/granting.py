@@ -193,6 +193,6 @@ def _report(role: str, statements: list[str], *, is_created: bool, dry_run: bool
     for statement in statements:
         terminal.results().print(f"{sanitize(statement)};", soft_wrap=True)
     if not statements:
-        terminal.notices().print("nothing was to do")
+        terminal.notices().print("there is nothing to do")
     elif dry_run:
         terminal.notices().print("this was a dry run: nothing has changed")

@@ -46,8 +46,7 @@ def failure(message: str, detail: str | None = None, hint: str | None = None) ->
     """Render an error: one sentence, then the facts, then what to do."""
     text = Text()
     text.append("Error: ", style="bold red")
-    # The product's own name is not capitalized.
-    text.append(printable(message if message.startswith("pgclarify") else message[:1].upper() + message[1:]))
+    text.append(printable(_capitalized(message)))
     text.append("" if message.endswith((".", "!", "?")) else ".")
     for label, part in (("Detail", detail), ("Hint", hint)):
         if part:
@@ -267,6 +266,12 @@ def _is_told(step: Row) -> bool:
     return bool(step["abstention_code"] == "not_answered")
 
 
+def _capitalized(message: str) -> str:
+    """Capitalize the first word, unless it is our own name, or no word, such as an address or pg_config."""
+    first = message.partition(" ")[0]
+    return message if first == "pgclarify" or not first.isalpha() else message[0].upper() + message[1:]
+
+
 def explain_hint(run_id: int, cost_usd: Decimal | None = None) -> Text:
     """Render the last line of a run's output: how to see what it did, and its cost if it has one."""
     cost = f" ({dollars(cost_usd)})" if cost_usd else ""
@@ -276,7 +281,7 @@ def explain_hint(run_id: int, cost_usd: Decimal | None = None) -> Text:
 def warning(message: str, hint: str | None = None) -> Text:
     """Render a warning of the server: one sentence, then what to do."""
     text = Text("Warning: ", style="bold yellow")
-    text.append(printable(message[:1].upper() + message[1:]) + ".", style="not bold yellow")
+    text.append(printable(_capitalized(message)) + ".", style="not bold yellow")
     if hint:
         text.append(f"\nHint: {printable(hint)}", style="not bold default")
     return text

@@ -186,7 +186,8 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
             f"line {number} of {path.name} is no text", detail=f"{error}.", hint="Convert it to UTF-8."
         ) from None
     except (OSError, EOFError, zlib.error) as error:
-        raise UnreadableFile(f"cannot read {path}", detail=f"{error}.", hint="Name a file of JSON lines.") from error
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise UnreadableFile(f"cannot read {path}", detail=f"{reason}.", hint="Name a file of JSON lines.") from error
 
 
 def rank_of(*texts: str) -> int:

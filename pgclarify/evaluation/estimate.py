@@ -51,7 +51,7 @@ async def estimate(bench: Bench, plan: Plan, data_set: DataSet) -> CallEstimate:
     """
     count, settings = len(data_set.cases), dict(plan.settings)
     if bench.serving.provider == EXTRACTIVE and plan.method not in _FIXED:
-        return CallEstimate(count, 0, 0, source="no language model is asked")
+        return CallEstimate(count, 0, 0, cost_usd=0.0, source="no language model is asked")
     if plan.method == "clarify":
         found = await bench.asking.client.estimate(
             [case.question for case in data_set.cases], corpus=plan.corpus_name, timeout=None, **settings

@@ -17,7 +17,7 @@ def no_language_model(what: str, otherwise: str) -> ConfigurationError:
         otherwise: What works without one.
     """
     return ConfigurationError(
-        f"{what} takes a language model: set OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL, for the"
+        f"{what} needs a language model: set OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL, for the"
         f" worker, and start it again; or {otherwise}"
     )
 
@@ -52,6 +52,6 @@ def no_endpoint(name: str) -> NoReturn:
 def no_hdbscan() -> ConfigurationError:
     """Make the error for hdbscan, which only some workers have installed."""
     return ConfigurationError(
-        'consolidation "hdbscan" takes the library hdbscan, which is not installed where the worker runs: run'
+        'consolidation "hdbscan" needs the library hdbscan, which is not installed where the worker runs: run'
         " pip install 'pgclarify[torch]' there, or leave consolidation out"
     )

@@ -33,7 +33,7 @@ class Operation:
     without_model: tuple[str, str] | None = None
 
 
-_CLARIFY_INSTEAD: Final = "ask clarify, which does without"
+_CLARIFY_INSTEAD: Final = "ask clarify, which works without one"
 
 OPERATIONS: Final[Mapping[str, Operation]] = {
     "clarify": Operation(clarify),
@@ -43,7 +43,7 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     "detect_ambiguity": Operation(detect_ambiguity),
     "rewrite": Operation(rewrite),
     "clarifying_questions": Operation(propose_questions, ("asking back", _CLARIFY_INSTEAD)),
-    "reply": Operation(reply, ("replying in words", "choose a reformulation, which does without")),
+    "reply": Operation(reply, ("replying in words", "choose a reformulation by its ordinal, which works without one")),
     "list_answers": Operation(list_answers, ("listing answers", _CLARIFY_INSTEAD)),
     "estimate": Operation(estimate),
 }

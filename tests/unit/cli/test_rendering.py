@@ -89,6 +89,19 @@ def near(text: str) -> dict[str, Any]:
     return {"rank": 1, "document_id": text, "title": text, "heading": None, "score": 0.03, "content": text}
 
 
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("run 7 failed", "Run 7 failed"),
+        ("pgclarify is not installed", "pgclarify is not installed"),
+        ("pg_config cannot be run", "pg_config cannot be run"),
+        ("http://localhost/v1 cannot be reached", "http://localhost/v1 cannot be reached"),
+    ],
+)
+def test_only_words_are_capitalized(message: str, shown: str) -> None:
+    assert rendering.failure(message).plain == f"Error: {shown}."
+
+
 def every_rendering(text: str) -> list[RenderableType]:
     row = reading(
         interpretation=text,

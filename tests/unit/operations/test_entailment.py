@@ -39,7 +39,7 @@ async def by_model(judge: ScriptedCompleter, ledger: FakeLedger) -> Entailment:
 
 
 async def test_without_a_language_model_none_can_be_asked() -> None:
-    with pytest.raises(ConfigurationError, match="takes a language model: set OPENAI_BASE_URL") as caught:
+    with pytest.raises(ConfigurationError, match="needs a language model: set OPENAI_BASE_URL") as caught:
         await Entailments(None, missing).get("model", FakeLedger(), FakeEmbedder())
     assert "start it again; or pass" in describe(caught.value)
 

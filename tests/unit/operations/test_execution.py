@@ -116,7 +116,7 @@ async def test_operations_that_need_a_language_model_are_refused_without_one(nam
     run = store.add_run(operation=name)
     await execute(context_of(run, store, chat=None))
     error = store.runs[run.run_id].error or ""
-    assert error.startswith(f"{OPERATIONS[name].without_model[0]} takes a language model")  # type: ignore[index]
+    assert error.startswith(f"{OPERATIONS[name].without_model[0]} needs a language model")  # type: ignore[index]
 
 
 async def test_consolidation_that_is_not_installed_is_refused_before_any_stage(monkeypatch: pytest.MonkeyPatch) -> None:

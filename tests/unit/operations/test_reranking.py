@@ -45,7 +45,7 @@ async def test_signal_needs_no_reranker() -> None:
 
 
 async def test_without_a_language_model_none_can_be_asked() -> None:
-    with pytest.raises(ConfigurationError, match="takes a language model: set OPENAI_BASE_URL") as caught:
+    with pytest.raises(ConfigurationError, match="needs a language model: set OPENAI_BASE_URL") as caught:
         await Rerankers(None, missing).get("model", FakeLedger())
     assert "start it again; or pass" in describe(caught.value)
 
