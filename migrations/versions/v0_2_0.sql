@@ -122,7 +122,7 @@ COMMENT ON COLUMN pgclarify_private.completion.purpose IS 'What the reply is for
 COMMENT ON COLUMN pgclarify_private.completion.model IS 'Model of the call.';
 COMMENT ON COLUMN pgclarify_private.completion.parameters IS 'Decoding parameters.';
 COMMENT ON COLUMN pgclarify_private.completion.prompt_version IS 'Version of the prompt.';
-COMMENT ON COLUMN pgclarify_private.completion.input_hash IS 'SHA-256 of the rendered input.';
+COMMENT ON COLUMN pgclarify_private.completion.input_hash IS 'SHA-256 of the rendered input and of who may see it: see read_calls.';
 COMMENT ON COLUMN pgclarify_private.completion.sample IS 'Which reply to this input, from 0; plus a thousand times the option refresh of the run.';
 COMMENT ON COLUMN pgclarify_private.completion.run_id IS 'The run that paid for it; null if that run is gone.';
 COMMENT ON COLUMN pgclarify_private.completion.reply IS 'The model''s reply; null while there is none, or once erased.';

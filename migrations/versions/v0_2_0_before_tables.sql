@@ -25,7 +25,7 @@ comment on column pgclarify_private.model_call.purpose is 'What the reply is for
 comment on column pgclarify_private.model_call.model is 'The model that it calls.';
 comment on column pgclarify_private.model_call.parameters is 'Decoding parameters.';
 comment on column pgclarify_private.model_call.prompt_version is 'The version of its prompt.';
-comment on column pgclarify_private.model_call.input_hash is 'SHA-256 of its input.';
+comment on column pgclarify_private.model_call.input_hash is 'SHA-256 of its input and of who may see it.';
 comment on column pgclarify_private.model_call.sample is 'Number of the reply among several to the same input.';
 comment on column pgclarify_private.model_call.input_bytes is
     'Length of its input, which together with max_output_tokens determines its maximum cost.';

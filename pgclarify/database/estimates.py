@@ -55,16 +55,22 @@ class EstimateTables:
             found[row["question_ordinal"] - 1].append(found_passage(row))
         return found
 
-    async def known_completions(self, run: Run, keys: Sequence[CompletionKey]) -> list[Completion | None]:
+    async def known_completions(
+        self, run: Run, keys: Sequence[CompletionKey], shown: Sequence[Sequence[str]]
+    ) -> list[Completion | None]:
         """See EstimateStore."""
         if not keys:
             return []
+        calls = [
+            {**key_of_call(key), "document_ids": list(document_ids)}
+            for key, document_ids in zip(keys, shown, strict=True)
+        ]
         rows = await fetch(
             self._runs.pool,
             "known_completions",
             run_id=run.run_id,
             attempt=run.attempt,
-            calls=json.dumps([*map(key_of_call, keys)]),
+            calls=json.dumps(calls),
         )
         known: list[Completion | None] = [None] * len(keys)
         for row in rows:

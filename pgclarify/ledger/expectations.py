@@ -118,8 +118,10 @@ class Expectations:
         requests = await asyncio.to_thread(lambda: [_Rendered.of(completer.request(call)) for call in calls])
         completions: list[Completion | None] = []
         for start in range(0, len(requests), _KEYS_AT_ONCE):
-            keys = [request.key for request in requests[start : start + _KEYS_AT_ONCE]]
-            completions += await self._store.known_completions(self._run, keys)
+            part = requests[start : start + _KEYS_AT_ONCE]
+            completions += await self._store.known_completions(
+                self._run, [request.key for request in part], [request.document_ids for request in part]
+            )
         for request, completion in zip(requests, completions, strict=True):
             self._count(request, is_known=completion is not None)
         return await asyncio.to_thread(lambda: [*_replies(calls, completions)])
@@ -148,11 +150,12 @@ class _Rendered:
 
     key: CompletionKey
     input_bytes: int
+    document_ids: tuple[str, ...]
 
     @classmethod
     def of(cls, request: CompletionRequest) -> _Rendered:
         length = sum(len(message.content.encode("utf-8", "surrogatepass")) for message in request.messages)
-        return cls(request.key, length)
+        return cls(request.key, length, request.document_ids)
 
 
 def _replies(calls: Sequence[ModelCall[T]], completions: Sequence[Completion | None]) -> Iterator[Known[T] | None]:

@@ -218,8 +218,15 @@ class EstimateStore(Protocol):
             RunLost: If the run is no longer this worker's.
         """
 
-    async def known_completions(self, run: Run, keys: Sequence[CompletionKey]) -> list[Completion | None]:
+    async def known_completions(
+        self, run: Run, keys: Sequence[CompletionKey], shown: Sequence[Sequence[str]]
+    ) -> list[Completion | None]:
         """Look up inputs in the ledger without leasing them.
+
+        Args:
+            run: The run.
+            keys: The inputs.
+            shown: For each of them, the documents whose passages it shows.
 
         Returns:
             For each key the reply; None if there is none yet.

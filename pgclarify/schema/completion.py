@@ -34,7 +34,7 @@ completion = Table(
     column("model", Text, "Model of the call."),
     column("parameters", JSONB, "Decoding parameters."),
     column("prompt_version", Text, "Version of the prompt."),
-    column("input_hash", BYTEA, "SHA-256 of the rendered input."),
+    column("input_hash", BYTEA, "SHA-256 of the rendered input and of who may see it: see read_calls."),
     column(
         "sample",
         Integer,

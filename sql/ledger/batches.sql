@@ -8,7 +8,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run constant pgclarify_private.run := pgclarify_private.lock_run(wait_for_batch.run_id, wait_for_batch.attempt);
-    v_calls constant pgclarify_private.model_call[] := pgclarify_private.read_calls(wait_for_batch.calls, v_run.settings);
+    v_calls constant pgclarify_private.model_call[] := pgclarify_private.read_calls(wait_for_batch.calls, v_run.run_id, null);
 begin
     -- A run waits for one batch only. Otherwise a corpus that changes every day could make it wait for ever.
     if exists (select from pgclarify_private.batch_request as known where known.run_id = v_run.run_id) then

@@ -78,9 +78,9 @@ comment on function pgclarify_private.lock_against_erasing(bigint, integer, bigi
 'that are being read, so that they are not erased; error 55000 if one was removed. attempt: null skips the check of the '
 'attempt.';
 
-create or replace function pgclarify_private.read_calls(calls jsonb, run_settings jsonb)
+create or replace function pgclarify_private.read_calls(calls jsonb, run_id bigint, corpus_id bigint)
 returns pgclarify_private.model_call[]
-language sql immutable parallel safe
+language sql stable
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
@@ -89,19 +89,50 @@ begin atomic
                 null::pgclarify_private.model_call,
                 asked.call || jsonb_build_object(
                     'ordinal', asked.ordinal,
-                    'sample',
-                    (asked.call -> 'sample')::integer
-                    + 1000 * coalesce((read_calls.run_settings -> 'refresh')::integer, 0)
+                    'sample', (asked.call -> 'sample')::integer + 1000 * coalesce(caller.refresh, 0),
+                    'input_hash',
+                    sha256(
+                        (asked.call ->> 'input_hash')::bytea
+                        || convert_to(
+                            concat_ws(
+                                ' ',
+                                case
+                                    when caller.corpus_id is not null then format('corpus %s', caller.corpus_id)
+                                    when caller.role_oid is not null then format('role %s', caller.role_oid)
+                                end,
+                                shown.readers::text
+                            ),
+                            'UTF8'
+                        )
+                    )
                 )
             )
             order by asked.ordinal
         )
-    from jsonb_array_elements(read_calls.calls) with ordinality as asked (call, ordinal);
+    from (
+        select
+            coalesce(run.corpus_id, read_calls.corpus_id) as corpus_id,
+            run.requested_by_oid as role_oid,
+            (run.settings -> 'refresh')::integer as refresh
+        from (values (read_calls.run_id)) as given (run_id)
+        left join pgclarify_private.run on given.run_id = run.run_id
+    ) as caller
+    cross join jsonb_array_elements(read_calls.calls) with ordinality as asked (call, ordinal)
+    cross join lateral (
+        -- Each list of readers once. Null is a document that is open to all who may search the corpus.
+        select jsonb_agg(distinct document.readers) as readers
+        from jsonb_array_elements_text(asked.call -> 'document_ids') as listed (document_id)
+        inner join pgclarify_private.document
+            on document.corpus_id = caller.corpus_id and listed.document_id = document.id
+    ) as shown;
 end;
 
-comment on function pgclarify_private.read_calls(jsonb, jsonb) is
+comment on function pgclarify_private.read_calls(jsonb, bigint, bigint) is
 'Calls as a worker sends them: an array of objects with the attributes of type model_call. sample: from 0 to 999; the option '
-'refresh of the run adds thousands. run_settings: null without a run.';
+'refresh of the run adds thousands. input_hash: SHA-256 of the input; in the result also of who may see it. An equal input has '
+'another hash in another corpus, with documents that have other readers, or, without a corpus, if another role asks. '
+'Otherwise a role could guess a text, ask about its guess, and see by the cost that a hidden document has that text. run_id: '
+'null without a run. corpus_id: of a call without a run.';
 
 -- It sets no search_path, so that the planner can inline it and use the index of the ledger's key.
 create or replace function pgclarify_private.is_of_call(
@@ -186,10 +217,12 @@ declare
     v_are_taken_over boolean[];
     v_late bigint[];
 begin
-    select run.requested_by, run.corpus_id, run.started_at, run.settings into v_run
+    select run.requested_by, run.corpus_id, run.started_at into v_run
     from pgclarify_private.run
     where run.run_id = claim_completions.run_id;
-    v_calls := pgclarify_private.read_calls(claim_completions.calls, v_run.settings);
+    v_calls := pgclarify_private.read_calls(
+        claim_completions.calls, claim_completions.run_id, claim_completions.corpus_id
+    );
     perform pgclarify_private.lock_against_erasing(
         claim_completions.run_id, claim_completions.attempt, claim_completions.corpus_id,
         array(select shown.id from unnest(v_calls) as asked cross join lateral unnest(asked.document_ids) as shown (id))

@@ -97,7 +97,7 @@ declare
 begin
     return query
     select asked.ordinal, known.reply, known.prompt_tokens, known.completion_tokens, known.latency_ms
-    from unnest(pgclarify_private.read_calls(known_completions.calls, v_run.settings)) as asked
+    from unnest(pgclarify_private.read_calls(known_completions.calls, v_run.run_id, null)) as asked
     inner join pgclarify_private.completion as known on pgclarify_private.is_of_call(known, asked)
     where known.reply is not null;
 end

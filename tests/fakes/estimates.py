@@ -52,7 +52,9 @@ class FakeEstimateStore:
             for query, vector in zip(queries, every, strict=True)
         ]
 
-    async def known_completions(self, run: Run, keys: Sequence[CompletionKey]) -> list[Completion | None]:
+    async def known_completions(
+        self, run: Run, keys: Sequence[CompletionKey], shown: Sequence[Sequence[str]]
+    ) -> list[Completion | None]:
         """Look keys up among the rows of the ledger."""
         await self._store.record(run)
         known = {row.request.key: row.completion for row in self._store.table.rows.values()}

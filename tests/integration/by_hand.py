@@ -159,6 +159,14 @@ class HandWorker:
         self.leases.update((row["completion_id"], row["leased_until"]) for row in rows if row.get("is_ours"))
         return rows
 
+    def call(self, text: str, **changes: Any) -> dict[str, Any]:
+        """A call with this input, in the form of a claim."""
+        return {
+            "purpose": "verdict", "model": MODEL, "parameters": {}, "prompt_version": PROMPTS, "sample": 0,
+            "input_bytes": 1, "max_output_tokens": 1, "document_ids": [],
+            "input_hash": f"\\x{hashlib.sha256(text.encode()).hexdigest()}", **changes,
+        }  # fmt: skip
+
     def claim_calls(
         self,
         run_id: int | None,
@@ -170,13 +178,8 @@ class HandWorker:
         **common: Any,
     ) -> list[dict[str, Any]]:
         """Claim a call for each input. calls: what each differs in; common: what all of them do."""
-        usual = {
-            "purpose": "verdict", "model": MODEL, "parameters": {}, "prompt_version": PROMPTS, "sample": 0,
-            "input_bytes": 1, "max_output_tokens": 1, "document_ids": [],
-        }  # fmt: skip
         asked = [
-            {**usual, **common, **own, "input_hash": f"\\x{hashlib.sha256(text.encode()).hexdigest()}"}
-            for text, own in zip(inputs, calls or [{}] * len(inputs), strict=True)
+            self.call(text, **{**common, **own}) for text, own in zip(inputs, calls or [{}] * len(inputs), strict=True)
         ]
         return self.send(
             "claim_completions", worker_id=self.worker_id, run_id=run_id, lease=lease, calls=json.dumps(asked),
