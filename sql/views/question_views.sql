@@ -3,7 +3,7 @@
 
 create or replace view pgclarify.asked_question as
 select
-    asked.question_group_id,
+    asked.question_group_id + 0 as question_group_id,
     asked.corpus || '' as corpus,
     (select run.question || '' from pgclarify_private.run where run.run_id = asked.last_run_id) as question,
     asked.times_asked,
@@ -138,7 +138,7 @@ select
             -- As below: a filter on lost quotes must not read the documents of all other answers.
             and (revised.revision = answered.corpus_revision) is not true
     ) as lost_quotes,
-    answered.question_group_id
+    answered.question_group_id + 0 as question_group_id
 from (
     -- This scans the index backward, one group after another, and sorts only the runs of one group.
     select distinct on (run.question_group_id, run.requested_by)

@@ -48,7 +48,7 @@ select
     ) as verdicts,
     run.served,
     run.last_served_at,
-    run.question_group_id,
+    run.question_group_id + 0 as question_group_id,
     run.is_counted,
     run.crashes,
     run.stop_code,

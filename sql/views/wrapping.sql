@@ -7,7 +7,8 @@
 --   The policies apply to it, and current_user in them is still the role that reads the view.
 -- * Text in a view is an expression that is not leakproof, which PostgreSQL computes after the policy, and for which it has no
 --   statistics: text || '', jsonb #> '{}', trim_array(names, 0). Columns with a closed list of values, keys, numbers and times
---   are bare, so that filters on them use indexes.
+--   are bare, so that filters on them use indexes. The group of a question is wrapped, too, because it is computed from text: a
+--   role that asks a question would else learn whether hidden runs asked the same.
 
 do $$
 declare

@@ -221,3 +221,21 @@ def test_explain_tells_a_reader_no_names_of_roles_that_are_noted(
         conditions = [sql.SQL("name >= 'a'"), sql.SQL("name >= 'zz'")]
         plans = plans_at_once(reader, connection, relation, conditions)
         assert plans[0] == plans[1]
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS.keys())
+def test_explain_tells_a_reader_no_questions_that_mean_the_same_as_its_own(
+    reader: Connection, connection: Connection, settings: tuple[str, ...]
+) -> None:
+    for setting in settings:
+        reader.execute(setting.encode())
+    # The reader learns the number of a group by asking a question. This one has a hidden run.
+    group = connection.execute("select max(question_group_id) from pgclarify_private.run").fetchone()
+    assert group is not None
+    for view in ("run", "asked_question", "stale_answer"):
+        conditions = [sql.SQL("question_group_id = {}").format(number) for number in (group[0], group[0] + 1)]
+        plans = [
+            [re.sub(r"\d{4,}", "…", line) for line in plan]
+            for plan in plans_at_once(reader, connection, f"pgclarify.{view}", conditions)
+        ]
+        assert plans[0] == plans[1]
