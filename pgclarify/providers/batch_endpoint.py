@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from io import BytesIO
+from itertools import islice
 from typing import Any, Final
 
 import openai
@@ -27,6 +30,12 @@ _PATH: Final = "/v1/chat/completions"
 # The field of a batch's metadata that has our id of it.
 _KEY: Final = "pgclarify_batch"
 _MOST_FILE_BYTES: Final = 512 * 1024 * 1024
+# JSON can need thirty times its size in memory. A longer line is no reply.
+_MOST_LINE_BYTES: Final = 4 * 1024 * 1024
+# Ten for each call. What follows has replies to other calls, or none.
+_MOST_LINES: Final = 100_000
+# A list that has more batches of the last hours may have no end.
+_MOST_LISTED: Final = 10_000
 # A hundred batches, each with metadata of any owner.
 _MOST_LIST_BYTES: Final = 8 * 1024 * 1024
 # An upload or a download takes longer than a call.
@@ -41,6 +50,8 @@ _OVER: Final = frozenset({"completed", "expired", "cancelled", "failed"})
 _FULL: Final = "token_limit_exceeded"
 _SERVER_ERROR: Final = 500
 _LARGEST_ID: Final = 2**63 - 1
+# Ids are stored, logged, and a part of addresses.
+_ID: Final = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9_.:/=~-]{0,199}")
 
 
 class NoBatches(EndpointUnavailable):
@@ -111,12 +122,16 @@ class BatchEndpoint:
         # The clocks of the database and of the endpoint may differ.
         earliest = time.time() - age.total_seconds() - _CLOCKS_DIFFER_SECONDS
         with _at_most(_MOST_LIST_BYTES), _explained(_WITHOUT):
+            listed = 0
             # The newest first.
             async for found in self._client.batches.list(limit=100, extra_headers=self._headers()):
-                if (found.metadata or {}).get(_KEY) == key:
+                if isinstance(found.metadata, dict) and found.metadata.get(_KEY) == key:
                     return _remote(found)
                 if found.created_at < earliest:
-                    break
+                    return None
+                listed += 1
+                if listed == _MOST_LISTED:
+                    raise UnreadableReply
         return None
 
     async def create(self, key: str, requests: Sequence[tuple[int, str]]) -> RemoteBatch:
@@ -152,7 +167,7 @@ class BatchEndpoint:
                     with suppress(openai.OpenAIError):
                         await self._delete(file.id)
                 raise
-        return _remote(created)
+            return _remote(created)
 
     async def look(self, remote_id: str) -> RemoteBatch | None:
         """Return the state of a batch; None if the endpoint does not know it any more.
@@ -185,7 +200,7 @@ class BatchEndpoint:
             return []
         with _at_most(_MOST_FILE_BYTES), _explained():
             file = await self._client.files.content(batch.output_file_id, extra_headers=self._headers())
-        return await asyncio.to_thread(list, _replies(file.content))
+        return await asyncio.to_thread(_replies, file.content)
 
     async def forget(self, batch: RemoteBatch) -> None:
         """Delete the files of a batch at the endpoint, because they have texts of documents.
@@ -241,39 +256,73 @@ def _explained(refusals: Collection[int] = ()) -> Iterator[None]:
 
 
 def _remote(batch: Batch) -> RemoteBatch:
-    errors = batch.errors.data or [] if batch.errors is not None else []
+    """Read a batch. The client checks no types.
+
+    Raises:
+        UnreadableReply: If an id or the state is missing, or cannot be one.
+    """
+    given = batch.to_dict(warnings=False)
+    remote_id, input_file_id = (_id(given.get(name)) for name in ("id", "input_file_id"))
+    output_file_id, error_file_id = (
+        None if given.get(name) is None else _id(given[name]) for name in ("output_file_id", "error_file_id")
+    )
+    status = _id(given.get("status"))
+    errors, counts = given.get("errors"), given.get("request_counts")
+    found = errors.get("data") if isinstance(errors, dict) else None
+    codes = [error.get("code") for error in found if isinstance(error, dict)] if isinstance(found, list) else []
+    refused = counts.get("failed") if isinstance(counts, dict) else None
     return RemoteBatch(
-        remote_id=batch.id,
-        is_over=batch.status in _OVER,
-        is_full=batch.status == "failed" and any(error.code == _FULL for error in errors),
-        status=batch.status,
-        refused=batch.request_counts.failed if batch.request_counts is not None else 0,
-        output_file_id=batch.output_file_id,
-        error_file_id=batch.error_file_id,
-        input_file_id=batch.input_file_id,
+        remote_id=remote_id,
+        is_over=status in _OVER,
+        is_full=status == "failed" and _FULL in codes,
+        status=status,
+        refused=refused if isinstance(refused, int) else 0,
+        output_file_id=output_file_id,
+        error_file_id=error_file_id,
+        input_file_id=input_file_id,
     )
 
 
-def _replies(file: bytes) -> Iterator[tuple[int, Completion]]:
-    for line in file.splitlines():
+def _id(sent: object) -> str:
+    if not isinstance(sent, str) or _ID.fullmatch(sent) is None:
+        raise UnreadableReply
+    return sent
+
+
+def _replies(file: bytes) -> list[tuple[int, Completion]]:
+    """Read the replies, of several to one call the first one."""
+    replies: dict[int, Completion] = {}
+    unread = 0
+    for line in islice(BytesIO(file), _MOST_LINES):
         try:
-            answered: Mapping[str, Any] = json.loads(line)
-            response = answered["response"]
-            if response["status_code"] != 200:
-                continue
-            number = int(answered["custom_id"])
-            if not 0 < number <= _LARGEST_ID:
-                raise ValueError
-            reply = read_reply(json.dumps(response["body"]).encode())
-            yield (
-                number,
-                Completion(
-                    reply=storable(reply.text),
-                    prompt_tokens=reply.prompt_tokens,
-                    completion_tokens=reply.completion_tokens,
-                    latency_ms=0.0,
-                    cached_tokens=reply.cached_tokens,
-                ),
-            )
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError, UnreadableReply) as error:
-            _logger.warning("a line of a batch could not be read: %s", type(error).__name__)
+            found = _reply(line)
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError, UnreadableReply):
+            unread += 1
+            continue
+        if found is not None:
+            replies.setdefault(*found)
+    if unread:
+        # One message for all, because a file may have very many of them.
+        _logger.warning("lines of a batch that could not be read: %d", unread)
+    return [*replies.items()]
+
+
+def _reply(line: bytes) -> tuple[int, Completion] | None:
+    """Read a line of the file: the id of a call, and its reply; None for a call that was refused."""
+    if len(line) > _MOST_LINE_BYTES:
+        raise UnreadableReply
+    answered: Mapping[str, Any] = json.loads(line)
+    response = answered["response"]
+    if response["status_code"] != 200:
+        return None
+    number = int(answered["custom_id"])
+    if not 0 < number <= _LARGEST_ID:
+        raise ValueError
+    reply = read_reply(json.dumps(response["body"]).encode())
+    return number, Completion(
+        reply=storable(reply.text),
+        prompt_tokens=reply.prompt_tokens,
+        completion_tokens=reply.completion_tokens,
+        latency_ms=0.0,
+        cached_tokens=reply.cached_tokens,
+    )
