@@ -26,6 +26,8 @@ PARTITIONS = """
     where c.relnamespace = 'pgclarify_private'::regnamespace
     union all
     select proname from pg_proc where proname ~ '^(capture|read)_[0-9]'
+    union all
+    select relname from pg_class where relname ~ '^question_group_leader_[0-9]+_idx$'
 """
 
 
