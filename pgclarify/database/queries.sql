@@ -1,5 +1,9 @@
 -- Statements of workers. Those of clients are in client_queries.sql and cli_queries.sql.
 
+-- name: pin_search_path
+-- Before any other statement: a database or a role may name a schema with functions of others, which this session would run.
+set search_path = pg_catalog, pg_temp;
+
 -- name: prepare_session
 -- Override settings that a database has for people; limit statements and waiting; release locks if this worker dies.
 select set_config(given.name, given.value, false)
@@ -33,11 +37,11 @@ where pg_extension.extname = 'vector';
 
 -- name: get_session
 -- The process id of this session.
-select pg_backend_pid() as process_id;
+select pg_catalog.pg_backend_pid() as process_id;
 
 -- name: has_session_option
 -- Whether the options of the connection are in effect.
-select current_setting('lock_timeout') = '54321ms' as is_set;
+select pg_catalog.current_setting('lock_timeout') operator (pg_catalog.=) '54321ms' as is_set;
 
 -- name: register_worker
 -- Register this worker.

@@ -205,9 +205,8 @@ def _transaction(dsn: str, on_wait: OnWait = _logger.warning) -> Iterator[sqlalc
     )
     try:
         with engine.connect() as connection, connection.begin():
-            # Independent of the settings of the caller's role and database: no time limit, and our own search path.
+            # Independent of the settings of the caller's role and database.
             connection.exec_driver_sql("set local statement_timeout = 0")
-            connection.exec_driver_sql("set local search_path = pg_catalog, pg_temp")
             _take_install_lock(connection, on_wait)
             # While a change waits for running calls, new calls wait behind it.
             connection.exec_driver_sql(f"set local lock_timeout = '{LOCK_TIMEOUT}'")
@@ -326,6 +325,9 @@ def _connect(dsn: str) -> psycopg.Connection[Any]:
             detail=str(error).strip().splitlines()[-1],
             hint="Check PGCLARIFY_DATABASE_URL, and whether the server is running.",
         ) from None
+    # Before any other statement, also of SQLAlchemy: the database may name a schema with functions of others.
+    connection.execute("set search_path = pg_catalog, pg_temp")
+    connection.commit()
     try:
         check_encoding(connection)
     except ConfigurationError:

@@ -29,6 +29,7 @@ from pgclarify.database.errors import translated
 from pgclarify.database.long_documents import LongDocuments
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
+from pgclarify.database.queries import queries
 from pgclarify.database.runs import Runs
 from pgclarify.database.sessions import require_direct
 from pgclarify.database.spaces import EmbeddingSpaces
@@ -362,4 +363,5 @@ def _freeze() -> None:
 def _check(dsn: str) -> Installed:
     require_direct(dsn)
     with translated(), psycopg.connect(dsn, application_name="pgclarify worker") as connection:
+        connection.execute(queries["pin_search_path"])
         return check_schema(connection)
