@@ -121,9 +121,24 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(finish_evaluation.caller));
+    -- What is no figure is an error here. It would else be one for each role that reads view evaluation.
+    v_figures constant jsonb := (
+        select
+            coalesce(
+                jsonb_object_agg(
+                    given.key,
+                    jsonb_build_object('value', figure.value, 'low', figure.low, 'high', figure.high, 'cases', figure.cases)
+                ),
+                '{}'
+            )
+        from jsonb_each(finish_evaluation.figures) as given
+        cross join lateral jsonb_to_record(given.value) as figure (
+            value double precision, low double precision, high double precision, cases integer
+        )
+    );
 begin
     update pgclarify_private.eval_run
-    set finished_at = clock_timestamp(), figures = finish_evaluation.figures
+    set finished_at = clock_timestamp(), figures = v_figures
     where
         eval_run.eval_run_id = finish_evaluation.eval_run_id
         and pgclarify_private.belongs_to(eval_run.requested_by, eval_run.requested_by_oid, v_roles)

@@ -8,11 +8,11 @@ from typing import Any
 from tests.integration.by_hand import Connection
 
 
-def evaluate(user: Connection, corpus_id: int | None = 1) -> int:
+def evaluate(user: Connection, corpus_id: int | None = 1, planned_cases: int = 2) -> int:
     """Begin an evaluation as the role of the connection, and store its one case; return its key."""
     plan: dict[str, Any] = {
         "name": "night", "data_set": "questions", "data_set_hash": f"\\x{'00' * 32}", "corpus_id": corpus_id,
-        "corpus_name": "insurance", "method": "clarify", "settings": {}, "conditions": {}, "planned_cases": 2,
+        "corpus_name": "insurance", "method": "clarify", "settings": {}, "conditions": {}, "planned_cases": planned_cases,
     }  # fmt: skip
     case = {
         "ordinal": 1, "case_id": "first", "question": "cars", "gold": {}, "output": {}, "status": "succeeded",
