@@ -12,7 +12,8 @@ def evaluate(user: Connection, corpus_id: int | None = 1, planned_cases: int = 2
     """Begin an evaluation as the role of the connection, and store its one case; return its key."""
     plan: dict[str, Any] = {
         "name": "night", "data_set": "questions", "data_set_hash": f"\\x{'00' * 32}", "corpus_id": corpus_id,
-        "corpus_name": "insurance", "method": "clarify", "settings": {}, "conditions": {}, "planned_cases": planned_cases,
+        "corpus_name": "insurance", "method": "clarify", "settings": {}, "conditions": {},
+        "planned_cases": planned_cases,
     }  # fmt: skip
     case = {
         "ordinal": 1, "case_id": "first", "question": "cars", "gold": {}, "output": {}, "status": "succeeded",
