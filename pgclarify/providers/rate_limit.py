@@ -31,6 +31,9 @@ _KEPT_FROM_BURSTS: Final = 1 / 2
 _RESERVE: Final = 1 / 8
 # A limit that needs longer to be free again is one for a day, as Groq's limit of requests.
 _LONGEST_RESET_SECONDS: Final = 61.0
+# Longest booking. All workers wait for it, also if it comes from a wrong number of the endpoint, such as a limit of one
+# token a minute. An endpoint takes no call that needs more than a minute's amount.
+_LONGEST_BOOKING_SECONDS: Final = 60.0
 # Longest time that a server's Retry-After stops all calls.
 _LONGEST_BLOCK_SECONDS: Final = 60.0
 # Tokens for each character of a request, with those of its reply, until replies show them; and the weight of a reply.
@@ -89,14 +92,15 @@ class _Limit:
         missing, rate = amount - self.unspent, _SHARE * a_minute / 60
         booked = max(missing, rate * _SLICE_SECONDS) if missing > 0 else 0.0
         self.unspent += booked
+        seconds = min(booked / rate, _LONGEST_BOOKING_SECONDS)
         if self.remaining is None:
-            return Booking(booked / rate)
+            return Booking(seconds)
         reported, at = self.remaining
         remaining = min(reported + (now - at) * a_minute / 60, a_minute)
         accepted, spare = ((remaining - part * a_minute) / rate for part in (_RESERVE, _KEPT_FROM_BURSTS))
         # A setting below the endpoint's own limit is a share of it, and what remains is not all ours.
         has_spare = spare > 0 and a_minute == self.reported
-        return Booking(booked / rate, accepted, spare if has_spare else None)
+        return Booking(seconds, accepted, spare if has_spare else None)
 
     def learn(self, limit: float | None, remaining: float | None, reset: float | None, now: float) -> None:
         """Learn from the headers of an answer."""

@@ -19,7 +19,7 @@ from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.endpoint_embedder import EndpointEmbedder
-from pgclarify.providers.rate_limit import RateLimit
+from pgclarify.providers.rate_limit import RateLimit, Turn
 from tests.openai_server import MODEL, serve
 from tests.rate_limited import Limited
 from tests.unit.providers.asking import request
@@ -222,6 +222,30 @@ def test_a_refusal_stops_the_calls_of_all_workers_for_the_time_that_the_endpoint
         return began
 
     assert min(run(go())) >= 19.9
+
+
+@pytest.mark.parametrize(
+    ("headers", "tokens"),
+    [({"x-ratelimit-limit-tokens": "1"}, 1000), ({"x-ratelimit-limit-tokens": "60000"}, 2**31 - 1)],
+    ids=["limit", "tokens"],
+)
+def test_a_wrong_number_of_an_endpoint_stops_no_worker_for_long(headers: Mapping[str, str], tokens: int) -> None:
+    async def measure() -> float:
+        rates = SharedRates()
+        wrong = RateLimit("an endpoint", rates)
+        wrong.learn(headers)
+        for _ in range(2):
+            turn = Turn()
+            reserved = await wrong.take(turn, 10_000)
+            turn.note(tokens)
+            wrong.settle(turn, 10_000, reserved)
+        other = RateLimit("an endpoint", rates)
+        other.learn(HEADERS)
+        turn = Turn()
+        await other.take(turn, 100)
+        return turn.waited_seconds
+
+    assert run(measure()) < 130
 
 
 def test_only_some_calls_before_a_limit_is_known_count() -> None:
