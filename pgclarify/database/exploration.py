@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from pgclarify.data.candidates import Candidate, Found, Neighbors
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
-from pgclarify.database.arrays import array_text, vector_text
+from pgclarify.database.arrays import vector_text
 from pgclarify.database.pool import fetch
 from pgclarify.database.runs import Runs
 
@@ -93,16 +94,22 @@ class ExplorationTables:
             "record_candidates",
             run_id=run.run_id,
             attempt=run.attempt,
-            ranks=array_text(candidate.rank for candidate in candidates),
-            document_ids=array_text(candidate.passage.document_id for candidate in candidates),
-            passage_ids=array_text(candidate.passage.passage_id for candidate in candidates),
-            scores=array_text(candidate.score for candidate in candidates),
-            origins=array_text(candidate.origin for candidate in candidates),
-            via_passage_ids=array_text(candidate.via_passage_id for candidate in candidates),
-            batches=array_text(candidate.batch for candidate in candidates),
-            step_ordinals=array_text(candidate.step_ordinal for candidate in candidates),
+            candidates=json.dumps([_candidate_row(candidate) for candidate in candidates]),
         )
         return list(rows[0]["kept"])
+
+
+def _candidate_row(candidate: Candidate) -> dict[str, Any]:
+    return {
+        "rank": candidate.rank,
+        "document_id": candidate.passage.document_id,
+        "passage_id": candidate.passage.passage_id,
+        "score": float(candidate.score),
+        "origin": candidate.origin,
+        "via_passage_id": candidate.via_passage_id,
+        "batch": candidate.batch,
+        "step_ordinal": candidate.step_ordinal,
+    }
 
 
 def found_passage(row: Mapping[str, Any]) -> Found:

@@ -367,18 +367,7 @@ from pgclarify_private.find_neighbors(
 -- name: record_candidates
 -- Store candidates; return the ranks of the stored ones.
 select
-    pgclarify_private.record_candidates(
-        %(run_id)s,
-        %(attempt)s,
-        %(ranks)s::integer[],
-        %(document_ids)s::text[],
-        %(passage_ids)s::bigint[],
-        %(scores)s::double precision[],
-        %(origins)s::text[],
-        %(via_passage_ids)s::bigint[],
-        %(batches)s::integer[],
-        %(step_ordinals)s::integer[]
-    ) as kept;
+    pgclarify_private.record_candidates(%(run_id)s, %(attempt)s, %(candidates)s::jsonb) as kept;
 
 -- name: record_relaxation
 -- Store the relaxed question.
@@ -387,24 +376,7 @@ select pgclarify_private.record_relaxation(%(run_id)s, %(attempt)s, %(relaxed_qu
 -- name: record_verdicts
 -- Store verdicts of several runs; return the runs that this worker still has.
 select
-    pgclarify_private.record_verdicts(
-        %(run_ids)s::bigint[],
-        %(attempts)s::integer[],
-        %(ranks)s::integer[],
-        %(outcomes)s::text[],
-        %(interpretations)s::text[],
-        %(answers)s::text[],
-        %(quotes)s::text[],
-        %(start_chars)s::integer[],
-        %(end_chars)s::integer[],
-        %(vectors)s::text[],
-        %(completion_ids)s::bigint[],
-        %(are_reused)s::boolean[],
-        %(reasons)s::text[],
-        %(errors)s::text[],
-        %(abstention_codes)s::text[],
-        %(error_codes)s::text[]
-    ) as running;
+    pgclarify_private.record_verdicts(%(verdicts)s::jsonb) as running;
 
 -- name: copy_verdicts
 -- Copy the verdicts of the parent run.
@@ -527,18 +499,7 @@ order by ordinal;
 
 -- name: store_completions
 -- Store the replies of a model.
-select
-    pgclarify_private.store_completions(
-        %(worker_id)s,
-        %(completion_ids)s::bigint[],
-        %(run_ids)s::bigint[],
-        %(leases)s::timestamptz[],
-        %(replies)s::text[],
-        %(prompt_tokens)s::integer[],
-        %(completion_tokens)s::integer[],
-        %(latencies_ms)s::real[],
-        %(cached_tokens)s::integer[]
-    );
+select pgclarify_private.store_completions(%(worker_id)s, %(completions)s::jsonb);
 
 -- name: release_completions
 -- Release leases.
@@ -575,16 +536,7 @@ select pgclarify_private.put_back_batch(%(worker_id)s, %(batch_id)s, %(remote_id
 
 -- name: store_batch
 -- Store replies of a batch.
-select
-    pgclarify_private.store_batch(
-        %(worker_id)s,
-        %(batch_id)s,
-        %(completion_ids)s::bigint[],
-        %(replies)s::text[],
-        %(prompt_tokens)s::integer[],
-        %(completion_tokens)s::integer[],
-        %(cached_tokens)s::integer[]
-    );
+select pgclarify_private.store_batch(%(worker_id)s, %(batch_id)s, %(completions)s::jsonb);
 
 -- name: end_batch
 -- End a batch that was read, and wake its runs.

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from psycopg.rows import DictRow
 
 from pgclarify.data.model_calls import Completion, CompletionRequest
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Verdict
-from pgclarify.database.arrays import array_text, vector_text
+from pgclarify.database.arrays import vector_text
 from pgclarify.database.coalescing import Coalescer
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import DatabaseBusy
@@ -172,22 +174,7 @@ class Runs:
         rows = await fetch(
             self.pool,
             "record_verdicts",
-            run_ids=array_text(run.run_id for run, _ in batch),
-            attempts=array_text(run.attempt for run, _ in batch),
-            ranks=array_text(verdict.rank for _, verdict in batch),
-            outcomes=array_text(verdict.outcome.value for _, verdict in batch),
-            interpretations=array_text(verdict.interpretation for _, verdict in batch),
-            answers=array_text(verdict.answer for _, verdict in batch),
-            quotes=array_text(verdict.quote for _, verdict in batch),
-            start_chars=array_text(verdict.start_char for _, verdict in batch),
-            end_chars=array_text(verdict.end_char for _, verdict in batch),
-            vectors=array_text(None if verdict.vector is None else vector_text(verdict.vector) for _, verdict in batch),
-            completion_ids=array_text(verdict.completion_id for _, verdict in batch),
-            are_reused=array_text(verdict.is_reused for _, verdict in batch),
-            reasons=array_text(verdict.reason for _, verdict in batch),
-            errors=array_text(verdict.error for _, verdict in batch),
-            abstention_codes=array_text(verdict.abstention_code for _, verdict in batch),
-            error_codes=array_text(verdict.error_code for _, verdict in batch),
+            verdicts=json.dumps([_verdict_row(run, verdict) for run, verdict in batch]),
         )
         running = set(rows[0]["running"])
         return [run.run_id in running for run, _ in batch]
@@ -199,14 +186,7 @@ class Runs:
                     self.pool,
                     "store_completions",
                     worker_id=self.worker_id,
-                    completion_ids=array_text(bought.completion_id for bought in batch),
-                    run_ids=array_text(bought.run_id for bought in batch),
-                    leases=array_text(bought.lease for bought in batch),
-                    replies=array_text(bought.completion.reply for bought in batch),
-                    prompt_tokens=array_text(bought.completion.prompt_tokens for bought in batch),
-                    completion_tokens=array_text(bought.completion.completion_tokens for bought in batch),
-                    latencies_ms=array_text(bought.completion.latency_ms for bought in batch),
-                    cached_tokens=array_text(bought.completion.cached_tokens for bought in batch),
+                    completions=json.dumps([_completion_row(bought) for bought in batch]),
                 )
                 break
             except DatabaseBusy as busy:
@@ -221,6 +201,24 @@ class Runs:
         if busy.detail != self._last_lock:
             self._last_lock = busy.detail
             _logger.warning("%s: %s", busy.message, busy.detail)
+
+
+def _verdict_row(run: Run, verdict: Verdict) -> dict[str, Any]:
+    return {
+        "run_id": run.run_id,
+        "attempt": run.attempt,
+        **asdict(verdict),
+        "vector": None if verdict.vector is None else vector_text(verdict.vector),
+    }
+
+
+def _completion_row(bought: Bought) -> dict[str, Any]:
+    return {
+        "completion_id": bought.completion_id,
+        "run_id": bought.run_id,
+        "leased_until": None if bought.lease is None else bought.lease.isoformat(),
+        **asdict(bought.completion),
+    }
 
 
 def _started(run_id: int, row: DictRow) -> Run | FailedRun | None:

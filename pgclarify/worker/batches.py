@@ -7,15 +7,15 @@ not in the batch any more.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
 from pgclarify.data.model_calls import Completion
-from pgclarify.database.arrays import array_text
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import DatabaseError, EndpointUnavailable
 from pgclarify.providers.batch_endpoint import BatchEndpoint, NoBatches, RemoteBatch
@@ -170,11 +170,9 @@ class Batches:
             "store_batch",
             worker_id=self._worker_id,
             batch_id=batch.batch_id,
-            completion_ids=array_text(completion_id for completion_id, _ in replies),
-            replies=array_text(completion.reply for _, completion in replies),
-            prompt_tokens=array_text(completion.prompt_tokens for _, completion in replies),
-            completion_tokens=array_text(completion.completion_tokens for _, completion in replies),
-            cached_tokens=array_text(completion.cached_tokens for _, completion in replies),
+            completions=json.dumps(
+                [{"completion_id": completion_id, **asdict(completion)} for completion_id, completion in replies]
+            ),
         )
 
     async def _end(self, batch: _Batch, again_after: timedelta | None = None) -> None:

@@ -282,41 +282,33 @@ comment on function pgclarify_private.put_back_batch(bigint, uuid, text, interva
 'Release a batch until its next look, in pause. remote_id: its id at the endpoint; null leaves it.';
 grant execute on function pgclarify_private.put_back_batch(bigint, uuid, text, interval) to pgclarify_worker;
 
-create or replace function pgclarify_private.store_batch(
-    worker_id bigint,
-    batch_id uuid,
-    completion_ids bigint[],
-    replies text[],
-    prompt_tokens integer[],
-    completion_tokens integer[],
-    cached_tokens integer[]
-)
+create or replace function pgclarify_private.store_batch(worker_id bigint, batch_id uuid, completions jsonb)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_until constant timestamptz := clock_timestamp();
-    v_given record;
+    v_completion_ids bigint[];
+    v_completions jsonb;
 begin
     perform pgclarify_private.lock_batch(store_batch.worker_id, store_batch.batch_id);
     select
-        coalesce(array_agg(request.completion_id), '{}') as completion_ids,
-        array_agg(request.run_id) as run_ids,
-        array_agg(v_until) as leases,
-        array_agg(said.reply) as replies,
-        array_agg(said.prompt_tokens) as prompt_tokens,
-        array_agg(said.completion_tokens) as completion_tokens,
-        array_agg(null::real) as latencies_ms,
-        array_agg(said.cached_tokens) as cached_tokens,
-        array_agg(true) as are_batched
-    into v_given
+        coalesce(array_agg(request.completion_id), '{}'),
+        coalesce(
+            jsonb_agg(
+                said.completion
+                -- The endpoint does not tell how long a call took.
+                || jsonb_build_object(
+                    'run_id', request.run_id, 'leased_until', v_until, 'latency_ms', null, 'is_batched', true
+                )
+            ),
+            '[]'
+        )
+    into v_completion_ids, v_completions
     from (
-        select distinct on (one.completion_id) one.*
-        from unnest(
-            store_batch.completion_ids, store_batch.replies, store_batch.prompt_tokens, store_batch.completion_tokens,
-            store_batch.cached_tokens
-        ) as one (completion_id, reply, prompt_tokens, completion_tokens, cached_tokens)
+        select distinct on (1) (one.completion -> 'completion_id')::bigint as completion_id, one.completion
+        from jsonb_array_elements(store_batch.completions) as one (completion)
     ) as said
     -- A reply that was stored before a worker was killed is in the batch no more.
     inner join pgclarify_private.batch_request as request
@@ -335,7 +327,7 @@ begin
     from (
         select locked.completion_id
         from pgclarify_private.completion as locked
-        where locked.completion_id = any(v_given.completion_ids) and locked.finished_at is null
+        where locked.completion_id = any(v_completion_ids) and locked.finished_at is null
         -- In the same order as claims, to avoid deadlocks.
         order by
             locked.purpose, locked.model, locked.parameters, locked.prompt_version, locked.input_hash, locked.sample
@@ -344,21 +336,17 @@ begin
     inner join pgclarify_private.batch_request as request
         on request.completion_id = unanswered.completion_id and request.batch_id = store_batch.batch_id
     where completion.completion_id = unanswered.completion_id;
-    perform pgclarify_private.store_completions(
-        store_batch.worker_id, v_given.completion_ids, v_given.run_ids, v_given.leases, v_given.replies,
-        v_given.prompt_tokens, v_given.completion_tokens, v_given.latencies_ms, v_given.cached_tokens, v_given.are_batched
-    );
+    perform pgclarify_private.store_completions(store_batch.worker_id, v_completions);
     update pgclarify_private.batch_request as request
     set is_over = true, request = null, budget_ids = null, reserved_usd = null, reserved_at = null
-    where request.batch_id = store_batch.batch_id and request.completion_id = any(v_given.completion_ids);
+    where request.batch_id = store_batch.batch_id and request.completion_id = any(v_completion_ids);
 end
 $$;
 
-comment on function pgclarify_private.store_batch(bigint, uuid, bigint[], text[], integer[], integer[], integer[]) is
-'Store replies of a batch in the ledger, at half the price, each once. Other parameters as in store_completions.';
-grant execute on function pgclarify_private.store_batch(
-    bigint, uuid, bigint[], text[], integer[], integer[], integer[]
-) to pgclarify_worker;
+comment on function pgclarify_private.store_batch(bigint, uuid, jsonb) is
+'Store replies of a batch in the ledger, at half the price, each once. completions: as in store_completions, without run_id, '
+'leased_until and is_batched.';
+grant execute on function pgclarify_private.store_batch(bigint, uuid, jsonb) to pgclarify_worker;
 
 create or replace function pgclarify_private.end_batch(worker_id bigint, batch_id uuid, again_after interval)
 returns void

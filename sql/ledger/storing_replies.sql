@@ -1,17 +1,6 @@
 -- The end of a call: its reply and cost are stored, or its lease is released.
 
-create or replace function pgclarify_private.store_completions(
-    worker_id bigint,
-    completion_ids bigint[],
-    run_ids bigint[],
-    leases timestamptz[],
-    replies text[],
-    prompt_tokens integer[],
-    completion_tokens integer[],
-    latencies_ms real[],
-    cached_tokens integer[],
-    are_batched boolean[] default null
-)
+create or replace function pgclarify_private.store_completions(worker_id bigint, completions jsonb)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -22,22 +11,11 @@ declare
 begin
     perform pgclarify_private.lock_budgets();
     with given as (
-        select *
-        from unnest(
-            store_completions.completion_ids,
-            store_completions.run_ids,
-            store_completions.leases,
-            store_completions.replies,
-            store_completions.prompt_tokens,
-            store_completions.completion_tokens,
-            store_completions.latencies_ms,
-            store_completions.cached_tokens,
-            store_completions.are_batched
-        ) with ordinality
-        as said (
-            completion_id, run_id, leased_until, reply, prompt_tokens, completion_tokens, latency_ms, cached_tokens,
-            is_batched, place
-        )
+        select
+            said.completion_id, said.run_id, said.leased_until, said.reply, said.prompt_tokens, said.cached_tokens,
+            said.completion_tokens, said.latency_ms, coalesce(said.is_batched, false) as is_batched, sent.place
+        from jsonb_array_elements(store_completions.completions) with ordinality as sent (completion, place)
+        cross join lateral jsonb_populate_record(null::pgclarify_private.completion, sent.completion) as said
     ),
     price as materialized (
         select asked.model, known.input_usd, known.cached_input_usd, known.output_usd
@@ -89,7 +67,7 @@ begin
             completion_tokens = kept.completion_tokens,
             latency_ms = kept.latency_ms,
             cost_usd = kept.cost_usd,
-            is_batched = coalesce(kept.is_batched, false),
+            is_batched = kept.is_batched,
             finished_at = clock_timestamp(),
             leased_by = null,
             leased_until = null,
@@ -157,16 +135,13 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.store_completions(
-    bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[], integer[], boolean[]
-) is
+comment on function pgclarify_private.store_completions(bigint, jsonb) is
 'Store what a model said and what that cost, and count it: for the budgets that reserved it, or, if its lease was lost, for '
-'those that apply to its run now. run_ids: the runs that made the calls; null without a run. leases: leased_until, as it was '
-'claimed. Tokens are null if the endpoint did not report them; cached_tokens are those of prompt_tokens that the endpoint '
-'took from its cache. are_batched: which came from a batch, at half the price; null for none.';
-grant execute on function pgclarify_private.store_completions(
-    bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[], integer[], boolean[]
-) to pgclarify_worker;
+'those that apply to its run now. completions: array of objects with columns of table completion: completion_id, run_id (the '
+'run that made the call; null without one), leased_until (as it was claimed), reply, prompt_tokens, completion_tokens (null if '
+'the endpoint did not report them), cached_tokens (those of prompt_tokens that the endpoint took from its cache), latency_ms '
+'and is_batched (true if it came from a batch, at half the price).';
+grant execute on function pgclarify_private.store_completions(bigint, jsonb) to pgclarify_worker;
 
 create or replace function pgclarify_private.release_completions(
     worker_id bigint, completion_ids bigint[], leases timestamptz[]

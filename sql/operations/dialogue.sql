@@ -84,16 +84,13 @@ declare
     v_run pgclarify_private.run := pgclarify_private.lock_run(record_detections.run_id, record_detections.attempt);
 begin
     delete from pgclarify_private.detection as earlier where earlier.run_id = v_run.run_id;
-    insert into pgclarify_private.detection (
-        run_id, ordinal, question, is_ambiguous, probability, kind, reasons, classifier_version
-    )
-    select
-        v_run.run_id, given.ordinal, found.question, found.is_ambiguous, found.probability, found.kind, found.reasons,
-        found.classifier_version
+    insert into pgclarify_private.detection
+    select found.*
     from jsonb_array_elements(record_detections.detections) with ordinality as given (value, ordinal)
-    cross join lateral jsonb_to_record(given.value) as found (
-        question text, is_ambiguous boolean, probability real, kind text, reasons jsonb, classifier_version text
-    );
+    cross join lateral jsonb_populate_record(
+        null::pgclarify_private.detection,
+        given.value || jsonb_build_object('run_id', v_run.run_id, 'ordinal', given.ordinal)
+    ) as found;
 end
 $$;
 

@@ -13,16 +13,12 @@ begin
     -- stored.
     delete from pgclarify_private.step as earlier where earlier.run_id = v_run.run_id and earlier.ordinal = v_ordinal;
     delete from pgclarify_private.citation as earlier where earlier.run_id = v_run.run_id and earlier.ordinal = v_ordinal;
-    insert into pgclarify_private.step (
-        run_id, ordinal, kind, question, answer, outcome, confidence, reason, semantic_sets, abstention_code
-    )
-    select
-        v_run.run_id, v_ordinal, given.kind, given.question, given.answer, given.outcome, given.confidence, given.reason,
-        given.semantic_sets, given.abstention_code
-    from jsonb_to_record(record_step.step) as given (
-        kind text, question text, answer text, outcome text, confidence real, reason text, semantic_sets integer,
-        abstention_code text
-    );
+    insert into pgclarify_private.step
+    select given.*
+    from jsonb_populate_record(
+        null::pgclarify_private.step,
+        record_step.step || jsonb_build_object('run_id', v_run.run_id, 'created_at', clock_timestamp())
+    ) as given;
     perform pgclarify_private.record_citations(v_run.run_id, jsonb_build_array(record_step.step));
 end
 $$;

@@ -244,18 +244,7 @@ grant execute on function pgclarify_private.find_neighbors(
     bigint, integer, text[], bigint[], integer, bigint[], text, @extschema:vector@.halfvec, text, text
 ) to pgclarify_worker;
 
-create or replace function pgclarify_private.record_candidates(
-    run_id bigint,
-    attempt integer,
-    ranks integer[],
-    document_ids text[],
-    passage_ids bigint[],
-    scores double precision[],
-    origins text[],
-    via_passage_ids bigint[],
-    batches integer[],
-    step_ordinals integer[]
-)
+create or replace function pgclarify_private.record_candidates(run_id bigint, attempt integer, candidates jsonb)
 returns integer[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -270,48 +259,30 @@ begin
     perform set_config('synchronous_commit', 'off', true);
     execute format(
         $sql$
-        with given as materialized (
-            select *
-            from unnest($3, $4, $5, $6, $7, $8, $9, $10) as given (
-                rank, document_id, passage_id, score, origin, via_passage_id, batch, step_ordinal
-            )
-        ),
-        found as materialized (
-            select given.*, passage.heading
-            from given
+        with kept as (
+            insert into pgclarify_private.candidate
+            select filled.*
+            from jsonb_populate_recordset(null::pgclarify_private.candidate, $1) as given
             inner join %s as passage
-                on passage.corpus_id = $2 and passage.document_id = given.document_id and passage.id = given.passage_id
-            where passage.readers is null or passage.readers && $11
-        ),
-        kept as (
-            insert into pgclarify_private.candidate (
-                run_id, rank, corpus_id, document_id, passage_id, heading, score, origin, via_passage_id, batch,
-                step_ordinal
-            )
-            select
-                $1, found.rank, $2, found.document_id, found.passage_id, found.heading, found.score, found.origin,
-                found.via_passage_id, found.batch, found.step_ordinal
-            from found
+                on passage.corpus_id = $3 and passage.document_id = given.document_id and passage.id = given.passage_id
+            cross join lateral jsonb_populate_record(
+                given, jsonb_build_object('run_id', $2, 'corpus_id', $3, 'heading', passage.heading)
+            ) as filled
+            where passage.readers is null or passage.readers && $4
             returning rank
         )
         select coalesce(array_agg(kept.rank order by kept.rank), '{}') from kept
         $sql$,
         pgclarify_private.partition_name('passage', v_run.corpus_id)
     ) into v_kept using
-        v_run.run_id, v_run.corpus_id, record_candidates.ranks, record_candidates.document_ids,
-        record_candidates.passage_ids, record_candidates.scores, record_candidates.origins,
-        record_candidates.via_passage_ids, record_candidates.batches, record_candidates.step_ordinals,
+        record_candidates.candidates, v_run.run_id, v_run.corpus_id,
         pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
     return v_kept;
 end
 $$;
 
-comment on function pgclarify_private.record_candidates(
-    bigint, integer, integer[], text[], bigint[], double precision[], text[], bigint[], integer[], integer[]
-) is
+comment on function pgclarify_private.record_candidates(bigint, integer, jsonb) is
 'Store candidates of a run in addition to the existing ones, and return the ranks of those that were stored: passages that '
 'are gone, or that its requester may not read now, are skipped. Error 23505 for a rank that exists: unlike steps, candidates '
-'are sent once.';
-grant execute on function pgclarify_private.record_candidates(
-    bigint, integer, integer[], text[], bigint[], double precision[], text[], bigint[], integer[], integer[]
-) to pgclarify_worker;
+'are sent once. candidates: array of objects with the columns of table candidate but run_id, corpus_id and heading.';
+grant execute on function pgclarify_private.record_candidates(bigint, integer, jsonb) to pgclarify_worker;

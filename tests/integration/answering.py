@@ -28,9 +28,10 @@ def reading(
 
 def ground(worker: HandWorker, run_id: int) -> None:
     """Record that the first candidate answers the question, as `reading()` does."""
-    worker.send(
-        "record_verdicts",
-        run_ids=[run_id], attempts=[1], ranks=[1], outcomes=["grounded"], interpretations=["What?"], answers=["Cars"],
-        quotes=["Cars"], start_chars=[0], end_chars=[4], vectors=["[1,0,0,0]"], completion_ids=[None],
-        are_reused=[False], reasons=[None], errors=[None],
+    worker.record_verdicts(
+        run_id,
+        {
+            "rank": 1, "outcome": "grounded", "interpretation": "What?", "answer": "Cars", "quote": "Cars",
+            "start_char": 0, "end_char": 4, "vector": "[1,0,0,0]",
+        },
     )  # fmt: skip

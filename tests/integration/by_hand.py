@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import Barrier
 from typing import Any
 from uuid import uuid4
@@ -141,18 +141,7 @@ class HandWorker:
                 pass
 
     def send(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
-        """Send one of the worker's statements.
-
-        By default, verdicts abstained because the passage does not
-        answer, or failed with an internal error.
-        """
-        if name == "record_verdicts":
-            codes = {"abstained": "not_answered", "failed": "XX000"}
-            outcomes = parameters["outcomes"]
-            parameters = {
-                "abstention_codes": [codes[outcome] if outcome == "abstained" else None for outcome in outcomes],
-                "error_codes": [codes[outcome] if outcome == "failed" else None for outcome in outcomes],
-            } | parameters
+        """Send one of the worker's statements."""
         with self.connection.cursor(row_factory=dict_row) as cursor:
             cursor.execute(queries[name].replace("::halfvec", "::public.halfvec").encode(), parameters)
             rows = cursor.fetchall() if cursor.description else []
@@ -203,18 +192,43 @@ class HandWorker:
         leases: The leases of the calls; None for the latest.
         """
         held = self.leases if leases is None else leases
+        cached = [None] * len(completion_ids) if cached_tokens is None else cached_tokens
         self.send(
             "store_completions",
             worker_id=self.worker_id,
-            completion_ids=list(completion_ids),
-            run_ids=[run_id] * len(completion_ids),
-            leases=[held.get(completion_id) for completion_id in completion_ids],
-            replies=list(replies),
-            prompt_tokens=[prompt for prompt, _ in tokens],
-            completion_tokens=[said for _, said in tokens],
-            latencies_ms=list(latencies_ms),
-            cached_tokens=[None] * len(completion_ids) if cached_tokens is None else list(cached_tokens),
-        )
+            completions=json.dumps(
+                [
+                    {
+                        "completion_id": completion_id, "run_id": run_id, "leased_until": held.get(completion_id),
+                        "reply": reply, "prompt_tokens": prompt, "completion_tokens": said, "latency_ms": latency,
+                        "cached_tokens": from_cache,
+                    }
+                    for completion_id, reply, (prompt, said), latency, from_cache in zip(
+                        completion_ids, replies, tokens, latencies_ms, cached, strict=True
+                    )
+                ],
+                default=datetime.isoformat,
+            ),
+        )  # fmt: skip
+
+    def record_candidates(self, run_id: int, *candidates: Mapping[str, Any], attempt: int = 1) -> list[int]:
+        """Store candidates, by default found by a dense search; return the ranks of the stored ones."""
+        usual = {"score": 0.5, "origin": "dense", "batch": 1}
+        names = ("rank", "document_id", "passage_id", "score", "origin", "via_passage_id", "batch", "step_ordinal")
+        rows = [{name: (usual | dict(one)).get(name) for name in names} for one in candidates]
+        (row,) = self.send("record_candidates", run_id=run_id, attempt=attempt, candidates=json.dumps(rows))
+        return list(row["kept"])
+
+    def record_verdicts(self, run_id: int, *verdicts: Mapping[str, Any], attempt: int = 1) -> list[int]:
+        """Store verdicts; return the runs that are still active.
+
+        By default, verdicts abstained because the passage does not answer, or failed with an internal error.
+        """
+        codes = {"abstained": {"abstention_code": "not_answered"}, "failed": {"error_code": "XX000"}}
+        usual = {"run_id": run_id, "attempt": attempt, "is_reused": False}
+        rows = [{**usual, **codes.get(verdict["outcome"], {}), **verdict} for verdict in verdicts]
+        (row,) = self.send("record_verdicts", verdicts=json.dumps(rows))
+        return list(row["running"])
 
     def give_back(self, completion_ids: Sequence[int], leases: Mapping[int, Any] | None = None) -> None:
         """Release leases of calls. leases: As in `store_replies`."""
@@ -424,21 +438,8 @@ class HandWorker:
             signal=None,
         )
         ranked = [{"rank": rank, **row} for rank, row in enumerate(found, start=1)]
-        none = [None] * len(ranked)
-        (kept,) = self.send(
-            "record_candidates",
-            run_id=run_id,
-            attempt=attempt,
-            ranks=[row["rank"] for row in ranked],
-            document_ids=[row["document_id"] for row in ranked],
-            passage_ids=[row["passage_id"] for row in ranked],
-            scores=[row["score"] for row in ranked],
-            origins=[row["origin"] for row in ranked],
-            via_passage_ids=none,
-            batches=[1] * len(ranked),
-            step_ordinals=none,
-        )
-        return [row for row in ranked if row["rank"] in kept["kept"]]
+        kept = self.record_candidates(run_id, *ranked, attempt=attempt)
+        return [row for row in ranked if row["rank"] in kept]
 
     def finish(
         self,
@@ -453,7 +454,8 @@ class HandWorker:
         stop_code: str | None = None,
         budget_id: int | None = None,
     ) -> str | None:
-        """End a run; its stop code. stages: objects with the columns of table stage."""
+        """End a run; its stop code. stages: objects with the columns of table stage; by default, nothing was reused."""
+        reused = dict.fromkeys(("reused_prompt_tokens", "reused_completion_tokens", "model_ms"), 0)
         (row,) = self.send(
             "finish_run",
             run_id=run_id,
@@ -462,7 +464,7 @@ class HandWorker:
             error=error,
             error_code=error_code or (None if error is None else "XX000"),
             interpretations=json.dumps(list(interpretations)),
-            stages=json.dumps(list(stages)),
+            stages=json.dumps([{**reused, **stage} for stage in stages]),
             stop_reason=stop_reason,
             stop_code=stop_code,
             budget_id=budget_id,

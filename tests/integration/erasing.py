@@ -112,14 +112,18 @@ def decide(worker: HandWorker, run_id: int, ranks: dict[str, int], attempt: int 
     order = sorted(ranks, key=ranks.__getitem__)
     words = {SECRET: f"What does {CANARY} cost?", OPEN: "What do cars cost?"}
     quotes = {SECRET: f"Cars of {CANARY} cost 12 dollars.", OPEN: "Cars cost 9 dollars."}
-    (row,) = worker.send(
-        "record_verdicts", run_ids=[run_id] * 2, attempts=[attempt] * 2, ranks=[ranks[name] for name in order],
-        outcomes=["grounded"] * 2, interpretations=[words[name] for name in order],
-        answers=[f"{CANARY} 12" if name == SECRET else "9" for name in order], quotes=[quotes[name] for name in order],
-        start_chars=[0] * 2, end_chars=[5] * 2, vectors=["[1,0,0,0]"] * 2, completion_ids=[None] * 2,
-        are_reused=[False] * 2, reasons=[None] * 2, errors=[None] * 2,
+    return worker.record_verdicts(
+        run_id,
+        *(
+            {
+                "rank": ranks[name], "outcome": "grounded", "interpretation": words[name],
+                "answer": f"{CANARY} 12" if name == SECRET else "9", "quote": quotes[name], "start_char": 0,
+                "end_char": 5, "vector": "[1,0,0,0]",
+            }
+            for name in order
+        ),
+        attempt=attempt,
     )  # fmt: skip
-    return list(row["running"])
 
 
 def cite(rank: int, quote: str, *, is_medoid: bool) -> dict[str, Any]:

@@ -112,19 +112,17 @@ class Desk:
     def choose(self, run_id: int, *chosen: tuple[str, float, str, str | None, int], step: int | None = None) -> None:
         """Record candidates, each with its document, score, origin, previous document and batch."""
         first = 1 + scalar(self.owner, "select count(*) from pgclarify.candidate where run_id = %s", run_id)
-        self.worker.send(
-            "record_candidates",
-            run_id=run_id,
-            attempt=1,
-            ranks=[first + place for place in range(len(chosen))],
-            document_ids=[document for document, *_ in chosen],
-            passage_ids=[self.passages[document] for document, *_ in chosen],
-            scores=[score for _, score, _, _, _ in chosen],
-            origins=[origin for _, _, origin, _, _ in chosen],
-            via_passage_ids=[None if via is None else self.passages[via] for _, _, _, via, _ in chosen],
-            batches=[batch for *_, batch in chosen],
-            step_ordinals=[step] * len(chosen),
-        )
+        self.worker.record_candidates(
+            run_id,
+            *(
+                {
+                    "rank": rank, "document_id": document, "passage_id": self.passages[document], "score": score,
+                    "origin": origin, "via_passage_id": None if via is None else self.passages[via], "batch": batch,
+                    "step_ordinal": step,
+                }
+                for rank, (document, score, origin, via, batch) in enumerate(chosen, start=first)
+            ),
+        )  # fmt: skip
 
     def decide(
         self,
@@ -140,13 +138,15 @@ class Desk:
         error_code: str = "XX000",
         is_reused: bool = False,
     ) -> None:
-        is_grounded = outcome == "grounded"
-        self.worker.send(
-            "record_verdicts", run_ids=[run_id], attempts=[1], ranks=[rank], outcomes=[outcome],
-            interpretations=[interpretation], answers=[answer], quotes=["a quote" if is_grounded else None],
-            start_chars=[0 if is_grounded else None], end_chars=[7 if is_grounded else None],
-            vectors=["[1,0,0,0]" if is_grounded else None], completion_ids=[completion_id], are_reused=[is_reused],
-            reasons=[reason], errors=[error], error_codes=[error_code if outcome == "failed" else None],
+        proof = {"quote": "a quote", "start_char": 0, "end_char": 7, "vector": "[1,0,0,0]"}
+        self.worker.record_verdicts(
+            run_id,
+            {
+                "rank": rank, "outcome": outcome, "interpretation": interpretation, "answer": answer, "reason": reason,
+                "error": error, "completion_id": completion_id, "is_reused": is_reused,
+                **(proof if outcome == "grounded" else {}),
+                **({"error_code": error_code} if outcome == "failed" else {}),
+            },
         )  # fmt: skip
 
     def date(self, run_id: int) -> None:

@@ -84,21 +84,16 @@ def near(
 def record(worker: HandWorker, run_id: int, passages: Sequence[Mapping[str, Any]], *, first_rank: int = 1) -> list[int]:
     """Record passages as candidates of batch 2, each found from the previous one; return the recorded ranks."""
     ids = [passage["passage_id"] for passage in passages]
-    return list(
-        worker.send(
-            "record_candidates",
-            run_id=run_id,
-            attempt=1,
-            ranks=list(range(first_rank, first_rank + len(passages))),
-            document_ids=[passage["document_id"] for passage in passages],
-            passage_ids=ids,
-            scores=[0.5] * len(ids),
-            origins=["neighbor"] * len(ids),
-            via_passage_ids=[None, *ids[:-1]],
-            batches=[2] * len(ids),
-            step_ordinals=[None] * len(ids),
-        )[0]["kept"]
-    )
+    return worker.record_candidates(
+        run_id,
+        *(
+            {
+                "rank": rank, "document_id": passage["document_id"], "passage_id": passage["passage_id"],
+                "origin": "neighbor", "via_passage_id": via, "batch": 2,
+            }
+            for rank, (passage, via) in enumerate(zip(passages, [None, *ids[:-1]], strict=True), start=first_rank)
+        ),
+    )  # fmt: skip
 
 
 def passage(connection: Connection, document_id: str) -> dict[str, Any]:

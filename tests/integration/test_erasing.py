@@ -120,11 +120,11 @@ class TestWhatGoes:
         passages = dict(
             connection.execute("select document_id, id from pgclarify.passage order by ordinal desc").fetchall()
         )
-        worker.send(
-            "record_candidates", run_id=run_id, attempt=1, ranks=[1, 2], document_ids=[OPEN, SECRET],
-            passage_ids=[passages[OPEN], passages[SECRET]], scores=[1.0, 1.0], origins=["dense"] * 2,
-            via_passage_ids=[None] * 2, batches=[1, 1], step_ordinals=[1, 2],
-        )  # fmt: skip
+        worker.record_candidates(
+            run_id,
+            {"rank": 1, "document_id": OPEN, "passage_id": passages[OPEN], "step_ordinal": 1},
+            {"rank": 2, "document_id": SECRET, "passage_id": passages[SECRET], "step_ordinal": 2},
+        )
         for ordinal, kind, said in ((1, "follow_up", "nine"), (2, "follow_up", CANARY), (3, "conclusion", CANARY)):
             step = {
                 "ordinal": ordinal, "kind": kind, "question": f"And {said}?", "answer": said, "outcome": "answered",

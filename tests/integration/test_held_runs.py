@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 
 import pytest
@@ -27,14 +28,20 @@ def store_both(worker: HandWorker, calls: dict[int, int]) -> None:
     worker.send(
         "store_completions",
         worker_id=worker.worker_id,
-        completion_ids=list(calls.values()),
-        run_ids=list(calls),
-        leases=[worker.leases[completion_id] for completion_id in calls.values()],
-        replies=["said"] * len(calls),
-        prompt_tokens=[40] * len(calls),
-        completion_tokens=[10] * len(calls),
-        latencies_ms=[1.0] * len(calls),
-        cached_tokens=[None] * len(calls),
+        completions=json.dumps(
+            [
+                {
+                    "completion_id": completion_id,
+                    "run_id": run_id,
+                    "reply": "said",
+                    "prompt_tokens": 40,
+                    "leased_until": worker.leases[completion_id].isoformat(),
+                    "completion_tokens": 10,
+                    "latency_ms": 1.0,
+                }
+                for run_id, completion_id in calls.items()
+            ]
+        ),
     )
 
 

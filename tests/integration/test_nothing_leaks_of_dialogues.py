@@ -67,11 +67,7 @@ class House:
 
     def cite(self, run_id: int) -> list[dict[str, Any]]:
         passage_id = scalar(self.owner, "select id from pgclarify.passage")
-        self.worker.send(
-            "record_candidates", run_id=run_id, attempt=1, ranks=[1], document_ids=[f"{ANIMAL} 1"],
-            passage_ids=[passage_id], scores=[0.5], origins=["dense"], via_passage_ids=[None], batches=[1],
-            step_ordinals=[None],
-        )  # fmt: skip
+        self.worker.record_candidates(run_id, {"rank": 1, "document_id": f"{ANIMAL} 1", "passage_id": passage_id})
         return [{"candidate_rank": 1, "quote": DOCUMENT[:5], "start_char": 0, "end_char": 5}]
 
     def ask_back(self, corpus_id: int | None) -> int:
@@ -191,12 +187,13 @@ class TestRows:
         house.worker.index_everything()
         run_id = house.start("list_answers", house.corpus_id)
         passages = dict(house.owner.execute("select document_id, id from pgclarify.passage").fetchall())
-        documents = [f"{ANIMAL} 1", "other"]
-        house.worker.send(
-            "record_candidates", run_id=run_id, attempt=1, ranks=[1, 2], document_ids=documents,
-            passage_ids=[passages[document] for document in documents], scores=[0.5, 0.4], origins=["dense", "dense"],
-            via_passage_ids=[None, None], batches=[1, 1], step_ordinals=[None, None],
-        )  # fmt: skip
+        house.worker.record_candidates(
+            run_id,
+            *(
+                {"rank": rank, "document_id": document, "passage_id": passages[document]}
+                for rank, document in enumerate([f"{ANIMAL} 1", "other"], start=1)
+            ),
+        )
         citations = [
             {"candidate_rank": 1, "quote": DOCUMENT[:5], "start_char": 0, "end_char": 5},
             {"candidate_rank": 2, "quote": other[:10], "start_char": 0, "end_char": 10},

@@ -12,7 +12,7 @@ import psycopg
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.workers import Worker, load, scalar, until, wait, wait_until_searchable
 
-# The limit of sql/runs/carrying_out.sql, and how many crashes are written into the table instead of happening.
+# The limit of sql/runs/starting.sql, and how many crashes are written into the table instead of happening.
 MOST_CRASHES, SKIPPED = 10, 6
 
 

@@ -1,0 +1,122 @@
+-- The end of a run: its interpretations, their citations, its stages and what it cost.
+
+create or replace function pgclarify_private.record_citations(run_id bigint, items jsonb)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    insert into pgclarify_private.citation (
+        run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, is_medoid, quote, start_char,
+        end_char
+    )
+    select
+        record_citations.run_id, coalesce((item.value -> 'ordinal')::integer, item.place), cited.rank, citation.candidate_rank,
+        candidate.corpus_id, candidate.document_id, candidate.passage_id, candidate.heading, citation.is_medoid,
+        citation.quote, citation.start_char, citation.end_char
+    from jsonb_array_elements(record_citations.items) with ordinality as item (value, place)
+    cross join lateral jsonb_array_elements(item.value -> 'citations') with ordinality as cited (value, rank)
+    cross join lateral jsonb_to_record(cited.value) as citation (
+        candidate_rank integer, is_medoid boolean, quote text, start_char integer, end_char integer
+    )
+    -- A missing candidate violates a constraint.
+    left join pgclarify_private.candidate
+        on candidate.run_id = record_citations.run_id and candidate.rank = citation.candidate_rank;
+end;
+
+comment on function pgclarify_private.record_citations(bigint, jsonb) is
+'Store the citations of results of a run. items: array of objects with ordinal (the place in the array if missing) and '
+'citations: array of objects with candidate_rank, quote, start_char, end_char and, for an interpretation, is_medoid, in order.';
+
+create or replace function pgclarify_private.finish_run(
+    run_id bigint,
+    attempt integer,
+    status text,
+    error text,
+    error_code text,
+    interpretations jsonb,
+    stages jsonb,
+    stop_reason text,
+    stop_code text,
+    budget_id bigint
+)
+returns text
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify_private.run := pgclarify_private.lock_run(finish_run.run_id, finish_run.attempt);
+    v_stop_code text;
+begin
+    insert into pgclarify_private.interpretation
+    select reading.*
+    from jsonb_array_elements(finish_run.interpretations) with ordinality as given (value, ordinal)
+    cross join lateral jsonb_populate_record(
+        null::pgclarify_private.interpretation,
+        given.value || jsonb_build_object('run_id', v_run.run_id, 'ordinal', given.ordinal)
+    ) as reading;
+    perform pgclarify_private.record_citations(v_run.run_id, finish_run.interpretations);
+    insert into pgclarify_private.stage
+    select stage.*
+    from jsonb_array_elements(finish_run.stages) with ordinality as given (value, ordinal)
+    cross join lateral jsonb_populate_record(
+        null::pgclarify_private.stage,
+        given.value || jsonb_build_object('run_id', v_run.run_id, 'ordinal', given.ordinal)
+    ) as stage;
+    update pgclarify_private.run
+    set
+        status = finish_run.status,
+        error = finish_run.error,
+        error_code = finish_run.error_code,
+        stop_reason = finish_run.stop_reason,
+        stop_code = pgclarify_private.stop_code(v_run, finish_run.status, finish_run.stop_code),
+        budget_id = finish_run.budget_id,
+        finished_at = clock_timestamp(),
+        interpretations = case
+            when v_run.operation in ('clarify', 'consolidate') and finish_run.status in ('succeeded', 'partial')
+                then jsonb_array_length(finish_run.interpretations)
+        end,
+        candidates = (select count(*) from pgclarify_private.candidate where candidate.run_id = v_run.run_id),
+        verdicts = (select count(*) from pgclarify_private.verdict where verdict.run_id = v_run.run_id),
+        completions = paid.completions,
+        prompt_tokens = paid.prompt_tokens,
+        cached_tokens = paid.cached_tokens,
+        completion_tokens = paid.completion_tokens,
+        cost_usd = paid.cost_usd,
+        batched_completions = paid.batched_completions,
+        batch_saved_usd = paid.batch_saved_usd,
+        cache_saved_usd = paid.cache_saved_usd,
+        reuse_saved_usd = (
+            select
+                case
+                    when coalesce(sum(stage.reused_calls), 0) = 0 then 0
+                    else pgclarify_private.cost_usd(
+                        v_run.model, sum(stage.reused_prompt_tokens)::bigint, sum(stage.reused_completion_tokens)::bigint
+                    )
+                end
+            from pgclarify_private.stage
+            where stage.run_id = v_run.run_id
+        ),
+        reused_completions = (
+            select coalesce(sum(stage.reused_calls), 0)
+            from pgclarify_private.stage
+            where stage.run_id = v_run.run_id
+        ) + (
+            -- A consolidation has copied its verdicts; no stage of it counts them.
+            select count(distinct verdict.completion_id)
+            from pgclarify_private.verdict
+            where verdict.run_id = v_run.run_id and v_run.operation = 'consolidate'
+        )
+    from pgclarify_private.paid(v_run.run_id) as paid
+    where run.run_id = v_run.run_id
+    returning run.stop_code into v_stop_code;
+    return v_stop_code;
+end
+$$;
+
+comment on function pgclarify_private.finish_run(bigint, integer, text, text, text, jsonb, jsonb, text, text, bigint) is
+'End a run, and return the stop code that is stored. interpretations: array of objects with interpretation, answer, support, '
+'cohesion, is_contested and citations (candidate_rank, is_medoid, quote, start_char, end_char), in order. stages: array of '
+'objects with the columns of table stage, in order. stop_code: the code that only the worker can know; other codes follow '
+'from the tables. budget_id: the first budget that refused a call.';
+grant execute on function
+    pgclarify_private.finish_run(bigint, integer, text, text, text, jsonb, jsonb, text, text, bigint) to pgclarify_worker;
