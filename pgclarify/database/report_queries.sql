@@ -12,6 +12,8 @@ select
     run.prompt_version, run.completions, run.reused_completions, run.prompt_tokens, run.completion_tokens, run.cost_usd,
     run.created_at, run.started_at, run.finished_at, run.stop_reason,
     coalesce(run.stop_code = 'budget', false) as is_over_budget, run.route, run.saved_completions,
+    -- The version of the rules of the provider extractive stands for that of a prompt.
+    coalesce(starts_with(run.prompt_version, 'extractive-'), false) as asked_no_model,
     current_user as seen_by, run.stop_code, known.meaning as stop_meaning, known.help as stop_help
 from pgclarify.run
 left join pgclarify_private.stop_codes() as known on run.stop_code = known.stop_code
@@ -51,14 +53,23 @@ left join (
 where candidate.run_id = %(run_id)s
 order by candidate.rank;
 
--- name: report_interpretations
--- The readings that a run found.
+-- name: report_findings
+-- What a run found: its readings, the steps of an investigation, or the answers of a list.
 select
     interpretation.ordinal, interpretation.interpretation as question, interpretation.answer, interpretation.support,
-    interpretation.cohesion, interpretation.is_contested
+    interpretation.cohesion, interpretation.is_contested, null as kind, null as outcome, null::real as confidence,
+    null as reason, '{}'::text[] as variants, null as proofs
 from pgclarify.interpretation
 where interpretation.run_id = %(run_id)s
-order by interpretation.ordinal;
+union all
+select ordinal, question, answer, null, null, false, kind, outcome, confidence, reason, '{}', null
+from pgclarify.investigation_step
+where run_id = %(run_id)s
+union all
+select ordinal, null, answer, null, null, false, null, null, null, null, array_remove(variants, answer), null
+from pgclarify.listed_answer
+where run_id = %(run_id)s
+order by ordinal;
 
 -- name: report_citations
 -- The citations of a run: of its readings, steps or answers.
@@ -68,20 +79,6 @@ select
 from pgclarify.citation
 where run_id = %(run_id)s
 order by ordinal, rank;
-
--- name: report_steps
--- The steps of an investigation.
-select ordinal, kind, question, answer, outcome, confidence, reason
-from pgclarify.investigation_step
-where run_id = %(run_id)s
-order by ordinal;
-
--- name: report_answers
--- The listed answers of a run.
-select ordinal, answer, variants
-from pgclarify.listed_answer
-where run_id = %(run_id)s
-order by ordinal;
 
 -- name: report_stages
 -- The stages of a run that has ended.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pgclarify.language.excerpts import Excerpt, flowing, mark_quote
-from pgclarify.reports.run_report import Proof, SeenPassage
+from pgclarify.reports.run_report import Row
 
 
-def marked(passage: SeenPassage, quote: str | None, start_char: int | None) -> Excerpt | None:
+def marked(passage: Row, quote: str | None, start_char: int | None) -> Excerpt | None:
     """Mark a quote in its passage.
 
     Args:
@@ -24,6 +24,6 @@ def marked(passage: SeenPassage, quote: str | None, start_char: int | None) -> E
     return mark_quote(passage.content, quote, None if start_char is None else start_char - passage.start_char)
 
 
-def marked_proof(proof: Proof, passage: SeenPassage | None) -> Excerpt | None:
+def marked_proof(proof: Row, passage: Row | None) -> Excerpt | None:
     """Mark what a citation quotes; None if its passage is gone, or this role may not read it."""
     return None if passage is None else marked(passage, proof.quote, proof.start_char)

@@ -12,7 +12,7 @@ import numpy as np
 from pgclarify.reports.charts import WIDTH, Label, label_beside
 from pgclarify.reports.marks import Mark, mark, outline
 from pgclarify.reports.projection import project
-from pgclarify.reports.run_report import SeenPassage
+from pgclarify.reports.run_report import Row
 
 HEIGHT = 420
 _MARGIN = 28
@@ -37,7 +37,7 @@ class MapPoint:
         label: The number of that reading, for medoids only.
     """
 
-    passage: SeenPassage
+    passage: Row
     x: float
     y: float
     mark: Mark | None
@@ -68,7 +68,7 @@ class VerdictMap:
         return self.share >= _FAITHFUL
 
 
-def draw(passages: Sequence[SeenPassage], groups: Mapping[int, int], medoids: frozenset[int]) -> VerdictMap | None:
+def draw(passages: Sequence[Row], groups: Mapping[int, int], medoids: frozenset[int]) -> VerdictMap | None:
     """Draw the verdicts that have a vector.
 
     Args:

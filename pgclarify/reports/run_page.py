@@ -14,7 +14,7 @@ from pgclarify.reports.formats import shortened
 from pgclarify.reports.map import HEIGHT, draw
 from pgclarify.reports.marks import Mark, mark
 from pgclarify.reports.pages import render
-from pgclarify.reports.run_report import Finding, Proof, RunReport, SeenPassage
+from pgclarify.reports.run_report import Row, RunReport
 
 # Names of findings, singular and plural.
 _NOUNS = {"investigate": ("step", "steps"), "list_answers": ("answer", "answers")}
@@ -25,7 +25,7 @@ _LONGEST_TITLE = 160
 class ShownProof:
     """A citation with its passage, if that may be read."""
 
-    proof: Proof
+    proof: Row
     excerpt: Excerpt | None
 
 
@@ -33,7 +33,7 @@ class ShownProof:
 class ShownFinding:
     """A finding with its evidence and its mark on the map."""
 
-    finding: Finding
+    finding: Row
     proofs: tuple[ShownProof, ...]
     mark: Mark
 
@@ -47,7 +47,7 @@ class ShownPassage:
         ordinals: The findings that cite it.
     """
 
-    passage: SeenPassage
+    passage: Row
     excerpt: Excerpt | None
     via_rank: int | None
     ordinals: tuple[int, ...]
@@ -119,7 +119,7 @@ def run_page(report: RunReport) -> str:
     )
 
 
-def _shown(finding: Finding, by_rank: dict[int, SeenPassage]) -> ShownFinding:
+def _shown(finding: Row, by_rank: dict[int, Row]) -> ShownFinding:
     proofs = tuple(
         ShownProof(proof, marked_proof(proof, by_rank.get(proof.candidate_rank))) for proof in finding.proofs
     )

@@ -96,7 +96,7 @@ class TestWhatIsRead:
         report = read(connect, desk.user.info.user, run_id)
 
         (finding,) = report.findings
-        assert (finding.answer, finding.variants) == ("thirty days", ("30 days",))
+        assert (finding.answer, finding.variants) == ("thirty days", ["30 days"])
         assert [one.candidate_rank for one in finding.proofs] == [1, 2]
         assert "also: 30 days" in told(report)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from pgclarify.database.evaluations import EvaluatedCase, Evaluation
 from pgclarify.evaluation.figures import summarize
 from pgclarify.reports.evaluation_page import Member
 from pgclarify.reports.marks import mark
-from pgclarify.reports.run_report import Finding, Proof, RunHead, RunReport, SeenPassage
+from pgclarify.reports.run_report import Row, RunReport
 
 HOSTILE = (
     "</script></style></title><script>window.__pwned = 1</script><img src=x onerror='window.__pwned = 1'>"
@@ -29,7 +30,7 @@ AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 QUOTE = "The daily limit is $45 a day."
 
 
-def head(**changes: Any) -> RunHead:
+def head(**changes: Any) -> Row:
     """The head of a run of clarify."""
     values: dict[str, Any] = {
         "run_id": 42,
@@ -60,15 +61,19 @@ def head(**changes: Any) -> RunHead:
         "route": None,
         "saved_completions": None,
         "seen_by": "alice",
+        "asked_no_model": False,
+        "stop_code": None,
+        "stop_meaning": None,
+        "stop_help": None,
     }
-    return RunHead(**{**values, **changes})
+    return SimpleNamespace(**{**values, **changes})
 
 
-def passage(rank: int, *, text: str = "", vector: tuple[float, ...] | None = None, **changes: Any) -> SeenPassage:
+def passage(rank: int, *, text: str = "", vector: tuple[float, ...] | None = None, **changes: Any) -> Row:
     """A passage. It answers a reading if it has a vector, and was not judged otherwise."""
     is_grounded = vector is not None
     content = f"Before. {QUOTE} After. {text}"
-    seen = SeenPassage(
+    seen = SimpleNamespace(
         rank=rank,
         document_id=f"d{rank}{text}",
         passage_id=100 + rank,
@@ -87,14 +92,17 @@ def passage(rank: int, *, text: str = "", vector: tuple[float, ...] | None = Non
         answer=f"$45{text}" if is_grounded else None,
         quote=QUOTE if is_grounded else None,
         quote_start_char=58 if is_grounded else None,
+        reason=None,
+        error=None,
+        is_reused=None,
         vector=None if vector is None else np.array(vector, dtype=np.float32),
     )
-    return replace(seen, **changes)
+    return SimpleNamespace(**{**vars(seen), **changes})
 
 
-def proof(of: SeenPassage, rank: int = 1, **changes: Any) -> Proof:
+def proof(of: Row, rank: int = 1, **changes: Any) -> Row:
     """A citation of a passage; the first is the medoid."""
-    cited = Proof(
+    cited = SimpleNamespace(
         rank=rank,
         candidate_rank=of.rank,
         is_medoid=rank == 1,
@@ -107,7 +115,14 @@ def proof(of: SeenPassage, rank: int = 1, **changes: Any) -> Proof:
         start_char=58,
         is_current=True,
     )
-    return replace(cited, **changes)
+    return SimpleNamespace(**{**vars(cited), **changes})
+
+
+def finding(ordinal: int, question: str | None, answer: str | None, *proofs: Row, **changes: Any) -> Row:
+    """A reading, a step or an answer of a list."""
+    names = ("support", "cohesion", "is_contested", "kind", "outcome", "confidence", "reason")
+    values: dict[str, Any] = {**dict.fromkeys(names), "variants": [], **changes}
+    return SimpleNamespace(ordinal=ordinal, question=question, answer=answer, proofs=proofs, **values)
 
 
 def run_report(text: str = "") -> RunReport:
@@ -120,8 +135,8 @@ def run_report(text: str = "") -> RunReport:
     failed = passage(6, text=text, outcome="failed", error=f"the reply is no JSON{text}")
     unseen = passage(7, text=text, content=None, start_char=None, title=None, uri=None)
     findings = (
-        Finding(1, f"How much?{text}", f"$45{text}", (proof(first), proof(second, 2)), support=2, cohesion=0.95),
-        Finding(2, f"Who pays?{text}", f"we{text}", (proof(third, is_current=False),), support=1, cohesion=1.0),
+        finding(1, f"How much?{text}", f"$45{text}", proof(first), proof(second, 2), support=2, cohesion=0.95),
+        finding(2, f"Who pays?{text}", f"we{text}", proof(third, is_current=False), support=1, cohesion=1.0),
     )
     stages = (
         Stage("relaxation", AT, 210.0, calls=1, prompt_tokens=120, completion_tokens=14, note=f"car hire{text}"),

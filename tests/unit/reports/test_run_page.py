@@ -11,8 +11,8 @@ import pytest
 
 from pgclarify.reports.map import draw
 from pgclarify.reports.run_page import run_page
-from pgclarify.reports.run_report import Finding, RunReport, SeenPassage
-from tests.unit.reports.reported import AT, HOSTILE, QUOTE, Page, check_page, head, passage, proof, run_report
+from pgclarify.reports.run_report import Row, RunReport
+from tests.unit.reports.reported import AT, HOSTILE, QUOTE, Page, check_page, finding, head, passage, proof, run_report
 
 
 def page_of(report: RunReport) -> Page:
@@ -65,7 +65,7 @@ def test_verdicts_are_on_the_map() -> None:
 
 def test_readings_that_are_all_alike_are_on_the_map() -> None:
     report = run_report()
-    alike = tuple(replace(one, vector=np.ones(3, dtype=np.float32)) for one in report.passages[:4])
+    alike = tuple(passage(one.rank, vector=(1.0, 1.0, 1.0)) for one in report.passages[:4])
     page = page_of(replace(report, passages=alike))
     assert "Two dimensions show 100 %" in page.text
     assert "mean nearly the same" in page.text
@@ -130,9 +130,9 @@ def test_a_run_that_goes_on_says_so() -> None:
 def test_steps_of_an_investigation_have_their_proof() -> None:
     first, second = passage(1, step_ordinal=1), passage(2, step_ordinal=2)
     steps = (
-        Finding(1, "Who insures it?", "Cobalt", (proof(first, is_medoid=False),), kind="follow_up", outcome="answered",
+        finding(1, "Who insures it?", "Cobalt", proof(first, is_medoid=False), kind="follow_up", outcome="answered",
                 confidence=0.5, reason="one of two"),
-        Finding(2, "Where is that?", None, (), kind="conclusion", outcome="not_in_corpus", reason="no evidence"),
+        finding(2, "Where is that?", None, kind="conclusion", outcome="not_in_corpus", reason="no evidence"),
     )  # fmt: skip
     report = RunReport(head(operation="investigate"), steps, (first, second), run_report().stages, ("x",), AT)
     page = page_of(report)
@@ -142,7 +142,7 @@ def test_steps_of_an_investigation_have_their_proof() -> None:
 
 
 def test_a_passage_of_two_steps_leads_where_its_own_step_goes_on() -> None:
-    def met(rank: int, step: int, of: int, via: int | None = None) -> SeenPassage:
+    def met(rank: int, step: int, of: int, via: int | None = None) -> Row:
         origin = "dense" if via is None else "neighbor"
         return passage(rank, passage_id=of, step_ordinal=step, via_passage_id=via, origin=origin)
 
@@ -154,7 +154,7 @@ def test_a_passage_of_two_steps_leads_where_its_own_step_goes_on() -> None:
 
 def test_listed_answers_have_their_spellings() -> None:
     first = passage(1)
-    listed = (Finding(1, None, "Cobalt Car Hire", (proof(first),), variants=("Cobalt",)),)
+    listed = (finding(1, None, "Cobalt Car Hire", proof(first), variants=["Cobalt"]),)
     report = RunReport(head(operation="list_answers"), listed, (first,), run_report().stages, ("x",), AT)
     page = page_of(report)
     assert "1. Cobalt Car Hire" in page.text
@@ -172,7 +172,7 @@ def test_a_thousand_verdicts_stay_a_page() -> None:
     rng = np.random.default_rng(0)
     many = [passage(rank, vector=tuple(rng.normal(size=8))) for rank in range(1, 1001)]
     findings = tuple(
-        Finding(place, "How much?", "$45", (proof(one),), support=1, cohesion=1.0)
+        finding(place, "How much?", "$45", proof(one), support=1, cohesion=1.0)
         for place, one in enumerate(many[:200], 1)
     )
     html = run_page(RunReport(head(), findings, tuple(many), run_report().stages, ("x",), AT))
@@ -183,11 +183,11 @@ def test_a_thousand_verdicts_stay_a_page() -> None:
 def test_judgements_of_no_language_model_are_not_called_paid_for() -> None:
     report = run_report()
     assert "Calls paid for" in page_of(report).text
-    free = replace(report, head=head(model="extractive-1", prompt_version="extractive-4"))
+    free = replace(report, head=head(asked_no_model=True))
     assert "Calls paid for" not in page_of(free).text
     assert "no language model was asked" in page_of(free).text
     assert "for nothing" not in page_of(free).text
-    nothing = replace(report, head=head(prompt_version="extractive-4", cost_usd=None))
+    nothing = replace(report, head=head(asked_no_model=True, cost_usd=None))
     assert "no price is known" not in page_of(nothing).text
     assert "Cost$0" in page_of(nothing).text
 
