@@ -129,7 +129,9 @@ class Meter(Protocol):
 class Reranker(Protocol):
     """Scores how relevant passages are to a question."""
 
-    async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> Sequence[float]:
+    async def __call__(
+        self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None
+    ) -> Sequence[float]:
         """Score passages without blocking the event loop.
 
         Args:
@@ -150,7 +152,7 @@ class Reranker(Protocol):
 class Entailment(Protocol):
     """Tells whether one answer to a question entails another."""
 
-    async def entails(
+    async def __call__(
         self,
         question: str,
         pairs: Sequence[tuple[str, str]],

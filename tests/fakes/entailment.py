@@ -16,7 +16,7 @@ class FakeEntailment:
         error: Raised instead of a judgement.
 
     Attributes:
-        calls: Question and pairs of each call of `entails` so far.
+        calls: Question and pairs of each call so far.
     """
 
     def __init__(self, pairs: Collection[tuple[str, str]] = (), *, error: Exception | None = None) -> None:
@@ -24,7 +24,7 @@ class FakeEntailment:
         self._pairs = frozenset(pairs)
         self._error = error
 
-    async def entails(
+    async def __call__(
         self,
         question: str,
         pairs: Sequence[tuple[str, str]],

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 from pgclarify.algorithms import Relation, answer_directions, relate_answers
@@ -67,66 +68,57 @@ class Entailments:
             EmbeddingError: If the cross-encoder cannot be loaded, or cannot tell entailment.
         """
         if name == "embedding":
-            return EmbeddingEntailment(embedder)
+            return partial(_by_embedding, embedder)
         if name == "model":
             if self.chat is None:
                 raise no_language_model(
                     'the entailment "model"', 'pass "embedding" or the name of a cross-encoder, or leave it out'
                 )
-            return ModelEntailment(ledger, self.chat, self.poll, calls)
+            return partial(_by_language_model, ledger, self.chat, self.poll, calls)
         if name.startswith(AT_ENDPOINT):
-            return EndpointEntailment(ledger, self.at_endpoint(name), self.poll)
+            return partial(_by_endpoint, ledger, self.at_endpoint(name), self.poll)
         try:
             encoder = await self.cross_encoders(name)
         except ModelNotFound as error:
             raise cannot_load("entailment", name, "embedding") from error
         # A wrong model is found out here, before anything is paid for.
         await encoder.entails([])
-        return CrossEncoderEntailment(encoder)
+        return partial(_by_cross_encoder, encoder)
 
 
-class EmbeddingEntailment:
-    """Compares the words of answers and, if they do not decide, the vectors. Implements protocols.Entailment.
+async def _by_embedding(
+    embedder: Embedder,
+    question: str,
+    pairs: Sequence[Pair],
+    *,
+    document_ids: Sequence[str] = (),
+    tally: Meter | None = None,
+) -> Sequence[bool]:
+    """Compare the words of answers and, if they do not decide, the vectors.
 
     It compares for equality, so it is symmetric: "October 1919" and "1919" entail each other.
 
-    Args:
-        embedder: The corpus's model.
+    Raises:
+        EmbeddingError: If the model fails.
     """
+    # One direction of each pair is enough, because the relation is symmetric.
+    one_way = {frozenset(pair): pair for pair in reversed(pairs)}
+    relations = await asyncio.to_thread(_relate, one_way)
+    unclear = {key: one_way[key] for key, relation in relations.items() if relation is Relation.UNKNOWN}
+    are_near = dict(zip(unclear, await _are_near(embedder, question, list(unclear.values())), strict=True))
+    return [
+        are_near[key] if relations[key] is Relation.UNKNOWN else relations[key] is Relation.AGREE
+        for key in map(frozenset, pairs)
+    ]
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
 
-    async def entails(
-        self,
-        question: str,
-        pairs: Sequence[Pair],
-        *,
-        document_ids: Sequence[str] = (),
-        tally: Meter | None = None,
-    ) -> Sequence[bool]:
-        """Judge pairs.
-
-        Raises:
-            EmbeddingError: If the model fails.
-        """
-        # One direction of each pair is enough, because the relation is symmetric.
-        one_way = {frozenset(pair): pair for pair in reversed(pairs)}
-        relations = await asyncio.to_thread(_relate, one_way)
-        unclear = {key: one_way[key] for key, relation in relations.items() if relation is Relation.UNKNOWN}
-        are_near = dict(zip(unclear, await self._are_near(question, list(unclear.values())), strict=True))
-        return [
-            are_near[key] if relations[key] is Relation.UNKNOWN else relations[key] is Relation.AGREE
-            for key in map(frozenset, pairs)
-        ]
-
-    async def _are_near(self, question: str, pairs: Sequence[Pair]) -> list[bool]:
-        if not pairs:
-            return []
-        answers = list(dict.fromkeys(answer for pair in pairs for answer in pair))
-        encoded = await self._embedder.encode([question, *(f"{question} {answer}" for answer in answers)])
-        vectors = dict(zip(answers, answer_directions(encoded[1:], encoded[0]), strict=True))
-        return [float(vectors[one] @ vectors[other]) >= SAME_ANSWER_SIMILARITY for one, other in pairs]
+async def _are_near(embedder: Embedder, question: str, pairs: Sequence[Pair]) -> list[bool]:
+    if not pairs:
+        return []
+    answers = list(dict.fromkeys(answer for pair in pairs for answer in pair))
+    encoded = await embedder.encode([question, *(f"{question} {answer}" for answer in answers)])
+    vectors = dict(zip(answers, answer_directions(encoded[1:], encoded[0]), strict=True))
+    return [float(vectors[one] @ vectors[other]) >= SAME_ANSWER_SIMILARITY for one, other in pairs]
 
 
 def _relate(pairs: Mapping[frozenset[str], Pair]) -> dict[frozenset[str], Relation]:
@@ -134,102 +126,66 @@ def _relate(pairs: Mapping[frozenset[str], Pair]) -> dict[frozenset[str], Relati
     return {key: relate_answers(*pair) for key, pair in pairs.items()}
 
 
-class ModelEntailment:
-    """Asks a language model about each pair. Implements protocols.Entailment.
+async def _by_language_model(
+    ledger: Ledger,
+    chat: Completer,
+    poll: PollInterval,
+    calls: Calls | None,
+    question: str,
+    pairs: Sequence[Pair],
+    *,
+    document_ids: Sequence[str] = (),
+    tally: Meter | None = None,
+) -> Sequence[bool]:
+    """Judge pairs, one call each, all at once. If a reply cannot be read, its pair counts as different.
 
-    Args:
-        ledger: The store of replies.
-        chat: The language model.
-        poll: How often to look for replies that other runs are paying for.
-        calls: The run's remaining calls; None if there is no limit.
+    Raises:
+        CompletionError: If a call failed, no reply could be read, or there are too few calls left.
+        RunLost: If the run is no longer this worker's.
     """
-
-    def __init__(self, ledger: Ledger, chat: Completer, poll: PollInterval, calls: Calls | None) -> None:
-        self._calls = calls
-        self._ledger = ledger
-        self._chat = chat
-        self._poll = poll
-
-    async def entails(
-        self,
-        question: str,
-        pairs: Sequence[Pair],
-        *,
-        document_ids: Sequence[str] = (),
-        tally: Meter | None = None,
-    ) -> Sequence[bool]:
-        """Judge pairs, one call each, all at once. If a reply cannot be read, its pair counts as different.
-
-        Raises:
-            CompletionError: If a call failed, no reply could be read, or there are too few calls left.
-            RunLost: If the run is no longer this worker's.
-        """
-        asked = [entailment(question, *pair, document_ids=document_ids) for pair in pairs]
-        return await ask_each(self._ledger, self._chat, asked, False, poll=self._poll, tally=tally, calls=self._calls)
+    asked = [entailment(question, *pair, document_ids=document_ids) for pair in pairs]
+    return await ask_each(ledger, chat, asked, False, poll=poll, tally=tally, calls=calls)
 
 
-class CrossEncoderEntailment:
-    """Asks a model for natural language inference on this machine. Implements protocols.Entailment.
+async def _by_cross_encoder(
+    encoder: CrossEncoder,
+    question: str,
+    pairs: Sequence[Pair],
+    *,
+    document_ids: Sequence[str] = (),
+    tally: Meter | None = None,
+) -> Sequence[bool]:
+    """Judge pairs, each answer with the question before it, because a name alone entails nothing.
 
-    Args:
-        encoder: A cross-encoder that tells entailment.
+    Raises:
+        EmbeddingError: If the model fails.
+
+    Source: Kuhn et al., 2023, §3.2 (question and answer together).
     """
-
-    def __init__(self, encoder: CrossEncoder) -> None:
-        self._encoder = encoder
-
-    async def entails(
-        self,
-        question: str,
-        pairs: Sequence[Pair],
-        *,
-        document_ids: Sequence[str] = (),
-        tally: Meter | None = None,
-    ) -> Sequence[bool]:
-        """Judge pairs, each answer with the question before it, because a name alone entails nothing.
-
-        Raises:
-            EmbeddingError: If the model fails.
-
-        Source: Kuhn et al., 2023, §3.2 (question and answer together).
-        """
-        return await self._encoder.entails(_with_question(question, pairs))
+    return await encoder.entails(_with_question(question, pairs))
 
 
-class EndpointEntailment:
-    """Asks a model for natural language inference behind an endpoint. Implements protocols.Entailment.
+async def _by_endpoint(
+    ledger: Ledger,
+    model: Completer,
+    poll: PollInterval,
+    question: str,
+    pairs: Sequence[Pair],
+    *,
+    document_ids: Sequence[str] = (),
+    tally: Meter | None = None,
+) -> Sequence[bool]:
+    """Judge pairs, 32 a call, each answer with the question before it, because a name alone entails nothing.
 
-    Args:
-        ledger: The store of replies.
-        model: The model.
-        poll: How often to look for replies that other runs are paying for.
+    Raises:
+        CompletionError: If a call failed; NotAllowed if a budget refused one.
+        RunLost: If the run is no longer this worker's.
     """
-
-    def __init__(self, ledger: Ledger, model: Completer, poll: PollInterval) -> None:
-        self._ledger = ledger
-        self._model = model
-        self._poll = poll
-
-    async def entails(
-        self,
-        question: str,
-        pairs: Sequence[Pair],
-        *,
-        document_ids: Sequence[str] = (),
-        tally: Meter | None = None,
-    ) -> Sequence[bool]:
-        """Judge pairs, 32 a call, each answer with the question before it, because a name alone entails nothing.
-
-        Raises:
-            CompletionError: If a call failed; NotAllowed if a budget refused one.
-            RunLost: If the run is no longer this worker's.
-        """
-        shown = _with_question(question, pairs)
-        asked = [
-            inference(shown[start : start + _PAIRS_AT_ONCE], document_ids)
-            for start in range(0, len(shown), _PAIRS_AT_ONCE)
-        ]
-        return [*chain(*await ask_every(self._ledger, self._model, asked, poll=self._poll, tally=tally))]
+    shown = _with_question(question, pairs)
+    asked = [
+        inference(shown[start : start + _PAIRS_AT_ONCE], document_ids) for start in range(0, len(shown), _PAIRS_AT_ONCE)
+    ]
+    return [*chain(*await ask_every(ledger, model, asked, poll=poll, tally=tally))]
 
 
 def _with_question(question: str, pairs: Sequence[Pair]) -> list[Pair]:

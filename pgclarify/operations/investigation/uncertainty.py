@@ -76,7 +76,7 @@ class SemanticEquivalence:
             if answer is not None and text is not None:
                 speakers.setdefault(text, answer)
         pairs = list(permutations(speakers, 2))
-        judged = await self._entailment.entails(
+        judged = await self._entailment(
             question,
             [(speakers[one], speakers[other]) for one, other in pairs],
             document_ids=document_ids,

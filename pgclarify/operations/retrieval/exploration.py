@@ -86,7 +86,7 @@ def by_reranker(reranker: Reranker, question: str) -> Scorer:
     """
 
     async def score(found: Sequence[Found], tally: Tally) -> Sequence[float]:
-        return await reranker.score(question, [one.passage for one in found], tally=tally)
+        return await reranker(question, [one.passage for one in found], tally=tally)
 
     return score
 

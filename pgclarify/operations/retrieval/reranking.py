@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 from pgclarify.data.documents import Passage
@@ -68,56 +69,41 @@ class Rerankers:
                 raise no_language_model(
                     'the reranker "model"', 'pass "signal" or the name of a cross-encoder, or leave it out'
                 )
-            return ModelReranker(ledger, self.chat, self.poll, calls)
+            return partial(_by_language_model, ledger, self.chat, self.poll, calls)
         if name.startswith(AT_ENDPOINT):
-            return EndpointReranker(ledger, self.at_endpoint(name), self.poll)
+            return partial(_by_endpoint, ledger, self.at_endpoint(name), self.poll)
         try:
             encoder = await self.cross_encoders(name)
         except ModelNotFound as error:
             raise cannot_load("reranker", name, "signal") from error
         # A wrong model is found out here, before anything is paid for.
         await encoder.relevance([])
-        return CrossEncoderReranker(encoder)
+        return partial(_by_cross_encoder, encoder)
 
 
-class ModelReranker:
-    """Asks a language model for a grade of each passage. Implements protocols.Reranker.
+async def _by_language_model(
+    ledger: Ledger,
+    chat: Completer,
+    poll: PollInterval,
+    calls: Calls | None,
+    question: str,
+    passages: Sequence[Passage],
+    *,
+    tally: Meter | None = None,
+) -> Sequence[float]:
+    """Grade passages, one call each, all at once. Passages whose reply cannot be read come last.
 
-    Args:
-        ledger: The store of replies.
-        chat: The language model.
-        poll: How often to look for replies that other runs are paying for.
-        calls: The run's remaining calls; None if there is no limit.
+    If too few calls are left, only the first passages are graded, and the others come last, too.
+
+    Raises:
+        CompletionError: If a call failed, or no reply could be read. NotAllowed if a budget refused one, because
+            grades of some passages say nothing about the others. Replies that were paid for are kept.
+        RunLost: If the run is no longer this worker's.
     """
-
-    def __init__(self, ledger: Ledger, chat: Completer, poll: PollInterval, calls: Calls | None) -> None:
-        self._calls = calls
-        self._ledger = ledger
-        self._chat = chat
-        self._poll = poll
-
-    async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> Sequence[float]:
-        """Grade passages, one call each, all at once. Passages whose reply cannot be read come last.
-
-        If too few calls are left, only the first passages are graded, and the others come last, too.
-
-        Raises:
-            CompletionError: If a call failed, or no reply could be read. NotAllowed if a budget refused one, because
-                grades of some passages say nothing about the others. Replies that were paid for are kept.
-            RunLost: If the run is no longer this worker's.
-        """
-        most = len(passages) if self._calls is None else self._calls.at_most(len(passages))
-        scores = await ask_each(
-            self._ledger,
-            self._chat,
-            [relevance(question, passage) for passage in passages[:most]],
-            UNREAD,
-            poll=self._poll,
-            tally=tally,
-            calls=self._calls,
-            may_be_refused=False,
-        )
-        return [*scores, *[UNREAD] * (len(passages) - most)]
+    most = len(passages) if calls is None else calls.at_most(len(passages))
+    asked = [relevance(question, passage) for passage in passages[:most]]
+    scores = await ask_each(ledger, chat, asked, UNREAD, poll=poll, tally=tally, calls=calls, may_be_refused=False)
+    return [*scores, *[UNREAD] * (len(passages) - most)]
 
 
 def reranking_calls(question: str, passages: Sequence[Passage]) -> list[ModelCall[list[float]]]:
@@ -129,51 +115,30 @@ def reranking_calls(question: str, passages: Sequence[Passage]) -> list[ModelCal
     ]
 
 
-class EndpointReranker:
-    """Asks a reranker behind an endpoint. Implements protocols.Reranker.
+async def _by_endpoint(
+    ledger: Ledger,
+    model: Completer,
+    poll: PollInterval,
+    question: str,
+    passages: Sequence[Passage],
+    *,
+    tally: Meter | None = None,
+) -> Sequence[float]:
+    """Score passages, a hundred a call.
 
-    Args:
-        ledger: The store of replies.
-        model: The reranker.
-        poll: How often to look for replies that other runs are paying for.
+    Raises:
+        CompletionError: If a call failed; NotAllowed if a budget refused one.
+        RunLost: If the run is no longer this worker's.
     """
-
-    def __init__(self, ledger: Ledger, model: Completer, poll: PollInterval) -> None:
-        self._ledger = ledger
-        self._model = model
-        self._poll = poll
-
-    async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> Sequence[float]:
-        """Score passages, a hundred a call.
-
-        Raises:
-            CompletionError: If a call failed; NotAllowed if a budget refused one.
-            RunLost: If the run is no longer this worker's.
-        """
-        calls = reranking_calls(question, passages)
-        return [*chain(*await ask_every(self._ledger, self._model, calls, poll=self._poll, tally=tally))]
+    return [*chain(*await ask_every(ledger, model, reranking_calls(question, passages), poll=poll, tally=tally))]
 
 
-class CrossEncoderReranker:
-    """Scores passages with a model on this machine. Implements protocols.Reranker.
+async def _by_cross_encoder(
+    encoder: CrossEncoder, question: str, passages: Sequence[Passage], *, tally: Meter | None = None
+) -> Sequence[float]:
+    """Score passages with a model on this machine, each with its title and headings.
 
-    Args:
-        encoder: A cross-encoder that scores relevance.
+    Raises:
+        EmbeddingError: If the model fails.
     """
-
-    def __init__(self, encoder: CrossEncoder) -> None:
-        self._encoder = encoder
-
-    async def score(
-        self,
-        question: str,
-        passages: Sequence[Passage],
-        *,
-        tally: Meter | None = None,
-    ) -> Sequence[float]:
-        """Score passages, each with its title and headings.
-
-        Raises:
-            EmbeddingError: If the model fails.
-        """
-        return await self._encoder.relevance([(question, passage_text(passage)) for passage in passages])
+    return await encoder.relevance([(question, passage_text(passage)) for passage in passages])

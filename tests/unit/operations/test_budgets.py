@@ -111,9 +111,9 @@ class TestClarify:
         reranker = await Rerankers(judge, missing, PollInterval(0, 0)).get("model", ledger)
         assert reranker is not None
         with pytest.raises(BudgetSpent):
-            await reranker.score("?", passages("one", "two", "three"), tally=tally)
+            await reranker("?", passages("one", "two", "three"), tally=tally)
         # Replies that were paid for are kept.
-        assert await reranker.score("?", passages("one", "two")) == [0.9, 0.1]
+        assert await reranker("?", passages("one", "two")) == [0.9, 0.1]
 
         clarifying = store(FakeLedgerTable(max_calls=0))
         run = clarifying.add_run("rental cars", settings={"reranker": "model"})

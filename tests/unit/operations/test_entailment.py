@@ -56,7 +56,7 @@ async def test_words_decide_where_they_tell() -> None:
     embedder = FakeEmbedder()
     entailment = await by_embedding(embedder)
     pairs = [("in 1902", "1902"), ("1902", "1903"), ("Jean Ping", "the J. Ping"), ("Kris Benson", "Anna Benson")]
-    assert await entailment.entails(QUESTION, pairs) == [True, False, True, False]
+    assert await entailment(QUESTION, pairs) == [True, False, True, False]
     assert not embedder.calls
 
 
@@ -66,7 +66,7 @@ async def test_vectors_decide_elsewhere_each_answer_embedded_once() -> None:
     # For the fake, singular and plural are different words, and texts with common words have close vectors.
     close = ("slow slow slow slow walk walk", "slow slow slow slow swim swim")
     far = ("slow slow slow slow walk walk", "to save money money money")
-    assert await entailment.entails(QUESTION, [close, far, (close[1], close[0])]) == [True, False, True]
+    assert await entailment(QUESTION, [close, far, (close[1], close[0])]) == [True, False, True]
     assert embedder.calls == [[QUESTION, *(f"{QUESTION} {answer}" for answer in (*close, far[1]))]]
 
 
@@ -80,7 +80,7 @@ async def test_words_are_compared_once_and_beside_the_event_loop(monkeypatch: py
     monkeypatch.setattr("pgclarify.operations.investigation.entailment.relate_answers", watched)
     answers = ["in 1902", "1902", "1903"]
     pairs = [(one, other) for one in answers for other in answers if one != other]
-    judged = await (await by_embedding(FakeEmbedder())).entails(QUESTION, pairs)
+    judged = await (await by_embedding(FakeEmbedder()))(QUESTION, pairs)
     assert [pair for pair, is_entailed in zip(pairs, judged, strict=True) if is_entailed] == [
         ("in 1902", "1902"),
         ("1902", "in 1902"),
@@ -94,8 +94,8 @@ async def test_the_threshold_fits_the_model_that_it_was_chosen_with() -> None:
     embedder = load_embedder("all-MiniLM-L6-v2", threads=1)
     try:
         entailment = await Entailments(None, missing).get("embedding", FakeLedger(), embedder)
-        same = await entailment.entails(question, [(one, other) for one in near for other in near])
-        different = await entailment.entails(question, [(one, "high up in the Alps") for one in near])
+        same = await entailment(question, [(one, other) for one in near for other in near])
+        different = await entailment(question, [(one, "high up in the Alps") for one in near])
     finally:
         embedder.close()
     assert all(same)
@@ -107,10 +107,10 @@ async def test_a_model_is_asked_about_each_pair_at_once_and_once() -> None:
     ledger, tally = FakeLedger(), Tally()
     entailment = await by_model(judge, ledger)
     pairs = [("in May 1902", "1902"), ("1902", "in May 1902"), ("in May 1902", "1902")]
-    assert await entailment.entails(QUESTION, pairs, tally=tally) == [True, False, True]
+    assert await entailment(QUESTION, pairs, tally=tally) == [True, False, True]
     assert judge.most_in_flight == 2
     assert (tally.calls, tally.reused_calls) == (2, 0)
-    assert await (await by_model(judge, ledger)).entails(QUESTION, pairs[:1], tally=tally) == [True]
+    assert await (await by_model(judge, ledger))(QUESTION, pairs[:1], tally=tally) == [True]
     assert len(judge.calls) == 2
 
 
@@ -120,15 +120,15 @@ async def test_a_reply_is_of_the_documents_of_its_answers() -> None:
         await by_model(scripts.entailment_judge(otherwise="yes"), ledger),
         await Entailments(None, missing, PACE, endpoint.at_endpoint).get("endpoint:nli", ledger, FakeEmbedder()),
     ):
-        await entailment.entails(QUESTION, [("a", "b")], document_ids=["1", "2"])
+        await entailment(QUESTION, [("a", "b")], document_ids=["1", "2"])
     noted = {row.request.purpose: row.request.document_ids for row in ledger.table.rows.values()}
     assert noted == {"entailment": ("1", "2"), "inference": ("1", "2")}
 
 
 async def test_no_pairs_cost_nothing() -> None:
     judge, embedder = scripts.entailment_judge(), FakeEmbedder()
-    assert await (await by_model(judge, FakeLedger())).entails(QUESTION, []) == []
-    assert await (await by_embedding(embedder)).entails(QUESTION, []) == []
+    assert await (await by_model(judge, FakeLedger()))(QUESTION, []) == []
+    assert await (await by_embedding(embedder))(QUESTION, []) == []
     assert not judge.calls
     assert not embedder.calls
 
@@ -138,7 +138,7 @@ async def test_an_unreadable_reply_counts_as_different_and_is_noted() -> None:
     tally = Tally()
     entailment = await by_model(judge, FakeLedger())
     pairs = [("a", "b"), ("c", "d"), ("e", "f")]
-    assert await entailment.entails(QUESTION, pairs, tally=tally) == [False, True, True]
+    assert await entailment(QUESTION, pairs, tally=tally) == [False, True, True]
     assert tally.note == "1 of 3 replies could not be read"
 
 
@@ -150,7 +150,7 @@ async def test_a_cross_encoder_reads_answers_with_their_question() -> None:
         return encoder
 
     entailment = await Entailments(None, get).get("some/model", FakeLedger(), FakeEmbedder())
-    assert await entailment.entails(QUESTION, [("in May 1902", "1902"), ("1902", "in May 1902")]) == [True, False]
+    assert await entailment(QUESTION, [("in May 1902", "1902"), ("1902", "in May 1902")]) == [True, False]
     assert encoder.calls == [[pair, pair[::-1]]]
 
 
@@ -172,7 +172,7 @@ class TestBehindAnEndpoint:
         shown = [(f"{QUESTION} {one}", f"{QUESTION} {other}") for one, other in pairs]
         endpoint, ledger, tally = FakeRerankEndpoint({}, shown[::3]), FakeLedger(), Tally()
         for _ in range(2):
-            judged = await (await self.judge(endpoint, ledger)).entails(QUESTION, pairs, tally=tally)
+            judged = await (await self.judge(endpoint, ledger))(QUESTION, pairs, tally=tally)
             assert list(judged) == [number % 3 == 0 for number in range(70)]
         assert [len(call) for call in endpoint.pairs] == [32, 32, 6]
         assert endpoint.pairs[0][0] == shown[0]

@@ -214,7 +214,7 @@ async def test_a_share_of_the_lead_s_score_is_taken_before_it_was_changed() -> N
 class Lengths:
     """A reranker whose score is the number of the passage. It counts a reply for each passage."""
 
-    async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> list[float]:
+    async def __call__(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> list[float]:
         for _ in passages:
             assert tally is not None
             tally.count(Completion("", 3, 1, 0.0), is_reused=False)

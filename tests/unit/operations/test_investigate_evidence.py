@@ -255,7 +255,9 @@ class Deaf(Rerankers):
 
 
 class DeafReranker:
-    async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> Sequence[float]:
+    async def __call__(
+        self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None
+    ) -> Sequence[float]:
         raise EndpointUnavailable("the endpoint cannot be reached")
 
 

@@ -69,23 +69,23 @@ async def test_a_model_asked_grades_every_passage_at_once() -> None:
     judge = scripts.relevance_judge({"one": "0.9", "two": "0.3"})
     tally = Tally()
     reranker = await asking(judge, FakeLedger())
-    assert await reranker.score(QUESTION, passages("one", "two", "three"), tally=tally) == [0.9, 0.3, 0.1]
+    assert await reranker(QUESTION, passages("one", "two", "three"), tally=tally) == [0.9, 0.3, 0.1]
     assert judge.most_in_flight == 3
     assert (tally.calls, tally.reused_calls, tally.note) == (3, 0, None)
 
 
 async def test_no_passages_cost_nothing() -> None:
     judge = scripts.relevance_judge()
-    assert await (await asking(judge, FakeLedger())).score(QUESTION, []) == []
+    assert await (await asking(judge, FakeLedger()))(QUESTION, []) == []
     assert not judge.calls
 
 
 async def test_equal_passages_and_those_graded_before_are_paid_once() -> None:
     judge, ledger, tally = scripts.relevance_judge({"one": "0.9"}), FakeLedger(), Tally()
     reranker = await asking(judge, ledger)
-    assert await reranker.score(QUESTION, passages("one", "one", "two"), tally=tally) == [0.9, 0.9, 0.1]
+    assert await reranker(QUESTION, passages("one", "one", "two"), tally=tally) == [0.9, 0.9, 0.1]
     again = await asking(judge, ledger)
-    assert await again.score(QUESTION, passages("two", "one"), tally=tally) == [0.1, 0.9]
+    assert await again(QUESTION, passages("two", "one"), tally=tally) == [0.1, 0.9]
     assert len(judge.calls) == 2
     assert (tally.calls, tally.reused_calls) == (2, 2)
 
@@ -94,7 +94,7 @@ async def test_a_passage_with_an_unreadable_grade_comes_last_and_is_noted() -> N
     judge = scripts.relevance_judge({"one": "great!"})
     tally = Tally()
     reranker = await asking(judge, FakeLedger())
-    unread, worst = await reranker.score(QUESTION, passages("one", "two"), tally=tally)
+    unread, worst = await reranker(QUESTION, passages("one", "two"), tally=tally)
     assert 0 < unread < worst
     assert tally.note == "1 of 2 replies could not be read"
 
@@ -102,14 +102,14 @@ async def test_a_passage_with_an_unreadable_grade_comes_last_and_is_noted() -> N
 async def test_a_model_that_nobody_can_read_is_an_error() -> None:
     reranker = await asking(scripts.relevance_judge(otherwise="great!"), FakeLedger())
     with pytest.raises(InvalidReply):
-        await reranker.score(QUESTION, passages("one", "two"))
+        await reranker(QUESTION, passages("one", "two"))
 
 
 async def test_a_call_that_fails_is_an_error_and_the_others_are_kept() -> None:
     judge = scripts.relevance_judge({"one": EndpointUnavailable("the endpoint failed")})
     ledger = FakeLedger()
     with pytest.raises(EndpointUnavailable):
-        await (await asking(judge, ledger)).score(QUESTION, passages("one", "two"))
+        await (await asking(judge, ledger))(QUESTION, passages("one", "two"))
     assert [row.completion is not None for row in ledger.table.rows.values()] == [False, True]
     assert not ledger.table.leased
 
@@ -125,7 +125,7 @@ async def test_a_cross_encoder_reads_passages_with_their_titles() -> None:
     reranker = await Rerankers(None, get).get("some/model", FakeLedger())
     assert reranker is not None
     titled = Passage("d1", 1, "The bridge opened in 1902.", title="Old Bridge", heading="Old Bridge > History")
-    assert await reranker.score(QUESTION, [titled, *passages("Cheese.")]) == [0.8, 0.1]
+    assert await reranker(QUESTION, [titled, *passages("Cheese.")]) == [0.8, 0.1]
     assert encoder.calls == [[(QUESTION, text), (QUESTION, "Cheese.")]]
 
 
@@ -147,15 +147,15 @@ class TestBehindAnEndpoint:
     async def test_takes_one_call_and_no_language_model(self) -> None:
         endpoint, ledger, tally = FakeRerankEndpoint({"one": 0.9, "two": -4.0}), FakeLedger(), Tally()
         reranker = await behind(endpoint, ledger)
-        one, two, three = await reranker.score(QUESTION, passages("one", "two", "three"), tally=tally)
+        one, two, three = await reranker(QUESTION, passages("one", "two", "three"), tally=tally)
         assert 0 < two < three < one < 1
         assert endpoint.calls == [["one", "two", "three"]]
         assert (tally.calls, tally.reused_calls, tally.prompt_tokens) == (1, 0, 3 * len(QUESTION) + 11)
 
     async def test_is_paid_once(self) -> None:
         endpoint, ledger, tally = FakeRerankEndpoint({"one": 0.9}), FakeLedger(), Tally()
-        first = await (await behind(endpoint, ledger)).score(QUESTION, passages("one", "two"))
-        again = await (await behind(endpoint, ledger)).score(QUESTION, passages("one", "two"), tally=tally)
+        first = await (await behind(endpoint, ledger))(QUESTION, passages("one", "two"))
+        again = await (await behind(endpoint, ledger))(QUESTION, passages("one", "two"), tally=tally)
         assert again == first
         assert len(endpoint.calls) == 1
         assert (tally.calls, tally.reused_calls) == (0, 1)
@@ -163,15 +163,15 @@ class TestBehindAnEndpoint:
     async def test_a_hundred_passages_are_a_call(self) -> None:
         contents = [f"text {number}" for number in range(201)]
         endpoint = FakeRerankEndpoint({content: number / 300 for number, content in enumerate(contents)})
-        scores = await (await behind(endpoint, FakeLedger())).score(QUESTION, passages(*contents))
+        scores = await (await behind(endpoint, FakeLedger()))(QUESTION, passages(*contents))
         assert list(scores) == sorted(scores)
         assert [len(texts) for texts in endpoint.calls] == [100, 100, 1]
-        assert await (await behind(endpoint, FakeLedger())).score(QUESTION, []) == []
+        assert await (await behind(endpoint, FakeLedger()))(QUESTION, []) == []
 
     async def test_reads_passages_with_their_titles_and_notes_their_documents(self) -> None:
         endpoint, ledger = FakeRerankEndpoint({}), FakeLedger()
         titled = Passage("d7", 1, "The bridge opened in 1902.", title="Old Bridge", heading="Old Bridge > History")
-        await (await behind(endpoint, ledger)).score(QUESTION, [titled, *passages("Cheese.")])
+        await (await behind(endpoint, ledger))(QUESTION, [titled, *passages("Cheese.")])
         assert endpoint.calls == [["Old Bridge\nHistory\nThe bridge opened in 1902.", "Cheese."]]
         (row,) = ledger.table.rows.values()
         assert row.request.document_ids == ("d7", "d0")
@@ -180,7 +180,7 @@ class TestBehindAnEndpoint:
         contents = [f"text {number}" for number in range(101)]
         endpoint, ledger = FakeRerankEndpoint({"text 100": EndpointUnavailable("away")}), FakeLedger()
         with pytest.raises(EndpointUnavailable):
-            await (await behind(endpoint, ledger)).score(QUESTION, passages(*contents))
+            await (await behind(endpoint, ledger))(QUESTION, passages(*contents))
         assert [row.completion is not None for row in ledger.table.rows.values()] == [True, False]
         assert not ledger.table.leased
 

@@ -6,11 +6,13 @@ from pgclarify.data.documents import Passage
 from pgclarify.errors import EndpointUnavailable, InvalidReply
 from pgclarify.ledger.calls import Calls, OutOfCalls
 from pgclarify.ledger.completions import PollInterval
-from pgclarify.operations.investigation.entailment import ModelEntailment
+from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.investigation.uncertainty import Samples, SemanticEquivalence, draw_samples
 from pgclarify.operations.trace import Tally
-from tests.fakes import FakeEntailment, FakeLedger, scripts
+from pgclarify.protocols import Entailment
+from tests.fakes import FakeEmbedder, FakeEntailment, FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter
+from tests.fakes.context import no_cross_encoder
 
 QUESTION = "Where was Ida Holm born?"
 PASSAGES = [Passage("a", 1, "Ida Holm was born in Ortval.")]
@@ -85,10 +87,14 @@ async def test_the_share_of_an_answer_counts_itself(answer: str, expected: float
     assert await SemanticEquivalence(FakeEntailment()).share(QUESTION, drawn, answer, Tally()) == expected
 
 
+async def asking(judge: ScriptedCompleter, ledger: FakeLedger, limited: Calls | None) -> Entailment:
+    return await Entailments(judge, no_cross_encoder, PACE).get("model", ledger, FakeEmbedder(), calls=limited)
+
+
 async def test_comparisons_are_of_the_documents_of_the_batch():
     ledger = FakeLedger()
     limited = calls(scripts.investigator(samples={QUESTION: ["Ortval", "Lindvik"]}))
-    equivalence = SemanticEquivalence(ModelEntailment(ledger, scripts.entailment_judge(), PACE, None))
+    equivalence = SemanticEquivalence(await asking(scripts.entailment_judge(), ledger, None))
     drawn = await draw_samples(
         QUESTION, [*PASSAGES, Passage("b", 2, "B.")], samples=2, calls=limited, equivalence=equivalence, tally=Tally()
     )
@@ -108,7 +114,7 @@ async def test_answers_agree_if_each_entails_the_other():
 async def test_calls_of_the_judge_count_against_the_calls_of_the_run():
     judge = scripts.entailment_judge(otherwise="yes")
     limited = calls(scripts.investigator(), most=3)
-    equivalence = SemanticEquivalence(ModelEntailment(FakeLedger(), judge, PACE, limited))
+    equivalence = SemanticEquivalence(await asking(judge, FakeLedger(), limited))
     assert await equivalence.agree(QUESTION, "Ortval", "in Ortval", Tally())
     # Two of three calls are used, one for each direction. The last one is not enough for the next pair.
     assert limited.left == 1
@@ -121,7 +127,7 @@ async def test_calls_that_failed_are_gone():
     judge = scripts.entailment_judge({"Ortval > in Ortval": EndpointUnavailable("no")})
     limited = calls(scripts.investigator())
     with pytest.raises(EndpointUnavailable):
-        await SemanticEquivalence(ModelEntailment(FakeLedger(), judge, PACE, limited)).agree(
+        await SemanticEquivalence(await asking(judge, FakeLedger(), limited)).agree(
             QUESTION, "Ortval", "in Ortval", Tally()
         )
     assert limited.left == 8
@@ -131,7 +137,7 @@ async def test_calls_that_failed_are_gone():
 async def test_a_second_try_takes_a_call_too(most: int, asked: int):
     judge = scripts.entailment_judge({"Ortval > in Ortval": ["perhaps", "yes"]}, otherwise="yes")
     limited = calls(scripts.investigator(), most=most)
-    equivalence = SemanticEquivalence(ModelEntailment(FakeLedger(), judge, PACE, limited))
+    equivalence = SemanticEquivalence(await asking(judge, FakeLedger(), limited))
     # Without a call for a second try, an unreadable reply counts as different.
     assert await equivalence.agree(QUESTION, "Ortval", "in Ortval", Tally()) is (most == 3)
     assert (len(judge.calls), limited.left) == (asked, 0)
