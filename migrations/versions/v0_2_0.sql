@@ -909,7 +909,7 @@ ALTER TABLE pgclarify_private.run ALTER COLUMN stop_reason SET STATISTICS 0;
 COMMENT ON COLUMN pgclarify_private.run.graph_revision IS 'Graph revision that the requesting role saw when the run was last started. A run that explores is only reused while this has not changed.';
 COMMENT ON COLUMN pgclarify_private.run.route IS 'For ask_back when_vague: answered (the question was clear, and one pass answered it) or clarified. Null for others, and before the decision.';
 COMMENT ON COLUMN pgclarify_private.run.saved_completions IS 'Calls that the route saved; null without a route.';
-COMMENT ON COLUMN pgclarify_private.run.embedding_model IS 'The model of question_vector; null without a vector, and in runs of earlier versions.';
+COMMENT ON COLUMN pgclarify_private.run.embedding_model IS 'The model of question_vector; null without a vector.';
 COMMENT ON COLUMN pgclarify_private.run.interpretations IS 'Number of readings found; null unless it is a run of clarify or consolidate that succeeded or is partial.';
 COMMENT ON COLUMN pgclarify_private.run.candidates IS 'Number of passages retrieved; null before its end.';
 COMMENT ON COLUMN pgclarify_private.run.verdicts IS 'Number of passages judged; null before its end.';
@@ -1255,7 +1255,7 @@ COMMENT ON COLUMN pgclarify_private.document.created_at IS 'When it was first ad
 COMMENT ON COLUMN pgclarify_private.document.updated_at IS 'When it last changed.';
 COMMENT ON COLUMN pgclarify_private.document.indexed_at IS 'When its content last became searchable; null if it never was.';
 COMMENT ON COLUMN pgclarify_private.document.source_id IS 'The attached table of which it is a row; null if it was added in another way.';
-COMMENT ON COLUMN pgclarify_private.document.origin IS 'The file that it was loaded from: machine:/path/file, or name/path/file if its source has a name; followed by #id if the file has several documents. Empty if a statement or a client added it. Null if it is a row of an attached table, or was added before this column existed.';
+COMMENT ON COLUMN pgclarify_private.document.origin IS 'The file that it was loaded from: machine:/path/file, or name/path/file if its source has a name; followed by #id if the file has several documents. Empty if a statement or a client added it. Null if it is a row of an attached table.';
 COMMENT ON COLUMN pgclarify_private.document.has_failed IS 'Whether error has a text. That column has no statistics, and text in views uses no index.';
 CREATE INDEX document_corpus_id_origin_idx ON pgclarify_private.document (corpus_id, origin) WHERE origin <> '';
 CREATE INDEX document_failed_idx ON pgclarify_private.document (corpus_id, id) WHERE has_failed;

@@ -263,5 +263,4 @@ def _origin(document: Mapping[str, Any]) -> str:
     kind, origin = document["source"], document["origin"]
     if kind == "table":
         return f"table {origin}" if origin else "an attached table"
-    known = {"statement": "a statement or a client", "unknown": "unknown: an earlier version did not note it"}
-    return known.get(kind) or str(origin)
+    return "a statement or a client" if kind == "statement" else str(origin)

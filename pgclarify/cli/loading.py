@@ -280,7 +280,7 @@ def _confirm_removal(corpus_name: str, gone: Sequence[tuple[str, str]], *, is_co
 
 
 def _say_names(corpus_name: str, plan: Plan, removed: int, *, has_prefix: bool, is_mirror: bool) -> None:
-    from pgclarify.cli.rendering import counted, printable
+    from pgclarify.cli.rendering import counted
 
     say = terminal.notices().print
     if removed:
@@ -289,12 +289,6 @@ def _say_names(corpus_name: str, plan: Plan, removed: int, *, has_prefix: bool, 
         say("Nothing was removed, because not all of the source could be loaded.", style="yellow")
     if plan.renamed and has_prefix:
         say(f"{counted(plan.renamed, 'file')} had been loaded before, and kept the id that it had then.")
-    if plan.unnoted:
-        say(
-            f"{counted(plan.unnoted, 'document')} of {printable(corpus_name)} came from an unknown source, since an"
-            " earlier version did not note it. Each is now the document of the file that was loaded.",
-            style="yellow",
-        )
 
 
 def _field_mapping(**fields: str | None) -> FieldMapping:

@@ -23,14 +23,12 @@ class Placement:
     Attributes:
         document_id: The id that it would have; the former one if the file is known.
         is_taken: Whether a document of another source has that id, so that the file cannot be stored.
-        is_unnoted: Whether a document of an unknown source has that id, and would become the document of this file.
         taken_from: The file of the other document; None or "" if it has none.
         relation: The attached table of the other document; None if it is no row.
     """
 
     document_id: str
     is_taken: bool = False
-    is_unnoted: bool = False
     taken_from: str | None = None
     relation: str | None = None
 

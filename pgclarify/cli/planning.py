@@ -28,13 +28,11 @@ class Plan:
     Attributes:
         found: For each id of a document to store, a hash of its origin.
         renamed: How many files have another id already, and keep it.
-        unnoted: How many documents exist already, from an unknown source.
         is_complete: Whether all names could be found.
     """
 
     found: dict[str, int] = field(default_factory=dict)
     renamed: int = 0
-    unnoted: int = 0
     is_complete: bool = True
 
 
@@ -125,7 +123,6 @@ def _clash(name: Name, placed: Placement, plan: Plan) -> _Clash | None:
     if plan.found.setdefault(document_id, origin) != origin:
         return _Clash(document_id, "comes twice in this load, from two sources", None)
     plan.renamed += document_id != name.document_id
-    plan.unnoted += placed.is_unnoted
     return None
 
 

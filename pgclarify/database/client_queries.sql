@@ -122,7 +122,6 @@ select
     document.uri,
     case
         when document.source_id is not null then 'table'
-        when document.origin is null then 'unknown'
         when document.origin = '' then 'statement'
         else 'file'
     end as source,
@@ -191,7 +190,7 @@ select set_config('client_connection_check_interval', '10s', true) as interval;
 
 -- name: client_check_load
 -- The ids under which files would be stored, and the ids that documents of other sources have.
-select located.ordinal, located.document_id, located.is_taken, located.is_unnoted, located.taken_from, located.relation
+select located.ordinal, located.document_id, located.is_taken, located.taken_from, located.relation
 from
     pgclarify_private.caller as caller,
     pgclarify_private.check_load(

@@ -10,10 +10,9 @@ from psycopg import sql
 
 from pgclarify.errors import ConfigurationError
 
-# init refuses older servers.
-OLDEST_SERVER = 150000
-# What messages tell people to install: tests run on this version.
-OLDEST_TESTED_MAJOR = 16
+OLDEST_MAJOR = 16
+"""The oldest version of PostgreSQL that init accepts."""
+
 OLDEST_VECTOR = (0, 8)
 # In a database in SQL_ASCII, PostgreSQL counts bytes as characters, and psycopg returns texts as bytes.
 ENCODING = "UTF8"
@@ -74,12 +73,12 @@ def create_extensions(cursor: psycopg.Cursor[Any]) -> None:
     Raises:
         ConfigurationError: If the server is too old, or has no pgvector, or one that is too old.
     """
-    version = cursor.connection.info.server_version
-    if version < OLDEST_SERVER:
+    major = cursor.connection.info.server_version // 10000
+    if major < OLDEST_MAJOR:
         raise ConfigurationError(
             "this PostgreSQL is too old",
-            detail=f"It is version {version // 10000}.",
-            hint=f"Use PostgreSQL {OLDEST_TESTED_MAJOR} or newer, with pgvector 0.8 or newer.",
+            detail=f"It is version {major}.",
+            hint=f"Use PostgreSQL {OLDEST_MAJOR} or newer, with pgvector 0.8 or newer.",
         )
     _create_extension(cursor, "vector", None)
     cursor.execute("select extversion from pg_extension where extname = 'vector'")

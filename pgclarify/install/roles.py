@@ -119,17 +119,19 @@ def mend_roles(cursor: psycopg.Cursor[Any]) -> tuple[str, ...]:
 def grant_role(cursor: psycopg.Cursor[Any], granted: str, member: str, rights: tuple[str, ...]) -> None:
     """Make a role a member of another, unless it already has the rights.
 
-    From PostgreSQL 16 on, the creator of a role is a member that may grant the membership, but can neither SET ROLE to
-    it nor inherit its rights. In earlier versions, every membership gives both.
+    The creator of a role is a member that may grant the membership, but can neither SET ROLE to it nor inherit its
+    rights.
     """
-    knows_options = cursor.connection.info.server_version >= 160000
     cursor.execute(
         "select bool_and(pg_has_role(%s::name, %s::name, needed)) from unnest(%s::text[]) as needed",
-        (member, granted, list(rights) if knows_options else ["member"]),
+        (member, granted, list(rights)),
     )
     if cursor.fetchall() != [(True,)]:
-        options = sql.SQL(" with inherit true, set true" if knows_options else "")
-        cursor.execute(sql.SQL("grant {} to {}{}").format(sql.Identifier(granted), sql.Identifier(member), options))
+        cursor.execute(
+            sql.SQL("grant {} to {} with inherit true, set true").format(
+                sql.Identifier(granted), sql.Identifier(member)
+            )
+        )
 
 
 def check_schemas(cursor: psycopg.Cursor[Any]) -> None:

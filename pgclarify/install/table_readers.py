@@ -27,10 +27,8 @@ begin
     into strict v_name
     from pg_roles
     where pg_roles.oid = make_reader_role.owner;
-    if current_setting('server_version_num')::integer >= 160000 then
-        -- With this setting of the caller, the creator of the role could become the role.
-        perform set_config('createrole_self_grant', '', true);
-    end if;
+    -- With this setting of the caller, the creator of the role could become the role.
+    perform set_config('createrole_self_grant', '', true);
     begin
         execute format('create role %I nologin', v_name);
     exception
@@ -66,13 +64,7 @@ begin
             and pg_get_userbyid(pg_auth_members.member) = 'pgclarify_owner'
     ) then
         begin
-            execute format(
-                'grant %I to pgclarify_owner%s', v_name,
-                case
-                    when current_setting('server_version_num')::integer >= 160000
-                        then ' with inherit true, set true'
-                end
-            );
+            execute format('grant %I to pgclarify_owner with inherit true, set true', v_name);
         exception
             when insufficient_privilege then
                 raise exception 'role "%" is not what pgclarify has made', v_name
@@ -204,8 +196,7 @@ def _types(signature: str) -> str:
 
 
 def _may_become(cursor: psycopg.Cursor[Any], role: str) -> bool:
-    right = "set" if cursor.connection.info.server_version >= 160000 else "member"
-    cursor.execute("select pg_has_role(%s::name, %s)", (role, right))
+    cursor.execute("select pg_has_role(%s::name, 'set')", (role,))
     return cursor.fetchone() == (True,)
 
 

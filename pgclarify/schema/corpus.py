@@ -289,7 +289,7 @@ document = Table(
         Text(collation="C"),
         "The file that it was loaded from: machine:/path/file, or name/path/file if its source has a name; "
         "followed by #id if the file has several documents. Empty if a statement or a client added it. Null if "
-        "it is a row of an attached table, or was added before this column existed.",
+        "it is a row of an attached table.",
         null=True,
     ),
     column(

@@ -133,7 +133,7 @@ run = Table(
     column(
         "embedding_model",
         Text,
-        "The model of question_vector; null without a vector, and in runs of earlier versions.",
+        "The model of question_vector; null without a vector.",
         null=True,
     ),
     column(

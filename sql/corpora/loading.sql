@@ -4,7 +4,7 @@ create or replace function pgclarify_private.located(
     corpus_id bigint, document_ids text[], origins text[], known_as text[]
 )
 returns table (
-    ordinal bigint, document_id text, origin text, is_taken boolean, is_unnoted boolean, taken_from text, relation text
+    ordinal bigint, document_id text, origin text, is_taken boolean, taken_from text, relation text
 )
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -52,7 +52,6 @@ begin atomic
         not placed.is_known
         and present.id is not null
         and not pgclarify_private.may_replace(present.source_id, present.origin, placed.origin),
-        present.id is not null and present.source_id is null and present.origin is null and placed.origin is not null,
         present.origin,
         source.relation_name
     from placed
@@ -64,14 +63,13 @@ end;
 comment on function pgclarify_private.located(bigint, text[], text[], text[]) is
 'Under which ids documents of files are stored: the file''s id if it is known, else the given one. origins: null for a '
 'document without a file. known_as: another origin of the same file; null for none. is_taken: another document has that id, '
-'with the origin taken_from, or as a row of the table relation. is_unnoted: the document of that id is older than the column '
-'origin.';
+'with the origin taken_from, or as a row of the table relation.';
 
 create or replace function pgclarify_private.check_load(
     caller pgclarify_private.caller, corpus text, document_ids text[], origins text[], known_as text[]
 )
 returns table (
-    ordinal bigint, document_id text, origin text, is_taken boolean, is_unnoted boolean, taken_from text, relation text
+    ordinal bigint, document_id text, origin text, is_taken boolean, taken_from text, relation text
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -20,12 +20,12 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select
         coalesce(may_replace.new_origin, '') = ''
-        or may_replace.source_id is null and coalesce(may_replace.origin = may_replace.new_origin, true);
+        or may_replace.source_id is null and may_replace.origin = may_replace.new_origin;
 end;
 
 comment on function pgclarify_private.may_replace(bigint, text, text) is
 'True if the document of a file, new_origin, may replace a document with this source_id and origin: if that is from the same '
-'file, or from an unknown one. Always true for a document without a file, because its id was given explicitly.';
+'file. Always true for a document without a file, because its id was given explicitly.';
 
 create or replace function pgclarify_private.put_documents(
     corpus_id bigint,

@@ -252,11 +252,6 @@ begin
         from pgclarify_private.detection
         where jsonb_path_query_array(detection.reasons, '$[*].document_ids[*]')
             @> jsonb_build_array(erase_reasons.document_id)
-        union
-        -- An earlier version did not record which documents it quotes.
-        select detection.run_id, detection.ordinal
-        from pgclarify_private.detection
-        where detection.reasons @? '$[*] ? (@.source == "corpus" && !exists(@.document_ids))'
     ),
     erased as (
         update pgclarify_private.detection

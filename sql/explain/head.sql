@@ -218,7 +218,7 @@ begin
         when not v_is_over then 'it goes on; the times of its stages are known when it ends'
         when v_run.status = 'cancelled' then 'it was cancelled, and the times of its stages are not known'
         when v_run.status = 'failed' then null
-        else 'it has no stages: nothing was to do, or it is of an earlier version'
+        else 'it has no stages: nothing was to do'
     end;
     if v_remark is not null then
         return query select 1, 'state', 'State', v_remark, null::text[];

@@ -36,8 +36,7 @@ begin
     if found then
         return;
     end if;
-    -- Stages are written at the end of a run, and earlier versions had no table for them. Other rows of the run show
-    -- some.
+    -- Stages are written at the end of a run. Other rows of the run show some.
     return query
     with asked as (
         select
@@ -138,8 +137,8 @@ end
 $$;
 
 comment on function pgclarify_private.stages_of(bigint) is
-'Stages of a run in order, in milliseconds since its first. If a run has none, because it has not ended or is of an earlier '
-'version, what the ledger and its other rows show of them, without times.';
+'Stages of a run in order, in milliseconds since its first. If a run has none, because no worker has ended it, what '
+'the ledger and its other rows show of them, without times.';
 
 create or replace function pgclarify_private.placed_stages(run_id bigint, detail text)
 returns table (

@@ -36,8 +36,8 @@ comment on column pgclarify.investigation_step.semantic_sets is
 'How many groups of equal meaning the sampled answers form; null if no answers were sampled.';
 comment on column pgclarify.investigation_step.created_at is 'When it was decided.';
 comment on column pgclarify.investigation_step.abstention_code is
-'Why there is no evidence: not_answered, no_passage, unproven, limit, budget or failed_calls; null for other outcomes, and '
-'for steps of earlier versions.';
+'Why there is no evidence: not_answered, no_passage, unproven, limit, budget or failed_calls; null for other '
+'outcomes.';
 grant select on pgclarify.investigation_step to pgclarify_reader;
 
 create or replace function pgclarify_private.rows(row_type pgclarify.investigation, run_ids bigint[], requester name)

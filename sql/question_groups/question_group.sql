@@ -345,22 +345,7 @@ begin
     end loop;
     with joined as (
         update pgclarify_private.run
-        set
-            question_group_id = wording.question_group_id,
-            -- Runs of earlier versions were not counted when they ended.
-            interpretations = coalesce(
-                run.interpretations,
-                case
-                    when run.operation in ('clarify', 'consolidate') and run.status in ('succeeded', 'partial')
-                        then (select count(*) from pgclarify_private.interpretation where interpretation.run_id = run.run_id)
-                end
-            ),
-            candidates = coalesce(
-                run.candidates, (select count(*) from pgclarify_private.candidate where candidate.run_id = run.run_id)
-            ),
-            verdicts = coalesce(
-                run.verdicts, (select count(*) from pgclarify_private.verdict where verdict.run_id = run.run_id)
-            )
+        set question_group_id = wording.question_group_id
         from pgclarify_private.question_wording as wording
         where run.run_id = any(v_batch)
             and run.run_id <> all(wanted_run_ids)

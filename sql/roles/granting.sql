@@ -50,9 +50,8 @@ language sql stable parallel safe security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select format('grant %I to %I', grant_statement.granted, grant_statement.role)
-        -- Before PostgreSQL 16, inheritance is a property of the member role only.
         || case
-            when current_setting('server_version_num')::integer >= 160000 and exists (
+            when exists (
                 select from pg_catalog.pg_roles as member
                 where
                     member.rolname = grant_statement.role
@@ -146,28 +145,6 @@ comment on function pgclarify_private.grant_statements(pgclarify_private.caller,
 'The statements that grant_access executes with the caller''s rights; none if the role has that access. Notices report other '
 'access that the role has.';
 grant execute on function pgclarify_private.grant_statements(pgclarify_private.caller, text, name, text) to pgclarify_user;
-
-create or replace function pgclarify_private.missing_right(caller pgclarify_private.caller, corpus text, role name, access text)
-returns name
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select needed.name
-    from pgclarify_private.owned_corpus(missing_right.caller, missing_right.corpus) as owned
-    cross join lateral unnest(
-        case missing_right.access
-            when 'analyst' then array['pgclarify_reader', owned.analyst]
-            when 'user' then array['pgclarify_user', owned.reader]
-            else array['pgclarify_reader', owned.reader]
-        end::name[]
-    ) as needed (name)
-    where not needed.name = any(pgclarify_private.roles_of(missing_right.role))
-    limit 1;
-end;
-
-comment on function pgclarify_private.missing_right(pgclarify_private.caller, text, name, text) is
-'After grant_access: a role whose rights role should have but lacks; null if it has that access.';
-grant execute on function pgclarify_private.missing_right(pgclarify_private.caller, text, name, text) to pgclarify_user;
 
 create or replace function pgclarify_private.revoke_statements(
     caller pgclarify_private.caller, corpus text, role name, access text
@@ -287,7 +264,6 @@ as $$
 declare
     v_caller pgclarify_private.caller;
     v_statement text;
-    v_missing name;
 begin
     select signed.* into v_caller from pgclarify_private.caller as signed;
     for v_statement in
@@ -299,13 +275,6 @@ begin
         perform pgclarify_private.execute_as_granter(v_caller, v_statement);
         return next v_statement;
     end loop;
-    v_missing := pgclarify_private.missing_right(v_caller, grant_access.corpus, grant_access.role, grant_access.access);
-    if v_missing is not null then
-        raise exception 'role "%" would not have the rights of "%"', grant_access.role, v_missing
-            using errcode = 'object_not_in_prerequisite_state',
-                detail = 'It was created with NOINHERIT, which up to PostgreSQL 15 applies to all its memberships.',
-                hint = format('Run: alter role %I inherit; then grant again.', grant_access.role);
-    end if;
 end
 $$;
 

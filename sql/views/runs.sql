@@ -34,7 +34,7 @@ select
     run.embedding_model || '' as embedding_model,
     case
         when run.operation in ('clarify', 'consolidate')
-            -- Counted here while the run is not over, and for runs that an earlier version ended.
+            -- Counted here for runs that no worker has ended.
             then coalesce(
                 run.interpretations::bigint,
                 (select count(*) from pgclarify_private.interpretation where interpretation.run_id = run.run_id)

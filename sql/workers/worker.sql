@@ -53,9 +53,8 @@ create or replace function pgclarify_private.register_worker(
     provider text,
     model text,
     prompt_version text,
-    -- Workers of earlier versions do not send it.
-    is_serving boolean default true,
-    lease interval default '20 seconds'
+    is_serving boolean,
+    lease interval
 )
 returns bigint
 language plpgsql volatile security definer

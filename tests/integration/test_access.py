@@ -14,7 +14,6 @@ from tests.integration.granting import (
     GRANT,
     INSUFFICIENT_PRIVILEGE,
     INVALID_PARAMETER,
-    NOT_IN_PREREQUISITE_STATE,
     OPEN,
     REVOKE,
     UNDEFINED_OBJECT,
@@ -344,15 +343,8 @@ class TestWithoutInheritance:
         connection.execute(sql.SQL("alter role {} noinherit").format(sql.Identifier(ann)))
         return ann
 
-    def test_is_given_the_rights_or_told_what_it_takes(
-        self, connection: Connection, connect: Connect, corpus: str, ann: str
-    ) -> None:
-        refused = state_of(connection, GRANT, [corpus, ann, "analyst"])
-        if connection.info.server_version < 160000:
-            assert refused == NOT_IN_PREREQUISITE_STATE
-            assert scalar(connection, "select pg_has_role(%s, 'pgclarify_reader', 'member')", ann) is False
-            connection.execute(sql.SQL("alter role {} inherit").format(sql.Identifier(ann)))
-            connection.execute(GRANT.encode(), [corpus, ann, "analyst"])
+    def test_is_given_the_rights(self, connection: Connection, connect: Connect, corpus: str, ann: str) -> None:
+        connection.execute(GRANT.encode(), [corpus, ann, "analyst"])
         for role in ("pgclarify_reader", named(connection, corpus)[1]):
             assert scalar(connection, "select pg_has_role(%s, %s, 'usage')", ann, role) is True
         assert statements(connection, GRANT, corpus, ann, "analyst") == []

@@ -166,8 +166,6 @@ class TestWhatGoes:
     ) -> None:
         said = [
             [{"source": "rule", "name": "r", "text": "a rule"}],
-            # In the form of an earlier version.
-            [{"source": "corpus", "name": "readings", "text": CANARY}],
             [{"source": "feature", "name": "f", "text": "a feature"},
              {"source": "corpus", "name": "readings", "text": CANARY, "document_ids": [OPEN, SECRET]}],
             [{"source": "corpus", "name": "readings", "text": "of the other one", "document_ids": [OPEN]}],
@@ -188,7 +186,6 @@ class TestWhatGoes:
         kept = connection.execute("select reasons from pgclarify.detection order by ordinal").fetchall()
         assert [[reason["source"] for reason in reasons] for (reasons,) in kept] == [
             ["rule"],
-            [],
             ["feature"],
             ["corpus"],
         ]

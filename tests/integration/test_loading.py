@@ -182,20 +182,6 @@ class TestAnotherDocumentIsNotReplaced:
         assert load("a") == 1
         assert stored(connection) == {"x.md": "By hand."}
 
-    def test_a_document_of_an_unknown_source_is_taken_over_with_a_notice(
-        self, run: Run, load: Callable[..., int], connection: Connection
-    ) -> None:
-        """These documents have no source, as in earlier versions. The first load takes them over, and reports that."""
-        write(a__x="One.", b__x="Two.")
-        assert load("a") == 0
-        connection.execute("update pgclarify_private.document set origin = null")
-
-        code, _, said = run("load", "c", "a", "--no-wait")
-
-        assert (code, said.count("unknown source")) == (0, 1)
-        assert load("b") == 1
-        assert "unknown" not in run("load", "c", "a", "--no-wait")[2]
-
 
 class TestNamedSources:
     def test_replace_what_was_loaded_under_the_name(self, load: Callable[..., int], connection: Connection) -> None:

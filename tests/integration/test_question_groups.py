@@ -244,16 +244,6 @@ def test_runs_are_counted_when_they_end(connection: Connection, worker: HandWork
     ask("cars", at(1))
     counts = "select interpretations, candidates, verdicts from pgclarify.run"
     assert connection.execute(counts.encode()).fetchall() == [(0, 1, 0)]
-    assert group(worker)["grouped"] == 1
-    # As an earlier version left it.
-    connection.execute("""
-        update pgclarify_private.run
-        set interpretations = null, candidates = null, verdicts = null, question_group_id = null
-    """)
-
-    group(worker)
-
-    assert connection.execute(counts.encode()).fetchall() == [(0, 1, 0)]
 
 
 def test_unfinished_runs_and_runs_without_a_corpus_are_not_grouped(

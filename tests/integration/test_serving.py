@@ -20,8 +20,6 @@ from tests.integration.by_hand import (
 )
 from tests.integration.explaining import explained
 
-REGISTER = "select pgclarify_private.register_worker('here', 1, '0', 'openai', 'a-model', 'v1')"
-
 
 @pytest.fixture
 def idle(connect: Connect, make_role: MakeRole) -> HandWorker:
@@ -72,15 +70,6 @@ def test_its_leases_hold_while_it_lives(corpus: Connection, idle: HandWorker, hi
     assert not claim(worker)
     idle.die()
     assert claim(worker)
-
-
-def test_workers_of_the_earlier_version_register_as_they_did(
-    connection: Connection, connect: Connect, make_role: MakeRole
-) -> None:
-    earlier = connect(make_role("pgclarify_worker"))
-    worker_id = scalar(earlier, REGISTER)
-    assert scalar(earlier, "select pg_try_advisory_lock(1885823084, %s::integer)", worker_id)
-    assert scalar(connection, "select is_alive from pgclarify.worker_status where worker_id = %s", worker_id)
 
 
 @pytest.mark.parametrize("is_serving", [True, False])

@@ -38,8 +38,6 @@ class TestReaders:
     def test_a_setting_of_the_attaching_role_lets_no_role_become_one(
         self, alice: Connection, connection: Connection
     ) -> None:
-        if connection.info.server_version < 160000:
-            pytest.skip("PostgreSQL 16 has the setting")
         alice.execute("set createrole_self_grant = 'set, inherit'")
         attach(alice)
 

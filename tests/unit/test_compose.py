@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pgclarify.cli.main import all_commands
-from pgclarify.install.extensions import OLDEST_TESTED_MAJOR
+from pgclarify.install.extensions import OLDEST_MAJOR
 from tests.pages import CHECKOUT
 from tests.unit.compose import COMPOSE, SERVICES, dockerfile, variables
 from tests.unit.test_docs import VARIABLES
@@ -76,7 +76,7 @@ def test_the_server_is_of_a_version_that_tests_run_on() -> None:
     image, _, version = SERVICES["database"]["image"].partition(":pg")
     assert image == "pgvector/pgvector"
     assert version in tested
-    assert str(OLDEST_TESTED_MAJOR) == min(tested)
+    assert str(OLDEST_MAJOR) == min(tested)
     # The image of 18 refuses to start with a volume at the folder of earlier versions.
     assert SERVICES["database"]["volumes"] == ["database:/var/lib/postgresql"]
     assert "all tests run on 18; on 16" in (CHECKOUT / "docs/limits.md").read_text()

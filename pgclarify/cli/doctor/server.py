@@ -11,13 +11,7 @@ from pgclarify.cli import connection
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.database.sessions import sharing, stripping
 from pgclarify.errors import PgclarifyError, SchemaMismatch
-from pgclarify.install.extensions import (
-    ENCODING,
-    HOW_TO_GET_ENCODING,
-    OLDEST_SERVER,
-    OLDEST_TESTED_MAJOR,
-    OLDEST_VECTOR,
-)
+from pgclarify.install.extensions import ENCODING, HOW_TO_GET_ENCODING, OLDEST_MAJOR, OLDEST_VECTOR
 from pgclarify.install.roles import ROLES
 from pgclarify.install.versions import check_schema
 
@@ -31,14 +25,14 @@ def check_version(server_version: int) -> Check:
     """Check the server's version.
 
     Args:
-        server_version: In libpq's form: 150004 is 15.4.
+        server_version: In libpq's form: 160004 is 16.4.
     """
     major, minor = divmod(server_version, 10000)
-    if server_version < OLDEST_SERVER:
+    if major < OLDEST_MAJOR:
         return problem(
             "server",
             f"PostgreSQL {major}.{minor} is too old",
-            f"Use PostgreSQL {OLDEST_TESTED_MAJOR} or newer.",
+            f"Use PostgreSQL {OLDEST_MAJOR} or newer.",
         )
     return ok("server", f"PostgreSQL {major}.{minor}")
 

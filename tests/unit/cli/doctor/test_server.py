@@ -10,7 +10,7 @@ from pgclarify.install.roles import ROLES
 
 
 @pytest.mark.parametrize(
-    ("version", "level"), [(140013, Level.PROBLEM), (150000, Level.OK), (150004, Level.OK), (180006, Level.OK)]
+    ("version", "level"), [(150004, Level.PROBLEM), (160000, Level.OK), (160004, Level.OK), (180006, Level.OK)]
 )
 def test_versions_of_the_server(version: int, level: Level) -> None:
     assert server.check_version(version).level is level
