@@ -39,6 +39,8 @@ _MOST_PLACES: Final = 20
 _CLAUSE: Final = 4
 # If a reading has this many words that neither its quote nor the rest of the passage has, it is not answered there.
 _TELLING: Final = 2
+# Between the words of a quote, these may not be missing. The possessive ending is a word of its own here.
+_NOT_LEFT_OUT: Final = NO_CONTENT | {"s"}
 _PRONOUN: Final = re.compile(r"\b(?:he|she|it|they|his|her|its|their|him|them)\b", re.IGNORECASE)
 
 
@@ -68,6 +70,9 @@ def check_quote(
 ) -> Quoted | Refusal:
     """Check that a passage gives the answer of a reading, with the quote as proof.
 
+    A quote in English may leave out modifiers and punctuation of a sentence. Then the whole sentence is the proof, and
+    must pass all other checks.
+
     Words are only compared if the passage is in English, or if the question is and nothing tells that the passage is
     not. Otherwise it suffices that the passage contains the quote and, if the question is not in English either, that
     the answer is in the passage's words. If the question about an English passage is in another language, only the
@@ -80,18 +85,21 @@ def check_quote(
         checks: Which checks are made besides the first one, which is always made. For measurements.
 
     Returns:
-        What to cite: the quote, or its whole sentences if the quote alone proves nothing. Or why the verdict is
-        refused.
+        What to cite, in the words of the document: the quote, or its whole sentences if the quote alone proves nothing.
+        Or why the verdict is refused.
 
     Source: VERDICT, §4.1 asks for the evidence; the checks are ours.
     """
+    sentences = split_sentences(passage.content)
+    is_in_english = _counts_as_english(passage, question)
     span = find_quote(reading.quote, passage.content)
+    if span is None and is_in_english:
+        span = _find_shortened(reading.quote, sentences)
     if span is None:
         return Refusal.UNPROVEN
-    sentences = split_sentences(passage.content)
     wider = _widened(span, sentences)
     is_short = Refusal.FRAGMENT in checks and len(folded_words(passage.content[slice(*span)])) < _CLAUSE
-    if not _counts_as_english(passage, question):
+    if not is_in_english:
         is_translated = Refusal.ANSWER_NOT_QUOTED in checks and _is_translated(reading, question, passage)
         return Refusal.ANSWER_NOT_QUOTED if is_translated else _quoted(wider if is_short else span, passage)
     if is_foreign(reading.interpretation) or is_foreign(question):
@@ -107,6 +115,39 @@ def check_quote(
     if refusal is None:
         return _quoted(wider, passage)
     return Refusal.FRAGMENT if is_short else refusal
+
+
+def _find_shortened(quote: str, sentences: Sequence[Sentence]) -> tuple[int, int] | None:
+    """Find the shortest sentence that a quote copies with words left out, as small models do."""
+    words = folded_words(quote)
+    if len(words) < _CLAUSE:
+        return None
+    copied = (one for one in sentences if _leaves_out_modifiers(words, folded_words(one.text)))
+    shortest = min(copied, key=lambda one: len(one.text), default=None)
+    return None if shortest is None else (shortest.start, shortest.end)
+
+
+def _leaves_out_modifiers(words: Sequence[str], of: Sequence[str]) -> bool:
+    """Whether a sentence has the words of a quote in their order, and only modifiers between them.
+
+    "The church was built in 1872" may leave out "Late Victorian". Without a small word or a number, a sentence says
+    another thing: "not open on Sundays", "free only for members", "adults 20 crowns, children 10 crowns".
+    """
+    if len(words) > len(of) or not set(words) <= set(of):
+        return False
+    # Where the words up to the current one can end.
+    ends = {place for place, word in enumerate(of) if word == words[0]}
+    for wanted in words[1:]:
+        reached, can_follow = set[int](), False
+        for place, word in enumerate(of):
+            if can_follow and word == wanted:
+                reached.add(place)
+            if place in ends:
+                can_follow = True
+            elif word in _NOT_LEFT_OUT or any(map(str.isdigit, word)):
+                can_follow = False
+        ends = reached
+    return bool(ends)
 
 
 def _counts_as_english(passage: Passage, question: str) -> bool:

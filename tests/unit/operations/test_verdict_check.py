@@ -47,6 +47,10 @@ FURNITURE = passage(
 LIST = passage(
     "To cancel a booking you need the following:\n\n- the number of the booking\n- a written notice within 14 days\n"
 )
+CHURCH = passage(
+    "The late Gothic church of Lindvik was built in 1872 to a design by Ida Holm , and is open on Mondays .\n"
+    "The tower of the church was built in 1901."
+)
 GERMAN = passage(
     "Das Hafenmuseum Lindvik öffnet um 9 Uhr. Hunde sind willkommen, wenn sie an der Leine geführt werden."
 )
@@ -264,6 +268,83 @@ def test_a_short_quote_in_another_language_is_cited_as_its_sentence() -> None:
     cited = check(GERMAN, "When does it open?", "9", "um 9 Uhr")
     assert isinstance(cited, Quoted)
     assert cited.quote == "Das Hafenmuseum Lindvik öffnet um 9 Uhr."
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "The church of Lindvik was built in 1872.",
+        "The church of Lindvik was built in 1872 to a design by Ida Holm, and is open on Mondays.",
+    ],
+)
+def test_a_quote_that_leaves_out_modifiers_or_blanks_is_cited_as_the_sentence_of_the_document(quote: str) -> None:
+    cited = check(CHURCH, "When was the church of Lindvik built?", "1872", quote)
+    assert isinstance(cited, Quoted)
+    assert cited.quote == CHURCH.content.partition("\n")[0]
+    assert CHURCH.content[cited.start_char - 100 : cited.end_char - 100] == cited.quote
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "answer", "quote"),
+    [
+        # A negation or a condition is missing.
+        ("The museum is not open on Sundays.", "When is the museum open?", "Sundays", "The museum is open on Sundays."),
+        ("The lift of the hall never runs.", "Does the lift of the hall run?", "yes", "The lift of the hall runs."),
+        ("Entry is free only for members.", "Is entry free?", "yes", "Entry is free for members."),
+        # The price is another one's.
+        (
+            "A ticket costs adults 20 crowns and children 10 crowns.",
+            "What does a ticket cost adults?",
+            "10 crowns",
+            "A ticket costs adults 10 crowns.",
+        ),
+        (
+            "Tickets of the museum: adults 20 crowns, children 10 crowns.",
+            "What do tickets of the museum cost adults?",
+            "10 crowns",
+            "Tickets of the museum: adults 10 crowns.",
+        ),
+        # The sentence is about another thing.
+        (
+            "Ida Holm's teacher painted the harbor.",
+            "Who painted the harbor?",
+            "Ida Holm",
+            "Ida Holm painted the harbor.",
+        ),
+        ("Ida Holm beat Jon Berg in Ortval.", "Who won in Ortval?", "Jon Berg", "Jon Berg beat Ida Holm in Ortval."),
+        ("The hall closes at 9, and its café opens at 8.", "When does the hall open?", "8", "The hall opens at 8."),
+        # A number or a name is not in the sentence.
+        ("The museum opens at 9 am.", "When does the museum open?", "10 am", "The museum opens at 10 am."),
+        ("The hall of Ortval opens at 9.", "When does the hall of Brenn open?", "9", "The hall of Brenn opens at 9."),
+        # A few words may be anywhere.
+        ("The museum late in the year opens.", "When does the museum open?", "late", "The museum opens."),
+    ],
+)
+def test_a_quote_that_leaves_out_what_changes_the_meaning_is_not_found(
+    text: str, asked: str, answer: str, quote: str
+) -> None:
+    assert check(passage(f"{text} Pay them at the door."), asked, answer, quote, question=asked) is Refusal.UNPROVEN
+
+
+def test_a_quote_in_another_language_leaves_out_no_word() -> None:
+    # The negation of another language would not be recognized.
+    text = "Das alte Museum ist im Winter nicht offen. Hunde dürfen in den Garten."
+    quote = "Das Museum ist im Winter nicht offen."
+    assert check(passage(text), "Wann ist das Museum offen?", "Winter", quote) is Refusal.UNPROVEN
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "refusal"),
+    [
+        ("When was the church of Lindvik built?", "1890", Refusal.ANSWER_NOT_QUOTED),
+        ("When was the church of Brenn built?", "1872", Refusal.ABOUT_ANOTHER),
+        ("Which bell rings loudest?", "1872", Refusal.BESIDE_THE_POINT),
+    ],
+)
+def test_a_sentence_that_a_quote_shortens_passes_the_other_checks_too(
+    asked: str, answer: str, refusal: Refusal
+) -> None:
+    assert check(CHURCH, asked, answer, "The church of Lindvik was built in 1872.", question=asked) is refusal
 
 
 def test_a_clause_that_says_all_is_cited_as_it_is() -> None:
