@@ -16,10 +16,10 @@ another passage of the call, or that have the number of another one. The rival i
 call. Intervals are 95 % intervals of a bootstrap over questions, those of differences in pairs. Seconds are those of
 one core, from the tokens and two rates that were measured, because the machine also does other work.
 
-The second table has the verdicts on one passage a call, with the product's checks, without them, and with them after
-another step: a quote that is not in its passage is replaced by the most similar sentence, if that has three fifths of
-its words. "Supported" is what the lexical judge of evaluations calls so. "Same words" are readings whose words another
-reading of the question has.
+The second table has the verdicts on one passage a call: with the product's checks, without them, with them for
+verbatim quotes alone, and with them and the trained reader. The reader refuses a verdict if it gives an answer to the
+reading a probability below 0.12. "Supported" is what the lexical judge of evaluations calls so. "Same words" are
+readings whose words another reading of the question has.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final, NoReturn
@@ -56,20 +56,18 @@ from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs
-from pgclarify.embedding import load_embedder
+from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.embedding.registry import Embedders
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.records import Stated
 from pgclarify.language.questions import asks_same_words
 from pgclarify.language.quotes import find_quote
-from pgclarify.language.sentences import split_sentences
-from pgclarify.language.words import distinct_words
 from pgclarify.ledger.completions import CallResult
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, vectors_of
 from pgclarify.operations.judging.verdicts import Supported, check_verdict, grounded_verdict
 from pgclarify.prompts.baselines import ReadFromPassages, disambiguation
 from pgclarify.prompts.verdict import verdict
-from pgclarify.protocols import Begin, Embedder
+from pgclarify.protocols import Begin, Embedder, SpanReader
 from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 
@@ -82,10 +80,11 @@ _TIMEOUT: Final = 900.0
 _READ: Final = 80
 _WRITTEN: Final = 6.7
 
-# A quote that is not in its passage is replaced by the nearest sentence, if that has this share of its words.
-_NEAREST: Final = "checks, nearest sentence"
-_NEAR: Final = 0.6
-_VERIFIED: Final = ("checks", "none", _NEAREST)
+_VERBATIM: Final = "checks, verbatim quotes"
+_READER: Final = "checks, reader"
+_VERIFIED: Final = ("checks", "none", _VERBATIM, _READER)
+# The reader refuses a verdict with a lower logit of an answer.
+_ANSWERABLE: Final = -2.0
 
 
 @dataclass(frozen=True)
@@ -209,9 +208,16 @@ class _Kept(ChatModel):
 
 
 async def _outcome(
-    asked: Asked, size: int, kept_replies: KeptReplies, embedder: Embedder, *, top_k: int, verify: str
+    asked: Asked,
+    size: int,
+    kept_replies: KeptReplies,
+    embedder: Embedder,
+    *,
+    top_k: int,
+    verify: str,
+    reader: SpanReader | None = None,
 ) -> Outcome:
-    """Evaluate one way; verify: an option of clarify, or _NEAREST.
+    """Evaluate one way; verify: an option of clarify, or one of _VERIFIED.
 
     Raises:
         LookupError: If its replies are not kept.
@@ -233,22 +239,22 @@ async def _outcome(
                 readings += 1
                 if find_quote(one.quote, passage.content) is None:
                     mixed_up += any(find_quote(one.quote, other.content) for other in chunk)
-                    if verify == _NEAREST:
-                        one = _with_nearest(one, passage)
+                    if verify == _VERBATIM:
+                        continue
+                if reader is not None and not await _is_answered(one, asked, passage, reader):
+                    continue
             said.append((passage, one))
     shown = await _consolidated(asked, said, embedder, verify)
     return Outcome(asked, shown, readings, mixed_up, replies)
 
 
-def _with_nearest(reading: Reading, passage: Passage) -> Reading:
-    """Quote the sentence of the passage that is most like the quote, if it has most of its words."""
-    words = distinct_words(reading.quote)
-    others = [(sentence.text, distinct_words(sentence.text)) for sentence in split_sentences(passage.content)]
-    rated = ((len(words & other) / len(words | other), text) for text, other in others if other)
-    _, text = max(rated, default=(0.0, ""))
-    if not text or len(words & distinct_words(text)) < _NEAR * len(words):
-        return reading
-    return replace(reading, quote=text)
+async def _is_answered(reading: Reading, asked: Asked, passage: Passage, reader: SpanReader) -> bool:
+    """Whether the trained reader may find an answer to a reading in its passage."""
+    is_question = reading.interpretation.rstrip().endswith("?")
+    read = await reader.read(
+        reading.interpretation if is_question else asked.question, passage.title or "", passage.content
+    )
+    return read is not None and read.answerable > _ANSWERABLE
 
 
 async def _consolidated(
@@ -340,9 +346,11 @@ def curve(title: str, ways: Mapping[str, Mapping[str, Outcome]]) -> Table:
 def _difference(first: Sequence[Outcome], second: Sequence[Outcome], *, of_precision: bool = False) -> str:
     if not of_precision:
         return mean_of([other.coverage - one.coverage for one, other in zip(first, second, strict=True)], "+.2f")
-    before, after = (
-        np.array([(one.right, len(one.shown)) for one in side], dtype=np.float64) for side in (first, second)
-    )
+    return _ratio_difference(*([(one.right, len(one.shown)) for one in side] for side in (first, second)))
+
+
+def _ratio_difference(first: Sequence[tuple[int, int]], second: Sequence[tuple[int, int]]) -> str:
+    before, after = np.array(first, dtype=np.float64), np.array(second, dtype=np.float64)
     drawn = paired_bootstrap(before, after, _ratio)
     difference = float(_ratio(after) - _ratio(before))
     return f"{difference:+.2f} ({drawn.low:+.2f} to {drawn.high:+.2f})"
@@ -354,23 +362,31 @@ def _misled(outcomes: Sequence[Outcome], *, contested: bool = False) -> str:
 
 
 async def checks(title: str, ways: Mapping[str, Sequence[Outcome]]) -> Table:
-    """What the checks keep and lose."""
-    table = Table(
-        "verify", "coverage", "precision", "supported", "misled", "contested", "readings", "same words", title=title
-    )
+    """What the checks keep and lose. Differences are to the first way."""
+    headers = ["verify", "coverage", "coverage, difference", "precision", "precision, difference"]
+    headers += ["supported", "supported, difference", "misled", "contested", "readings", "same words"]
+    table = Table(*headers, title=title)
+    (first, *_) = ways.values()
+    first_supported: list[tuple[int, int]] = []
     for way, outcomes in ways.items():
         claims = [
             (Stated(one.interpretation, (one.answer,)), [one.passage] if one.passage else outcome.asked.passages)
             for outcome in outcomes
             for one in outcome.shown
         ]
-        supported = iter(await LexicalJudge().supports(claims))
+        judged = iter(await LexicalJudge().supports(claims))
         sizes = [len(one.shown) for one in outcomes]
+        supported = [(sum(next(judged) for _ in one.shown), len(one.shown)) for one in outcomes]
+        first_supported = first_supported or supported
+        is_first = outcomes is first
         table.add_row(
             way,
             mean_of([one.coverage for one in outcomes]),
+            "" if is_first else _difference(first, outcomes),
             _share([one.right for one in outcomes], sizes),
-            _share([sum(next(supported) for _ in one.shown) for one in outcomes], sizes),
+            "" if is_first else _difference(first, outcomes, of_precision=True),
+            _share(*zip(*supported, strict=True)),
+            "" if is_first else _ratio_difference(first_supported, supported),
             _misled(outcomes),
             _misled(outcomes, contested=True),
             f"{fmean(sizes):.1f}",
@@ -383,7 +399,7 @@ async def _evaluate(asked: Sequence[Asked], model: str, replies: Path, top_k: in
     tables = []
     async with Endpoint(model=model, base_url="http://127.0.0.1:9/v1") as endpoint:
         kept_replies = KeptReplies(_Kept(endpoint), replies)
-        with closing(Embedders()) as embedders:
+        with closing(Embedders()) as embedders, closing(load_span_reader()) as reader:
             embedder = await embedders.get_for_readings(MODEL)
 
             async def collect(
@@ -394,7 +410,13 @@ async def _evaluate(asked: Sequence[Asked], model: str, replies: Path, top_k: in
                 for one in some:
                     with suppress(LookupError):
                         found[one.question] = await _outcome(
-                            one, size, kept_replies, embedder, top_k=depth, verify=verify
+                            one,
+                            size,
+                            kept_replies,
+                            embedder,
+                            top_k=depth,
+                            verify=verify,
+                            reader=reader if verify == _READER else None,
                         )
                 return found
 
