@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import tarfile
@@ -48,6 +49,19 @@ def notes(changelog: str, version: str) -> str:
     return section[2].strip() + "\n"
 
 
+def with_links(text: str, repository: str | None, tag: str) -> str:
+    """Make links to pages absolute: on the page of a release, relative ones lead nowhere.
+
+    Args:
+        text: The notes.
+        repository: Owner and name on GitHub; None leaves the links as they are.
+        tag: The version of the pages.
+    """
+    return (
+        text if repository is None else text.replace("](docs/", f"](https://github.com/{repository}/blob/{tag}/docs/")
+    )
+
+
 def write(folder: Path, version: str) -> None:
     """Write the archives of the dbt package and of the extension."""
     with tarfile.open(folder / f"pgclarify-dbt-{version}.tar.gz", "w:gz") as archive:
@@ -63,9 +77,17 @@ def write(folder: Path, version: str) -> None:
 
 
 def main() -> None:
-    """Write all of them into a folder: FOLDER TAG."""
-    folder, version = Path(sys.argv[1]), check_tag(sys.argv[2])
-    (folder / "notes.md").write_text(notes((CHECKOUT / "CHANGELOG.md").read_text(), version))
+    """Write all of them into a folder: FOLDER TAG.
+
+    In a workflow of GitHub, links of the notes lead to its repository.
+    """
+    folder, tag = Path(sys.argv[1]), sys.argv[2]
+    try:
+        version = check_tag(tag)
+        text = notes((CHECKOUT / "CHANGELOG.md").read_text(), version)
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    (folder / "notes.md").write_text(with_links(text, os.environ.get("GITHUB_REPOSITORY"), tag))
     write(folder, version)
 
 

@@ -20,6 +20,13 @@ def test_the_notes_are_the_section_of_the_version() -> None:
     assert release.notes(CHANGELOG, "0.2.0") == "The first.\n"
 
 
+def test_links_of_the_notes_lead_to_the_pages_of_the_tag() -> None:
+    text = "See [limits](docs/limits.md#sizes)."
+    assert release.with_links(text, None, "v0.3.0") == text
+    expected = "See [limits](https://github.com/them/it/blob/v0.3.0/docs/limits.md#sizes)."
+    assert release.with_links(text, "them/it", "v0.3.0") == expected
+
+
 @pytest.mark.parametrize("changelog", [CHANGELOG, "## 0.4.0 (unreleased)\n\nMore.\n"])
 def test_a_version_that_the_changelog_does_not_release_is_refused(changelog: str) -> None:
     with pytest.raises(ValueError, match=r"0\.4\.0"):
