@@ -332,7 +332,7 @@ def wait_until_searchable(
         on_progress(status)
         if status.pending == 0:
             return status
-        waiting = f"{status.pending} documents of {status.corpus} are stored, and not indexed yet."
+        waiting = f"{status.pending} of the documents of {status.corpus} are stored, and not indexed yet."
         watch.check(
             status.corpus,
             pending=status.pending,
