@@ -50,7 +50,6 @@ class PendingDocument:
     """A document whose content is not searchable yet, claimed by this worker.
 
     Attributes:
-        was_indexed: True if an earlier content was indexed, so that the document may have passages.
         embedding_space_id: The space that its vectors are for.
     """
 
@@ -59,7 +58,6 @@ class PendingDocument:
     title: str | None
     content: str
     content_hash: bytes
-    was_indexed: bool
     embedding_space_id: int
     embedding_model: str
     dimensions: int

@@ -237,7 +237,7 @@ select
 -- name: claim_documents
 -- Lease pending documents of one corpus.
 select
-    corpus_id, document_id, title, content, content_hash, was_indexed, embedding_space_id, embedding_model, dimensions
+    corpus_id, document_id, title, content, content_hash, embedding_space_id, embedding_model, dimensions
 from
     pgclarify_private.claim_documents(
         %(worker_id)s,
@@ -273,7 +273,7 @@ select
 -- name: claim_long_document
 -- Lease a document that needs several steps, for its next step.
 select
-    corpus_id, document_id, title, content, content_hash, was_indexed, embedding_space_id, embedding_model, dimensions,
+    corpus_id, document_id, title, content, content_hash, embedding_space_id, embedding_model, dimensions,
     batch_id, staged_passages, staged_chars
 from
     pgclarify_private.claim_long_document(%(worker_id)s, %(lease)s, %(skipped_models)s::text[], %(after_corpus_id)s);

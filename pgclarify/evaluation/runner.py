@@ -32,7 +32,6 @@ class Progress:
     Attributes:
         total: All cases.
         done: Judged cases, including those of earlier starts.
-        resumed: Those of earlier starts.
         calls: Replies of the model that this start used.
         reused: How many of these were paid for before.
         cost_usd: What all these replies cost; None if the model has no price.
@@ -42,7 +41,6 @@ class Progress:
 
     total: int
     done: int = 0
-    resumed: int = 0
     calls: int = 0
     reused: int = 0
     cost_usd: float | None = 0.0
@@ -100,7 +98,7 @@ async def evaluate(plan: Plan, data_set: DataSet, work: Work) -> Finished:
         PgclarifyError: If it cannot go on.
     """
     eval_run_id, done = await work.tables.begin(plan)
-    running = _Running(eval_run_id, plan.method, work, Progress(len(data_set.cases), len(done), len(done)))
+    running = _Running(eval_run_id, plan.method, work, Progress(len(data_set.cases), len(done)))
     left = iter([(place, case) for place, case in enumerate(data_set.cases, 1) if place not in done])
     try:
         async with asyncio.TaskGroup() as everything:

@@ -15,7 +15,6 @@ returns table (
     title text,
     content text,
     content_hash bytea,
-    was_indexed boolean,
     embedding_space_id bigint,
     embedding_model text,
     dimensions integer
@@ -97,16 +96,16 @@ begin
         -- Sorted separately, because otherwise all documents would be read in order.
         taken as materialized (
             select
-                document.id, document.title, document.content, document.content_hash,
-                document.indexed_at is not null as was_indexed, space.embedding_space_id, space.model, space.dimensions
+                document.id, document.title, document.content, document.content_hash, space.embedding_space_id,
+                space.model, space.dimensions
             from leased
             inner join pgclarify_private.document on document.corpus_id = (select v_corpus_id) and document.id = leased.document_id
             inner join pgclarify_private.corpus on corpus.corpus_id = v_corpus_id
             inner join pgclarify_private.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
         )
         select
-            v_corpus_id, taken.id, taken.title, taken.content, taken.content_hash, taken.was_indexed,
-            taken.embedding_space_id, taken.model, taken.dimensions
+            v_corpus_id, taken.id, taken.title, taken.content, taken.content_hash, taken.embedding_space_id,
+            taken.model, taken.dimensions
         from taken
         order by taken.id;
         if found then

@@ -51,7 +51,6 @@ returns table (
     title text,
     content text,
     content_hash bytea,
-    was_indexed boolean,
     embedding_space_id bigint,
     embedding_model text,
     dimensions integer,
@@ -116,7 +115,7 @@ begin
         )
         select
             v_corpus_id, document.id, document.title, document.content, document.content_hash,
-            document.indexed_at is not null, space.embedding_space_id, space.model, space.dimensions, leased.batch_id,
+            space.embedding_space_id, space.model, space.dimensions, leased.batch_id,
             leased.staged_passages, leased.staged_chars
         from leased
         inner join pgclarify_private.document on document.corpus_id = v_corpus_id and document.id = leased.document_id

@@ -67,7 +67,6 @@ class FakeDocumentStore:
                 title=document.title,
                 content=document.content,
                 content_hash=hashlib.sha256(document.content.encode()).digest(),
-                was_indexed=document.document_id in self.indexed,
                 embedding_space_id=1,
                 embedding_model=self._embedding_model,
                 dimensions=self._dimensions,
