@@ -184,6 +184,22 @@ def test_only_words_with_a_capital_are_said_to_be_who_is_meant(said: str, is_amb
     assert "élan" not in given.text
 
 
+@pytest.mark.parametrize(
+    ("question", "is_ambiguous", "texts"),
+    [
+        ("Who won in 1990?", False, ["it gives a number or a year"]),
+        ("Who won?", False, []),
+        ("Who won?", True, ["it does not say as of when, or by what measure"]),
+        ("Who won in 1990?", True, []),
+    ],
+)
+def test_a_time_is_a_reason_only_for_the_side_that_it_speaks_for(
+    question: str, texts: list[str], *, is_ambiguous: bool
+) -> None:
+    spoken = Spoken({"year": 1.0 if is_ambiguous else -1.0}, 0.0, 0.0)
+    assert [reason.text for reason in explain(take_apart(question, []), spoken, is_ambiguous=is_ambiguous)] == texts
+
+
 def test_vectors_that_are_not_finite_are_refused() -> None:
     for number in (np.nan, np.inf):
         vectors = directions(2)
