@@ -71,6 +71,7 @@ def test_other_words_count_from_the_threshold_on():
         "What year was it founded?",
         "How old was he when the war began?",
         "How long did it last?",
+        "His first film was which?",
     ],
 )
 def test_a_question_that_leans_on_another(question: str):

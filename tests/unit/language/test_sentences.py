@@ -20,6 +20,8 @@ def texts(passage: str) -> list[str]:
         ("He moved to St. Louis in 1960... Well.", ["He moved to St. Louis in 1960...", "Well."]),
         ('"Is it so?" he asked. "It is!" Good.', ['"Is it so?" he asked.', '"It is!"', "Good."]),
         ("founded in 1898. the team moved west. it won.", ["founded in 1898.", "the team moved west.", "it won."]),
+        ("Park in lot B. The gate is open.", ["Park in lot B.", "The gate is open."]),
+        ("George W. Bush won. He left.", ["George W. Bush won.", "He left."]),
         ("J. K. Rowling wrote it. See no. 5 there.", ["J. K. Rowling wrote it.", "See no. 5 there."]),
         ("これは本です。あれは？ はい。", ["これは本です。", "あれは？", "はい。"]),  # noqa: RUF001
         ("彼は「はい。」と言った。『港。』だ。", ["彼は「はい。」", "と言った。", "『港。』", "だ。"]),
