@@ -39,7 +39,8 @@ begin
     select coalesce(array_agg(locked.run_id), '{}') into v_running from locked;
     -- A passage may be judged again.
     delete from pgclarify_private.verdict as earlier
-    using jsonb_populate_recordset(null::pgclarify_private.verdict, record_verdicts.verdicts) as given
+    -- Without the vectors, whose text is slow to read.
+    using jsonb_to_recordset(record_verdicts.verdicts) as given (run_id bigint, rank integer)
     where earlier.run_id = given.run_id and earlier.rank = given.rank and given.run_id = any(v_running);
     insert into pgclarify_private.verdict
     select given.*
