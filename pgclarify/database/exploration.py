@@ -32,6 +32,7 @@ class ExplorationTables:
         method: str,
         depth: int,
         signal: str | None = None,
+        are_chosen: bool = False,
     ) -> list[Found]:
         """See ExplorationStore."""
         rows = await fetch(
@@ -45,6 +46,7 @@ class ExplorationTables:
             method=method,
             depth=depth,
             signal=signal,
+            are_chosen=are_chosen,
         )
         return [found_passage(row) for row in rows]
 

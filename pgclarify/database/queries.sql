@@ -333,7 +333,7 @@ select
 from pgclarify_private.start_run(%(run_id)s, %(worker_id)s, %(is_alone)s);
 
 -- name: find_passages
--- Search for a run, with its requester's rights, without recording candidates.
+-- Search for a run, with its requester's rights; with are_chosen, store what is found as its candidates.
 select
     document_id, passage_id, title, heading, content, start_char, score, origin, signal_score
 from pgclarify_private.find_passages(
@@ -344,7 +344,8 @@ from pgclarify_private.find_passages(
     %(embedding_model)s,
     %(method)s,
     %(depth)s,
-    %(signal)s
+    %(signal)s,
+    %(are_chosen)s
 );
 
 -- name: find_neighbors
@@ -368,10 +369,6 @@ from pgclarify_private.find_neighbors(
 -- Store candidates; return the ranks of the stored ones.
 select
     pgclarify_private.record_candidates(%(run_id)s, %(attempt)s, %(candidates)s::jsonb) as kept;
-
--- name: record_relaxation
--- Store the relaxed question.
-select pgclarify_private.record_relaxation(%(run_id)s, %(attempt)s, %(relaxed_question)s);
 
 -- name: record_verdicts
 -- Store verdicts of several runs; return the runs that this worker still has.

@@ -60,16 +60,6 @@ class RunTables(LedgerTables):
         if row["has_left"]:
             raise RunLost(f"run {run.run_id} waits for a batch")
 
-    async def record_relaxation(self, run: Run, relaxed_question: str) -> None:
-        """See RunStore."""
-        await fetch(
-            self._runs.pool,
-            "record_relaxation",
-            run_id=run.run_id,
-            attempt=run.attempt,
-            relaxed_question=relaxed_question,
-        )
-
     async def record_verdict(self, run: Run, verdict: Verdict) -> None:
         """See RunStore."""
         is_running = await self._runs.verdicts.add((run, verdict))

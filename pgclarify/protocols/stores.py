@@ -66,13 +66,6 @@ class RunStore(Ledger, Protocol):
             RunLost: If the run waits in the queue from now on, or is no longer this worker's.
         """
 
-    async def record_relaxation(self, run: Run, relaxed_question: str) -> None:
-        """Keep the relaxed question.
-
-        Raises:
-            RunLost: If the run is no longer this worker's.
-        """
-
     async def record_verdict(self, run: Run, verdict: Verdict) -> None:
         """Store a verdict when it arrives; it replaces an earlier verdict on this candidate.
 
@@ -131,17 +124,19 @@ class ExplorationStore(Protocol):
         method: str,
         depth: int,
         signal: str | None = None,
+        are_chosen: bool = False,
     ) -> list[Found]:
-        """Search without recording anything.
+        """Search for a run.
 
         Args:
             run: The run.
-            query: The text to search for.
+            query: The text to search for. For clarify, it is kept as the relaxed question if it is not the question.
             vector: Its vector, float32, shape (dimensions,); None if neither method nor signal needs it.
             method: dense, lexical or hybrid.
             depth: Most passages, from 1.
             signal: A second score for each passage, in (0, 1): dense is cosine similarity; lexical is BM25 as a share
                 of the highest score that the question's words can give; both is their mean. None for no second score.
+            are_chosen: Whether to store what is found as the candidates of the run, which has none yet.
 
         Returns:
             Best first.

@@ -78,7 +78,8 @@ create or replace function pgclarify_private.find_passages(
     embedding_model text,
     method text,
     depth integer,
-    signal text
+    signal text,
+    are_chosen boolean default false
 )
 returns table (
     document_id text,
@@ -101,29 +102,55 @@ declare
 begin
     -- Do not wait for the disk: after a crash the run is executed again, so what it wrote before its end may be lost.
     perform set_config('synchronous_commit', 'off', true);
-    -- Vectors of an investigation are of its sub-questions.
+    -- Vectors of an investigation are of its sub-questions. clarify searches for its question, relaxed or not.
     update pgclarify_private.run
-    set question_vector = find_passages.query_vector, embedding_model = find_passages.embedding_model
-    where run.run_id = find_passages.run_id
-        and run.operation <> 'investigate'
-        and find_passages.query_vector is not null;
+    set
+        question_vector = coalesce(find_passages.query_vector, run.question_vector),
+        embedding_model = case
+            when find_passages.query_vector is null then run.embedding_model else find_passages.embedding_model
+        end,
+        relaxed_question = case
+            when run.operation = 'clarify' and find_passages.question <> run.question then find_passages.question
+            else run.relaxed_question
+        end
+    where run.run_id = find_passages.run_id and run.operation <> 'investigate';
     return query
-    select found.*
-    from pgclarify_private.ranked_passages(
-        v_run, find_passages.question, find_passages.query_vector, find_passages.embedding_model,
-        find_passages.method, find_passages.depth, find_passages.signal
-    ) as found;
+    with found as materialized (
+        select ranked.*
+        from pgclarify_private.ranked_passages(
+            v_run, find_passages.question, find_passages.query_vector, find_passages.embedding_model,
+            find_passages.method, find_passages.depth, find_passages.signal
+        ) with ordinality as ranked (
+            document_id, passage_id, title, heading, content, start_char, score, origin, signal_score, rank
+        )
+    ),
+    chosen as (
+        insert into pgclarify_private.candidate (
+            run_id, rank, corpus_id, document_id, passage_id, heading, score, origin
+        )
+        select
+            v_run.run_id, found.rank, v_run.corpus_id, found.document_id, found.passage_id, found.heading, found.score,
+            found.origin
+        from found
+        where find_passages.are_chosen
+    )
+    select
+        found.document_id, found.passage_id, found.title, found.heading, found.content, found.start_char, found.score,
+        found.origin, found.signal_score
+    from found
+    order by found.rank;
 end
 $$;
 
 comment on function pgclarify_private.find_passages(
-    bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text
+    bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text, boolean
 ) is
-'Search for a run, as its requester: the depth best passages, best first. Nothing is stored but the vector of the question. '
-'method: dense, lexical or hybrid. signal: dense, lexical or both, for a second score; null for none. embedding_model: model '
-'of the vector; error 40001 if the corpus has another one now.';
+'Search for a run, as its requester: the depth best passages, best first. The vector is stored, and for clarify the relaxed '
+'question. method: dense, lexical or hybrid. signal: dense, lexical or both, for a second score; null for none. '
+'embedding_model: model of the vector; error 40001 if the corpus has another one now. are_chosen: store the passages as the '
+'candidates of the run, which must have none.';
 grant execute on function pgclarify_private.find_passages(
-    bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text
+    bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text, boolean
 ) to pgclarify_worker;
 
 create or replace function pgclarify_private.find_neighbors(

@@ -1,21 +1,5 @@
 -- Executing runs: functions that workers call. Every write names the attempt, so a worker that lost a run cannot write to it.
 
-create or replace function pgclarify_private.record_relaxation(run_id bigint, attempt integer, relaxed_question text)
-returns void
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    perform pgclarify_private.lock_run(record_relaxation.run_id, record_relaxation.attempt);
-    update pgclarify_private.run
-    set relaxed_question = record_relaxation.relaxed_question
-    where run.run_id = record_relaxation.run_id;
-end
-$$;
-
-comment on function pgclarify_private.record_relaxation(bigint, integer, text) is 'Store the relaxed question of a run.';
-grant execute on function pgclarify_private.record_relaxation(bigint, integer, text) to pgclarify_worker;
-
 create or replace function pgclarify_private.record_verdicts(verdicts jsonb)
 returns bigint[]
 language plpgsql volatile security definer

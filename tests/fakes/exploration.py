@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pgclarify.data.candidates import Candidate, Found, Neighbors
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
+from pgclarify.operations.retrieval.first_stage import ranked
 from tests.fakes.store import FakeStore
 
 _METHODS = frozenset({"dense", "lexical", "hybrid"})
@@ -63,6 +64,7 @@ class FakeExplorationStore:
         method: str,
         depth: int,
         signal: str | None = None,
+        are_chosen: bool = False,
     ) -> list[Found]:
         """Return the first ranking."""
         if method not in _METHODS:
@@ -70,11 +72,19 @@ class FakeExplorationStore:
         _check(depth, vector, signal, needs_vector=method != "lexical")
         record = await self._store.record(run)
         record.query, record.query_vector = query, vector
+        if run.operation == "clarify" and query != run.question:
+            record.relaxed_question = query
         self.searches.append((query, method, depth, signal))
-        return [
+        ranking = self._ranking()
+        if are_chosen:
+            ranking = [passage for passage in ranking if passage.passage_id not in self._gone]
+        found = [
             self._found(passage, 1 / rank, "lexical" if method == "lexical" else "dense", signal)
-            for rank, passage in enumerate(self._ranking()[:depth], start=1)
+            for rank, passage in enumerate(ranking[:depth], start=1)
         ]
+        if are_chosen:
+            await self.record_candidates(run, ranked(found))
+        return found
 
     async def find_neighbors(
         self,

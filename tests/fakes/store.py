@@ -147,10 +147,6 @@ class FakeStore(FakeLedger, FakeDocumentStore):
     async def wait_for_batch(self, run: Run, requests: Sequence[CompletionRequest]) -> None:
         """Let the run go on: there is no batch API."""
 
-    async def record_relaxation(self, run: Run, relaxed_question: str) -> None:
-        """Store the relaxed question."""
-        (await self.record(run)).relaxed_question = relaxed_question
-
     async def record_verdict(self, run: Run, verdict: Verdict) -> None:
         """Store a verdict."""
         (await self.record(run)).verdicts[verdict.rank] = verdict

@@ -436,6 +436,7 @@ class HandWorker:
             method=settings["method"],
             depth=min(settings["top_k"], settings.get("max_passages", settings["top_k"])),
             signal=None,
+            are_chosen=False,
         )
         ranked = [{"rank": rank, **row} for rank, row in enumerate(found, start=1)]
         kept = self.record_candidates(run_id, *ranked, attempt=attempt)

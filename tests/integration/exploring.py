@@ -49,6 +49,7 @@ def find(
         method=method,
         depth=depth,
         signal=signal,
+        are_chosen=False,
     )
 
 

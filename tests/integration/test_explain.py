@@ -9,6 +9,7 @@ import pytest
 
 from tests.integration.by_hand import scalar, state_of
 from tests.integration.explaining import EXPLORED, NOT_ANSWERED, Desk, desk, explored, reading, stage
+from tests.integration.exploring import find
 from tests.pages import CHECKOUT, blocks
 
 pytestmark = pytest.mark.rolled_back
@@ -76,7 +77,7 @@ def test_a_waiting_run_says_for_whom(desk: Desk) -> None:
 def test_a_run_that_goes_on_shows_what_there_is(desk: Desk) -> None:
     run_id = desk.start(desk.submit())
     _, first = desk.pay(run_id, ("relaxation", 210, 120, 14), ("verdict", 405, 1310, 41))
-    desk.worker.send("record_relaxation", run_id=run_id, attempt=1, relaxed_question="rental car hire")
+    find(desk.worker, run_id, question="rental car hire", method="lexical")
     desk.choose(run_id, ("101", 0.8, "dense", None, 1), ("102", 0.7, "lexical", None, 1))
     desk.decide(run_id, 1, "abstained", first, reason=NOT_ANSWERED)
     desk.date(run_id)

@@ -77,8 +77,6 @@ def ask(connection: Connection, worker: HandWorker) -> Ask:
         run_id = int(scalar(by, "select pgclarify.submit('clarify', %s, %s)", question, corpus))
         started = worker.start(run_id)
         assert started is not None
-        if relaxed is not None:
-            worker.send("record_relaxation", run_id=run_id, attempt=1, relaxed_question=relaxed)
         worker.retrieve(run_id, 1, relaxed or question, vector)
         worker.finish(run_id)
         return run_id

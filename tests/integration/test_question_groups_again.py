@@ -12,7 +12,6 @@ def test_a_vector_of_an_earlier_attempt_is_of_no_use(connection: Connection, wor
     ask("cars covered", at(1))
     run_id = int(scalar(connection, "select pgclarify.submit('clarify', 'how much is leave', 'insurance')"))
     worker.start(run_id)
-    worker.send("record_relaxation", run_id=run_id, attempt=1, relaxed_question="vehicles covered")
     worker.retrieve(run_id, 1, "vehicles covered", at(0.99))
 
     worker.start(run_id)

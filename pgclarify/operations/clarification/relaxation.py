@@ -9,14 +9,13 @@ from pgclarify.prompts.relaxation import relaxation
 
 
 async def relax(context: RunContext) -> str:
-    """Relax a run's question for recall, and record the result.
+    """Relax a run's question for recall.
 
     The question is used unchanged if no relaxation fits, if no budget allows the call, or if the completer does not
     relax.
 
     Raises:
         CompletionError: If the call failed.
-        RunLost: If the run is no longer this worker's.
 
     Source: VERDICT, Eq. 6.
     """
@@ -34,5 +33,4 @@ async def relax(context: RunContext) -> str:
             case relaxed:
                 pass
         tally.note = relaxed
-    await context.store.record_relaxation(run, relaxed)
     return relaxed

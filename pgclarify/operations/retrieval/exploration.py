@@ -91,7 +91,9 @@ def by_reranker(reranker: Reranker, question: str) -> Scorer:
     return score
 
 
-async def find_first(context: RunContext, query: Query, *, depth: int, step_ordinal: int | None = None) -> list[Found]:
+async def find_first(
+    context: RunContext, query: Query, *, depth: int, step_ordinal: int | None = None, are_chosen: bool = False
+) -> list[Found]:
     """Search for the first ranking of an exploration.
 
     Args:
@@ -99,6 +101,7 @@ async def find_first(context: RunContext, query: Query, *, depth: int, step_ordi
         query: The query.
         depth: Most passages, from 1. An exploration reads at most max_passages.
         step_ordinal: The step of an investigation, from 1.
+        are_chosen: Whether to store the ranking as the candidates of the run, which has none yet.
 
     Returns:
         The first ranking, best first.
@@ -108,7 +111,13 @@ async def find_first(context: RunContext, query: Query, *, depth: int, step_ordi
     """
     with context.trace.stage("retrieval", step_ordinal=step_ordinal) as tally:
         found = await context.stores.passages.find_passages(
-            context.run, query.text, query.vector, method=query.method, depth=depth, signal=query.signal
+            context.run,
+            query.text,
+            query.vector,
+            method=query.method,
+            depth=depth,
+            signal=query.signal,
+            are_chosen=are_chosen,
         )
         tally.rows = len(found)
         tally.note = query.method

@@ -65,7 +65,10 @@ class FirstStage:
         Source: VERDICT, Eq. 7.
         """
         run = self._context.run
-        candidates = ranked(await self.rank(question, at_most=run.settings.get("max_passages")))
+        wanted = self._wanted(run.settings.get("max_passages"))
+        if not self.is_reranked:
+            return ranked(await self._find(question, depth=wanted, are_chosen=True))
+        candidates = ranked(await self.rank(question, at_most=wanted))
         kept = set(await self._context.stores.passages.record_candidates(run, candidates))
         return [candidate for candidate in candidates if candidate.rank in kept]
 
@@ -88,15 +91,22 @@ class FirstStage:
 
         Source: VERDICT, Eq. 7 and §5.1.3.
         """
-        settings = self._context.run.settings
-        method, top_k = settings["method"], settings["top_k"]
-        wanted = top_k if at_most is None else min(top_k, at_most)
+        wanted = self._wanted(at_most)
+        if not self.is_reranked:
+            return await self._find(question, depth=wanted)
+        found = await self._find(question, depth=max(RERANKED, self._wanted()))
+        return (await self._rerank(found))[:wanted]
+
+    def _wanted(self, at_most: int | None = None) -> int:
+        top_k: int = self._context.run.settings["top_k"]
+        return top_k if at_most is None else min(top_k, at_most)
+
+    async def _find(self, question: str, *, depth: int, are_chosen: bool = False) -> list[Found]:
+        method = self._context.run.settings["method"]
         signal = other_signal(method) if self.is_reranked and self._reranker is None else None
         vector = (await self._embedder.encode([question]))[0] if Query.needs_vector(method, signal) else None
         query = Query(question, vector, method, signal)
-        depth = max(RERANKED, top_k) if self.is_reranked else wanted
-        found = await find_first(self._context, query, depth=depth)
-        return (await self._rerank(found))[:wanted] if self.is_reranked else found
+        return await find_first(self._context, query, depth=depth, are_chosen=are_chosen)
 
     async def _rerank(self, found: list[Found]) -> list[Found]:
         scorer: Scorer = (

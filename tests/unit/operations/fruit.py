@@ -49,7 +49,9 @@ class Rankings(FakeExplorationStore):
         method: str,
         depth: int,
         signal: str | None = None,
+        are_chosen: bool = False,
     ) -> list[Found]:
+        assert not are_chosen
         found = await super().find_passages(run, query, vector, method=method, depth=1000, signal=signal)
         self.searches[-1] = (query, method, depth, signal)
         order = list(self.by_query.get(query, [one.passage.passage_id for one in found]))

@@ -85,7 +85,7 @@ class TestClarify:
 
         assert verifier.calls == []
         # The original question is used.
-        assert (record.query, record.relaxed_question) == ("rental cars", "rental cars")
+        assert (record.query, record.relaxed_question) == ("rental cars", None)
         assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
         assert len(record.interpretations) == 2
         # A corpus without passages needs no call, so its result is complete.
