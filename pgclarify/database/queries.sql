@@ -471,13 +471,11 @@ select
         %(budget_id)s::bigint
     ) as stop_code;
 
--- name: list_lost_runs
--- Runs that were cancelled, or that another worker has taken over.
-select pgclarify_private.lost_runs(%(run_ids)s::bigint[], %(attempts)s::integer[]) as lost;
-
--- name: follow_watchers
--- Let queued runs that a session waits for go first; those of the given runs that a caller waits for.
-select pgclarify_private.follow_watchers(%(run_ids)s::bigint[]) as waited_for;
+-- name: watch_runs
+-- Which runs were cancelled or taken over, and for which a caller waits. Queued runs that a caller waits for go first.
+select
+    pgclarify_private.lost_runs(%(run_ids)s::bigint[], %(attempts)s::integer[]) as lost,
+    pgclarify_private.follow_watchers(%(run_ids)s::bigint[]) as waited_for;
 
 -- name: claim_completions
 -- Look up inputs in the ledger, and lease those without a reply that are not leased.

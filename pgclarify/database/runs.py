@@ -147,28 +147,23 @@ class Runs:
         """
         await fetch(self.pool, "put_back_run", run_id=run.run_id, attempt=run.attempt, pause=pause)
 
-    async def lost(self, runs: Sequence[Run]) -> list[Run]:
-        """Return the runs that were cancelled, or that another worker has taken over.
+    async def watch(self, runs: Sequence[Run]) -> tuple[list[Run], frozenset[int]]:
+        """Look at runs of this worker from outside. Queued runs that a caller waits for go first from now on.
+
+        Returns:
+            The runs that were cancelled, or that another worker has taken over; and the ids of the runs that a caller
+            waits for now.
 
         Raises:
             DatabaseError: If the server refuses.
         """
-        rows = await fetch(
+        (row,) = await fetch(
             self.pool,
-            "list_lost_runs",
+            "watch_runs",
             run_ids=[run.run_id for run in runs],
             attempts=[run.attempt for run in runs],
         )
-        return [runs[ordinal - 1] for ordinal in rows[0]["lost"]]
-
-    async def waited_for(self, runs: Sequence[Run]) -> frozenset[int]:
-        """Return the ids of the runs that a caller waits for now. Queued runs that a caller waits for go first.
-
-        Raises:
-            DatabaseError: If the server refuses.
-        """
-        rows = await fetch(self.pool, "follow_watchers", run_ids=[run.run_id for run in runs])
-        return frozenset(rows[0]["waited_for"])
+        return [runs[ordinal - 1] for ordinal in row["lost"]], frozenset(row["waited_for"])
 
     async def _write_verdicts(self, batch: Sequence[tuple[Run, Verdict]]) -> Sequence[bool]:
         rows = await fetch(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -37,6 +38,8 @@ _logger = logging.getLogger(__name__)
 # The delay is random, so that two workers do not keep colliding on one run.
 _LONGEST_PAUSE_SECONDS = 4
 _OFTEN, _LONGEST_PAUSE_SECONDS_OF_OFTEN = 10, 60
+# How often a worker without runs looks which queued runs a caller waits for.
+_IDLE_WATCH_SECONDS = 2.0
 # Reasons to put back a run that need no traceback in the log.
 _EXPECTED = (asyncio.CancelledError, ServerUnavailable, DatabaseBusy)
 
@@ -77,6 +80,7 @@ class RunExecutor:
         # The key has the attempt too: a run that counted as lost may return while its first attempt still ends.
         self._held: dict[tuple[int, int], _Held] = {}
         self._unsettled: list[tuple[Run, timedelta | None]] = []
+        self._watch_idle_at = 0.0
 
     @property
     def in_hand(self) -> int:
@@ -160,25 +164,24 @@ class RunExecutor:
         # If another process ended the run, its calls are over only now.
         await tables.settle()
 
-    async def stop_lost_runs(self) -> None:
-        """Stop working on runs that were cancelled or taken over."""
-        if not self._held:
-            return
+    async def watch(self) -> None:
+        """Stop working on runs that were cancelled or taken over.
+
+        Calls of the other runs go before those of a batch while a session waits for the run, and no longer.
+        """
+        # A worker without runs asks, too: otherwise a run that is put back again and again could keep its priority
+        # although its caller has gone.
         held = list(self._held.values())
-        lost = await self._runs.lost([each.run for each in held])
+        if not held and time.monotonic() < self._watch_idle_at:
+            return
+        self._watch_idle_at = time.monotonic() + _IDLE_WATCH_SECONDS
+        lost, waited_for = await self._runs.watch([each.run for each in held])
         for each in held:
             if each.run in lost:
                 _logger.info("run %d was cancelled or taken over", each.run.run_id)
                 each.task.cancel()
-
-    async def follow_watchers(self) -> None:
-        """Let the calls of runs go before those of a batch while a session waits for the run, and no longer."""
-        # A worker without runs asks, too: otherwise a run that is put back again and again could keep its priority
-        # although its caller has gone.
-        watchable = [each for each in self._held.values() if not each.is_of_batch]
-        waited_for = await self._runs.waited_for([each.run for each in watchable])
-        for each in watchable:
-            each.urgency.set(each.run.run_id in waited_for)
+            elif not each.is_of_batch:
+                each.urgency.set(each.run.run_id in waited_for)
 
     def drop_all(self) -> None:
         """Stop working on all runs, and make no more paid calls."""

@@ -77,7 +77,8 @@ _WATCH_SECONDS = 0.5
 _COUNTING_SECONDS = 1.0
 _REQUEUE_SECONDS = 2.0
 _BATCH_SECONDS = 1.0
-_PRESENCE_SECONDS = 5.0
+# Shorter than the pause of the thread that sends heartbeats, so that one of the two sends them.
+_PRESENCE_SECONDS = 4.0
 _RECONNECT_SECONDS = 2.0
 _INSPECTION_SECONDS = 5.0
 _UPKEEP_SECONDS = 10.0
@@ -279,8 +280,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
             *(
                 asyncio.create_task(every(seconds, work), name=name)
                 for name, seconds, work in (
-                    ("watch", _WATCH_SECONDS, executor.stop_lost_runs),
-                    ("watchers", _WATCH_SECONDS, executor.follow_watchers),
+                    ("watch", _WATCH_SECONDS, executor.watch),
                     ("costs", _COUNTING_SECONDS, lambda: count_embeddings(pool, embedders.tally)),
                     ("captures", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_capture")),
                     ("readers", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_idle_table_reader")),

@@ -29,12 +29,12 @@ def test_watchers_are_followed_in_a_long_queue(connection: Connection, alice: Co
     first = scalar(alice, "select pgclarify.submit('clarify', 'one')")
     for _ in range(7):
         alice.execute("select from pgclarify.wait(array[%s]::bigint[], '1 ms')", [first])
-        worker.send("follow_watchers", run_ids=[])
+        worker.send("watch_runs", run_ids=[], attempts=[])
     scalar(alice, ENTER, MANY)
     connection.execute("update pgclarify_private.run set priority = pgclarify_private.single_priority()")
     last = scalar(alice, "select pgclarify.submit('clarify', 'two')")
     alice.execute("select from pgclarify.wait(array[%s]::bigint[], '1 ms')", [last])
-    (row,) = worker.send("follow_watchers", run_ids=[first, last])
+    (row,) = worker.send("watch_runs", run_ids=[first, last], attempts=[1, 1])
     assert row["waited_for"] == [last]
     (taken,) = worker.send("take_run", worker_id=worker.worker_id, only_waited_for=True)
     assert taken["run_id"] == last

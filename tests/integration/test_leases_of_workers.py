@@ -190,4 +190,5 @@ def test_a_worker_that_ends_a_run_has_not_lost_it(
     elif ending == "cancel":
         connection.execute("select pgclarify.cancel(array[%s])", [run_id])
 
-    assert worker.send("list_lost_runs", run_ids=[run_id], attempts=[1]) == [{"lost": [1] if is_lost else []}]
+    (watched,) = worker.send("watch_runs", run_ids=[run_id], attempts=[1])
+    assert watched["lost"] == ([1] if is_lost else [])

@@ -37,7 +37,7 @@ def wait(connection: Connection, *run_ids: int) -> None:
 
 def waited_for(worker: HandWorker, *run_ids: int) -> list[int]:
     """Let queued runs go first that sessions wait for; those of these runs that a caller waits for."""
-    (row,) = worker.send("follow_watchers", run_ids=list(run_ids))
+    (row,) = worker.send("watch_runs", run_ids=list(run_ids), attempts=[1] * len(run_ids))
     return list(row["waited_for"])
 
 

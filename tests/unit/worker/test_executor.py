@@ -53,9 +53,9 @@ class Table(Runs):
             raise self.refusal
         self.returned.append((run.run_id, pause))
 
-    async def waited_for(self, runs: Sequence[Run]) -> frozenset[int]:
+    async def watch(self, runs: Sequence[Run]) -> tuple[list[Run], frozenset[int]]:
         self.times_followed += 1
-        return self.watched & {run.run_id for run in runs}
+        return [], self.watched & {run.run_id for run in runs}
 
 
 async def test_calls_of_a_run_go_first_while_a_session_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +70,7 @@ async def test_calls_of_a_run_go_first_while_a_session_waits_for_it(monkeypatch:
 
     async def who_goes_first(*watched: int) -> set[int]:
         table.watched = frozenset(watched)
-        await runs.follow_watchers()
+        await runs.watch()
         goes_first.clear()
         asked.set()
         while len(goes_first) < 3:  # noqa: ASYNC110 - the runs send no signal
@@ -98,7 +98,7 @@ async def test_calls_of_a_run_go_first_while_a_session_waits_for_it(monkeypatch:
 
 async def test_a_worker_without_runs_follows_the_callers_of_queued_runs() -> None:
     table = Table()
-    await RunExecutor(table, cast("Models", None), Quarantine(asyncio.Lock()), Monitor()).follow_watchers()
+    await RunExecutor(table, cast("Models", None), Quarantine(asyncio.Lock()), Monitor()).watch()
     assert table.times_followed == 1
 
 
