@@ -120,7 +120,9 @@ async def fetch_within(pool: Pool, limit: str, name: str, /, **parameters: Any) 
         DatabaseError: If the server refuses.
     """
     with translated():
-        async with pool.connection() as connection, connection.transaction():
-            await connection.execute(queries["limit_statements"], {"limit": limit})
-            cursor = await connection.execute(queries[name], parameters)
+        async with pool.connection() as connection:
+            # Both are sent at once, and are one transaction.
+            async with connection.pipeline():
+                await connection.execute(queries["limit_statements"], {"limit": limit})
+                cursor = await connection.execute(queries[name], parameters)
             return await cursor.fetchall()
