@@ -235,7 +235,9 @@ begin
             'questions', v_new,
             'settings', pgclarify_private.settings_of(ask.run),
             'parent_run_id', (ask.run).parent_run_id,
-            'is_counted', pgclarify_private.counts_questions()
+            'is_counted', pgclarify_private.counts_questions(),
+            -- A new session needs milliseconds to find that out.
+            'is_served', exists (select from pgclarify_private.serving_workers())
         );
         begin
             -- In two statements: an error shows the statement that raised it.

@@ -8,6 +8,8 @@ as $$
 declare
     v_running bigint[];
 begin
+    -- Do not wait for the disk: after a crash the run is executed again, so what it wrote before its end may be lost.
+    perform set_config('synchronous_commit', 'off', true);
     -- In the order of ids, so that two workers do not deadlock.
     with locked as (
         select run.run_id

@@ -205,7 +205,9 @@ begin
                 detail = 'It, the run or the role was created in a transaction that is still open, so no worker sees it.',
                 hint = 'Commit first, then ask.';
     end if;
-    if not exists (select from pgclarify_private.serving_workers()) then
+    -- The caller does not see a worker that started after its snapshot, and on a standby none.
+    if not (loopback_enter.payload ->> 'is_served')::boolean
+    and not exists (select from pgclarify_private.serving_workers()) then
         raise exception 'no worker is running'
             using errcode = 'PC001',
                 detail = 'Questions are answered by a worker process; none is connected to this database.',
@@ -220,6 +222,8 @@ begin
                 detail = 'Another transaction has locked it, for example to distribute it or to erase a document.',
                 hint = 'Ask again when that transaction has ended, or pass a longer timeout.';
     end if;
+    -- Do not wait for the disk: a crash that loses these runs also ends the call that waits for them.
+    perform set_config('synchronous_commit', 'off', true);
     -- The setting of the caller's session: enter_runs reads it from this session.
     perform set_config('pgclarify.count_questions', loopback_enter.payload ->> 'is_counted', true);
     return to_jsonb(

@@ -183,17 +183,22 @@ as $$
 declare
     -- Long enough to restart a worker.
     v_patience constant interval := '30 seconds';
-    v_started constant timestamptz := clock_timestamp();
     v_is_remote constant boolean := pgclarify_private.has_frozen_snapshot();
-    v_worker_seen_at timestamptz := clock_timestamp();
-    v_worker_sought_at timestamptz := clock_timestamp();
     v_shows_progress constant boolean := pgclarify_private.is_on('pgclarify.progress', false);
-    v_shown_at timestamptz := clock_timestamp();
+    v_started constant timestamptz := clock_timestamp();
+    v_now timestamptz := v_started;
+    v_worker_seen_at timestamptz := v_started;
+    v_worker_sought_at timestamptz := v_started;
+    v_shown_at timestamptz := v_started;
     v_progress text;
     v_left interval;
     v_unfinished bigint[] := await.run_ids;
     v_is_served boolean;
-    v_pause double precision;
+    -- The pause is a small part of the time since the start, so the caller is never much too late and does not poll too often. A
+    -- poll through the loopback costs milliseconds, a local one some microseconds.
+    v_part constant double precision := case when v_is_remote then 20 else 60 end;
+    v_shortest constant double precision := case when v_is_remote then 0.01 else 0.002 end;
+    v_longest double precision;
 begin
     loop
         if v_is_remote then
@@ -202,11 +207,17 @@ begin
                 from jsonb_array_elements_text(pgclarify_private.loopback_call('unfinished', to_jsonb(v_unfinished)))
             );
         else
-            v_unfinished := pgclarify_private.unfinished_runs(v_unfinished);
+            -- A call of unfinished_runs would double the cost of a poll.
+            v_unfinished := array(
+                select run.run_id
+                from pgclarify_private.run
+                where run.run_id = any(v_unfinished) and run.status in ('queued', 'running')
+            );
         end if;
-        exit when cardinality(v_unfinished) = 0 or clock_timestamp() >= await.deadline;
-        if clock_timestamp() > v_worker_sought_at + interval '5 seconds' then
-            v_worker_sought_at := clock_timestamp();
+        v_now := clock_timestamp();
+        exit when cardinality(v_unfinished) = 0 or v_now >= await.deadline;
+        if v_now > v_worker_sought_at + interval '5 seconds' then
+            v_worker_sought_at := v_now;
             if v_is_remote then
                 -- A frozen snapshot does not show heartbeats, and a standby does not show locks.
                 v_is_served := pgclarify_private.loopback_call('is_served', '{}')::boolean;
@@ -217,8 +228,8 @@ begin
                 v_is_served := exists (select from pgclarify_private.serving_workers());
             end if;
             if v_is_served then
-                v_worker_seen_at := clock_timestamp();
-            elsif clock_timestamp() > v_worker_seen_at + v_patience then
+                v_worker_seen_at := v_now;
+            elsif v_now > v_worker_seen_at + v_patience then
                 raise exception 'no worker is running any more'
                     using errcode = 'PC001',
                         table = 'run', column = 'run_id', datatype = array_to_string(v_unfinished, ','),
@@ -226,8 +237,8 @@ begin
                         hint = 'They continue when a worker is started with: pgclarify worker.';
             end if;
         end if;
-        if v_shows_progress and clock_timestamp() > v_shown_at + interval '1 second' then
-            v_shown_at := clock_timestamp();
+        if v_shows_progress and v_now > v_shown_at + interval '1 second' then
+            v_shown_at := v_now;
             if v_is_remote then
                 v_progress := pgclarify_private.loopback_call(
                     'progress', jsonb_build_object('run_ids', await.run_ids, 'unfinished', v_unfinished)
@@ -245,16 +256,14 @@ begin
                 raise notice '%', v_progress using errcode = 'PC019';
             end if;
         end if;
-        -- The pause is a small part of the time since the start, so the caller is never much too late and does not poll too
-        -- often. A poll through the loopback costs milliseconds, a local one some microseconds.
-        v_pause := greatest(
-            case when v_is_remote then 0.01 else 0.002 end,
+        v_longest := case when v_is_remote or cardinality(v_unfinished) > 10 then 0.25 else 0.05 end;
+        perform pg_sleep(
             least(
-                extract(epoch from clock_timestamp() - v_started) / case when v_is_remote then 20 else 60 end,
-                case when v_is_remote or cardinality(v_unfinished) > 10 then 0.25 else 0.05 end
+                greatest(date_part('epoch', v_now - v_started) / v_part, v_shortest),
+                v_longest,
+                date_part('epoch', await.deadline - v_now)
             )
         );
-        perform pg_sleep(least(v_pause, greatest(extract(epoch from await.deadline - clock_timestamp()), 0.001)));
     end loop;
     return v_unfinished;
 end

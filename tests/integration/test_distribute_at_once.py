@@ -197,14 +197,13 @@ def test_a_lock_error_while_it_waits_cancels_the_run(
 ) -> None:
     asker = connect(connection.info.user)
     asker.execute("set lock_timeout = '100ms'")
-    # Reading the table for a reused run would keep others from locking it.
-    asker.execute("set pgclarify.reuse_runs = off")
+    asker.execute("set pgclarify.progress = on")
     with ThreadPoolExecutor() as pool:
         waiting = pool.submit(state_of, asker, "select from pgclarify.search('number')")
         run_id = until(lambda: waiting.done() or scalar(connection, "select max(run_id) from pgclarify.run"))
         with connection.transaction():
-            # The asker reads it every five seconds, to see whether a worker is still running.
-            connection.execute("lock table pgclarify_private.worker")
+            # The asker reads it every second, to say what it waits for.
+            connection.execute("lock table pgclarify_private.completion")
             assert waiting.result(60) == "55P03"
     assert scalar(connection, "select status from pgclarify.run where run_id = %s", run_id) == "cancelled"
 
