@@ -13,19 +13,17 @@ comment on function pgclarify_private.visible_corpora(name[]) is
 'Corpora that a holder of these roles may search, by may_search. Only functions of the owner call it, so that the planner can '
 'inline it and look up one corpus among thousands.';
 
-create or replace function pgclarify_private.has_search_config(corpus pgclarify_private.corpus)
-returns boolean
+create or replace function pgclarify_private.search_configs()
+returns setof text
 language sql stable
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select count(*) > 0
-    from pg_catalog.pg_ts_config
-    -- create_corpus has written the name in the same way.
-    where pg_ts_config.oid::regconfig::text = (has_search_config.corpus).search_config;
+    select pg_ts_config.oid::regconfig::text from pg_catalog.pg_ts_config;
 end;
 
-comment on function pgclarify_private.has_search_config(pgclarify_private.corpus) is
-'True if the text search configuration of a corpus exists: it may have been dropped or renamed.';
+comment on function pgclarify_private.search_configs() is
+'Names of the text search configurations that exist, as create_corpus writes them: that of a corpus may have been dropped or '
+'renamed.';
 
 create or replace function pgclarify_private.bigrams(word text)
 returns text[]

@@ -217,7 +217,7 @@ begin atomic
         space.model,
         coalesce(
             case
-                when not pgclarify_private.has_search_config(visible) then format(
+                when visible.search_config not in (select pgclarify_private.search_configs()) then format(
                     'text search configuration %s does not exist: create it again, or rename it back', visible.search_config
                 )
             end,

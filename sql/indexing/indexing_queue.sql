@@ -41,7 +41,7 @@ begin
         )
         and not pgclarify_private.is_paused(corpus.corpus_id)
         -- Otherwise the embeddings are paid for and cannot be stored.
-        and pgclarify_private.has_search_config(corpus)
+        and corpus.search_config in (select pgclarify_private.search_configs())
         -- The space of another model is nearly complete, and has priority (delay_ingestion).
         and not exists (
             select from pgclarify_private.embedding_space as next
