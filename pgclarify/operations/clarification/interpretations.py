@@ -91,25 +91,29 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
 
     Source: VERDICT, §4.2 and Algorithm 1, lines 8-13.
     """
-    clusters = await group(run, grounded, vectors)
+    return await asyncio.to_thread(_interpret, run.settings, grounded, vectors)
+
+
+def _interpret(
+    settings: Mapping[str, Any], grounded: Sequence[Grounded], vectors: NDArray[np.float32]
+) -> list[Interpretation]:
+    clusters = _clusters(settings, grounded, vectors)
     clusters.sort(key=lambda cluster: min(grounded[member].rank for member in cluster.members))
-    found = await asyncio.to_thread(_interpretations, grounded, clusters)
+    found = _interpretations(grounded, clusters)
     # The sort is stable, so that the best rank stays first among equals.
     found.sort(key=lambda interpretation: interpretation.support, reverse=True)
-    if run.settings.get("consolidation") == "conservative":
+    if settings.get("consolidation") == "conservative":
         # Joining more groups instead would be wrong: nearly all groups that the bounds separate have different
         # meanings.
         found = found[: max(1, 2 * len(found) // 3)]
-    if run.settings.get("singletons") == "drop":
+    if settings.get("singletons") == "drop":
         return [interpretation for interpretation in found if interpretation.support > 1] or found
     return found
 
 
 async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float32]) -> list[Cluster]:
     """Group readings of equal meaning, off the event loop; arguments as in `interpret`."""
-    if not grounded:
-        return []
-    return await asyncio.to_thread(_clusters, grounded, vectors, _grouping(run.settings))
+    return await asyncio.to_thread(_clusters, run.settings, grounded, vectors)
 
 
 async def conclude(context: RunContext, verdicts: Sequence[tuple[Passage, Verdict]]) -> Ending:
@@ -161,9 +165,9 @@ def _grouping(settings: Mapping[str, Any]) -> Grouping | Density:
     return Grouping()
 
 
-def _clusters(
-    grounded: Sequence[Grounded], vectors: NDArray[np.float32], grouping: Grouping | Density
-) -> list[Cluster]:
+def _clusters(settings: Mapping[str, Any], grounded: Sequence[Grounded], vectors: NDArray[np.float32]) -> list[Cluster]:
+    if not grounded:
+        return []
     relations = relate_readings([one.interpretation for one in grounded], [one.answer for one in grounded])
     for (place, one), (other_place, other) in combinations(enumerate(grounded), 2):
         # One reading cannot speak for two offices: "parking in the garage" and "parking on Fridays" may both be free.
@@ -171,7 +175,7 @@ def _clusters(
             one.passage.title or "", other.passage.title or ""
         ):
             relations[place, other_place] = relations[other_place, place] = Relation.CONFLICT
-    return consolidate(vectors, grouping=grouping, relations=relations)
+    return consolidate(vectors, grouping=_grouping(settings), relations=relations)
 
 
 def _interpretations(grounded: Sequence[Grounded], clusters: Sequence[Cluster]) -> list[Interpretation]:
