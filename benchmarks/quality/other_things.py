@@ -1,9 +1,10 @@
 """How often a question about one thing is answered with what a corpus says about another one, without a language model.
 
-python -m benchmarks.quality.other_things [--part development|held] [--verbose]. Each part is a corpus of 400 notes, 300
-records and a few small policies, written from templates, with 32 questions. Both parts were written before the rules
-that they measure; choices were made on the development part. Questions go through the product: an embedded server, a
-worker with the extractive provider, and `clarify`.
+python -m benchmarks.quality.other_things [--part NAME] [--verbose]. Each of the parts "development" and "held" is a
+corpus of 400 notes, 300 records and a few small policies, written from templates, with 32 questions. Each of the parts
+"companies-development" and "companies-held" has 15 documents of three companies and 40 questions, 15 of them without an
+answer (companies.jsonl). All were written before the rules that they measure; choices were made on development.
+Questions go through the product: an embedded server, a worker with the extractive provider, and `clarify`.
 
 A question about one thing is right if each reading that is shown has a right answer, or if nothing is shown where the
 corpus has no answer. A question that has several readings (a few words, or a policy with a successor) is right if one
@@ -15,12 +16,15 @@ of them has a right answer. It is missed if nothing is shown, and wrong otherwis
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 from rich.table import Table
@@ -30,6 +34,7 @@ from benchmarks.figures import show_tables, step
 from pgclarify.data.vocabulary import Document
 from pgclarify.language.quotes import fold
 
+_COMPANIES: Final = Path(__file__).with_name("companies.jsonl")
 _NOTES: Final = 400
 _RECORDS: Final = 300
 _TOP: Final = 20
@@ -235,7 +240,23 @@ def held() -> World:
     return World(documents, asked, draw.sample(named[:_NOTES], 50) + draw.sample(named[_NOTES:], 50))
 
 
-_PARTS: Final[dict[str, Callable[[], World]]] = {"development": development, "held": held}
+def companies(part: str) -> World:
+    """Handbooks, price lists and notes of three companies."""
+    lines = [json.loads(line) for line in _COMPANIES.read_text("utf-8").splitlines()]
+    rows = [one for one in lines if one["part"] == part]
+    documents = [Document(one["title"], one["text"], title=one["title"]) for one in rows if "text" in one]
+    asked = [
+        Asked(one["asked"], tuple(one["answers"]), is_open=one.get("open", False)) for one in rows if "asked" in one
+    ]
+    return World(documents, asked, [])
+
+
+_PARTS: Final[dict[str, Callable[[], World]]] = {
+    "development": development,
+    "held": held,
+    "companies-development": partial(companies, "development"),
+    "companies-held": partial(companies, "held"),
+}
 
 
 def outcome(one: Asked, answers: list[str]) -> str:
@@ -275,14 +296,14 @@ def _ask(connection: product.Connection, part: str, world: World, *, is_verbose:
     return counts
 
 
-def _recall(connection: product.Connection, part: str, world: World) -> float:
+def _recall(connection: product.Connection, part: str, world: World) -> str:
     found = 0
     for question, document_id in world.named:
         rows = connection.execute(
             "select document_id from pgclarify.search(%s, corpus => %s, top_k => %s)", [question, part, _TOP]
         ).fetchall()
         found += any(row["document_id"] == document_id for row in rows)
-    return found / len(world.named)
+    return f"{found / len(world.named):.2f}" if world.named else ""
 
 
 def _measure(parts: list[str], *, only_identifiers: bool, is_verbose: bool) -> Iterator[list[str]]:
@@ -297,12 +318,12 @@ def _measure(parts: list[str], *, only_identifiers: bool, is_verbose: bool) -> I
                 counts = Counter[str]() if only_identifiers else _ask(connection, part, world, is_verbose=is_verbose)
                 recall = _recall(connection, part, world)
                 shown = [f"{counts[one]} of {len(world.asked)}" for one in ("right", "wrong", "missed")]
-                yield [part, *shown, f"{recall:.2f}"]
+                yield [part, *shown, recall]
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", choices=[*_PARTS], help="without, both")
+    parser.add_argument("--part", choices=[*_PARTS], help="without, all")
     parser.add_argument("--identifiers", action="store_true", help="measure search alone")
     parser.add_argument("--verbose", action="store_true", help="print every question with its readings")
     given = parser.parse_args()

@@ -193,11 +193,6 @@ def _is_command(found: list[Word]) -> bool:
     )
 
 
-def opening_clause(sentence: str) -> str:
-    """Return the text before the main clause, or "": "If you cancel early" of "If you cancel early, we keep it."."""
-    return _main_start(sentence)[1]
-
-
 def _main_start(sentence: str) -> tuple[int, str]:
     """Return the offset of the main clause, and the opening phrase before it."""
     connector = _CONNECTORS.match(sentence)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from pgclarify.language.sentences import Kind
 from pgclarify.language.words import content_stems, word_set, words
@@ -48,6 +49,7 @@ _ADVERBS = word_set("also always usually often then thus therefore normally gene
 # They stand around the text of a heading.
 _MARKS = "#=*_ -\u00b6"
 _MOST_ASKED = 3
+_SEVERAL = 2
 _MOST_SUBJECT_WORDS = 8
 _MOST_TERM_WORDS = 6
 _BEGINNING = 5
@@ -109,6 +111,26 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
     if not is_about or _is_open(answer) or is_cut(subject) or is_cut(answer) or "?" in subject:
         return None
     return Phrase(in_context(_name(query, subject, passage), topic), answer, evidence.term or evidence.text)
+
+
+def read_sentence(query: QuestionTerms, evidence: Evidence, topic: Topic) -> Phrase | None:
+    """Read a whole sentence or item that relates the words of a query to each other: "days carried over".
+
+    Returns:
+        The phrase; None if a word of the query is neither in the sentence nor above it, if all are above it, or if the
+        query has two words and they stand side by side: a sentence about something else may mention "rental cars".
+    """
+    found = words(evidence.text)
+    if len(query.stems) < _SEVERAL or len(found) > _MOST_SENTENCE_WORDS or evidence.items or evidence.header:
+        return None
+    # "It limits evaluations" does not say what does. "There are six parking spaces" says all.
+    is_pointing = bool(found) and found[0].lower in _POINTING - {"there"}
+    told = [word.stem for word in found]
+    here, above = query.stems.intersection(told), topic.stems | content_stems(evidence.lead)
+    is_mention = any(query.stems == {*pair} for pair in pairwise(told))
+    if not here or not query.stems <= here | above or is_mention or is_pointing or is_question(query.text):
+        return None
+    return Phrase(in_context(query.text.strip(" ?.!"), topic), plain_text(evidence.text).rstrip(" ."), evidence.text)
 
 
 def _is_about(query: QuestionTerms, subject: str, answer: str, text: str, topic: Topic, *, is_defined: bool) -> bool:

@@ -13,9 +13,9 @@ from pgclarify.language.words import content_stems, coverage, words
 from pgclarify.providers.extractive.answer_types import TYPED, AnswerType, expected_type, is_question
 from pgclarify.providers.extractive.drafts import Draft
 from pgclarify.providers.extractive.evidence import Evidence
-from pgclarify.providers.extractive.grammar import CONDITIONS, is_base_verb, opening_clause
+from pgclarify.providers.extractive.grammar import is_base_verb
 from pgclarify.providers.extractive.lists import draft_row, draft_steps
-from pgclarify.providers.extractive.phrases import plain_text, read_phrase, stands_below
+from pgclarify.providers.extractive.phrases import plain_text, read_phrase, read_sentence, stands_below
 from pgclarify.providers.extractive.readable import is_readable
 from pgclarify.providers.extractive.scoring import QuestionTerms
 from pgclarify.providers.extractive.spans import find_spans
@@ -24,8 +24,6 @@ from pgclarify.providers.extractive.topics import Topic, in_context, stand_alone
 
 # Kinds of answers that say more than "yes" or a clause.
 _TELLING = TYPED | {AnswerType.STEPS}
-# Kinds that a condition does not answer.
-_TOLD = TYPED - {AnswerType.DATE, AnswerType.REASON}
 # Kinds of answers that are found by their shape.
 _MEASURED = {
     AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE,
@@ -96,8 +94,8 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
 
     Returns:
         The reading. None if the text at the span is no sentence, is too long for a quote, or is a personal story. None
-        too if the answer says no more than the question, lacks the time or number that the question asks for, stands in
-        a condition, or cuts a piece of code.
+        too if the answer says no more than the question, lacks the time or number that the question asks for, or cuts a
+        piece of code.
     """
     around = [piece for piece in pieces if not piece.items and piece.start < span.end and span.start < _end(piece)]
     if not around:
@@ -116,7 +114,7 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     if answer.count(".") == 1:
         # The full stop of the sentence; "a.m." has two.
         answer = answer.removesuffix(".")
-    if not answer or content_stems(answer) <= asked.query.stems or _is_in_condition(asked, around[0].text, answer):
+    if not answer or content_stems(answer) <= asked.query.stems:
         return None
     question = f"{asked.query.text[0].upper()}{asked.query.text[1:].rstrip(' ?.!')}?"
     is_scheme_itself = content_stems(answer) <= content_stems(topic.scheme)
@@ -125,16 +123,6 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     # The reader is surer of a sentence than it should be if that lacks words of the question.
     is_weak = not asked.query.stems <= topic.stems | content_stems(quote)
     return Reading(question, answer, quote, is_weak)
-
-
-def _is_in_condition(asked: Asked, sentence: str, answer: str) -> bool:
-    """Return whether an answer is part of a condition, and the question does not ask for one."""
-    # "When processing more than 150 requests, it reports": the sentence does not say how many it processes.
-    lead = opening_clause(sentence)
-    is_condition = lead.partition(" ")[0].lower() in CONDITIONS and answer in lead
-    # "At once" is no condition.
-    said = {word.lower for word in words(asked.query.text)} - {"once"}
-    return asked.kind in _TOLD and is_condition and said.isdisjoint(CONDITIONS)
 
 
 def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, int] | None:
@@ -200,7 +188,9 @@ def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
             best = (relevance, draft, question)
     if best is None:
         is_open = not asked.is_specific and asked.kind in _OPEN
-        phrase = read_phrase(asked.query, evidence, topic, passage) if is_open else None
+        phrase = is_open and (
+            read_phrase(asked.query, evidence, topic, passage) or read_sentence(asked.query, evidence, topic)
+        )
         return (Reading(phrase.text, _tidy(phrase.answer), phrase.quote), False) if phrase else None
     _, draft, question = best
     return Reading(question, _tidy(draft.answer), evidence.text), draft.kind in _TELLING

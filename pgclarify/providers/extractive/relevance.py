@@ -67,18 +67,19 @@ def _has_asked_word(asked: Asked, before: str, answer: str, after: str) -> bool:
 def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
     """Return whether the answer is of the kind that the first word asks for."""
     found = [word.lower for word in words(asked.query.text)]
-    first = found[0]
-    # "How long is the river?" asks for no time.
-    if asked.kind in _NUMBERS or (found[:2] == ["how", "long"] and found[2] in ("is", "are", "was", "were")):
-        return any(map(str.isdigit, answer)) or any(find_spans(answer, kind) for kind in _NUMBERS)
     if found[:2] == ["how", "long"]:
-        return any(find_spans(answer, kind) for kind in _TIMES)
-    if asked.kind is AnswerType.PERSON and first.startswith("who"):
+        # "How long is the river?" asks for no time.
+        kinds = _TIMES | _NUMBERS if found[2] in ("is", "are", "was", "were") else _TIMES
+        return any(find_spans(answer, kind) for kind in kinds)
+    if asked.kind in _NUMBERS:
+        return any(map(str.isdigit, answer)) or any(find_spans(answer, kind) for kind in _NUMBERS)
+    if asked.kind is AnswerType.PERSON and found[0].startswith("who"):
         spans = [span for kind in _PERSONS for span in find_spans(quote, kind)]
-        return any(span.start < start + len(answer) and start < span.end for span in spans)
-    if asked.kind is AnswerType.PLACE and first == "where":
+        # Text in lower case does not show its names.
+        return quote.islower() or any(span.start < start + len(answer) and start < span.end for span in spans)
+    if asked.kind is AnswerType.PLACE and found[0] == "where":
         lead = [word.lower for word in words(quote[:start]) if word.lower not in ARTICLES | DETERMINERS][-1:]
-        is_led = not _BEFORE_PLACES.isdisjoint([*lead, *(word.lower for word in words(answer)[:1])])
+        is_led = not _BEFORE_PLACES.isdisjoint([*lead, *(word.lower for word in words(answer))])
         return is_led or "/" in answer or "@" in answer or bool(find_spans(answer, AnswerType.PLACE))
     return True
 

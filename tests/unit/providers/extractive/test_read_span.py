@@ -21,9 +21,7 @@ def read(question: str, content: str, pointed_at: str) -> str | None:
 @pytest.mark.parametrize(
     ("question", "content", "pointed_at", "answer"),
     [
-        ("How many requests does ab send at once?", "When processing more than 150 requests, ab reports.", "150", None),
         ("How many requests does ab send?", "It sends more than 150 requests, when busy.", "150", "more than 150"),
-        ("How many requests does ab send if idle?", "If idle for 150 requests, ab reports.", "150", "150"),
         ("Which signal stops the server?", "The `TERM` signal ends it.", "TERM`", "`TERM`"),
         ("Which section may hold the logs?", "Put it into a `<Host>` section.", "Host>` section", None),
         ("Where do visitors park?", "Visitors park in lot B. The gate code is 7.", "lot B. The gate code", "lot B"),
