@@ -128,8 +128,10 @@ def read_case(record: Mapping[str, Any], fields: Mapping[str, tuple[str, ...]] =
         return next((record[name] for name in fields[part] if record.get(name) is not None), None)
 
     question = _text(get("question") or "", "question")
-    if not 1 <= len(question) <= _LONGEST_QUESTION:
-        raise ValueError(f"Its question has {len(question):,} characters; 1 to {_LONGEST_QUESTION:,} are allowed.")
+    if not question:
+        raise ValueError("It has no question.")
+    if len(question) > _LONGEST_QUESTION:
+        raise ValueError(f"Its question has {len(question):,} characters; at most {_LONGEST_QUESTION:,} are allowed.")
     history = tuple(_texts(get("history"), "history"))
     interpretations = tuple(_interpretation(one) for one in _list(get("interpretations"), "interpretations"))
     is_ambiguous = get("is_ambiguous")

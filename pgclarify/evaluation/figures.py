@@ -106,7 +106,9 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """Return better, worse, more, less or may be chance."""
+        """Return better, worse, more, less, the same or may be chance."""
+        if self.difference == self.low == self.high == 0:
+            return "the same"
         if not ((self.low > 0 or self.high < 0) and self.p < _LEVEL):
             return "may be chance"
         if not FIGURES.get(self.figure):

@@ -19,6 +19,7 @@ from pgclarify.reports.pages import render
 
 _MOST_EVALUATIONS: Final = 12
 _MOST_CASES: Final = 200
+_NO_CHANGE: Final = ("may be chance", "the same")
 # The y axis of the chart is the first of these that the evaluations have.
 _QUALITY: Final = ("coverage", "answer_f1", "grounded_f1", "recall@10", "ambiguity_f1")
 
@@ -36,7 +37,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A figure of an evaluation, and how it differs from the first one; None for the first, or if it may be chance."""
+    """A figure of an evaluation, and how it differs from the first one; None for the first, or if they do not differ clearly."""
 
     figure: Figure | None
     verdict: str | None = None
@@ -110,7 +111,7 @@ def _differences(first: Member, other: Member) -> Mapping[str, Difference]:
 
 
 def _verdict(difference: Difference | None) -> str | None:
-    return difference.verdict if difference is not None and difference.verdict != "may be chance" else None
+    return difference.verdict if difference is not None and difference.verdict not in _NO_CHANGE else None
 
 
 def _chart(members: Sequence[Member], quality: str) -> Chart:

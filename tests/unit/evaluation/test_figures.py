@@ -93,4 +93,6 @@ def test_a_difference_in_every_pair_is_beyond_chance() -> None:
     assert coverage.difference == pytest.approx(0.1)
     assert coverage.verdict == "better"
     assert (calls.verdict, calls.gain > 0) == ("better", True)
-    assert [one.verdict for one in compare([(one, one) for one, _ in pairs])] == ["may be chance"] * 2
+    assert [one.verdict for one in compare([(one, one) for one, _ in pairs])] == ["the same"] * 2
+    once = [(first, second if place == 0 else first) for place, (first, second) in enumerate(pairs)]
+    assert compare(once)[0].verdict == "may be chance"
