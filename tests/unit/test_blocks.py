@@ -18,7 +18,6 @@ RUN_BY = [
     ("docs/operations.md", "sql", "tests/integration/test_docs.py::test_sql_of_operations_runs"),
     ("docs/roles.md", "sql", "tests/integration/test_docs.py::test_sql_that_changes_the_server_runs"),
     ("docs/citus.md", "sql", "tests/servers/cluster.py::database"),
-    ("docs/citus.md", "text", "tests/integration/distributed/test_distributed.py::test_the_page_shows_what_is_printed"),
     ("docs/budgets.md", "sql", "tests/integration/test_docs.py::test_sql_that_changes_the_server_runs"),
     ("*", "sql", "tests/integration/test_docs.py::test_sql_of_the_pages_runs_and_has_these_columns"),
     ("*", "sh", "tests/acceptance/test_pages.py::test_commands_of_the_pages_run"),
