@@ -37,7 +37,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A figure of an evaluation, and how it differs from the first one; None for the first, or if they do not differ clearly."""
+    """A figure of an evaluation, and how it differs from the first one; None for the first, or without a difference."""
 
     figure: Figure | None
     verdict: str | None = None
