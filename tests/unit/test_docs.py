@@ -125,13 +125,6 @@ def test_every_page_is_in_the_index() -> None:
     assert set((CHECKOUT / "docs").glob("**/*.md")) - {index} <= linked
 
 
-def test_pages_load_the_demo_corpus_from_where_it_is() -> None:
-    pages = [CHECKOUT / "README.md", *(CHECKOUT / "docs").glob("**/*.md")]
-    loaded = {path for page in pages for path in re.findall(r"pgclarify load \w+ (\S*demo_corpus)", page.read_text())}
-    assert loaded == {"pgclarify/demo_corpus"}
-    assert (CHECKOUT / "pgclarify" / "demo_corpus").is_dir()
-
-
 def commands(page: Path) -> Iterator[list[str]]:
     """The commands of a page's shell blocks, without variables set before them; arguments as the shell passes them."""
     for block in blocks(page, "sh"):
