@@ -1211,7 +1211,6 @@ ALTER TABLE pgclarify_private.detection ALTER COLUMN reasons SET STATISTICS 0;
 COMMENT ON COLUMN pgclarify_private.detection.classifier_version IS 'Version of the classifier.';
 CREATE INDEX detection_document_ids_idx ON pgclarify_private.detection USING gin (jsonb_path_query_array(reasons, '$[*].document_ids[*]'));
 ALTER INDEX pgclarify_private.detection_document_ids_idx ALTER COLUMN 1 SET STATISTICS 0;
-CREATE INDEX detection_unattributed_idx ON pgclarify_private.detection (run_id) WHERE reasons @? '$[*] ? (@.source == "corpus" && !exists(@.document_ids))';
 
 CREATE TABLE pgclarify_private.document (
     corpus_id BIGINT NOT NULL,
@@ -1553,7 +1552,7 @@ COMMENT ON COLUMN pgclarify_private.step.reason IS 'Why there is no answer, or a
 ALTER TABLE pgclarify_private.step ALTER COLUMN reason SET STATISTICS 0;
 COMMENT ON COLUMN pgclarify_private.step.semantic_sets IS 'How many groups of equal meaning the sampled answers form; null if no answers were sampled.';
 COMMENT ON COLUMN pgclarify_private.step.created_at IS 'When it was decided.';
-COMMENT ON COLUMN pgclarify_private.step.abstention_code IS 'Why there is no evidence, as a code; null unless that is the outcome, and for older steps.';
+COMMENT ON COLUMN pgclarify_private.step.abstention_code IS 'Why there is no evidence, as a code; null unless that is the outcome.';
 CREATE UNIQUE INDEX step_conclusion_key ON pgclarify_private.step (run_id) WHERE kind = 'conclusion';
 
 CREATE TABLE pgclarify_private.turn (

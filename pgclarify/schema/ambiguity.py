@@ -99,11 +99,6 @@ detection = Table(
         postgresql_using="gin",
         info=NO_STATISTICS,
     ),
-    Index(
-        "detection_unattributed_idx",
-        "run_id",
-        postgresql_where=text("reasons @? '$[*] ? (@.source == \"corpus\" && !exists(@.document_ids))'"),
-    ),
     comment="Whether a question was found to be ambiguous, and why.",
 )
 

@@ -53,7 +53,7 @@ step = Table(
     column(
         "abstention_code",
         Text,
-        "Why there is no evidence, as a code; null unless that is the outcome, and for older steps.",
+        "Why there is no evidence, as a code; null unless that is the outcome.",
         null=True,
     ),
     PrimaryKeyConstraint("run_id", "ordinal"),

@@ -222,8 +222,6 @@ begin
                 detail = 'Another transaction has locked it, for example to distribute it or to erase a document.',
                 hint = 'Ask again when that transaction has ended, or pass a longer timeout.';
     end if;
-    -- Do not wait for the disk: a crash that loses these runs also ends the call that waits for them.
-    perform set_config('synchronous_commit', 'off', true);
     -- The setting of the caller's session: enter_runs reads it from this session.
     perform set_config('pgclarify.count_questions', loopback_enter.payload ->> 'is_counted', true);
     return to_jsonb(

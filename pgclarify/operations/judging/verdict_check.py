@@ -27,7 +27,7 @@ from pgclarify.language.support import (
     topic_of,
     unmentioned_names,
 )
-from pgclarify.language.words import NO_CONTENT, YES_OR_NO, distinct_words, folded_words
+from pgclarify.language.words import NO_CONTENT, YES_OR_NO, distinct_words, folded_words, word_set
 
 _NO_CONTENT: Final = frozenset(map(singular, NO_CONTENT))
 _NEGATIONS: Final = frozenset({"no", "not", "never", "none", "neither", "nor"})
@@ -40,7 +40,15 @@ _CLAUSE: Final = 4
 # If a reading has this many words that neither its quote nor the rest of the passage has, it is not answered there.
 _TELLING: Final = 2
 # Between the words of a quote, these may not be missing. The possessive ending is a word of its own here.
-_NOT_LEFT_OUT: Final = NO_CONTENT | {"s"}
+_NOT_LEFT_OUT: Final = (
+    NO_CONTENT
+    | {"s"}
+    | word_set(
+        "almost alleged allegedly barely fake former formerly hardly nearly planned proposed rarely scarcely seldom"
+    )
+)
+_CLAUSE_MARK: Final = re.compile(r"[,;:()\[\]\u2013\u2014](?!\d)| - ")
+_HYPHEN: Final = re.compile(r"(?<=\w)[-\u2010\u2011](?=\w)")
 _PRONOUN: Final = re.compile(r"\b(?:he|she|it|they|his|her|its|their|him|them)\b", re.IGNORECASE)
 
 
@@ -119,35 +127,54 @@ def check_quote(
 
 def _find_shortened(quote: str, sentences: Sequence[Sentence]) -> tuple[int, int] | None:
     """Find the shortest sentence that a quote copies with words left out, as small models do."""
-    words = folded_words(quote)
+    words = [word for word in _words_and_marks(quote) if word]
     if len(words) < _CLAUSE:
         return None
-    copied = (one for one in sentences if _leaves_out_modifiers(words, folded_words(one.text)))
+    copied = (one for one in sentences if _leaves_out_modifiers(words, _words_and_marks(one.text)))
     shortest = min(copied, key=lambda one: len(one.text), default=None)
     return None if shortest is None else (shortest.start, shortest.end)
 
 
-def _leaves_out_modifiers(words: Sequence[str], of: Sequence[str]) -> bool:
-    """Whether a sentence has the words of a quote in their order, and only modifiers between them.
+def _words_and_marks(text: str) -> list[str]:
+    """List the words of a text, with "" for the end of a clause.
 
-    "The church was built in 1872" may leave out "Late Victorian". Without a small word or a number, a sentence says
-    another thing: "not open on Sundays", "free only for members", "adults 20 crowns, children 10 crowns".
+    A word that turns a meaning round stands by itself: "don't" is "not", "non-refundable" is one word, "twenty" "20".
     """
-    if len(words) > len(of) or not set(words) <= set(of):
+    clauses = _CLAUSE_MARK.split(_HYPHEN.sub("", spell_negations(text)))
+    return [word for clause in clauses for word in (*folded_words(write_numbers(clause)), "")]
+
+
+def _leaves_out_modifiers(words: Sequence[str], of: Sequence[str]) -> bool:
+    """Whether a sentence has the words of a quote in their order, and only modifiers between them."""
+    if not set(words) <= set(of):
         return False
     # Where the words up to the current one can end.
     ends = {place for place, word in enumerate(of) if word == words[0]}
     for wanted in words[1:]:
-        reached, can_follow = set[int](), False
-        for place, word in enumerate(of):
-            if can_follow and word == wanted:
-                reached.add(place)
-            if place in ends:
-                can_follow = True
-            elif word in _NOT_LEFT_OUT or any(map(str.isdigit, word)):
-                can_follow = False
-        ends = reached
+        ends = {place for end in ends for place in _next_places(of, end) if of[place] == wanted}
     return bool(ends)
+
+
+def _next_places(of: Sequence[str], end: int) -> Iterator[int]:
+    """Yield where the next word of a quote may be, after the word at a place of the sentence.
+
+    Modifiers follow a small word: "The church was built in 1872" may leave out "late Gothic" after "the". If a small
+    word, a number, a noun before them or the rest of a clause is missing, the sentence says another thing: "not open on
+    Sundays", "free only for members", "the museum director opened it", "Ann teaches French, Jon Berg German".
+    """
+    is_marked = leaves_out = False
+    for place in range(end + 1, len(of)):
+        word = of[place]
+        if word:
+            yield place
+        if not word and leaves_out:
+            return
+        if not word:
+            is_marked = True
+            continue
+        if is_marked or of[end] not in NO_CONTENT or word in _NOT_LEFT_OUT or any(map(str.isdigit, word)):
+            return
+        leaves_out = True
 
 
 def _counts_as_english(passage: Passage, question: str) -> bool:

@@ -313,6 +313,34 @@ def test_a_quote_that_leaves_out_modifiers_or_blanks_is_cited_as_the_sentence_of
         ),
         ("Ida Holm beat Jon Berg in Ortval.", "Who won in Ortval?", "Jon Berg", "Jon Berg beat Ida Holm in Ortval."),
         ("The hall closes at 9, and its café opens at 8.", "When does the hall open?", "8", "The hall opens at 8."),
+        # The rest of a clause is missing, or a noun.
+        ("Ida Holm teaches French, Jon Berg German.", "Who teaches German?", "Ida Holm", "Ida Holm teaches German."),
+        (
+            "The museum director Jon Berg opened the hall.",
+            "Who opened the hall?",
+            "The museum",
+            "The museum opened the hall.",
+        ),
+        # A word, or a part of one, turns the meaning round.
+        ("Members don't pay a joining fee.", "What do members pay?", "a joining fee", "Members pay a joining fee."),
+        (
+            "The deposit is a non-refundable amount.",
+            "What is the deposit?",
+            "refundable amount",
+            "The deposit is a refundable amount.",
+        ),
+        (
+            "The museum of Lindvik is rarely open on Sundays.",
+            "When is the museum of Lindvik open?",
+            "Sundays",
+            "The museum of Lindvik is open on Sundays.",
+        ),
+        (
+            "Entry costs a fee of twenty crowns.",
+            "What does entry cost?",
+            "a fee of crowns",
+            "Entry costs a fee of crowns.",
+        ),
         # A number or a name is not in the sentence.
         ("The museum opens at 9 am.", "When does the museum open?", "10 am", "The museum opens at 10 am."),
         ("The hall of Ortval opens at 9.", "When does the hall of Brenn open?", "9", "The hall of Brenn opens at 9."),
