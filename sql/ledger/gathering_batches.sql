@@ -1,4 +1,4 @@
--- Gathering: the calls that runs leave are put into batches, as far as budgets allow.
+-- Putting the calls that runs leave into batches, as far as budgets allow.
 
 create or replace function pgclarify_private.gather_batch(
     worker_id bigint, model text, endpoint text, max_requests integer, max_bytes bigint, quiet interval

@@ -1,4 +1,4 @@
-"""A role that guesses a hidden text, and asks about its guess, pays as if nobody had asked.
+"""A role that guesses a hidden text, and asks about its guess, pays the full price.
 
 Otherwise it could write the guess into a document of its own, and its cost would confirm the guess.
 """
