@@ -59,8 +59,6 @@ class SentenceTransformerCrossEncoder:
         self._check_head(getattr(config, "architectures", None) or [])
         names = getattr(config, "id2label", None) or {}
         self._labels = [str(names.get(number, number)) for number in range(self._encoder.num_labels)]
-        # Raw outputs: the function that the library applies differs from model to model.
-        self._raw = _identity()
         # float32: a CPU is slow in half precision, and on a GPU half precision gives many equal scores.
         self._encoder.float()
         is_cpu = self._encoder.device.type == "cpu"
@@ -147,8 +145,7 @@ class SentenceTransformerCrossEncoder:
 
     def _compute(self, pairs: list[Pair]) -> NDArray[np.float32]:
         outputs = np.asarray(
-            self._encoder.predict(pairs, batch_size=len(pairs), show_progress_bar=False, activation_fn=self._raw),
-            dtype=np.float32,
+            self._encoder.predict(pairs, batch_size=len(pairs), show_progress_bar=False), dtype=np.float32
         ).reshape(len(pairs), -1)
         if outputs.shape[1] != len(self._labels):
             raise DimensionMismatch(
@@ -172,9 +169,3 @@ class SentenceTransformerCrossEncoder:
 
 def _length(pair: Pair) -> int:
     return len(pair[0]) + len(pair[1])
-
-
-def _identity() -> Any:  # noqa: ANN401 - a module of torch, which is slow to import
-    import torch
-
-    return torch.nn.Identity()

@@ -71,15 +71,19 @@ def load_cross_encoder(name: str, device: Device = Device.AUTO) -> Any:  # noqa:
         device: The device.
 
     Returns:
-        A sentence_transformers.CrossEncoder.
+        A sentence_transformers.CrossEncoder that returns raw outputs.
 
     Raises:
         ModelNotFound: If there is no such model.
         OutOfMemory: If it does not fit into the device's free memory.
     """
     _require_library(f"cross-encoder {name}")
+    from torch.nn import Identity
+
     try:
-        return _load("CrossEncoder", name, device)
+        # Raw outputs: the function that the library applies differs from model to model. Without an own one, the
+        # library calls any function of torch that the model's configuration names.
+        return _load("CrossEncoder", name, device, activation_fn=Identity())
     except OutOfMemory:
         raise
     except Exception as error:
@@ -105,7 +109,7 @@ def _require_library(what: str) -> None:
         )
 
 
-def _load(kind: str, location: str, device: Device, *, is_here: bool = False) -> Any:  # noqa: ANN401 - see above
+def _load(kind: str, location: str, device: Device, *, is_here: bool = False, **options: Any) -> Any:  # noqa: ANN401 - see above
     """Load a model of a class of the library.
 
     Raises:
@@ -119,6 +123,7 @@ def _load(kind: str, location: str, device: Device, *, is_here: bool = False) ->
         trust_remote_code=False,
         # Without a device, the library chooses one.
         device=None if device is Device.AUTO else device.value,
+        **options,
     )
     with _quiet():
         try:

@@ -200,6 +200,24 @@ def test_code_that_comes_with_a_model_is_not_run(models: dict[str, str], tmp_pat
     assert not trace.exists()
 
 
+def test_a_function_that_a_model_names_is_not_called(
+    models: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    # Any function of torch can be named, also one that reads the command line of the worker, or ends it.
+    calls: list[str] = []
+    monkeypatch.setattr(torch, "seed", lambda: calls.append("seed"))
+    path = shutil.copytree(models["reranker"], tmp_path / "model")
+    config = json.loads((path / "config.json").read_text())
+    config["sentence_transformers"] = {"activation_fn": "torch.seed"}
+    (path / "config.json").write_text(json.dumps(config))
+
+    load_cross_encoder(str(path))
+
+    assert not calls
+
+
 def test_models_are_loaded_without_trusting_remote_code(
     models: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
