@@ -99,10 +99,11 @@ begin
     end if;
     v_document.id := made_document.document_id;
     v_document.content := made_document.content;
-    v_document.title := made_document.title;
+    -- A worker reads the title again with each passage, and so does a language model.
+    v_document.title := left(made_document.title, 1000);
     v_document.uri := made_document.uri;
     v_document.readers := made_document.readers;
-    v_document.content_hash := pgclarify_private.content_hash(made_document.title, made_document.content);
+    v_document.content_hash := pgclarify_private.content_hash(v_document.title, made_document.content);
     v_document.origin := coalesce(made_document.origin, '');
     return v_document;
 end
@@ -189,8 +190,9 @@ comment on function pgclarify.add_document(text, text, text, text, text, jsonb, 
 'Add a document, or replace its content; true if anything changed, or if it could not be indexed and is tried again. Workers '
 'make it searchable (see pgclarify.corpus.pending). corpus: name of one that you own. document_id: your own id, 1 to 1000 '
 'characters in at most 2600 bytes; citations return it. content: plain text or Markdown, whose headings are kept with each '
-'passage, at most 10,000,000 characters. title: shown with citations, and searched. uri: address of the original, for people. '
-'metadata: any JSON object. readers: roles that may read it; null means every reader of the corpus.';
+'passage, at most 10,000,000 characters. title: shown with citations, and searched; its first 1,000 characters are kept. uri: '
+'address of the original, for people. metadata: any JSON object. readers: roles that may read it; null means every reader of '
+'the corpus.';
 grant execute on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) to pgclarify_user;
 
 create or replace function pgclarify_private.remove_document(caller pgclarify_private.caller, corpus text, document_id text)

@@ -218,7 +218,8 @@ declare
         $sql$,
         read_rows.source.id_column,
         read_rows.source.content_column,
-        coalesce('t.' || quote_ident(read_rows.source.title_column), 'null') || '::text',
+        -- As in made_document.
+        coalesce('left(t.' || quote_ident(read_rows.source.title_column) || '::text, 1000)', 'null::text'),
         coalesce('t.' || quote_ident(read_rows.source.uri_column), 'null') || '::text',
         coalesce('(select to_jsonb(r) from (select ' || v_metadata || ') as r)', '''{}''::jsonb'),
         case

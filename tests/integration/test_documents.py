@@ -91,6 +91,15 @@ class TestAdding:
         assert scalar(connection, "select lexemes @@ 'polici'::tsquery from pgclarify_private.passage")
         assert_counts_agree(connection)
 
+    def test_an_endless_title_is_cut(self, connection: Connection, worker: HandWorker) -> None:
+        # It is read again with each passage: a worker would need its memory a thousand times.
+        add = "select pgclarify.add_document('insurance', '1', 'Cars.', repeat('x', 2000))"
+
+        assert scalar(connection, add)
+
+        assert scalar(connection, "select length(title) from pgclarify.document") == 1000
+        assert not scalar(connection, add)
+
     def test_new_content_replaces_the_old_when_it_is_indexed(self, connection: Connection, worker: HandWorker) -> None:
         scalar(connection, ADD, "1", "Cars are insured.\n\nTrucks are not.")
         worker.index_everything()

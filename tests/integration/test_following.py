@@ -84,6 +84,14 @@ class TestLoading:
         worker.index_everything()
         assert_counts_agree(connection)
 
+    def test_an_endless_title_is_cut(self, connection: Connection, worker: HandWorker) -> None:
+        connection.execute("insert into article (id, body, title) values (1, 'Cars.', repeat('x', 2000))")
+        attach(connection)
+
+        worker.follow_everything()
+
+        assert scalar(connection, "select length(title) from pgclarify.document") == 1000
+
     def test_only_the_columns_that_are_named(self, connection: Connection, worker: HandWorker) -> None:
         connection.execute("insert into article values (1, 'Cars.', 'T', 'http://a', '{boss}', 'A', 2)")
         scalar(connection, "select pgclarify.attach_table('kb', 'article', 'id', 'body')")
