@@ -19,6 +19,7 @@ from urllib.parse import quote, urlencode
 
 import psycopg
 import yaml
+from psycopg import sql
 
 from dashboards import bundle, year
 
@@ -56,11 +57,9 @@ def started(searches: Sequence[dict[str, str]]) -> Iterator[Started]:
         environment |= {"PGCLARIFY_DATA_DIR": str(folder / "data"), "PGCLARIFY_LLM_PROVIDER": "extractive"}
         role_password = secrets.token_urlsafe(16)
 
-        def pgclarify(*arguments: str, **variables: str) -> str:
+        def pgclarify(*arguments: str) -> str:
             command = [sys.executable, "-m", "pgclarify.cli", *arguments]
-            done = subprocess.run(
-                command, check=True, env=environment | variables, cwd=folder, stdout=subprocess.PIPE, text=True
-            )
+            done = subprocess.run(command, check=True, env=environment, cwd=folder, stdout=subprocess.PIPE, text=True)
             return done.stdout.strip()
 
         pgclarify("up", "--detach")
@@ -68,10 +67,12 @@ def started(searches: Sequence[dict[str, str]]) -> Iterator[Started]:
             dsn = pgclarify("dsn")
             with _superset(folder, uri(dsn, ROLE, role_password)) as (process, url, password):
                 pgclarify("load", year.CORPUS, str(HERE.parent / "pgclarify" / "demo_corpus"))
-                grant = ("corpus", "grant", ROLE)
-                pgclarify(*grant, "--analyst", year.CORPUS, "--create", PGCLARIFY_ROLE_PASSWORD=role_password)
-                pgclarify(*grant, "--reader", year.CORPUS)
                 with psycopg.connect(dsn, autocommit=True) as connection:
+                    connection.execute(
+                        sql.SQL("create role {} login password {}").format(sql.Identifier(ROLE), role_password)
+                    )
+                    for access in ("analyst", "reader"):
+                        connection.execute("select pgclarify.grant_access(%s, %s, %s)", [year.CORPUS, ROLE, access])
                     connection.execute("alter role dashboard set timezone = 'UTC'")
                 year.make_year(dsn, searches)
                 _wait(process, url, folder / "superset" / "superset.log")

@@ -82,9 +82,6 @@ class Settings(BaseSettings):
         default=None,
         description="Password of the role pgclarify_loopback, for init in a second database of one server.",
     )
-    role_password: SecretStr | None = Field(
-        default=None, description="Password of a login that pgclarify corpus grant --create makes."
-    )
     llm_provider: Provider = Field(
         default=Provider.AUTO,
         description="openai, extractive, or auto: openai if an address, a key or a .gguf file of a language model is"

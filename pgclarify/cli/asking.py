@@ -182,7 +182,7 @@ def nothing(database: connection.Database, question: str, corpus: str | None, ru
     passages = [asdict(passage) for passage in closest]
     if run["status"] == "partial" and run["stop_code"] != StopCode.UNPROVEN:
         return nothing_rendering.not_looked_at(run, passages)
-    if _hold_nothing(asked):
+    if asked and not any(corpus.documents for corpus in asked):
         return rendering.empty_corpus(corpus)
     return nothing_rendering.nothing_found(
         question,
@@ -193,14 +193,5 @@ def nothing(database: connection.Database, question: str, corpus: str | None, ru
     )
 
 
-def is_empty(database: connection.Database, corpus: str | None) -> bool:
-    """Whether a corpus (if none is named, each that may be asked) has no documents."""
-    return _hold_nothing(_asked(database, corpus))
-
-
 def _asked(database: connection.Database, corpus: str | None) -> list[CorpusStatus]:
     return [each for each in connection.client_of(database).corpora() if corpus in (None, each.corpus)]
-
-
-def _hold_nothing(corpora: Sequence[CorpusStatus]) -> bool:
-    return bool(corpora) and not any(corpus.documents for corpus in corpora)

@@ -5,7 +5,6 @@ Questions, replies and models' texts are untrusted data: they reach the terminal
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Sequence
 
 from rich.console import Group, RenderableType
@@ -19,19 +18,17 @@ _KINDS = {
     "syntactic": "it is vague",
     "lexical": "a name or word in it has several meanings",
 }
-_ALL_OF = "select * from"
 _MARGIN = Text("   ")
 _MOST_DOCUMENTS_SHOWN = 5
-# The kinds of the classifier; the longest one sets the width of the column.
-_KIND_CHARS = max(len(kind) for kind in _KINDS)
 
 
-def ambiguity(row: Row) -> RenderableType:
+def ambiguity(_: str, rows: Sequence[Row]) -> RenderableType:
     """Render whether a question is ambiguous, and the reasons.
 
     Args:
-        row: A row of `pgclarify.detect_ambiguity`.
+        rows: The row of `pgclarify.detect_ambiguity`.
     """
+    (row,) = rows
     return Group(_verdict(row), *_reasons(row["reasons"]))
 
 
@@ -51,60 +48,30 @@ def _reasons(reasons: Iterable[Row]) -> Iterable[RenderableType]:
         yield Indented(Text("  - "), Text(f"{source}{printable(reason['text'])}", style="dim"))
 
 
-def ambiguities_head() -> Text:
-    """Render the header of `ambiguities`."""
-    return Text(f"{'probability'}  {'kind':<{_KIND_CHARS}}  question", style="bold")
-
-
-def ambiguities(rows: Iterable[Row]) -> Text:
-    """Render one line for each question, which the terminal must not wrap.
+def rewriting(_: str, rows: Sequence[Row]) -> RenderableType:
+    """Render a rewritten question, and a remark on it.
 
     Args:
-        rows: Rows of cli_list_detections.
+        rows: The row of `pgclarify.rewrite`.
     """
-    return Text("\n").join(_line(row) for row in rows)
+    (row,) = rows
+    remark = row["reason"] or "the question is clear, and stays as it is"
+    return Group(Text(printable(row["rewritten"])), Text(printable(remark), style="dim"))
 
 
-def _line(row: Row) -> Text:
-    question = printable(row["question"])
-    if row["is_ambiguous"] is None:
-        return Text(f"{'':>11}  {row['status']:<{_KIND_CHARS}}  {question}", style="red")
-    probability = "" if row["probability"] is None else f"{row['probability']:.2f}"
-    return Text(
-        f"{probability:>11}  {row['kind'] or '':<{_KIND_CHARS}}  {question}",
-        style="yellow" if row["is_ambiguous"] else "",
-    )
-
-
-def ambiguities_end(ambiguous: int, questions: int) -> Text:
-    """Say how many of them are ambiguous."""
-    share = f" ({ambiguous / questions:.0%})" if questions else ""
-    verb = "is" if 1 in (ambiguous, questions) else "are"
-    return Text(f"{ambiguous:,} of {counted(questions, 'question')} {verb} ambiguous{share}", style="dim")
-
-
-def rewriting(row: Row) -> Text:
-    """Render the remarks on a rewritten question, without the question.
+def proposals(question: str, rows: Sequence[Row]) -> RenderableType:
+    """Render the clarifying questions, or numbered reformulations to choose, each with its documents; and how to reply.
 
     Args:
-        row: A row of `pgclarify.rewrite`.
-    """
-    default = "the question is clear, and stays as it is"
-    return Text(printable(row["reason"] or default), style="dim")
-
-
-def proposals(question: str | None, rows: Sequence[Row]) -> RenderableType:
-    """Render the clarifying questions, or numbered reformulations to choose, each with its documents.
-
-    Args:
-        question: The question; None if a conversation has it.
+        question: The question.
         rows: Rows of `pgclarify.clarifying_questions`, at least one.
     """
-    about = "" if question is None else f' by "{printable(question)}"'
-    parts: list[RenderableType] = [Text(f"What do you mean{about}?", style="bold")]
+    parts: list[RenderableType] = [Text(f'What do you mean by "{printable(question)}"?', style="bold")]
     for row in rows:
         parts.extend((Text(), *_proposal(row)))
-    return Group(*parts)
+    said = "'...'" if rows[0]["clarifying_question"] else "ordinal => 1"
+    reply = f'psql "$(pgclarify dsn)" -c "select * from pgclarify.reply({rows[0]["run_id"]}, {said})"'  # noqa: S608 - shown, not sent
+    return Group(*parts, Text.assemble(("\nReply: ", "dim"), (reply, "cyan")))
 
 
 def _proposal(row: Row) -> Iterable[RenderableType]:
@@ -121,63 +88,6 @@ def _proposal(row: Row) -> Iterable[RenderableType]:
         yield Indented(margin, Text(f"answered by {shown}{f' and {more} more' if more > 0 else ''}", style="dim"))
     elif row["is_answerable"] is False:
         yield Indented(margin, Text("no document answers it", style="yellow"))
-
-
-def nothing_to_ask_back(question: str | None) -> Text:
-    """Say that there are no proposals."""
-    about = "it" if question is None else f'"{printable(question)}"'
-    return Text(f"There is nothing to ask back about {about}: no document answers any narrower question.")
-
-
-def question_since(row: Row) -> Text:
-    """Render the state of a conversation after a turn.
-
-    Args:
-        row: A row of `pgclarify.reply`.
-    """
-    return Text.assemble(("\nSo the question is: ", "dim"), (printable(row["question"]), "bold"))
-
-
-def way_on(
-    question: str,
-    corpus: str | None,
-    rows: Sequence[Row],
-    turn: Row | None,
-    *,
-    form: str,
-    is_asked: bool,
-) -> RenderableType:
-    """Render where a conversation stopped, and how to continue it.
-
-    Args:
-        question: The question as it is now.
-        corpus: The corpus, if one was named.
-        rows: The last questions without a reply; empty if all have one.
-        turn: The last row of `pgclarify.reply`, if there is one.
-        form: `respond` or `select`.
-        is_asked: Whether the question has been asked already.
-    """
-    lines: list[tuple[str, str]] = []
-    if not is_asked:
-        named = f" --corpus {shlex.quote(printable(corpus))}" if corpus else ""
-        lines.append(("Ask it:", f"pgclarify ask {shlex.quote(printable(question))}{named}"))
-    if rows:
-        run_id = rows[0]["run_id"]
-        if form == "select":
-            lines.append(("Choose:", _psql(f"reply({run_id}, ordinal => ORDINAL)")))
-        lines.append(("Reply:", _psql(f"reply({run_id}, '...')")))
-    elif turn is not None and turn["turns_left"]:
-        options = f"jsonb_build_object('conversation', {turn['conversation_id']}, 'form', '{form}')"
-        lines.append(("Ask back:", _psql(f"clarifying_questions(options => {options})")))
-    where = f" (conversation {turn['conversation_id']})" if turn is not None else ""
-    text = Text.assemble(("\nThe question is: ", "dim"), (printable(question), "bold"), (where, "dim"))
-    for label, command in lines:
-        text.append(f"\n{label:<9} ", "dim").append(command, "cyan")
-    return text
-
-
-def _psql(rows: str) -> str:
-    return f'psql "$(pgclarify dsn)" -c "{_ALL_OF} pgclarify.{rows}"'
 
 
 def answers(question: str, rows: Sequence[Row]) -> RenderableType:

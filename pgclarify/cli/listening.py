@@ -70,9 +70,7 @@ def address_of(settings: Settings) -> Address | None:
 def tell(address: Address) -> None:
     """Say where the server listens, who can connect, and what is readable on the network."""
     say = terminal.notices().print
-    say(
-        f"the server listens on {address}, for roles that have rights from pgclarify corpus grant, with their passwords"
-    )
+    say(f"the server listens on {address}, for roles with rights from pgclarify.grant_access, with their passwords")
     if not address.is_local:
         say(
             f"there is no encryption on {address}: people who can watch the network can read questions and answers; in"

@@ -27,7 +27,7 @@ _NOT_INSTALLED = frozenset({"3F000", "42P01", "42883", "42704"})
 # The server is shutting down, has crashed or is starting. 57014, a cancelled statement, is not included.
 _SERVER_GOES = ("57P01", "57P02", "57P03")
 _NOT_ALLOWED = "42501"
-_LET_IN = "The owner of a corpus lets a role in: pgclarify corpus grant ROLE --user CORPUS"
+_LET_IN = "The owner of a corpus lets a role in: select pgclarify.grant_access('CORPUS', 'ROLE', 'user');"
 _REPEAT = "Wait until it is back, and repeat the command: what was stored is kept."
 _DISK_FULL = "53100"
 _MAKE_ROOM = "Make room there and repeat the command: what was stored is kept. pgclarify doctor says more."

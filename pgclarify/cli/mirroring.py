@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pgclarify.client.rows import record
 from pgclarify.client.scripts import Script, Session, Statement, Stream, only_value
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pgclarify.ingest.naming import Name
 
 _PAGE = 1000
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def remove_loaded(
         How many were removed.
     """
     removed = 0
-    for page in _pages(documents):
+    for page in pages(documents):
         rows = yield Statement(
             "client_remove_loaded",
             {
@@ -104,7 +105,8 @@ def remove_loaded(
     return removed
 
 
-def _pages(documents: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    left = iter(documents)
+def pages(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Yield the items in lists of a thousand."""
+    left = iter(items)
     while page := list(islice(left, _PAGE)):
         yield page

@@ -30,7 +30,7 @@ def nothing_found(
     where = f"the corpus {printable(corpus)}" if corpus else "this corpus"
     asked = f'"{printable(question)}"'
     text = Text()
-    if run["stop_code"] == "not_answered":
+    if run["stop_code"] == "not_answered" and run["judged"]:
         text.append(
             "The one passage that was" if run["judged"] == 1 else f"None of the {run['judged']:,} passages that were"
         )

@@ -12,7 +12,7 @@ import typer
 
 from pgclarify.cli import asking, connection, terminal
 from pgclarify.cli.options import read_options
-from pgclarify.cli.questions import STANDARD_INPUT, check_file, read_questions
+from pgclarify.cli.questions import STANDARD_INPUT, read_questions
 from pgclarify.cli.waiting import read_seconds
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class Operation:
         example: The end of its example.
         timeout: How long it waits by default.
         top_k: The default number of passages; None without this option.
+        has_history: Whether it has option --history.
         partial: What a run that ended early means for the rows, as a sentence.
     """
 
@@ -55,6 +56,7 @@ class Operation:
     example: str
     timeout: str = "60s"
     top_k: int | None = None
+    has_history: bool = False
     partial: str = ""
 
 
@@ -93,6 +95,32 @@ OPERATIONS: Mapping[str, Operation] = {
         "'Who pays for the car that replaces one damaged by hail?' -o max_steps=2",
         timeout="5min",
     ),
+    "detect-ambiguity": Operation(
+        "detect_ambiguity",
+        "Say whether a question is ambiguous, and why. With --corpus, also count the readings that it supports.",
+        "Looking at the question",
+        _show("dialogue_rendering", "ambiguity"),
+        "'When was she born?' --history 'Who wrote Emma?' --history 'Jane Austen.'",
+        has_history=True,
+    ),
+    "rewrite": Operation(
+        "rewrite",
+        "Rewrite a question so that it stands alone. A clear question stays as it is. Needs a language model.",
+        "Looking at the question",
+        _show("dialogue_rendering", "rewriting"),
+        "'When was she born?' --history 'Who wrote Emma?' --history 'Jane Austen.'",
+        has_history=True,
+    ),
+    "clarifying-questions": Operation(
+        "clarifying_questions",
+        "Ask back about a vague question that the corpus can answer. Needs a language model.",
+        "Thinking of what to ask back",
+        _show("dialogue_rendering", "proposals"),
+        "'rental cars' --corpus insurance -o form=select",
+        timeout="5min",
+        has_history=True,
+        partial="Some of these were not checked against the corpus.",
+    ),
 }
 
 Corpus = Annotated[
@@ -105,6 +133,10 @@ Options = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="JSON lines: one object for each row.")]
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")]
+History = Annotated[
+    list[str] | None,
+    typer.Option("--history", metavar="TEXT", help="An earlier turn, of either side; may be repeated, oldest first."),
+]
 TopK = Annotated[int, typer.Option("--top-k", "-k", metavar="N", min=1, max=1000, help="How many passages.")]
 Timeout = Annotated[str, typer.Option(metavar="DURATION", help="How long to wait: 90s, 5min.")]
 
@@ -114,6 +146,7 @@ def command(name: str) -> Callable[..., None]:
     operation = OPERATIONS[name]
     parameters: dict[str, tuple[Any, Any]] = {"question": (Question, inspect.Parameter.empty)}
     parameters |= {"top_k": (TopK, operation.top_k)} if operation.top_k is not None else {}
+    parameters |= {"history": (History, None)} if operation.has_history else {}
     parameters |= {"corpus": (Corpus, None), "option": (Options, None), "as_json": (AsJson, False)}
     parameters["timeout"] = (Timeout, operation.timeout)
 
@@ -144,7 +177,7 @@ def _ask(
     from pgclarify.cli import dialogue_rendering, rendering
 
     seconds = read_seconds(timeout)
-    arguments = given | read_options(option or [])
+    arguments = {name: value for name, value in given.items() if value is not None} | read_options(option or [])
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
         rows, run_id = asking.perform(
             database, operation.name, operation.doing, question=question, timeout=seconds, **arguments
@@ -170,7 +203,10 @@ def estimate(
     questions: Annotated[
         list[str] | None, typer.Argument(metavar="QUESTION...", help="The question; - reads many from standard input.")
     ] = None,
-    file: Annotated[Path | None, typer.Option(metavar="PATH", help="Many questions, one on each line.")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", exists=True, dir_okay=False, help="Many questions, one on each line."),
+    ] = None,
     corpus: Corpus = None,
     top_k: TopK = 20,
     option: Options = None,
@@ -186,11 +222,10 @@ def estimate(
     asked = questions or []
     if bool(asked) == (file is not None):
         raise typer.BadParameter("give either questions or --file, and only one of them", param_hint="QUESTION")
-    check_file(file)
     arguments: dict[str, Any] = {"corpus": corpus, "top_k": top_k, **read_options(option or [])}
     seconds = read_seconds(timeout)
     if file is not None or asked == [STANDARD_INPUT]:
-        asked = list(read_questions(file).texts)
+        asked = read_questions(file)
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
         (row,), run_id = asking.perform(
             database, "estimate", "Looking at what would be asked", questions=asked, timeout=seconds, **arguments
@@ -205,8 +240,16 @@ def estimate(
         terminal.notices().print(rendering.explain_hint(run_id))
 
 
-ask, search, list_answers, investigate = (command(name) for name in OPERATIONS)
-ASK_EXAMPLES, SEARCH_EXAMPLES, LIST_ANSWERS_EXAMPLES, INVESTIGATE_EXAMPLES = (
+ask, search, list_answers, investigate, detect_ambiguity, rewrite, clarifying_questions = map(command, OPERATIONS)
+(
+    ASK_EXAMPLES,
+    SEARCH_EXAMPLES,
+    LIST_ANSWERS_EXAMPLES,
+    INVESTIGATE_EXAMPLES,
+    DETECT_AMBIGUITY_EXAMPLES,
+    REWRITE_EXAMPLES,
+    CLARIFYING_QUESTIONS_EXAMPLES,
+) = (
     terminal.examples(f"pgclarify {name} {operation.example}", f"pgclarify {name} 'deductible' --json | jq .")
     for name, operation in OPERATIONS.items()
 )

@@ -5,19 +5,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from pgclarify.cli.mirroring import Placement
+from pgclarify.cli.mirroring import Placement, pages
 from pgclarify.errors import AlreadyExists, NotFound, UnreadableFile
 
 if TYPE_CHECKING:
     from pgclarify.cli.client import CommandClient
     from pgclarify.ingest.naming import Name
 
-_Item = TypeVar("_Item")
-
-_PAGE = 1000
 _MOST_SHOWN = 10
 
 
@@ -67,7 +63,7 @@ def check(client: CommandClient, names: Iterable[Name | UnreadableFile]) -> Plan
     is_new = not exists(client)
     clashes: list[_Clash] = []
     many = 0
-    for page in _pages(_known(names, plan)):
+    for page in pages(_known(names, plan)):
         placements = [Placement(name.document_id) for name in page] if is_new else client.check_load(page)
         for name, placement in zip(page, placements, strict=True):
             clash = _clash(name, placement, plan)
@@ -95,12 +91,6 @@ def gone(client: CommandClient, whole: Sequence[str], plan: Plan) -> list[tuple[
         for document_id, origin in client.loaded_from(prefix)
         if document_id not in plan.found
     ]
-
-
-def _pages(items: Iterable[_Item]) -> Iterator[list[_Item]]:
-    left = iter(items)
-    while page := list(islice(left, _PAGE)):
-        yield page
 
 
 def _known(names: Iterable[Name | UnreadableFile], plan: Plan) -> Iterator[Name]:

@@ -41,7 +41,6 @@ def documents(
     /,
     corpus: str | None = None,
     *,
-    after: str | None = None,
     limit: int = 100,
     has_failed: bool = False,
 ) -> Script[Sequence[Row]]:
@@ -49,14 +48,13 @@ def documents(
 
     Args:
         corpus: Its name; None means the client's. The server has no default here.
-        after: Start after the document with this id.
         limit: How many at most.
         has_failed: Only those that cannot be indexed.
     """
     return (
         yield Statement(
             "client_list_documents",
-            {"corpus": corpus or session.corpus, "after": after, "most": limit, "has_failed": has_failed},
+            {"corpus": corpus or session.corpus, "most": limit, "has_failed": has_failed},
         )
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,32 +17,20 @@ _PART = re.compile(
     r"(\d+(?:\.\d+)?)\s*(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ours?)?|d(?:ays?)?)\b", re.IGNORECASE
 )
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
-WHAT_IS_KEPT = "Cancelled; what was paid for is kept."
 
 
 @contextmanager
-def waiting(what: str, told: Callable[[], str] = lambda: WHAT_IS_KEPT) -> Iterator[Status]:
-    """Show what is being waited for; if that is interrupted, say what happens to it. Yields the line that shows it.
+def waiting(what: str) -> Iterator[Status]:
+    """Show what is being waited for, and what an interrupt means. Yields the line that shows it.
 
     Args:
         what: What is happening, such as `Reading passages`.
-        told: See `interruptible`.
-    """
-    with interruptible(told), terminal.notices().status(what) as status:
-        yield status
-
-
-@contextmanager
-def interruptible(told: Callable[[], str] = lambda: WHAT_IS_KEPT) -> Iterator[None]:
-    """Say what happens to a statement that is interrupted.
-
-    Args:
-        told: Returns the message, after the server has cancelled the run.
     """
     try:
-        yield
+        with terminal.notices().status(what) as status:
+            yield status
     except KeyboardInterrupt:
-        terminal.notices().print(told(), soft_wrap=True)
+        terminal.notices().print("Cancelled; what was paid for is kept.")
         raise
 
 

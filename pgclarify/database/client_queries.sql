@@ -115,28 +115,11 @@ from pgclarify.source_status
 order by corpus, relation;
 
 -- name: client_list_documents
--- A page of the documents of a corpus that the caller may read, by id.
-select
-    document.id as document_id,
-    document.title,
-    document.uri,
-    case
-        when document.source_id is not null then 'table'
-        when document.origin = '' then 'statement'
-        else 'file'
-    end as source,
-    coalesce(attached.relation, nullif(document.origin, '')) as origin,
-    document.created_at,
-    document.updated_at,
-    document.indexed_at,
-    document.error
+-- The first documents of a corpus that the caller may read, by id.
+select document.id as document_id, document.error
 from pgclarify.document
 inner join pgclarify.corpus on document.corpus_id = corpus.corpus_id
-left join pgclarify.source_status as attached on document.source_id = attached.source_id
-where
-    corpus.corpus = %(corpus)s
-    and document.id > coalesce(%(after)s::text, '')
-    and (document.has_failed or not %(has_failed)s)
+where corpus.corpus = %(corpus)s and (document.has_failed or not %(has_failed)s)
 order by document.id
 limit %(most)s;
 

@@ -121,7 +121,7 @@ def test_init_starts_a_server_and_down_stops_it(empty_house: House) -> None:
     assert (status["workers"], status["corpora"]) == ([], [])
 
     empty_house.done("down")
-    assert empty_house.run("corpus", "list").returncode == 1
+    assert empty_house.run("search", "fees").returncode == 1
     empty_house.done("down")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from tests.acceptance.conftest import House
 from tests.clients.serving import free_port
@@ -22,8 +23,10 @@ def address(house: House) -> str:
     (house.folder / "fuel.txt").write_text("The refueling fee for an empty tank is ninety dollars.\n")
     house.done("load", "fuel", "fuel.txt")
     house.done("up", "--detach", "--listen", address)
-    for role, access in ACCESSES.items():
-        house.done("corpus", "grant", role, f"--{access}", "fuel", "--create", PGCLARIFY_ROLE_PASSWORD=SESAME)
+    with psycopg.connect(house.done("dsn").strip(), autocommit=True) as superuser:
+        for role, access in ACCESSES.items():
+            superuser.execute(sql.SQL("create role {} login password {}").format(sql.Identifier(role), SESAME))
+            superuser.execute("select pgclarify.grant_access('fuel', %s, %s)", [role, access])
     return address
 
 

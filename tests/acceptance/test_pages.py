@@ -38,9 +38,8 @@ EXEMPT = {
     'psql "$(pgclarify dsn)" -c "create extension': "needs those files; test_extension.py adopts a database",
     "pgclarify load handbook ~/letters": "test_loading.py loads folders under prefixes,",
     "pgclarify load handbook . --as": "under names, and with --mirror",
-    "pgclarify corpus remove": "takes from the corpus that other lines ask; test_loading.py runs it",
-    "pgclarify corpus drop": "drops the corpus that other lines ask; test_loading.py runs it",
-    "pgclarify corpus erase": "asks whether it may; test_erase_command.py runs it",
+    'psql "$(pgclarify dsn)" -c "select pgclarify.drop_corpus': "drops the corpus that other lines ask",
+    'psql "$(pgclarify dsn)" -c "create role': "asks for a password",
     "pgclarify eval run questions.jsonl --corpus handbook --method clarify --method rac": "needs a language model",
 }
 LEAVE = ("it", "parental leave")
@@ -61,9 +60,7 @@ STANDS_FOR = {
     ),
     "explain 42": "explain {run_id}",
     # The demo makes it, and another test of this house may have run the demo.
-    "--user insurance": "--user claims",
-    "--analyst insurance": "--analyst claims",
-    "--reader insurance": "--reader claims",
+    "grant_access('insurance'": "grant_access('claims'",
     "eval compare 1 2": "eval compare {eval_ids}",
     "eval compare 12 13": "eval compare {eval_ids}",
     "eval report 12 13": "eval report {eval_ids}",
@@ -102,10 +99,9 @@ def furnished(house: House) -> Iterator[House]:
     dsn = house.done("dsn").strip()
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("create database readers_own")
-        for login in ("ann", "dashboard"):
+        for login in ("dashboard", "dbt"):
             connection.execute(sql.SQL("create role {} login").format(sql.Identifier(login)))
-        for corpus in ("claims", "letters"):
-            connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+        connection.execute("select pgclarify.create_corpus('claims')")
     yield replace(
         house,
         variables={
@@ -113,7 +109,6 @@ def furnished(house: House) -> Iterator[House]:
             "PATH": os.pathsep.join([str(programs), str(binary("pg_dump").parent), os.environ["PATH"]]),
             # The program that opens a page in the browser.
             "BROWSER": "true",
-            "PGCLARIFY_ROLE_PASSWORD": "of a login that a page makes",
         },
     )
 

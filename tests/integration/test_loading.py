@@ -277,58 +277,19 @@ class TestAtOnce:
         assert stored(connection) == {"x.md": "By hand."}
 
 
-class TestCommands:
-    def test_documents_page_by_page(self, run: Run, load: Callable[..., int], connection: Connection) -> None:
-        write(a__x="One.", a__y="Two.")
-        assert load("a", "--as", "docs") == 0
-        connection.execute("select pgclarify.add_document('c', 'z', 'Text.')")
-        seen = []
-        after: list[str] = []
-        while True:
-            page = json.loads(run("corpus", "documents", "c", "--limit", "1", *after, "--json")[1])
-            seen += [(row["document_id"], row["source"], row["origin"]) for row in page["documents"]]
-            if page["next_after"] is None:
-                break
-            after = ["--after", page["next_after"]]
-        assert seen == [("x.md", "file", "docs/x.md"), ("y.md", "file", "docs/y.md"), ("z", "statement", None)]
-        assert "docs/x.md" in run("corpus", "documents", "c")[1]
-        assert run("corpus", "documents", "missing")[0] == 1
-
-    def test_remove(self, run: Run, load: Callable[..., int], connection: Connection) -> None:
-        write(a__x="One.", a__y="Two.", b__z="Three.")
-        assert [load("a", "--as", "docs"), load("b")] == [0, 0]
-        assert run("corpus", "remove", "c", "x.md")[0] == 0
-        code, told, _ = run("corpus", "remove", "c", "x.md", "--json")
-        assert (code, json.loads(told)) == (1, {"corpus": "c", "removed": 0, "missing": ["x.md"]})
-        assert run("corpus", "remove", "c")[0] == 2
-        assert run("corpus", "remove", "c", "--source", "doc", "--yes")[0] == 1
-        assert run("corpus", "remove", "c", "--source", "docs")[0] == 1
-        assert run("corpus", "remove", "c", "--source", "docs", "--yes")[0] == 0
-        assert list(stored(connection)) == ["z.md"]
-
-    def test_drop_asks_first(self, run: Run, load: Callable[..., int]) -> None:
-        write(a__x="One.")
-        assert load("a") == 0
-        assert run("corpus", "drop", "c")[0] == 1
-        assert [row["corpus"] for row in json.loads(run("corpus", "list", "--json")[1])["corpora"]] == ["c"]
-        assert "c" in run("corpus", "list")[1]
-        assert run("corpus", "drop", "c", "--yes")[0] == 0
-        assert json.loads(run("corpus", "list", "--json")[1]) == {"corpora": []}
-        assert run("corpus", "drop", "c", "--yes")[0] == 1
-
-    def test_only_the_owner_loads_and_sees_what_is_loaded(
-        self, connection: Connection, connect: Connect, make_role: MakeRole
-    ) -> None:
-        connection.execute(MAKE_OPEN_CORPUS, ["c"])
-        stranger = connect(make_role("pgclarify_user"))
-        for call in (
-            "check_load(caller, 'c', '{x}', '{m:/x}', '{null}')",
-            "load_documents(caller, 'c', '{x}', '{y}', '{null}', '{null}', '{null}', '{null}', '{m:/x}', '{null}')",
-            "loaded_from(caller, 'c', 'm:/', null, 10)",
-            "remove_loaded(caller, 'c', '{x}', '{m:/x}')",
-        ):
-            with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                stranger.execute(f"select * from pgclarify_private.caller as caller, pgclarify_private.{call}")  # noqa: S608 - ours
+def test_only_the_owner_loads_and_sees_what_is_loaded(
+    connection: Connection, connect: Connect, make_role: MakeRole
+) -> None:
+    connection.execute(MAKE_OPEN_CORPUS, ["c"])
+    stranger = connect(make_role("pgclarify_user"))
+    for call in (
+        "check_load(caller, 'c', '{x}', '{m:/x}', '{null}')",
+        "load_documents(caller, 'c', '{x}', '{y}', '{null}', '{null}', '{null}', '{null}', '{m:/x}', '{null}')",
+        "loaded_from(caller, 'c', 'm:/', null, 10)",
+        "remove_loaded(caller, 'c', '{x}', '{m:/x}')",
+    ):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            stranger.execute(f"select * from pgclarify_private.caller as caller, pgclarify_private.{call}")  # noqa: S608 - ours
 
 
 def put(connection: Connection, document_id: str, origin: str) -> int:

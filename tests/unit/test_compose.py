@@ -53,7 +53,7 @@ def test_variables_are_known() -> None:
 def test_every_setting_is_handed_on() -> None:
     handed_on = {name for service in ("init", "worker") for name, value in variables(service).items() if value is None}
     # init and worker start no server, so they need no data directory, and they create no login.
-    no_need = {"PGCLARIFY_DATABASE_URL", "PGCLARIFY_DATA_DIR", "PGCLARIFY_ROLE_PASSWORD"}
+    no_need = {"PGCLARIFY_DATABASE_URL", "PGCLARIFY_DATA_DIR"}
     assert handed_on == (VARIABLES.keys() | CLIENT_VARIABLES) - no_need
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, TypeVar
 
 import psycopg
@@ -27,9 +25,7 @@ from tests.integration.distributed.corpora import (
     found,
 )
 from tests.integration.linking import link
-from tests.pages import CHECKOUT
 from tests.servers import cluster
-from tests.workers import environment, run_command, worker
 
 pytestmark = cluster.needed
 Result = TypeVar("Result")
@@ -119,20 +115,6 @@ def test_the_page_distributes(connection: Connection, hire: Hire, reader: str) -
     for statement in cluster.DISTRIBUTE.splitlines():
         assert scalar(connection, statement)["passages"] == len(DOCUMENTS) * 3
     assert found(connection, "insurance", [reader], "hybrid", QUESTIONS[0])
-
-
-def test_commands_load_distribute_ask_and_undo(database: str, tmp_path: Path) -> None:
-    steps = {
-        f"load insurance {CHECKOUT / 'pgclarify/demo_corpus'}": "68 documents added",
-        "corpus distribute insurance --yes": "331 passages of insurance",
-        "ask 'rental cars' --corpus insurance": '9 readings of "rental cars"',
-        "corpus distribute insurance --undo --yes": "are back on this server",
-    }
-    with worker(database, None, tmp_path):
-        for command, expected in steps.items():
-            done = run_command(*shlex.split(command), variables=environment(database, None), folder=tmp_path)
-            assert done.returncode == 0, done.stderr
-            assert expected in " ".join(done.stdout.split())
 
 
 def test_a_dry_run_moves_nothing(connection: Connection, both: HandWorker) -> None:

@@ -32,10 +32,6 @@ def clear(**changes: Any) -> dict[str, Any]:
     return ambiguity(is_ambiguous=False, probability=0.1, kind=None) | changes
 
 
-def of_many(ordinal: int, question: str, row: dict[str, Any]) -> dict[str, Any]:
-    return row | {"question_ordinal": ordinal, "question": question}
-
-
 def proposal(**changes: Any) -> dict[str, Any]:
     return {
         "run_id": 1,
@@ -65,13 +61,9 @@ def every_rendering(text: str) -> list[RenderableType]:
     reasons = [reason(source="rule", text=text), reason(source=text, text=text)]
     cited = citation(document_id=text, title=text, heading=text, quote=text, is_current=False)
     return [
-        rendering.ambiguity(ambiguity(reasons=reasons)),
-        rendering.ambiguities([of_many(1, text, clear()), of_many(2, text, ambiguity())]),
-        rendering.rewriting({"rewritten": "q", "was_ambiguous": True, "reason": text}),
+        rendering.ambiguity(text, [ambiguity(reasons=reasons)]),
+        rendering.rewriting("q", [{"rewritten": text, "was_ambiguous": True, "reason": text}]),
         rendering.proposals(text, [proposal(clarifying_question=text, reformulation=text, document_ids=[text])]),
-        rendering.nothing_to_ask_back(text),
-        rendering.question_since({"question": text}),
-        rendering.way_on(text, text, [], None, form="select", is_asked=False),
         rendering.answers(text, [listed(answer=text, variants=[text, text], citations=[cited])]),
         rendering.cut_short({"status": "partial", "stop_reason": text, "stop_code": "limit"}, "So it is."),
     ]
@@ -94,7 +86,7 @@ def test_hostile_text_is_shown_as_text_even_on_a_terminal(renderable: Renderable
 
 def test_an_ambiguous_question_says_why() -> None:
     rule = reason(source="rule", name="7", text='"they" needs a name')
-    lines = shown(rendering.ambiguity(ambiguity(reasons=[reason(), rule]))).splitlines()
+    lines = shown(rendering.ambiguity("q", [ambiguity(reasons=[reason(), rule])])).splitlines()
     assert lines == [
         "Ambiguous, pragmatic: what it refers to is missing  (probability 0.93)",
         '  - it says "she"',
@@ -102,23 +94,9 @@ def test_an_ambiguous_question_says_why() -> None:
     ]
 
 
-def test_many_questions_are_a_table() -> None:
-    rows = [
-        of_many(1, "When was\nshe born?", ambiguity()),
-        of_many(2, "Who wrote Emma?", clear()),
-        of_many(3, "Who?", dict.fromkeys(("is_ambiguous", "probability", "kind", "reasons")) | {"status": "cancelled"}),
-    ]
-    assert [shown(rendering.ambiguities_head()), *shown(rendering.ambiguities(rows)).splitlines()] == [
-        "probability  kind       question\n",
-        "       0.93  pragmatic  When was she born?",
-        "       0.10             Who wrote Emma?",
-        "             cancelled  Who?",
-    ]
-
-
 def test_reformulations_to_choose_from() -> None:
     rows = [proposal(), proposal(ordinal=2, is_answerable=False, document_ids=[])]
-    assert shown(rendering.proposals("rental cars", rows)).splitlines() == [
+    assert shown(rendering.proposals("rental cars", rows), width=200).splitlines() == [
         'What do you mean by "rental cars"?',
         "",
         "1. For how long may I rent a car?",
@@ -126,23 +104,27 @@ def test_reformulations_to_choose_from() -> None:
         "",
         "2. For how long may I rent a car?",
         "   no document answers it",
+        "",
+        'Reply: psql "$(pgclarify dsn)" -c "select * from pgclarify.reply(1, ordinal => 1)"',
     ]
 
 
 def test_questions_to_answer_say_what_they_aim_at() -> None:
     many = [f"{number}.md" for number in range(7)]
     asked = proposal(clarifying_question="Which period?", document_ids=many)
-    output = shown(rendering.proposals(None, [asked]))
-    assert output.startswith("What do you mean?\n\n- Which period?\n  such as: For how long may I rent a car?\n")
+    output = shown(rendering.proposals("cars", [asked]), width=200)
+    assert output.startswith(
+        'What do you mean by "cars"?\n\n- Which period?\n  such as: For how long may I rent a car?\n'
+    )
+    assert "pgclarify.reply(1, '...')" in output
     assert "answered by 0.md, 1.md, 2.md, 3.md, 4.md and 2 more" in output
     unchecked = proposal(is_answerable=None, document_ids=[])
-    assert shown(rendering.proposals(None, [unchecked])).endswith("1. For how long may I rent a car?\n")
+    assert "1. For how long may I rent a car?\n\n" in shown(rendering.proposals("cars", [unchecked]))
 
 
 def test_a_question_in_another_language_has_no_probability() -> None:
     unread = clear(probability=None, reasons=[reason(name="language", text="it is not in English")])
-    assert shown(rendering.ambiguity(unread)) == "Not judged\n  - it is not in English\n"
-    assert shown(rendering.ambiguities([of_many(1, "Wie alt?", unread)])).split() == ["Wie", "alt?"]
+    assert shown(rendering.ambiguity("q", [unread])) == "Not judged\n  - it is not in English\n"
 
 
 def test_answers_number_their_citations_through() -> None:
@@ -170,56 +152,3 @@ def test_output_of_a_run_that_stopped_early_says_why(
 ) -> None:
     run = {"status": status, "stop_reason": stop_reason, "stop_code": stop_code}
     assert shown(rendering.cut_short(run, "So it is.")) == told
-
-
-@pytest.mark.parametrize(
-    ("rows", "turn", "form", "is_asked", "told"),
-    [
-        (
-            [proposal(run_id=7)],
-            None,
-            "respond",
-            False,
-            [
-                "The question is: Whose car is it?",
-                "Ask it:   pgclarify ask 'Whose car is it?' --corpus 'my cars'",
-                """Reply:    psql "$(pgclarify dsn)" -c "select * from pgclarify.reply(7, '...')\"""",
-            ],
-        ),
-        (
-            [proposal(run_id=7)],
-            {"conversation_id": 3, "turns_left": 2},
-            "select",
-            False,
-            [
-                "The question is: Whose car is it? (conversation 3)",
-                "Ask it:   pgclarify ask 'Whose car is it?' --corpus 'my cars'",
-                'Choose:   psql "$(pgclarify dsn)" -c "select * from pgclarify.reply(7, ordinal => ORDINAL)"',
-                """Reply:    psql "$(pgclarify dsn)" -c "select * from pgclarify.reply(7, '...')\"""",
-            ],
-        ),
-        (
-            [],
-            {"conversation_id": 3, "turns_left": 1},
-            "select",
-            True,
-            [
-                "The question is: Whose car is it? (conversation 3)",
-                'Ask back: psql "$(pgclarify dsn)" -c "select * from pgclarify.clarifying_questions('
-                "options => jsonb_build_object('conversation', 3, 'form', 'select'))\"",
-            ],
-        ),
-        (
-            [],
-            {"conversation_id": 3, "turns_left": 0},
-            "respond",
-            True,
-            ["The question is: Whose car is it? (conversation 3)"],
-        ),
-    ],
-)
-def test_a_conversation_says_how_to_go_on(
-    rows: list[dict[str, Any]], turn: dict[str, Any] | None, form: str, is_asked: bool, told: list[str]
-) -> None:
-    output = shown(rendering.way_on("Whose car is it?", "my cars", rows, turn, form=form, is_asked=is_asked), width=300)
-    assert output.splitlines() == ["", *told]

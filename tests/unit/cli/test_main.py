@@ -17,7 +17,7 @@ from pgclarify.cli.main import explain, main
 from pgclarify.cli.waiting import read_seconds
 from pgclarify.errors import InputError
 
-GROUPS = {"corpus", "eval"}
+GROUPS = {"eval"}
 
 
 def run(*arguments: str) -> int:
@@ -54,11 +54,6 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         ("list-answers",),
         ("clarifying-questions",),
         ("detect-ambiguity",),
-        ("detect-ambiguity", "q", "--file", "/dev/null"),
-        ("detect-ambiguity", "--file", "/no/such/file"),
-        ("detect-ambiguity", "--file", "/"),
-        ("detect-ambiguity", "--file", "/dev/null", "--history", "Who?"),
-        ("detect-ambiguity", "--file", "/dev/null", "--rewrite"),
         ("estimate",),
         ("estimate", "q", "--file", "/dev/null"),
         ("estimate", "--file", "/no/such/file"),
@@ -76,13 +71,6 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         ("doctor", "--yaml"),
         ("up", "--listen", "5433"),
         ("up", "--listen", "db.example:5433"),
-        ("corpus", "grant", "ann", "insurance"),
-        ("corpus", "grant", "ann", "--user"),
-        ("corpus", "grant", "ann", "--user", "--analyst", "insurance"),
-        ("corpus", "grant", "", "--user", "insurance"),
-        ("corpus", "grant", "ä" * 32, "--user", "insurance"),
-        ("corpus", "revoke", "ann", "insurance"),
-        ("corpus", "revoke", "ann", "--reader", "--user", "insurance"),
     ],
 )
 def test_wrong_usage_is_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,9 +90,6 @@ def test_wrong_usage_is_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixt
         ("explain", "42"),
         ("worker",),
         ("dsn", "--role", "ann"),
-        ("corpus", "list"),
-        ("corpus", "grant", "ann", "--user", "insurance"),
-        ("corpus", "revoke", "ann", "--user", "insurance"),
     ],
 )
 def test_without_a_server_one_sentence_and_a_hint(
@@ -120,7 +105,7 @@ def test_without_a_server_one_sentence_and_a_hint(
 
 def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", "postgresql://me:sesame@127.0.0.1:1/app")
-    assert run("corpus", "list") == 1
+    assert run("search", "rental cars") == 1
     error = capsys.readouterr().err
     assert error.startswith("Error: No connection to the database server.\nDetail: ")
     assert "Hint: Check that the server is running, and PGCLARIFY_DATABASE_URL" in error
@@ -146,12 +131,12 @@ def test_a_password_that_is_refused_is_not_taken_for_a_server_that_is_down(
 
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", "postgresql://me:stale@127.0.0.1/app")
     monkeypatch.setattr(psycopg, "connect", refuse)
-    assert run("corpus", "list") == 1
+    assert run("search", "rental cars") == 1
     assert f"Hint: {hint}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("url", ["nonsense", "postgresql://me:sesame@[::/app", "host=here password=sesame nonsense"])
-@pytest.mark.parametrize("command", [("corpus", "list"), ("dsn",), ("init",), ("worker",), ("doctor",)])
+@pytest.mark.parametrize("command", [("search", "rental cars"), ("dsn",), ("init",), ("worker",), ("doctor",)])
 def test_an_address_that_cannot_be_read_is_not_repeated(
     url: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -169,7 +154,7 @@ def test_a_wrong_setting_is_named_and_its_value_is_not(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PGCLARIFY_LLM_CONCURRENCY", "sesame")
-    assert run("corpus", "list") == 1
+    assert run("search", "rental cars") == 1
     error = capsys.readouterr().err
     assert "PGCLARIFY_LLM_CONCURRENCY" in error
     assert "sesame" not in error
@@ -179,7 +164,7 @@ def test_debug_shows_where_it_happened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGCLARIFY_DEBUG", "1")
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", "postgresql://127.0.0.1:1/app")
     with pytest.raises(Exception, match="no connection"):
-        main(["corpus", "list"])
+        main(["search", "rental cars"])
 
 
 def test_explain_has_an_answer_to_any_error(tmp_path: Path) -> None:
