@@ -74,7 +74,7 @@ def test_the_client_asks_and_says_what_else_needs_which_extra(
     core = House(empty_house.folder, {"PGCLARIFY_DATABASE_URL": empty_house.done("dsn").strip()}, client.program)
 
     assert "ninety dollars" in core.done("ask", "what is the refueling fee")
-    for command in (("explain", "1"), ("corpus", "list"), ("estimate", "fee")):
+    for command in (("explain", "1"), ("estimate", "fee")):
         core.done(*command)
     alone = House(tmp_path, program=client.program)
     for there, needing, extra in ((core, "worker", "pgclarify[worker]"), (alone, "up", "pgclarify[embedded]")):
@@ -120,7 +120,7 @@ def test_the_embedded_server_works_away_from_the_checkout(worker: Environment, e
     lines = house.done("ask", "what is the fee for unpaid tolls", "--json").splitlines()
     assert any("six dollars" in json.loads(line)["citations"][0]["quote"] for line in lines), "the others are loaded"
     house.done("down")
-    assert house.run("corpus", "list").returncode == 1
+    assert house.run("search", "fee").returncode == 1
     assert not any(worker.has(package) for package in ("torch", "hdbscan"))
     assert worker.megabytes < 700
     check_files(house, worker)

@@ -34,7 +34,7 @@ def test_a_database_without_the_schema_is_told_how_to_get_it(
     make_database: Callable[..., str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", make_database())
-    for command in (["corpus", "list"], ["ask", "what"], ["worker"]):
+    for command in (["ask", "what"], ["worker"]):
         with pytest.raises(SystemExit) as caught:
             main(command)
         assert caught.value.code == 1

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
-import pytest
 
-from pgclarify.cli.main import main
 from pgclarify.install.installer import install
 from tests.integration.attaching import ATTACH
 from tests.integration.by_hand import Connection, Hire, scalar, state_of
@@ -55,27 +52,14 @@ def test_a_table_is_attached_without_copying_functions_to_the_nodes(connection: 
     assert alice.execute("select 1 from pg_trigger where tgrelid = 'app.article'::regclass").fetchone()
 
 
-def test_only_a_cluster_distributes(
-    connection: Connection, alice: Connection, database: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_only_a_cluster_distributes(connection: Connection, alice: Connection) -> None:
     for options in ("{}", '{"dry_run": true}'):
         assert state_of(alice, "select pgclarify.distribute('kb', %s)", [options]) == "0A000"
     assert state_of(alice, "select pgclarify.distribute('kb', '{\"shards\": -1}')") == "22023"
     assert not scalar(connection, "select pgclarify_private.is_distributed(corpus_id) from pgclarify.corpus")
-    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", database)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as caught:
-        main(["corpus", "distribute", "kb", "--yes"])
-    assert caught.value.code == 1
 
 
-def test_tables_that_were_restored_without_citus_become_partitions_again(
-    connection: Connection,
-    database: str,
-    hire: Hire,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_tables_that_were_restored_without_citus_become_partitions_again(connection: Connection, hire: Hire) -> None:
     """In a dump of a cluster, the tables of a distributed corpus have no parent."""
     connection.execute("select pgclarify.create_corpus('kb')")
     connection.execute("select pgclarify.add_document('kb', 'd1', 'Rental cars.')")
@@ -86,14 +70,11 @@ def test_tables_that_were_restored_without_citus_become_partitions_again(
         table = f"pgclarify_private.{parent.partition('.')[2]}_{key}"
         connection.execute(f"alter table {parent} detach partition {table}".encode())
     assert not scalar(connection, "select pgclarify_private.is_distributed(%s)", corpus_id)
-    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", database)
 
     for is_moved in (True, False):
         plan = distribute(connection, "kb", shards=0, dry_run=True)
         assert (plan["is_distributed"], plan["is_moved"]) == (False, is_moved)
-        with pytest.raises(SystemExit, match="0"):
-            main(["corpus", "distribute", "kb", "--undo", "--yes"])
-        assert f"are {'back on' if is_moved else 'on'} this server" in capsys.readouterr().out
+        assert distribute(connection, "kb", shards=0)["is_moved"] == is_moved
         assert scalar(connection, "select content from pgclarify.passage") == "Rental cars."
         assert scalar(connection, "select count(*) from pgclarify_private.passage_embedding") == 1
     worker.index_everything()

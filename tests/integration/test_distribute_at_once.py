@@ -6,12 +6,11 @@ import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
-from pgclarify.cli.main import main
+from pgclarify.client import Client
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, rows_of, scalar, state_of
 from tests.integration.distributed.corpora import SEARCH
 from tests.integration.linking import MANY, add, link
@@ -247,10 +246,8 @@ def test_the_graph_is_dropped_before_the_tables_of_all_corpora_are_locked(
     assert connection.execute("table public.noted").fetchall() == [(False,)]
 
 
-def test_the_server_looks_for_the_client_of_the_command(
-    connection: Connection, worker: HandWorker, database: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """A command that was killed must not go on. The setting counts when a statement begins, so it has its own."""
+def test_the_server_looks_for_the_client_that_distributes(connection: Connection, worker: HandWorker) -> None:
+    """A killed client must not go on. The setting counts when a statement begins, so it has its own."""
     connection.execute(ONE_SERVER.encode())
     connection.execute("""
         create table public.noted (setting text);
@@ -260,13 +257,10 @@ def test_the_server_looks_for_the_client_of_the_command(
             select 1
         $$;
     """)
-    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", database)
-    monkeypatch.chdir(tmp_path)
 
-    with pytest.raises(SystemExit) as caught:
-        main(["corpus", "distribute", "insurance", "--yes"])
+    with connection.transaction():
+        Client(connection).distribute("insurance")
 
-    assert caught.value.code == 0
     *_, last = connection.execute("table public.noted").fetchall()
     assert last == ("10s",)
 
