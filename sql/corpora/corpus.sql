@@ -228,6 +228,13 @@ begin
                 detail = format('It has %s.', coalesce(length(create_corpus.name), 0)),
                 hint = 'Pass, for example, name => ''insurance''.';
     end if;
+    if create_corpus.name <> pgclarify_private.shown(create_corpus.name, 200) then
+        -- Errors list the names of corpora to roles that may search them, and psql shows errors as they are.
+        raise exception 'the name of a corpus must be visible'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It is "%s".', pgclarify_private.shown(create_corpus.name, 200)),
+                hint = 'Leave out control and invisible characters, and write single blanks.';
+    end if;
     perform pgclarify_private.check_embedding_model(create_corpus.embedding_model);
     begin
         -- A number is accepted as an oid, even if no configuration has it.
@@ -300,7 +307,7 @@ begin atomic
 end;
 
 comment on function pgclarify.create_corpus(text, text, jsonb) is
-'Create a corpus and return its id. The caller owns it. name: 1 to 200 characters, unique. embedding_model: a '
+'Create a corpus and return its id. The caller owns it. name: 1 to 200 visible characters, unique. embedding_model: a '
 'sentence-transformers name or a path that the workers can load; or "endpoint:" and the name of a model behind their '
 'endpoint, such as endpoint:text-embedding-3-small. options: search_config (text search configuration of the language of '
 'the documents, english; simple if PostgreSQL has none for it), graph (what makes passages neighbors: dense, similar '

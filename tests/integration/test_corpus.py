@@ -66,6 +66,9 @@ class TestCreating:
             ("''", INVALID_PARAMETER),
             ("null", INVALID_PARAMETER),
             ("repeat('x', 201)", INVALID_PARAMETER),
+            # An error lists it to other roles, and their terminal would obey it.
+            ("E'red\\x1b[31m'", INVALID_PARAMETER),
+            ("E'a\\u202eb'", INVALID_PARAMETER),
             ("'a', ''", INVALID_PARAMETER),
             ("'a', null", INVALID_PARAMETER),
             ("'a', '{\"search_config\": \"germann\"}'", INVALID_PARAMETER),
