@@ -250,9 +250,10 @@ def _may_name_the_same(one: str, other: str) -> bool:
 
 
 def _abbreviates(short: _Statement, full: _Statement) -> bool:
-    # HB, Hudson Bay; USA, United States.
+    # HB, Hudson Bay; USA, United States. "Division III" is no short form of "Division I".
     return len(full.initials) > 1 and any(
-        word.startswith(full.initials) or (len(word) > 1 and full.initials.startswith(word)) for word in short.words
+        word.startswith(full.initials) or (len(word) > 1 and full.initials.startswith(word))
+        for word in short.words - full.words
     )
 
 

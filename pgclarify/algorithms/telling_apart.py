@@ -13,9 +13,12 @@ from pgclarify.algorithms.contradictions import Relation, relate_readings
 from pgclarify.language.words import STOP_WORDS, Word, content_stems, words
 
 _WORD: Final = r"[A-Z0-9](?:[^\W_]|['\u2019&.-])*(?<![.-])"
-# "Clearwater County, Idaho", "Holy Smoke (Gin Wigmore album)", "University of Kansas".
+# A sentence that begins so ends a name: titles often stand before their first sentence without a full stop.
+_OPENER: Final = r"(?:A|An|He|In|It|She|The|They|This)\b"
+# "Clearwater County, Idaho", "Holy Smoke (Gin Wigmore album)", "University of Kansas"; but not "Gibraltar Barracks in
+# 2014", where the year is that of an event.
 _NAME: Final = re.compile(
-    rf"{_WORD}(?:,? (?:(?:of|the|and|de|for|at|in) ){{0,2}}{_WORD}){{0,7}}(?: \([^()\n]{{2,40}}\))?"
+    rf"{_WORD}(?:,? (?!in \d|{_OPENER})(?:(?:of|the|and|de|for|at|in) ){{0,2}}{_WORD}){{0,7}}(?: \([^()\n]{{2,40}}\))?"
 )
 # The parts of a title that each may tell it from another one: after a comma, a dash or a colon, and in parentheses.
 _PARTS: Final = re.compile(r"\s*[()]\s*|,\s+|:\s+|\s+[-\u2013\u2014>|]+\s+")
@@ -159,9 +162,10 @@ def _distinctions(readings: Sequence[_Reading], source: Callable[[_Reading], str
 def _name_in_passage(reading: _Reading) -> str:
     """Return the first name with a name of the reading in it and another word, or ""."""
     asked = {word.stem for word in words(reading.text) if word.is_content and word.is_capitalized}
-    for text in (reading.place.content[:_OPENING_CHARS].split("\n")[0], reading.place.quote[:_QUOTE_CHARS]):
+    opening = reading.place.content[: _OPENING_CHARS + _LONGEST_CHARS].split("\n")[0]
+    for text, end in ((opening, _OPENING_CHARS), (reading.place.quote[:_QUOTE_CHARS], _QUOTE_CHARS)):
         for match in _NAME.finditer(_DOUBLED.sub(r"\1", text)):
-            if asked & content_stems(match[0]) and _new_parts(match[0], reading):
+            if match.start() < end and asked & content_stems(match[0]) and _new_parts(match[0], reading):
                 return match[0]
     return ""
 

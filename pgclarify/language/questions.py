@@ -9,7 +9,16 @@ from typing import Final
 from pgclarify.language.names import content_words
 from pgclarify.language.quotes import fold
 from pgclarify.language.stems import root, singular
-from pgclarify.language.words import ARTICLES, ASKING, AUXILIARIES, COMMON, WORD, without_possessive, word_set
+from pgclarify.language.words import (
+    ARTICLES,
+    ASKING,
+    AUXILIARIES,
+    COMMON,
+    WORD,
+    content_stems,
+    without_possessive,
+    word_set,
+)
 
 # Words for the kind of a thing that is also named: "the film Casino".
 _KINDS: Final = frozenset(
@@ -110,6 +119,23 @@ def asks_same(first: str, second: str, cosine: float, *, threshold: float) -> bo
 def asks_same_words(first: str, second: str) -> bool:
     """Tell whether two questions are the same except for case, typography and the marks at their ends."""
     return fold(first).strip(" ?.!") == fold(second).strip(" ?.!")
+
+
+def ask_for(answer: str, reading: str, question: str) -> str:
+    """Return the question instead of a reading that is no question, but states the answer.
+
+    "When was the church built?" for "The church was built in 1872.". A question of a few keywords says less than the
+    statement, so it does not replace it.
+
+    Args:
+        answer: The answer: "in 1872".
+        reading: What a model returned as the reading of the question.
+        question: The question.
+    """
+    is_question = question.rstrip().endswith("?") or question.lower().startswith(ASKING)
+    told = content_stems(answer)
+    is_told = bool(told) and told <= content_stems(reading) and not told <= content_stems(question)
+    return question if is_question and is_told and not reading.rstrip().endswith("?") else reading
 
 
 def proposes_same(first: str, second: str) -> bool:

@@ -13,6 +13,7 @@ from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Reading, Refusal, Verdict
 from pgclarify.data.vocabulary import Outcome, StopCode
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError, code_of, describe
+from pgclarify.language.questions import ask_for
 from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
@@ -253,7 +254,8 @@ def check_verdict(run: Run, candidate: Candidate, result: CallResult[Reading | S
         quoted = check_quote(reading, run.question, candidate.passage)
     if isinstance(quoted, Refusal):
         return _refused(abstained, quoted)
-    return Supported(candidate, reading, quoted, abstained)
+    asked = ask_for(reading.answer, reading.interpretation, run.question)
+    return Supported(candidate, replace(reading, interpretation=asked), quoted, abstained)
 
 
 async def grounded_verdict(supported: Supported, embedder: Embedder) -> Verdict:

@@ -22,6 +22,7 @@ def relation(one: tuple[str, str], other: tuple[str, str]) -> Relation:
         ("indefinitely", "a few minutes"),
         ("Thabo Mbeki", "Denis Sassou-nguesso"),
         ("it goes on without interruption", "constantly"),
+        ("Division III", "Division I-A"),
     ],
 )
 @pytest.mark.parametrize(

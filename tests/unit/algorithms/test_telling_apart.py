@@ -45,6 +45,19 @@ def test_without_a_title_a_name_that_contains_the_asked_one_is_taken() -> None:
     assert not any(one.is_contested for one in found)
 
 
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ("Lindvik Harbor Museum The museum of Lindvik is large.", "Lindvik Harbor Museum"),
+        (f"{'many words ' * 17}and the Lindvik Harbor Museum.", "Lindvik Harbor Museum"),
+        ("The Brigade moved to Lindvik in 2014. The Old Lindvik Museum opened.", "The Old Lindvik Museum"),
+    ],
+)
+def test_a_name_is_whole_and_ends_before_the_next_sentence(content: str, name: str) -> None:
+    found = told([place(content=content), place()], asked="When does Lindvik open?")
+    assert found[0].interpretation == f"When does Lindvik open ({name})?"
+
+
 def test_versions_and_years_in_titles_tell_apart() -> None:
     found = told([place("Leave policy 2024"), place("Leave policy 2025")], asked="How many days can be carried over?")
     assert [one.interpretation for one in found] == [

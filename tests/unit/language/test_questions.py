@@ -3,7 +3,7 @@
 import pytest
 
 from pgclarify.language.names import names
-from pgclarify.language.questions import asks_same, points_back_first, stands_alone, words_that_point_back
+from pgclarify.language.questions import ask_for, asks_same, points_back_first, stands_alone, words_that_point_back
 
 
 @pytest.mark.parametrize(
@@ -148,3 +148,22 @@ def test_words_that_point_back(question: str, words: list[str]) -> None:
 )
 def test_points_back_first(question: str, expected: bool) -> None:
     assert points_back_first(question) is expected
+
+
+@pytest.mark.parametrize("question", ["When was the church built?", "when was the church built"])
+def test_a_statement_with_the_answer_becomes_the_question(question: str):
+    assert ask_for("in 1872", "The church of Lindvik was built in 1872.", question) == question
+
+
+@pytest.mark.parametrize(
+    ("answer", "reading", "question"),
+    [
+        ("in 1872", "When was the church built that burned down in 1872?", "When was the church built?"),
+        ("in 1872", "Year of the church of Lindvik", "When was the church built?"),
+        ("up to 30 dollars", "Rental cars are covered up to 30 dollars a day.", "rental cars"),
+        ("Lindvik", "The church of Lindvik", "Where is the church of Lindvik?"),
+        ("2週間", "本は2週間借りられます。", "本は何週間借りられますか"),
+    ],
+)
+def test_other_readings_stay(answer: str, reading: str, question: str):
+    assert ask_for(answer, reading, question) == reading

@@ -59,6 +59,19 @@ async def test_readings_are_grouped_ordered_and_cited() -> None:
     assert (license_.interpretation, license_.support) == (LICENSE.interpretation, 1)
 
 
+async def test_statements_with_different_answers_become_one_contested_question() -> None:
+    question = "Which sport is played in Lindvik?"
+    said = {sport: f"People in Lindvik play {sport}." for sport in ("rugby", "cricket")}
+    store = FakeStore([passage(sport, content) for sport, content in said.items()])
+    run = store.add_run(question)
+    statements: dict[str, Reading | None] = {
+        content: Reading(f"The sport of Lindvik is {sport}.", sport, content) for sport, content in said.items()
+    }
+    await clarify_with(store, run, scripts.verifier(statements))
+    found = [(one.interpretation, one.answer, one.is_contested) for one in store.runs[run.run_id].interpretations]
+    assert found == [(question, "rugby", True), (question, "cricket", True)]
+
+
 async def test_every_candidate_has_its_verdict() -> None:
     record = await carry_out(corpus(), scripts.verifier(script()))
     assert [record.verdicts[rank].outcome for rank in (1, 2, 3, 4)] == [
