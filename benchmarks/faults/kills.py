@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import random
 import time
-from threading import Event, Lock, Thread
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Lock
 
 from benchmarks.faults.accounts import ENDS
 from benchmarks.faults.stage import Stage, staged
@@ -34,23 +35,27 @@ def measure(kills: int = KILLS, life: float = MOST_LIFE_SECONDS) -> bool:
     Returns:
         Whether each run has succeeded and nothing was lost or paid for twice.
     """
-    with staged() as stage:
+    with staged() as stage, ThreadPoolExecutor(_WORKERS) as pool:
         stage.endpoint.latency = _LATENCY
         stage.begin()
         started = time.perf_counter()
         counter = _Counter(kills)
-        killers = [Thread(target=_live_and_die, args=(stage, counter, life)) for _ in range(_WORKERS)]
+        killers = [pool.submit(_live_and_die, stage, counter, life) for _ in range(_WORKERS)]
         for killer in killers:
-            killer.start()
+            # An error in one thread ends all, and this one.
+            killer.add_done_callback(lambda _: counter.spent.set())
         run_ids: list[int] = []
-        while not counter.spent.wait(0.1):
-            stage.crew.look()
-            open_runs = sum(state not in ENDS for state in stage.states(run_ids).values())
-            first = len(run_ids)
-            if open_runs < _OPEN:
-                run_ids += stage.ask([f"killed: question {first + number}" for number in range(_OPEN - open_runs)])
+        try:
+            while not counter.spent.wait(0.1):
+                stage.crew.look()
+                open_runs = sum(state not in ENDS for state in stage.states(run_ids).values())
+                first = len(run_ids)
+                if open_runs < _OPEN:
+                    run_ids += stage.ask([f"killed: question {first + number}" for number in range(_OPEN - open_runs)])
+        finally:
+            counter.spent.set()
         for killer in killers:
-            killer.join()
+            killer.result()
         asked_for = time.perf_counter() - started
         stage.crew.hire(stage.dsn)
         stage.wait(run_ids, _BOUND_SECONDS)
