@@ -9,6 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
 from pgclarify.cli.doctor.model_servers import find_model_servers
@@ -259,6 +260,12 @@ def status_check(status: int, address: Address) -> Check:
         wants = "Check" if address.has_key else "This endpoint wants a key: set"
         remedy = f"{wants} {address.key_variable}."
         return problem(_NAME, f"{address.base_url} refuses the key (status {status})", remedy)
+    if status == 404 and not urlsplit(address.base_url).path.strip("/"):
+        return problem(
+            _NAME,
+            f"{address.base_url} answers, but has no list of models (status 404)",
+            f"Most servers answer below /v1: use {address.base_url.rstrip('/')}/v1 as {address.url_variable}.",
+        )
     if status in (404, 405):
         # A few servers only have completions. That can only be found out with a call, which costs money.
         return warning(

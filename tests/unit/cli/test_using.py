@@ -18,6 +18,9 @@ from pgclarify.config import Settings
 
 class _Models(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
+        if self.path != "/v1/models":
+            self.send_error(404)
+            return
         self.send_response(200)
         self.end_headers()
         self.wfile.write(json.dumps({"data": [{"id": "small"}]}).encode())
@@ -107,6 +110,12 @@ def test_a_choice_that_another_variable_would_override_is_refused(
 def test_a_model_that_cannot_be_used_is_not_kept(model_file: Path) -> None:
     assert use("missing.gguf") == 1
     assert use("http://127.0.0.1:9/v1", "small") == 1
+    assert not Path(".env").exists()
+
+
+def test_an_address_without_its_path_is_not_kept(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert use(address.removesuffix("/v1"), "small") == 1
+    assert f"use {address} as OPENAI_BASE_URL" in " ".join(capsys.readouterr().err.split())
     assert not Path(".env").exists()
 
 
