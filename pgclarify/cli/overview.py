@@ -67,7 +67,7 @@ def status(state: Mapping[str, Any]) -> RenderableType:
     if runs:
         parts.extend((_titled("runs", "the last ones"), _beside(_runs(runs))))
     if errors:
-        parts.append(_titled("errors", "of the last runs"))
+        parts.append(_titled("errors", "of the last day"))
         parts.extend(_beside(_error(row)) for row in errors)
     return Group(*parts)
 

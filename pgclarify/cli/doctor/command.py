@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,12 +16,14 @@ from pgclarify.data.vocabulary import AT_ENDPOINT
 
 if TYPE_CHECKING:
     from pgclarify.cli.doctor.check import Check
+    from pgclarify.cli.rendering import Row
     from pgclarify.config import Settings
 
 # Enough to see the latest runs, on a screen that also shows the rest.
 _MOST_RUNS = 5
-# Among how many runs errors are looked for.
+# Among how many runs errors are looked for. An older error is over, or a later run repeats it.
 _RUNS_SEARCHED = 200
+_RECENT = timedelta(days=1)
 
 DOCTOR_EXAMPLES = terminal.examples(
     "pgclarify doctor",
@@ -110,10 +114,16 @@ def _look(settings: Settings) -> dict[str, Any] | None:
                 "corpora": [asdict(corpus) for corpus in client.corpora()],
                 "sources": client.attached_tables(),
                 "recent_runs": runs[:_MOST_RUNS],
-                "recent_errors": [run for run in runs if run["status"] in ("failed", "partial")][:_MOST_RUNS],
+                "recent_errors": recent_errors(runs, datetime.now(UTC)),
             }
     except (psycopg.Error, PgclarifyError):
         return None
+
+
+def recent_errors(runs: Sequence[Row], now: datetime) -> list[Row]:
+    """Return the latest of the runs that failed within a day, or could not judge all passages."""
+    failed = (run for run in runs if run["status"] in ("failed", "partial") and run["finished_at"] > now - _RECENT)
+    return list(islice(failed, _MOST_RUNS))
 
 
 def examine(settings: Settings) -> Iterator[Check]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from pgclarify.cli.doctor import service
 from pgclarify.cli.doctor.check import Check, Level
+from pgclarify.cli.doctor.command import recent_errors
 from pgclarify.cli.rendering import Row
 from pgclarify.client import CorpusStatus
 
@@ -74,3 +77,14 @@ def test_a_few_of_many_findings_of_a_kind_are_shown() -> None:
     shown = service.check_findings(many)
     assert len(shown) < 10
     assert shown[-1].finding == "there are 995 more"
+
+
+def test_an_error_that_is_long_over_is_not_shown() -> None:
+    now = datetime.now(UTC)
+
+    def run(status: str, hours: int) -> Row:
+        # A run that is not over has no time of its end.
+        return {"status": status, "finished_at": now - timedelta(hours=hours) if status != "running" else None}
+
+    runs = [run("running", 0), run("failed", 1), run("succeeded", 2), run("partial", 23), run("failed", 25)]
+    assert recent_errors(runs, now) == [runs[1], runs[3]]
