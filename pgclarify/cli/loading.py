@@ -12,7 +12,7 @@ import typer
 
 from pgclarify.cli import connection, corpus, planning, terminal
 from pgclarify.cli.confirming import confirm
-from pgclarify.cli.sources import Format, Sources
+from pgclarify.cli.sources import Sources
 from pgclarify.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,16 +21,12 @@ if TYPE_CHECKING:
     from pgclarify.cli.corpus import LoadReport
     from pgclarify.cli.planning import Plan
     from pgclarify.cli.rendering import Row
-    from pgclarify.ingest.records import FieldMapping
 
 LOAD_EXAMPLES = terminal.examples(
     "pgclarify load insurance policies/ letters/*.html",
     "pgclarify load insurance 'archive/**/*.pdf'",
-    "pgclarify load faq faq.csv --id-column number --content-column answer --title-column question",
-    "pgclarify load wiki pages.jsonl --id-field url --content-field text --title-field name",
+    "pgclarify load faq faq.csv --field id=number --field content=answer --field title=question",
     "pgclarify load handbook . --as handbook --mirror --yes",
-    "psql -Atc 'select row_to_json(faq) from faq' | pgclarify load faq - --format jsonl --as faq",
-    "man psql | pgclarify load manuals - --id psql",
 )
 
 _MOST_GONE = 20
@@ -44,53 +40,17 @@ def load(
         list[str],
         typer.Argument(
             metavar="PATH",
-            help="Files, folders and patterns. - is standard input.",
+            help="Files, folders and patterns.",
         ),
     ],
-    id_field: Annotated[
-        str | None,
+    field: Annotated[
+        list[str] | None,
         typer.Option(
-            "--id-field",
-            "--id-column",
-            metavar="NAME",
-            help="JSON lines: the field with the document's id; for CSV and TSV, --id-column.",
+            "--field",
+            metavar="PART=FIELD",
+            help="The field or column with a part of each document, if it has another name: id, content, title, uri,"
+            " readers.",
         ),
-    ] = None,
-    content_field: Annotated[
-        str | None,
-        typer.Option(
-            "--content-field",
-            "--content-column",
-            metavar="NAME",
-            help="The field or column with its text.",
-        ),
-    ] = None,
-    title_field: Annotated[
-        str | None,
-        typer.Option(
-            "--title-field",
-            "--title-column",
-            metavar="NAME",
-            help="The field or column with its title, if any.",
-        ),
-    ] = None,
-    uri_field: Annotated[
-        str | None,
-        typer.Option(
-            "--uri-field",
-            "--uri-column",
-            metavar="NAME",
-            help="The field or column with its address, if any.",
-        ),
-    ] = None,
-    kind: Annotated[
-        Format | None, typer.Option("--format", help="Standard input: its format; the default is text.")
-    ] = None,
-    document_id: Annotated[
-        str | None, typer.Option("--id", metavar="ID", help="Standard input: the document's id.")
-    ] = None,
-    title: Annotated[
-        str | None, typer.Option("--title", metavar="TITLE", help="Standard input: the document's title.")
     ] = None,
     source: Annotated[
         str | None,
@@ -147,20 +107,17 @@ def load(
     from pgclarify.cli import rendering
     from pgclarify.ingest.files import SUPPORTED_SUFFIXES
     from pgclarify.ingest.naming import Naming
+    from pgclarify.ingest.records import FieldMapping
 
     if os.sep in corpus_name and Path(corpus_name).expanduser().exists():
         raise typer.BadParameter(
             f"{corpus_name!r} is a path. The name of the corpus comes before the paths.", param_hint="CORPUS"
         )
     settings = connection.load_settings()
-    fields = _field_mapping(id=id_field, content=content_field, title=title_field, uri=uri_field)
     sources = Sources(
         paths,
-        fields=fields,
+        fields=FieldMapping.parse(field or []),
         naming=Naming(source=source, prefix=prefix),
-        kind=kind,
-        document_id=document_id,
-        title=title,
         follows_links=follow_links,
     )
     whole = sources.whole() if mirror else []
@@ -289,9 +246,3 @@ def _say_names(corpus_name: str, plan: Plan, removed: int, *, has_prefix: bool, 
         say("Nothing was removed, because not all of the source could be loaded.", style="yellow")
     if plan.renamed and has_prefix:
         say(f"{counted(plan.renamed, 'file')} had been loaded before, and kept the id that it had then.")
-
-
-def _field_mapping(**fields: str | None) -> FieldMapping:
-    from pgclarify.ingest.records import FieldMapping
-
-    return FieldMapping(**{part: (field,) for part, field in fields.items() if field is not None})

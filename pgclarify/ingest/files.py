@@ -6,7 +6,7 @@ import atexit
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
@@ -143,47 +143,6 @@ def _located(
         base = root or (given if given.is_dir() else given.parent)
         for path in find_files(given, SUPPORTED_SUFFIXES, on_skip, on_link_out):
             yield path if isinstance(path, UnreadableFile) else (path, base)
-
-
-def read_stream(
-    stream: IO[bytes],
-    suffix: str,
-    *,
-    name: str,
-    document_id: str | None = None,
-    title: str | None = None,
-    fields: FieldMapping | None = None,
-    limits: ParsingLimits | None = None,
-    on_skip: Callable[[str], object] = lambda kind: None,
-) -> Iterator[Document | UnreadableFile]:
-    """Read a stream, such as standard input, as a file with a given suffix.
-
-    Args:
-        stream: Binary.
-        suffix: One of SUPPORTED_SUFFIXES, without ".gz".
-        name: Its name in errors.
-        document_id: The id of the one document; records have their own.
-        title: Its title; None for the title in the file, if it has one.
-        fields: Which fields of JSON lines, or columns of a table, make up a document; None for the usual ones.
-        limits: Limits for parsing it; None for the default.
-        on_skip: As in read_documents.
-
-    Yields:
-        As read_documents.
-    """
-    if read := _RECORDS.get(suffix):
-        yield from read(stream, name, fields or FieldMapping())
-        return
-    try:
-        if reason := unstorable(document_id or ""):
-            raise UnreadableFile(f"cannot use {name}", detail=f"Its id cannot be stored. {reason}")
-        data = stream.read(_most_bytes(suffix) + 1)
-        found, content, metadata = _parse(data, suffix, name, limits)
-        document = Document(document_id=document_id or name, content=content, title=title or found, metadata=metadata)
-        if _has_text(document, suffix, on_skip):
-            yield document
-    except UnreadableFile as problem:
-        yield problem
 
 
 def _document_id(path: Path, base: Path) -> str:

@@ -21,8 +21,6 @@ from pgclarify.errors import InputError
 # PostgreSQL can index origins of up to 2600 bytes.
 _MOST_BYTES = 2000
 _MOST_SOURCE_CHARS = 500
-# Standard input without a name.
-_PIPE = "-"
 # Control characters; "#", the separator; "%", the escape; and bytes that are not UTF-8, in Python's spelling.
 _SPECIAL = re.compile("[\x00-\x1f\x7f#%\ud800-\udfff]")
 _NOT_IN_SOURCE = re.compile("[\x00-\x1f\x7f#\ud800-\udfff]")
@@ -69,7 +67,7 @@ class Naming:
         name = self.source
         if name is None:
             return
-        if not 0 < len(name) <= _MOST_SOURCE_CHARS or _NOT_IN_SOURCE.search(name) or name in (_PIPE, "/"):
+        if not 0 < len(name) <= _MOST_SOURCE_CHARS or _NOT_IN_SOURCE.search(name) or name == "/":
             raise InputError(
                 "the name of the source is invalid",
                 detail=f"It is {name[:_MOST_SOURCE_CHARS]!a}.",
@@ -90,11 +88,6 @@ class Naming:
         """Name one of several documents of a file."""
         return self._of(document_id, path, base, f"#{document_id}")
 
-    def of_piped(self, document_id: str) -> Name:
-        """Name a document from standard input. Its source is the given name, or standard input."""
-        part = f"#{document_id}"
-        return Name(self.prefix + document_id, _bounded(f"{self.source or _PIPE}{part}"), part)
-
     def folder(self, path: Path) -> str:
         """Return the beginning of the origins of all files below a folder."""
         return f"{_place(path.resolve()) if self.source is None else self.source}/"
@@ -102,10 +95,6 @@ class Naming:
     def file(self, path: Path, base: Path) -> str:
         """Return the beginning of the origins of all documents of a file."""
         return f"{self.of_file('', path, base).origin}#"
-
-    def pipe(self) -> str:
-        """Return the beginning of the origins of all documents from standard input."""
-        return f"{self.source or _PIPE}#"
 
     def _of(self, document_id: str, path: Path, base: Path, record: str) -> Name:
         # Only the folder is resolved: a link in a folder has its own name, and its target may change.

@@ -137,7 +137,7 @@ class _Columns:
             if is_needed and not found[part]:
                 raise ValueError(
                     f"There is no column {' or '.join(wanted)}, for the {part} of a document. {there}"
-                    f" Name one: --{part}-column."
+                    f" Name one: --field {part}=COLUMN."
                 )
         return cls(names, FieldMapping(**found), frozenset(chain.from_iterable(found.values())))
 

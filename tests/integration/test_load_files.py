@@ -42,7 +42,7 @@ def documents(connection: Connection) -> list[Any]:
 
 def test_a_row_of_a_table_is_a_document(load: Load, connection: Connection, tmp_path: Path) -> None:
     (tmp_path / "faq.csv").write_text("no,question,answer,year\n7,Hail?,Covered.,2024\n8,Flood?,No.,\n")
-    columns = ("--id-column", "no", "--content-column", "answer", "--title-column", "question")
+    columns = ("--field", "id=no", "--field", "content=answer", "--field", "title=question")
     assert load("faq.csv", *columns)[0] == 0
     assert documents(connection) == [("7", "Hail?", {"year": "2024"}), ("8", "Flood?", {})]
 

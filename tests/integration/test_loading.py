@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -25,8 +23,7 @@ def run(database: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", database)
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+    def run(*arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as caught:
             main(arguments)
         return int(caught.value.code or 0), *capsys.readouterr()
@@ -38,8 +35,8 @@ def run(database: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 def load(run: Run) -> Callable[..., int]:
     """Loads into corpus "c": the exit code."""
 
-    def load(*arguments: str, stdin: bytes = b"") -> int:
-        return run("load", "c", *arguments, "--no-wait", stdin=stdin)[0]
+    def load(*arguments: str) -> int:
+        return run("load", "c", *arguments, "--no-wait")[0]
 
     return load
 
@@ -124,7 +121,6 @@ class TestAnotherDocumentIsNotReplaced:
             (["a", "--as", "one"], ["b", "--as", "two"]),
             (["a", "--as", "one"], ["a"]),
             (["one.jsonl"], ["two.jsonl"]),
-            (["-", "--id", "x.md"], ["a"]),
         ],
     )
     def test_a_document_of_another_source_is_not_replaced(
@@ -133,7 +129,7 @@ class TestAnotherDocumentIsNotReplaced:
         write(a__x="One.", a__sub__x="Two.", b__x="Three.", b__new="Four.")
         for name in ("one", "two"):
             Path(f"{name}.jsonl").write_text(json.dumps({"id": "x.md", "text": name}))
-        assert load(*first, stdin=b"Piped.") == 0
+        assert load(*first) == 0
         before = stored(connection)
 
         code, _, said = run("load", "c", *second, "--no-wait")
@@ -213,17 +209,6 @@ class TestNamedSources:
         assert load("a", "--as", "docs") == 0
         assert scalar(connection, "select origin from pgclarify.document") == "docs/x.md"
         assert connection.execute(updated).fetchall() == before
-
-    def test_a_name_makes_standard_input_a_source(self, load: Callable[..., int], connection: Connection) -> None:
-        def lines(*ids: int) -> bytes:
-            return "".join(json.dumps({"id": number, "text": "Text."}) + "\n" for number in ids).encode()
-
-        piped = ("-", "--format", "jsonl")
-        assert load(*piped, stdin=lines(1, 2)) == 2
-        assert load(*piped, "--as", "faq", stdin=lines(1, 2)) == 0
-        assert load(*piped, "--as", "other", stdin=lines(2, 3)) == 1
-        assert load(*piped, "--as", "faq", "--mirror", "--yes", stdin=lines(2, 3)) == 0
-        assert list(stored(connection)) == ["2", "3"]
 
 
 class TestMirror:

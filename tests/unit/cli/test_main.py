@@ -65,7 +65,6 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         ("load", "corpus"),
         ("load", "corpus", "/no/such/file"),
         ("load", "corpus", "/no/such/*.md"),
-        ("load", "corpus", "-"),
         ("load", "/dev/null", "/dev/null"),
         ("init", "--loopback-port", "5432"),
         ("doctor", "--yaml"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from pgclarify.data.vocabulary import Document
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.apart import ParsingLimits, ParsingProcess
-from pgclarify.ingest.files import read_stream
 from pgclarify.ingest.headings import find_headings
 from tests.unit.ingest.test_pdf import pdf
 
@@ -98,9 +96,11 @@ def load(folder: Path, bomb: bytes, name: str, limits: ParsingLimits) -> Unreada
 
 
 @pytest.mark.parametrize(("bomb", "suffix"), [(nested_forms(), ".pdf"), (b"<!--" * 1_000_000, ".html")])
-def test_a_file_that_takes_too_long_is_left_out(bomb: bytes, suffix: str) -> None:
+def test_a_file_that_takes_too_long_is_left_out(bomb: bytes, suffix: str, tmp_path: Path) -> None:
     assert len(bomb) < 5_000_000
-    (problem,) = read_stream(BytesIO(bomb), suffix, name="standard input", limits=SHORT)
+    file = tmp_path / f"bomb{suffix}"
+    file.write_bytes(bomb)
+    (problem,) = read_documents([file], limits=SHORT)
     assert isinstance(problem, UnreadableFile)
     assert "1 seconds" in str(problem.detail)
 
