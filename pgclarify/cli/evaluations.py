@@ -32,7 +32,7 @@ def report(
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - is standard output.")
     ] = "evaluations.html",
 ) -> None:
-    """Write evaluations side by side as one HTML page: figures, quality against calls, single cases."""
+    """Write evaluations side by side as one HTML page: figures and single cases."""
     from pgclarify.reports.evaluation_page import evaluation_page, read_evaluations
 
     page = evaluation_page(read(lambda tables: read_evaluations(tables, references or [])))

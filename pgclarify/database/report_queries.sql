@@ -28,8 +28,7 @@ select
     verdict.start_char as quote_start_char, verdict.reason, verdict.is_reused,
     -- Passages that a budget kept from being judged; the run's stop_reason says it once.
     case when not pgclarify_private.is_over_budget(verdict.error_code) then verdict.outcome end as outcome,
-    case when not pgclarify_private.is_over_budget(verdict.error_code) then verdict.error end as error,
-    verdict.vector::text as vector
+    case when not pgclarify_private.is_over_budget(verdict.error_code) then verdict.error end as error
 from pgclarify.candidate
 left join pgclarify.verdict on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
 left join pgclarify.document

@@ -1,4 +1,4 @@
-"""The page of evaluations: figures side by side, quality against calls, and single cases."""
+"""The page of evaluations: figures side by side, and single cases."""
 
 from __future__ import annotations
 
@@ -11,28 +11,24 @@ from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.database.evaluations import EvaluatedCase, Evaluation, EvaluationTables
 from pgclarify.errors import NotFound
 from pgclarify.evaluation.figures import FIGURES, Difference, Figure, compare, summarize
-from pgclarify.reports.charts import Chart, Plane, Range
-from pgclarify.reports.formats import figure as as_figure
 from pgclarify.reports.formats import shortened
-from pgclarify.reports.marks import Mark, mark
 from pgclarify.reports.pages import render
 
 _MOST_EVALUATIONS: Final = 12
 _MOST_CASES: Final = 200
 _NO_CHANGE: Final = ("may be chance", "the same")
-# The y axis of the chart is the first of these that the evaluations have.
+# Cases are sorted by the first of these that the evaluations have.
 _QUALITY: Final = ("coverage", "answer_f1", "grounded_f1", "recall@10", "ambiguity_f1")
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """An evaluation of the page, with its cases by id, its figures and its mark in the chart."""
+    """An evaluation of the page, with its cases by id and its figures."""
 
     number: int
     evaluation: Evaluation
     cases: Mapping[str, EvaluatedCase]
     figures: Mapping[str, Figure]
-    mark: Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +57,7 @@ async def read_evaluations(tables: EvaluationTables, references: Sequence[str]) 
     for place, one in enumerate({one.eval_run_id: one for one in chosen}.values()):
         cases = {case.case_id: case for case in await tables.cases(one.eval_run_id)}
         figures = summarize([case.figures for case in cases.values()])
-        members.append(Member(place + 1, one, cases, figures, mark(place)))
+        members.append(Member(place + 1, one, cases, figures))
     return members
 
 
@@ -78,7 +74,6 @@ def evaluation_page(members: Sequence[Member]) -> str:
         data_set=shortened(first.data_set, 160),
         members=members,
         rows=_rows(members),
-        chart=None if quality is None else _chart(members, quality),
         quality=quality,
         cases=[_case(members, case_id) for case_id in ids[:_MOST_CASES]],
         left_out=max(0, len(ids) - _MOST_CASES),
@@ -112,26 +107,6 @@ def _differences(first: Member, other: Member) -> Mapping[str, Difference]:
 
 def _verdict(difference: Difference | None) -> str | None:
     return difference.verdict if difference is not None and difference.verdict not in _NO_CHANGE else None
-
-
-def _chart(members: Sequence[Member], quality: str) -> Chart:
-    """Quality against calls, each evaluation a point with its intervals."""
-    plane = Plane(max((one.figures["calls"].high or one.figures["calls"].value) for one in members) or 1.0, 1.0)
-    dots = []
-    for one in members:
-        x, y = (Range(found.value, found.low, found.high) for found in (one.figures["calls"], one.figures[quality]))
-        told = f"{one.number}. {one.evaluation.name}: {as_figure(x.value)} calls, {quality} {as_figure(y.value)}"
-        dots.append(plane.dot(x, y, one.mark, str(one.number), told))
-    return Chart(
-        name="quality",
-        title=f"{quality} against calls",
-        x_title="calls of a question",
-        y_title=quality,
-        x_ticks=plane.x_ticks(),
-        y_ticks=plane.y_ticks(),
-        dots=tuple(dots),
-        lines=(),
-    )
 
 
 def _worth(members: Sequence[Member], case_id: str, quality: str | None) -> float:

@@ -8,11 +8,8 @@ from datetime import datetime
 
 from pgclarify.data.runs import Stage
 from pgclarify.language.excerpts import Excerpt
-from pgclarify.reports.charts import WIDTH
 from pgclarify.reports.evidence import marked, marked_proof
 from pgclarify.reports.formats import shortened
-from pgclarify.reports.map import HEIGHT, draw
-from pgclarify.reports.marks import Mark, mark
 from pgclarify.reports.pages import render
 from pgclarify.reports.run_report import Row, RunReport
 
@@ -31,11 +28,10 @@ class ShownProof:
 
 @dataclass(frozen=True, slots=True)
 class ShownFinding:
-    """A finding with its evidence and its mark on the map."""
+    """A finding with its evidence."""
 
     finding: Row
     proofs: tuple[ShownProof, ...]
-    mark: Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +73,6 @@ def run_page(report: RunReport) -> str:
     for finding in report.findings:
         for proof in finding.proofs:
             cited.setdefault(proof.candidate_rank, []).append(finding.ordinal)
-    is_clustered = head.operation in ("clarify", "consolidate")
-    medoids = frozenset(
-        proof.candidate_rank for finding in report.findings for proof in finding.proofs if proof.is_medoid
-    )
     return render(
         "run.html",
         title=f"Run {head.run_id}: {shortened(head.question, 80)}",
@@ -91,11 +83,6 @@ def run_page(report: RunReport) -> str:
         noun=_NOUNS.get(head.operation, ("reading", "readings")),
         findings=[_shown(finding, by_rank) for finding in report.findings],
         finds=head.operation != "search",
-        map=draw(report.passages, {rank: ordinals[0] for rank, ordinals in cited.items()}, medoids)
-        if is_clustered
-        else None,
-        map_size=(WIDTH, HEIGHT),
-        is_clustered=is_clustered,
         passages=[
             ShownPassage(
                 passage,
@@ -123,7 +110,7 @@ def _shown(finding: Row, by_rank: dict[int, Row]) -> ShownFinding:
     proofs = tuple(
         ShownProof(proof, marked_proof(proof, by_rank.get(proof.candidate_rank))) for proof in finding.proofs
     )
-    return ShownFinding(finding, proofs, mark(finding.ordinal - 1))
+    return ShownFinding(finding, proofs)
 
 
 def _between(begin: datetime | None, end: datetime | None) -> float | None:

@@ -20,7 +20,7 @@ class RunReport:
     Attributes:
         head: How the run was asked, its state and its cost.
         findings: Readings, steps or listed answers by ordinal, each with its citations in proofs.
-        passages: What the run found, by rank, with the verdicts; vector is float32, shape (dimensions,), unit length.
+        passages: What the run found, by rank, with the verdicts.
         stages: In the order in which they began; empty while the run is not over.
         explanation: The lines of `explain`.
         written_at: When the data was read.

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from datetime import UTC, datetime
 
-import numpy as np
 import psycopg
-from numpy.typing import NDArray
 from psycopg.rows import DictRow, namedtuple_row
 
 from pgclarify.data.runs import Stage
@@ -55,10 +52,7 @@ def read_run(database: psycopg.Connection[DictRow], run_id: int) -> RunReport:
                 finding._replace(proofs=proofs[finding.ordinal])
                 for finding in _rows(database, "report_findings", run_id=run_id)
             ],
-            passages=[
-                passage._replace(vector=_vector(passage.vector))
-                for passage in _rows(database, "report_passages", run_id=run_id, corpus_id=head.corpus_id)
-            ],
+            passages=_rows(database, "report_passages", run_id=run_id, corpus_id=head.corpus_id),
             stages=[Stage(**row._asdict()) for row in _rows(database, "report_stages", run_id=run_id)],
             explanation=[row.line for row in _rows(database, "report_explain", run_id=run_id)],
             written_at=datetime.now(UTC),
@@ -68,8 +62,3 @@ def read_run(database: psycopg.Connection[DictRow], run_id: int) -> RunReport:
 def _rows(database: psycopg.Connection[DictRow], name: str, **parameters: object) -> list[Row]:
     with database.cursor(row_factory=namedtuple_row) as cursor:
         return cursor.execute(queries[name], parameters).fetchall()
-
-
-def _vector(text: str | None) -> NDArray[np.float32] | None:
-    # As text, so that the type's schema does not matter; the extension may be installed in any.
-    return None if text is None else np.asarray(json.loads(text), dtype=np.float32)

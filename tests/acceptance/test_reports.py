@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Page
 
 from pgclarify.reports.evaluation_page import evaluation_page
 from pgclarify.reports.run_page import run_page
@@ -114,9 +114,9 @@ def test_nothing_is_wider_than_the_window(desk: Desk, name: str, width: int) -> 
 
 
 @pytest.mark.parametrize("name", ["run"])
-def test_on_a_phone_charts_and_cards_are_shown_whole(desk: Desk, name: str) -> None:
+def test_on_a_phone_bars_and_cards_are_shown_whole(desk: Desk, name: str) -> None:
     opened = desk.open(PAGES[name], width=390)
-    parts = "svg.chart, svg.chart text, table.cards, ol.cards, .caption"
+    parts = "svg.bar, table.cards, .caption"
     assert opened.page.locator(parts).count() > 5
     beyond = "parts => parts.filter(part => part.getBoundingClientRect().right > 390).map(part => part.outerHTML)"
     assert opened.page.locator(parts).evaluate_all(beyond) == []
@@ -177,9 +177,7 @@ class TestKeyboard:
             stops.append(stop)
         assert stops[0][2] == "skip"
         assert {"a", "summary", "button", "div"} <= {tag for tag, _, _ in stops}
-        # Points of the map get a ring instead.
-        unseen = [stop for stop in stops if stop[1] == "none"]
-        assert len(unseen) == 1
+        assert "none" not in {outline for _, outline, _ in stops}
 
     def test_the_skip_link_leads_to_the_content(self, desk: Desk) -> None:
         opened = desk.open(PAGES["evaluation"])
@@ -195,24 +193,6 @@ class TestKeyboard:
         opened.press("Enter")
         assert opened.page.locator(".finding details:not([open])").count() == 0
         assert opened.page.locator(".finding mark").last.is_visible()
-
-    def test_arrows_go_over_the_map(self, desk: Desk) -> None:
-        opened = desk.open(PAGES["run"])
-        points = opened.page.locator("svg[data-panel] a")
-        assert points.count() == 4
-        panel = opened.page.locator("#chosen")
-        points.first.focus()
-        assert "passage #1" in panel.inner_text()
-        opened.press("ArrowRight")
-        assert "passage #2" in panel.inner_text()
-        assert _is_ringed(points.nth(1))
-        opened.press("ArrowLeft", "ArrowLeft")
-        assert "passage #4" in panel.inner_text()
-        assert "in no reading that was kept" in panel.inner_text()
-        opened.press("Enter")
-        opened.page.wait_for_function("location.hash === '#passage-4'")
-        # All points together are one tab stop.
-        assert opened.page.locator("svg[data-panel] a[tabindex='0']").count() == 1
 
     def test_buttons_choose_passages(self, desk: Desk) -> None:
         opened = desk.open(PAGES["run"])
@@ -238,11 +218,6 @@ class TestKeyboard:
             row.wait_for(state="visible")
             assert opened.page.locator("button[aria-pressed='true']").inner_text() == "All 7"
             assert opened.page.locator("#passage-table tbody tr:visible").count() == 7
-        # A point of the map is also a link.
-        opened.page.get_by_role("button", name="Abstained 1").click()
-        opened.page.locator("svg[data-panel] a").nth(1).focus()
-        opened.press("Enter")
-        opened.page.locator("#passage-2").wait_for(state="visible")
 
 
 @pytest.mark.parametrize("name", ["run", "evaluation"])
@@ -299,7 +274,3 @@ def test_a_report_of_a_missing_run_is_an_error(house: House) -> None:
         assert (result.returncode, result.stdout) == (1, "")
         assert "does not exist" in result.stderr or "no such run" in result.stderr.lower()
     assert house.run("explain", "1", "--html", "-", "--open").returncode == 2
-
-
-def _is_ringed(point: Locator) -> bool:
-    return bool(point.locator(".halo").evaluate("ring => getComputedStyle(ring).stroke !== 'rgba(0, 0, 0, 0)'"))

@@ -46,27 +46,4 @@
     folded = [];
     left = [];
   });
-
-  // One stop for the tab key in each map; arrow keys go from point to point, and the panel says which it is.
-  for (const map of document.querySelectorAll("[data-panel]")) {
-    const panel = document.getElementById(map.dataset.panel);
-    const points = [...map.querySelectorAll("a")];
-    const show = (point) => {
-      panel.textContent = point.querySelector("title").textContent;
-    };
-    points.forEach((point, place) => {
-      point.setAttribute("tabindex", place ? "-1" : "0");
-      point.addEventListener("mouseenter", () => show(point));
-      point.addEventListener("focus", () => {
-        for (const other of points) other.setAttribute("tabindex", other === point ? "0" : "-1");
-        show(point);
-      });
-      point.addEventListener("keydown", (event) => {
-        const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-        if (!step) return;
-        event.preventDefault();
-        points[(place + step + points.length) % points.length].focus();
-      });
-    });
-  }
 })();

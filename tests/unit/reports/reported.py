@@ -12,13 +12,10 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
 from pgclarify.data.runs import Stage
 from pgclarify.database.evaluations import EvaluatedCase, Evaluation
 from pgclarify.evaluation.figures import summarize
 from pgclarify.reports.evaluation_page import Member
-from pgclarify.reports.marks import mark
 from pgclarify.reports.run_report import Row, RunReport
 
 HOSTILE = (
@@ -69,9 +66,8 @@ def head(**changes: Any) -> Row:
     return SimpleNamespace(**{**values, **changes})
 
 
-def passage(rank: int, *, text: str = "", vector: tuple[float, ...] | None = None, **changes: Any) -> Row:
-    """A passage. It answers a reading if it has a vector, and was not judged otherwise."""
-    is_grounded = vector is not None
+def passage(rank: int, *, text: str = "", is_grounded: bool = False, **changes: Any) -> Row:
+    """A passage that answers a reading, or was not judged."""
     content = f"Before. {QUOTE} After. {text}"
     seen = SimpleNamespace(
         rank=rank,
@@ -95,7 +91,6 @@ def passage(rank: int, *, text: str = "", vector: tuple[float, ...] | None = Non
         reason=None,
         error=None,
         is_reused=None,
-        vector=None if vector is None else np.array(vector, dtype=np.float32),
     )
     return SimpleNamespace(**{**vars(seen), **changes})
 
@@ -127,10 +122,10 @@ def finding(ordinal: int, question: str | None, answer: str | None, *proofs: Row
 
 def run_report(text: str = "") -> RunReport:
     """A run of clarify with two readings. The text is in each field that users or models may write."""
-    first = passage(1, text=text, vector=(1.0, 0.0, 0.0))
-    second = passage(2, text=text, vector=(0.9, 0.1, 0.0), origin="lexical", uri=f"javascript:alert(1){text}")
-    third = passage(3, text=text, vector=(0.0, 0.0, 1.0), origin="neighbor", via_passage_id=101, batch=2)
-    dropped = passage(4, text=text, vector=(0.0, 1.0, 0.0), is_reused=True)
+    first = passage(1, text=text, is_grounded=True)
+    second = passage(2, text=text, is_grounded=True, origin="lexical", uri=f"javascript:alert(1){text}")
+    third = passage(3, text=text, is_grounded=True, origin="neighbor", via_passage_id=101, batch=2)
+    dropped = passage(4, text=text, is_grounded=True, is_reused=True)
     abstained = passage(5, text=text, outcome="abstained", reason=f"the passage answers nothing{text}")
     failed = passage(6, text=text, outcome="failed", error=f"the reply is no JSON{text}")
     unseen = passage(7, text=text, content=None, start_char=None, title=None, uri=None)
@@ -192,7 +187,7 @@ def evaluated(text: str = "", cases: int = 6) -> list[Member]:
             AT, is_own=True,
         )  # fmt: skip
         figures = summarize([one.figures for one in done.values()])
-        members.append(Member(number, evaluation, done, figures, mark(number - 1)))
+        members.append(Member(number, evaluation, done, figures))
     return members
 
 
@@ -249,10 +244,10 @@ class Page(HTMLParser):
 # The tags that the templates use. Any other tag comes from hostile text.
 TAGS = frozenset(
     {
-        "a", "bdi", "blockquote", "body", "br", "button", "circle", "code", "dd", "details", "div", "dl",
-        "dt", "footer", "g", "h1", "h2", "h3", "head", "header", "html", "li", "line", "main", "mark", "meta", "nav",
-        "ol", "p", "path", "pre", "q", "rect", "script", "section", "small", "span", "strong", "style", "summary",
-        "svg", "table", "tbody", "td", "text", "th", "thead", "title", "tr", "ul",
+        "a", "bdi", "blockquote", "body", "br", "button", "code", "dd", "details", "div", "dl",
+        "dt", "footer", "h1", "h2", "h3", "head", "header", "html", "li", "main", "mark", "meta", "nav",
+        "ol", "p", "pre", "q", "rect", "script", "section", "small", "span", "strong", "style", "summary",
+        "svg", "table", "tbody", "td", "th", "thead", "title", "tr", "ul",
     }
 )  # fmt: skip
 

@@ -6,10 +6,8 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 
-import numpy as np
 import pytest
 
-from pgclarify.reports.map import draw
 from pgclarify.reports.run_page import run_page
 from pgclarify.reports.run_report import Row, RunReport
 from tests.unit.reports.reported import AT, HOSTILE, QUOTE, Page, check_page, finding, head, passage, proof, run_report
@@ -53,47 +51,16 @@ def test_only_what_a_browser_may_follow_becomes_a_link() -> None:
     assert "javascript:alert(1)" in page.text
 
 
-def test_verdicts_are_on_the_map() -> None:
-    html = run_page(run_report())
-    page = Page(html)
-    assert "Map of 4 verdicts" in page.titled
-    assert html.count('class="hollow"') == 1
-    assert html.count('class="medoid"') == 2
+def test_a_passage_says_in_which_reading_it_is() -> None:
+    page = Page(run_page(run_report()))
     assert "in no reading that was kept" in page.text
-    assert html.count("neighbor of") == 1
-
-
-def test_readings_that_are_all_alike_are_on_the_map() -> None:
-    report = run_report()
-    alike = tuple(passage(one.rank, vector=(1.0, 1.0, 1.0)) for one in report.passages[:4])
-    page = page_of(replace(report, passages=alike))
-    assert "Two dimensions show 100 %" in page.text
-    assert "mean nearly the same" in page.text
-
-
-def test_a_map_that_shows_little_says_so() -> None:
-    axes = np.eye(12, dtype=np.float32)
-    apart = tuple(passage(rank, vector=tuple(axis)) for rank, axis in enumerate(axes, 1))
-    page = page_of(replace(run_report(), findings=(), passages=apart))
-    assert "points that seem near each other may be far apart" in page.text
-    assert "mean nearly the same" not in page.text
-
-
-def test_the_number_of_a_reading_is_inside_the_map() -> None:
-    seen = [passage(rank, vector=vector) for rank, vector in enumerate([(-3.0, 0.0), (3.0, 0.0), (0.0, 1.0)], 1)]
-    drawn = draw(seen, {1: 11, 2: 22, 3: 33}, frozenset((1, 2, 3)))
-    assert drawn is not None
-    right = max(drawn.points, key=lambda point: point.x)
-    assert right.label is not None
-    assert (right.label.anchor, right.label.text) == ("end", str(right.ordinal))
-    assert right.label.x < right.x
+    assert page.html.count("neighbor of") == 1
 
 
 def test_a_run_that_found_nothing_says_so() -> None:
     report = run_report()
     page = page_of(replace(report, findings=(), passages=report.passages[4:]))
     assert "no passage that was looked at answers the question" in page.text
-    assert not [title for title in page.titled if title and "Map" in title]
 
 
 def test_a_run_that_a_budget_ended_says_so_and_not_that_nothing_answers() -> None:
@@ -169,15 +136,13 @@ def test_a_search_has_passages_alone() -> None:
 
 
 def test_a_thousand_verdicts_stay_a_page() -> None:
-    rng = np.random.default_rng(0)
-    many = [passage(rank, vector=tuple(rng.normal(size=8))) for rank in range(1, 1001)]
+    many = [passage(rank, is_grounded=True) for rank in range(1, 1001)]
     findings = tuple(
         finding(place, "How much?", "$45", proof(one), support=1, cohesion=1.0)
         for place, one in enumerate(many[:200], 1)
     )
     html = run_page(RunReport(head(), findings, tuple(many), run_report().stages, ("x",), AT))
     assert len(html) < 3_000_000
-    assert html.count('class="halo"') == 1000
 
 
 def test_judgements_of_no_language_model_are_not_called_paid_for() -> None:
