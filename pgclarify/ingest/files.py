@@ -40,7 +40,6 @@ def read_documents(
     paths: Iterable[Path],
     *,
     fields: FieldMapping | None = None,
-    root: Path | None = None,
     limits: ParsingLimits | None = None,
     naming: Naming | None = None,
     on_skip: Callable[[str], object] = lambda kind: None,
@@ -48,14 +47,13 @@ def read_documents(
 ) -> Iterator[Document | UnreadableFile]:
     """Read documents from files and folders, as a stream.
 
-    Text, Markdown, HTML, PDF, DOCX, PPTX and mail files are one document each. Its id is its path below `root`, or
-    below the given folder, in POSIX form; for a single file, its name. In JSON lines each line is a document, in CSV
-    and TSV each row. In folders, hidden files and folders are skipped, and links to files that are not in the folder.
+    Text, Markdown, HTML, PDF, DOCX, PPTX and mail files are one document each. Its id is its path below the given
+    folder, in POSIX form; for a single file, its name. In JSON lines each line is a document, in CSV and TSV each row.
+    In folders, hidden files and folders are skipped, and links to files that are not in the folder.
 
     Args:
         paths: Files and folders. Folders are read recursively, in the order of names; links to folders are skipped.
         fields: Which fields of JSON lines, or columns of a table, make up a document; None for the usual ones.
-        root: Folder that ids are relative to.
         limits: Limits for parsing one file; None for the default.
         naming: Prefix of ids and name of the source; None for no prefix, and the place as source.
         on_skip: Called for everything that is skipped without an error, with its kind: a file with a suffix that no
@@ -68,7 +66,7 @@ def read_documents(
         yielded, not raised, so that one bad file does not lose the rest. It is a MissingReader if an extra is missing.
     """
     names = naming or Naming()
-    for located in _located(paths, root, on_skip, on_link_out):
+    for located in _located(paths, on_skip, on_link_out):
         if isinstance(located, UnreadableFile):
             yield located
             continue
@@ -110,7 +108,7 @@ def find_names(
         Names; and an error for each file whose names cannot be known.
     """
     names = naming or Naming()
-    for located in _located(paths, None, lambda kind: None, on_link_out):
+    for located in _located(paths, lambda kind: None, on_link_out):
         if isinstance(located, UnreadableFile):
             yield located
             continue
@@ -134,24 +132,18 @@ def holds_many(path: Path) -> bool:
 
 def _located(
     paths: Iterable[Path],
-    root: Path | None,
     on_skip: Callable[[str], object],
     on_link_out: Callable[[Path], object] | None,
 ) -> Iterator[tuple[Path, Path] | UnreadableFile]:
     """Yield each file, with the folder that ids are relative to."""
     for given in paths:
-        base = root or (given if given.is_dir() else given.parent)
+        base = given if given.is_dir() else given.parent
         for path in find_files(given, SUPPORTED_SUFFIXES, on_skip, on_link_out):
             yield path if isinstance(path, UnreadableFile) else (path, base)
 
 
 def _document_id(path: Path, base: Path) -> str:
-    try:
-        document_id = path.absolute().relative_to(base.absolute()).as_posix()
-    except ValueError as error:
-        raise UnreadableFile(
-            f"cannot use {path}", detail=f"Ids are relative to {base}, and it is not below that folder."
-        ) from error
+    document_id = path.absolute().relative_to(base.absolute()).as_posix()
     if reason := unstorable(document_id):
         raise UnreadableFile(f"cannot use {path!a}", detail=f"Its name is not UTF-8. {reason}", hint="Rename it.")
     return document_id

@@ -43,19 +43,6 @@ def test_folder_is_read_in_order_and_without_what_is_hidden(tmp_path: Path) -> N
     assert [document.document_id for document in documents] == ["B.TXT", "b.txt", "7", "a/z.md"]
 
 
-def test_root_is_what_ids_are_relative_to(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    path = tmp_path / "a" / "b.txt"
-    path.write_text("text")
-
-    def ids(paths: list[Path], root: Path | None) -> list[str]:
-        return [d.document_id for d in read_documents(paths, root=root) if isinstance(d, Document)]
-
-    assert ids([path], None) == ["b.txt"]
-    assert ids([path.parent], tmp_path) == ["a/b.txt"]
-    assert ids([path], tmp_path / "elsewhere") == []
-
-
 def test_a_file_is_the_same_however_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a" / "sub" / "x.txt"
     path.parent.mkdir(parents=True)
