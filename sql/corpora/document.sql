@@ -90,6 +90,13 @@ begin
                 detail = format('Document "%s" has %s.', made_document.document_id, length(made_document.content)),
                 hint = 'Split it, for example by chapters, and add each part under its own id.';
     end if;
+    if cardinality(made_document.readers) > 1000 then
+        -- Each passage has them, too.
+        raise exception 'a document may have at most 1,000 readers'
+            using errcode = 'program_limit_exceeded',
+                detail = format('Document "%s" has %s.', made_document.document_id, cardinality(made_document.readers)),
+                hint = 'Grant these roles one group, and name the group.';
+    end if;
     v_document.metadata := coalesce(made_document.metadata, '{}');
     if jsonb_typeof(v_document.metadata) <> 'object' then
         raise exception 'metadata must be a JSON object'
@@ -191,8 +198,8 @@ comment on function pgclarify.add_document(text, text, text, text, text, jsonb, 
 'make it searchable (see pgclarify.corpus.pending). corpus: name of one that you own. document_id: your own id, 1 to 1000 '
 'characters in at most 2600 bytes; citations return it. content: plain text or Markdown, whose headings are kept with each '
 'passage, at most 10,000,000 characters. title: shown with citations, and searched; its first 1,000 characters are kept. uri: '
-'address of the original, for people. metadata: any JSON object. readers: roles that may read it; null means every reader of '
-'the corpus.';
+'address of the original, for people. metadata: any JSON object. readers: at most 1,000 roles that may read it; null means '
+'every reader of the corpus.';
 grant execute on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) to pgclarify_user;
 
 create or replace function pgclarify_private.remove_document(caller pgclarify_private.caller, corpus text, document_id text)

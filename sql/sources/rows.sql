@@ -241,7 +241,10 @@ begin
                 row(
                     read_rows.source.corpus_id, made.id, coalesce(made.content, ''), made.title, made.uri, made.metadata,
                     made.readers, pgclarify_private.content_hash(made.title, coalesce(made.content, '')),
-                    case when made.is_too_long then 'its content has more than 10000000 characters' end,
+                    case
+                        when made.is_too_long then 'its content has more than 10000000 characters'
+                        when cardinality(made.readers) > 1000 then 'it has more than 1000 readers'
+                    end,
                     null, null, null, read_rows.source.source_id, null, null
                 )::pgclarify_private.document
             ) filter (

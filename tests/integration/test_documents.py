@@ -91,6 +91,14 @@ class TestAdding:
         assert scalar(connection, "select lexemes @@ 'polici'::tsquery from pgclarify_private.passage")
         assert_counts_agree(connection)
 
+    def test_more_readers_than_each_passage_can_have_are_refused(
+        self, connection: Connection, worker: HandWorker
+    ) -> None:
+        add = "select pgclarify.add_document('insurance', '1', 'Cars.', readers => array_fill('a'::name, array[%s]))"
+
+        assert state_of(connection, add, [1001]) == "54000"
+        assert state_of(connection, add, [1000]) is None
+
     def test_an_endless_title_is_cut(self, connection: Connection, worker: HandWorker) -> None:
         # It is read again with each passage: a worker would need its memory a thousand times.
         add = "select pgclarify.add_document('insurance', '1', 'Cars.', repeat('x', 2000))"

@@ -92,6 +92,19 @@ class TestLoading:
 
         assert scalar(connection, "select length(title) from pgclarify.document") == 1000
 
+    def test_more_readers_than_each_passage_can_have_are_an_error(
+        self, connection: Connection, worker: HandWorker
+    ) -> None:
+        connection.execute(
+            "insert into article (id, body, groups) values (1, 'Cars.', array_fill('a'::text, array[1001]))"
+        )
+        attach(connection)
+
+        worker.follow_everything()
+
+        assert scalar(connection, "select error from pgclarify_private.document") is not None
+        assert worker.claim() == []
+
     def test_only_the_columns_that_are_named(self, connection: Connection, worker: HandWorker) -> None:
         connection.execute("insert into article values (1, 'Cars.', 'T', 'http://a', '{boss}', 'A', 2)")
         scalar(connection, "select pgclarify.attach_table('kb', 'article', 'id', 'body')")
