@@ -217,7 +217,7 @@ def estimate(
 
     Replies that are paid for already cost nothing. Questions whose answers can be reused cost nothing either.
     """
-    from pgclarify.cli import estimate_rendering, rendering
+    from pgclarify.cli import rendering
 
     asked = questions or []
     if bool(asked) == (file is not None):
@@ -235,7 +235,7 @@ def estimate(
         cost = row["cost_usd"]
         terminal.print_json({**row, "cost_usd": None if cost is None else float(cost)})
         return
-    terminal.results().print(estimate_rendering.estimate(row))
+    terminal.results().print(rendering.columns(row))
     if run_id is not None:
         terminal.notices().print(rendering.explain_hint(run_id))
 

@@ -81,6 +81,14 @@ def psql_table(rows: Sequence[Row]) -> RenderableType:
     return Group(table, Text(f"({counted(len(rows), 'row')})"))
 
 
+def columns(row: Row) -> RenderableType:
+    """Render one row with a line for each column, under the column's name in SQL."""
+    table = Table.grid(padding=(0, 2))
+    for name, value in row.items():
+        table.add_row(Text(name, style="bold"), Text(_psql_value(value)))
+    return table
+
+
 def _psql_value(value: object) -> str:
     if value is None:
         return ""

@@ -132,6 +132,7 @@ def every_rendering(text: str) -> list[RenderableType]:
         rendering.unreadable([text]),
         rendering.not_indexed([{"document_id": text, "error": text}]),
         rendering.psql_table([{"answer": text, "document_ids": [text]}]),
+        rendering.columns({"model": text}),
         overview.status(state(text, [worker], [corpus])),
         rendering.statement(text, "select 1;"),
     ]
@@ -326,6 +327,15 @@ def test_psql_table_looks_as_psql_prints_it() -> None:
         "       1 | How much?      |       2 | {a.md,b.md}",
         "       2 |                |      11 | {}",
         "(2 rows)",
+    ]
+
+
+def test_a_row_has_a_line_for_each_column() -> None:
+    row = {"calls": 42, "cost_usd": Decimal("0.004977"), "model": None}
+    assert [line.split() for line in shown(rendering.columns(row)).splitlines()] == [
+        ["calls", "42"],
+        ["cost_usd", "0.004977"],
+        ["model"],
     ]
 
 

@@ -70,3 +70,14 @@ def test_settings_are_on_one_line() -> None:
 def test_amounts_are_written_in_digits() -> None:
     assert formats.amount(Decimal("1.40E-7")) == "0.00000014"
     assert formats.amount(Decimal("100")) == "100"
+
+
+@pytest.mark.parametrize(
+    ("amount", "told"),
+    [
+        ("0", "$0.00"), ("0.0000", "$0.00"), ("12345.678", "$12,345.68"), ("1", "$1.00"), ("0.5", "$0.50"),
+        ("0.0312", "$0.031"), ("0.0000456", "$0.000046"),
+    ],
+)  # fmt: skip
+def test_small_amounts_are_told_apart(amount: str, told: str) -> None:
+    assert formats.dollars(Decimal(amount)) == told
