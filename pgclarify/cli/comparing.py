@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pgclarify.cli import connection, terminal
-from pgclarify.cli.evaluating import shown, terminal_safe
+from pgclarify.cli.evaluating import shown
+from pgclarify.cli.rendering import printable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -145,11 +146,11 @@ def _show(
     console = terminal.results()
     for label, side in zip("AB", sides, strict=True):
         told = f"{label}  {side.eval_run_id} {side.name}: {side.method} on {side.data_set}, {side.created_at:%Y-%m-%d}"
-        console.print(terminal_safe(told), soft_wrap=True)
+        console.print(printable(told), soft_wrap=True)
     for name in dict.fromkeys((*sides[0].settings, *sides[1].settings)):
         values = [side.settings.get(name, "default") for side in sides]
         if values[0] != values[1]:
-            console.print(terminal_safe(f"differs: {name} {values[0]} and {values[1]}"), soft_wrap=True)
+            console.print(printable(f"differs: {name} {values[0]} and {values[1]}"), soft_wrap=True)
     for warning in warnings:
         console.print(warning, soft_wrap=True)
     console.print(f"\n{cases:,} cases that both have; differences are B - A, with 95 % intervals\n")
@@ -164,9 +165,9 @@ def _show(
         )
     console.print(table)
     for case, partner in changed:
-        console.print(f"\n{terminal_safe(case.question)!r}  case {terminal_safe(case.case_id)}", soft_wrap=True)
+        console.print(f"\n{printable(case.question)!r}  case {printable(case.case_id)}", soft_wrap=True)
         console.print(f"  {by} {shown(case.figures.get(by, 0))} -> {shown(partner.figures.get(by, 0))}")
         for label, side_case in (("A", case), ("B", partner)):
             for given in side_case.output["interpretations"] or [{"interpretation": "(no reading)", "answer": None}]:
                 told = f"  {label} {given['interpretation']}  {given['answer'] or ''}"
-                console.print(terminal_safe(told), soft_wrap=True)
+                console.print(printable(told), soft_wrap=True)

@@ -12,6 +12,7 @@ import typer
 
 from pgclarify.cli import connection, terminal
 from pgclarify.cli.options import read_options
+from pgclarify.cli.rendering import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -194,14 +195,7 @@ def _about(data_set: DataSet) -> str:
     told.append(f"{sum(bool(case.known_answers) for case in cases):,} with answers")
     told.append(f"{sum(bool(case.relevant_documents) for case in cases):,} with documents")
     unread = ", ".join(data_set.unknown_fields[:10])
-    return terminal_safe(", ".join(told) + "." + (f" Fields that are not read: {unread}." if unread else ""))
-
-
-def terminal_safe(text: str) -> str:
-    """Return a text without control characters."""
-    from pgclarify.cli.rendering import printable
-
-    return printable(text)
+    return printable(", ".join(told) + "." + (f" Fields that are not read: {unread}." if unread else ""))
 
 
 def _costs(names: Sequence[str], estimates: Sequence[CallEstimate]) -> Table:
@@ -214,14 +208,14 @@ def _costs(names: Sequence[str], estimates: Sequence[CallEstimate]) -> Table:
         numbers = (one.calls, one.reused, one.at_most)
         told = ["unknown" if number is None else f"{number:,}" for number in numbers]
         cost = "unknown" if one.cost_usd is None else f"{one.cost_usd:.4f}"
-        table.add_row(terminal_safe(name), f"{one.cases:,}", *told, cost, one.source)
+        table.add_row(printable(name), f"{one.cases:,}", *told, cost, one.source)
     return table
 
 
 def _figures(done: Finished) -> Table:
     from rich.table import Table
 
-    title = f"{done.eval_run_id}  {terminal_safe(done.plan.name)} on {terminal_safe(done.plan.data_set)}"
+    title = f"{done.eval_run_id}  {printable(done.plan.name)} on {printable(done.plan.data_set)}"
     table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
     for name in ("figure", "value", "95 % interval", "cases"):
         table.add_column(name, justify="left" if name == "figure" else "right")
@@ -229,7 +223,7 @@ def _figures(done: Finished) -> Table:
         interval = "" if one.low is None or one.high is None else f"[{shown(one.low)}, {shown(one.high)}]"
         table.add_row(name, shown(one.value), interval, f"{one.cases:,}")
     for reason, count in done.progress.failures.most_common(3):
-        table.caption = f"{count:,} failed: {terminal_safe(reason)}"
+        table.caption = f"{count:,} failed: {printable(reason)}"
     return table
 
 

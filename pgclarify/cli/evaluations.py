@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,7 +14,6 @@ if TYPE_CHECKING:
 
     from pgclarify.database.evaluations import EvaluationTables
 
-_STANDARD_OUTPUT = "-"
 app = typer.Typer(no_args_is_help=True, help="Measure how good answers are, on your own questions.")
 app.command(epilog=evaluating.RUN_EXAMPLES)(evaluating.run)
 app.command(epilog=comparing.COMPARE_EXAMPLES)(comparing.compare)
@@ -35,13 +32,7 @@ def report(
     """Write evaluations side by side as one HTML page: figures and single cases."""
     from pgclarify.reports.evaluation_page import evaluation_page, read_evaluations
 
-    page = evaluation_page(read(lambda tables: read_evaluations(tables, references or [])))
-    if output == _STANDARD_OUTPUT:
-        # Independent of the terminal's encoding, because the page declares UTF-8.
-        sys.stdout.buffer.write(page.encode())
-        return
-    Path(output).write_text(page, encoding="utf-8", newline="\n")
-    terminal.notices().print(f"Wrote {output} ({len(page) / 1000:,.0f} kB)", soft_wrap=True)
+    terminal.write_page(evaluation_page(read(lambda tables: read_evaluations(tables, references or []))), output)
 
 
 @app.command("list", epilog=terminal.examples("pgclarify eval list", "pgclarify eval list --json | jq .figures"))

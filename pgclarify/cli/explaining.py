@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +15,6 @@ EXPLAIN_EXAMPLES = terminal.examples(
     "pgclarify explain 42 --detail stages",
     "pgclarify explain 42 --html 42.html --open",
 )
-_STANDARD_OUTPUT = "-"
 
 
 class Detail(StrEnum):
@@ -37,7 +35,7 @@ def explain(
     open_it: Annotated[bool, typer.Option("--open", metavar="", help="Open that page in the browser.")] = False,
 ) -> None:
     """Show what a run did: where it spent time and calls, how it found each passage, why it stopped."""
-    if open_it and html in (None, _STANDARD_OUTPUT):
+    if open_it and html in (None, terminal.STANDARD_OUTPUT):
         raise typer.BadParameter("it needs a file: --html FILE", param_hint="--open")
     from rich.text import Text
 
@@ -49,20 +47,10 @@ def explain(
             from pgclarify.reports.run_page import run_page
             from pgclarify.reports.run_tables import read_run
 
-            _write(run_page(read_run(database, run_id)), html, open_it=open_it)
+            terminal.write_page(run_page(read_run(database, run_id)), html)
+            if open_it:
+                typer.launch(Path(html).resolve().as_uri())
             return
         lines = connection.client_of(database).explain(run_id, detail=detail.value)
     # Not wrapped, because the indentation is the tree.
     terminal.results().print(Text("\n".join(map(sanitize, lines))), soft_wrap=True)
-
-
-def _write(page: str, output: str, *, open_it: bool) -> None:
-    if output == _STANDARD_OUTPUT:
-        # Independent of the terminal's encoding, because the page declares UTF-8.
-        sys.stdout.buffer.write(page.encode())
-        return
-    path = Path(output)
-    path.write_text(page, encoding="utf-8", newline="\n")
-    terminal.notices().print(f"Wrote {path} ({len(page) / 1000:,.0f} kB)", soft_wrap=True)
-    if open_it:
-        typer.launch(path.resolve().as_uri())

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
+STANDARD_OUTPUT = "-"
+"""The name of a file that means standard output."""
 # Line width if the output is not a terminal.
 _PIPE_WIDTH = 120
 _COMMAND = re.compile(r"(?<![\w./-])pgclarify (?=[a-z])")
@@ -42,6 +44,16 @@ def notices() -> Console:
 def print_json(row: Mapping[str, Any]) -> None:
     """Write one JSON line; times and decimals as text."""
     sys.stdout.write(json.dumps(row, ensure_ascii=True, default=str) + "\n")
+
+
+def write_page(page: str, output: str) -> None:
+    """Write an HTML page into a file, or to standard output."""
+    if output == STANDARD_OUTPUT:
+        # Independent of the terminal's encoding, because the page declares UTF-8.
+        sys.stdout.buffer.write(page.encode())
+        return
+    Path(output).write_text(page, encoding="utf-8", newline="\n")
+    notices().print(f"Wrote {output} ({len(page) / 1000:,.0f} kB)", soft_wrap=True)
 
 
 def examples(*commands: str) -> str:
