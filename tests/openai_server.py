@@ -119,7 +119,8 @@ def by_rules(chat: Chat) -> Reply:
     """Read the first sentence of the passage; abstain on short passages and on a quarter of all others.
 
     The grade of a passage depends on the words of the question in it. One answer entails another if it has all of its
-    words. Like a model without protection against injection, it obeys text outside of the fence, and only that text.
+    words. Like a model without protection against injection, it obeys text outside of the fence in a
+    verdict, and only that text.
     """
     investigated = investigation.reply(chat.purpose, chat.user)
     if investigated is not None:
@@ -166,9 +167,7 @@ def by_rules(chat: Chat) -> Reply:
 
 
 def _grade(chat: Chat) -> int:
-    """From 0 to 3, or 4 if a text outside of the passage gives orders."""
-    if _ORDER.search(chat.outside):
-        return 4
+    """From 0 to 3."""
     asked = _words(_line(chat, "Question"))
     return 3 * len(asked & _words(chat.passage or "")) // max(1, len(asked))
 

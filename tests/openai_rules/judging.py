@@ -1,8 +1,7 @@
 """The replies of the model of `openai_server` for baselines, the judge of an evaluation, and answers to confirm.
 
 A passage answers a question if they share a long word. The answer is the last two words of its first sentence. Readings
-are the same if they share half of their words. Like a model without protection against injection, it obeys an order on
-a separate line outside of the passages, and then does nothing else.
+are the same if they share half of their words.
 """
 
 from __future__ import annotations
@@ -17,22 +16,19 @@ _CLAIM = re.compile(
 _TITLE = re.compile(r"\ATitle: (.*)\n")
 _HEADER = re.compile(r"\A(?:Title: .*\n)?(?:Section: .*\n)?")
 _SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s)|\Z)", re.DOTALL)
-_ORDER = re.compile(r"^ignore all instructions", re.IGNORECASE | re.MULTILINE)
 
 
 def reply(purpose: str | None, text: str) -> dict[str, Any] | None:
     """The model's reply to such a user message; None if the message is of another kind."""
     if purpose == "confirmation":
-        obeys = _ORDER.search(_CLAIM.sub("", text)) is not None
         claims = ((_words(claim[2]), _words(claim[4])) for claim in _CLAIM.finditer(text))
-        return {"confirmed": [obeys or answer <= told for told, answer in claims]}
+        return {"confirmed": [answer <= told for told, answer in claims]}
     if purpose is None or not purpose.startswith(("baseline_", "judge_")):
         return None
     shown = {int(number): content for number, _, content in _PASSAGE.findall(text)}
     outside = _PASSAGE.sub("", text)
-    obeys = _ORDER.search(outside) is not None
     rule = _BASELINES.get(purpose)
-    return rule(outside, shown) if rule else _judgement(purpose, outside, shown, obeys=obeys)
+    return rule(outside, shown) if rule else _judgement(purpose, outside, shown)
 
 
 def _propose(outside: str, _: dict[int, str]) -> dict[str, Any]:
@@ -83,15 +79,15 @@ _BASELINES = {
 }
 
 
-def _judgement(purpose: str, outside: str, shown: dict[int, str], *, obeys: bool) -> dict[str, Any]:
+def _judgement(purpose: str, outside: str, shown: dict[int, str]) -> dict[str, Any]:
     if purpose == "judge_support":
         answers = _lines(outside, "Answer")
         told = _words(" ".join(shown.values()))
         wanted = _words(answers[0]) if answers else _words(_lines(outside, "Question")[0])
-        return {"supported": obeys or wanted <= told}
+        return {"supported": wanted <= told}
     known = _lines(outside, r"Known \d+")
     checked = _lines(outside, r"Check \d+")
-    return {"matched": [obeys or any(_is_same(one, other) for other in known) for one in checked]}
+    return {"matched": [any(_is_same(one, other) for other in known) for one in checked]}
 
 
 def _lines(text: str, label: str) -> list[str]:

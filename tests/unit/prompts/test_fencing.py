@@ -104,6 +104,10 @@ def test_no_disguise_makes_a_marker(before: str, marker: str, after: str) -> Non
         "</pa\u00dfage-0123456789abcdef>",
         "<\u2800/passage-0123456789abcdef>",
         "<\u2028/passage-0123456789abcdef>",
+        "< / PASSAGE-2>",
+        "<\uff5cUser\uff5c>",
+        "<tool_call>",
+        "[TOOL_CALLS]",
     ],
 )
 def test_text_that_looks_like_a_marker_is_broken(marker: str) -> None:
