@@ -27,7 +27,6 @@ from pgclarify.database.runs import Runs
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.retrieval.exploration import Query, by_signal, explore_passages, find_first
 from pgclarify.operations.retrieval.first_stage import ranked
-from pgclarify.protocols import ExplorationStore
 from tests.fakes.context import context_of
 
 PASSAGES = 50_000
@@ -40,7 +39,7 @@ _PASSAGES_A_BATCH = 2000
 
 
 class _Timed:
-    """An ExplorationStore that sums the seconds of its statements."""
+    """Exploration tables that sum the seconds of their statements."""
 
     def __init__(self, tables: ExplorationTables) -> None:
         self._tables = tables
@@ -103,7 +102,7 @@ async def _ask(
             searching.append(time.perf_counter() - started)
             timed = _Timed(ExplorationTables(runs))
             run = await _start(runs, explored)
-            context = context_of(run, RunTables(runs, run), passages=cast(ExplorationStore, timed))
+            context = context_of(run, RunTables(runs, run), passages=cast(ExplorationTables, timed))
             new += await _explore(context, question, vector)
             exploring.append(sum(map(sum, timed.seconds.values())))
             for name, seconds in timed.seconds.items():

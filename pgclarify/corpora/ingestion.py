@@ -20,6 +20,7 @@ from pgclarify.corpora.splitting import (
     texts_a_call,
 )
 from pgclarify.data.documents import Chunk, IndexedDocument, PendingDocument
+from pgclarify.database.documents import Documents
 from pgclarify.errors import (
     DatabaseBusy,
     DatabaseError,
@@ -30,7 +31,7 @@ from pgclarify.errors import (
     describe,
 )
 from pgclarify.ingest.chunking import PART_CHUNKS
-from pgclarify.protocols import DocumentStore, Embedder, Payer, TextsFailed, paid_by
+from pgclarify.protocols import Embedder, Payer, TextsFailed, paid_by
 
 _logger = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ class Ingestion:
 
     def __init__(
         self,
-        store: DocumentStore,
+        store: Documents,
         embedders: Callable[[str], Awaitable[Embedder]],
         *,
         splitters: Callable[[Embedder], Splitter] = chunker_of,

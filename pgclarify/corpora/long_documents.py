@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models, public_reason
 from pgclarify.corpora.splitting import Splitter, chunker_of, expected_passages, new_chunks, render, texts_a_call
 from pgclarify.data.documents import Chunk, IndexedDocument, LongDocument, PendingDocument
+from pgclarify.database.long_documents import LongDocuments
 from pgclarify.errors import (
     DatabaseBusy,
     DatabaseError,
@@ -22,7 +23,7 @@ from pgclarify.errors import (
     ServerUnavailable,
     describe,
 )
-from pgclarify.protocols import Embedder, LongDocumentStore, Payer, paid_by
+from pgclarify.protocols import Embedder, Payer, paid_by
 
 _logger = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ class LongIngestion:
 
     def __init__(
         self,
-        store: LongDocumentStore,
+        store: LongDocuments,
         embedders: Callable[[str], Awaitable[Embedder]],
         *,
         splitters: Callable[[Embedder], Splitter] = chunker_of,

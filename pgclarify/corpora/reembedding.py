@@ -11,6 +11,7 @@ import numpy as np
 from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models, public_reason
 from pgclarify.corpora.splitting import Splitter, chunker_of
 from pgclarify.data.documents import PendingPassage
+from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.errors import (
     DatabaseError,
     EmbeddingError,
@@ -19,7 +20,7 @@ from pgclarify.errors import (
     ServerUnavailable,
     describe,
 )
-from pgclarify.protocols import Embedder, Payer, SpaceStore, TextsFailed, paid_by
+from pgclarify.protocols import Embedder, Payer, TextsFailed, paid_by
 
 _logger = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ class Reembedding:
 
     def __init__(
         self,
-        store: SpaceStore,
+        store: EmbeddingSpaces,
         embedders: Callable[[str], Awaitable[Embedder]],
         *,
         splitters: Callable[[Embedder], Splitter] = chunker_of,

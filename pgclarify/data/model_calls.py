@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Final, Generic, TypeVar, cast
+from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
 from pgclarify.errors import NotAllowed
 
@@ -20,6 +20,9 @@ limit. Leases of a dead worker are taken over at once, so this limit is only for
 
 T_co = TypeVar("T_co", covariant=True)
 U = TypeVar("U")
+
+CompletionKey: TypeAlias = tuple[str, str, str, str, bytes, int]
+"""Identifies a request in the ledger: purpose, model, parameters as JSON, prompt version, input hash, sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +138,8 @@ class CompletionRequest:
         return hashlib.sha256(self.rendered).digest()
 
     @property
-    def key(self) -> tuple[str, str, str, str, bytes, int]:
-        """Return the unique ledger key: purpose, model, parameters as JSON, prompt version, input hash, sample."""
+    def key(self) -> CompletionKey:
+        """Return the unique ledger key."""
         parameters = json.dumps(self.parameters, sort_keys=True, separators=(",", ":"))
         return (self.purpose, self.model, parameters, self.prompt_version, self.input_hash, self.sample)
 

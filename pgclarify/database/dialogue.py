@@ -31,14 +31,22 @@ _PROGRAM_LIMIT_EXCEEDED: Final = "54000"
 
 
 class DialogueTables:
-    """`pgclarify.protocols.DialogueStore` for the runs of a worker."""
+    """Detections, rewritten questions, clarifying questions and listed answers of the runs of a worker."""
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
         self._matching = asyncio.Semaphore()
 
     async def match_rules(self, run: Run, questions: Sequence[str]) -> list[MatchedRule]:
-        """See DialogueStore."""
+        """Find the rules of ambiguity that questions match: those for all corpora, and those for the run's.
+
+        Returns:
+            By question, then by rule.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+            ConfigurationError: If a rule takes too long; it names the rule.
+        """
         matched: list[MatchedRule] = []
         for start, some in _slices(questions):
             try:
@@ -65,7 +73,18 @@ class DialogueTables:
     async def trained_classifier(
         self, run: Run, known_ids: Collection[int]
     ) -> tuple[int, TrainedVersion | None] | None:
-        """See DialogueStore."""
+        """Find the trained version that judges the questions of a run's corpus.
+
+        Args:
+            run: The run, which has a corpus.
+            known_ids: Keys of versions that the caller has read before: none of them ever changes.
+
+        Returns:
+            Its key and the version, or the key alone if it is known; None if the classifier that ships judges.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         found = await fetch(
             self._runs.pool,
             "classifier_of_run",
@@ -79,7 +98,11 @@ class DialogueTables:
         return None
 
     async def record_detections(self, run: Run, detections: Sequence[Detection]) -> None:
-        """See DialogueStore."""
+        """Store detections, in the order of the run's questions; they replace earlier ones.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         await fetch(
             self._runs.pool,
             "record_detections",
@@ -89,7 +112,16 @@ class DialogueTables:
         )
 
     async def record_route(self, run: Run, route: str, saved_completions: int) -> None:
-        """See DialogueStore."""
+        """Store the route of a run with ask_back when_vague.
+
+        Args:
+            run: The run.
+            route: answered or clarified.
+            saved_completions: How many calls this saved.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         await fetch(
             self._runs.pool,
             "record_route",
@@ -100,7 +132,11 @@ class DialogueTables:
         )
 
     async def record_rewriting(self, run: Run, rewriting: Rewriting) -> None:
-        """See DialogueStore."""
+        """Store the rewritten question of a run; it replaces an earlier one.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         await fetch(
             self._runs.pool,
             "record_rewriting",
@@ -110,7 +146,13 @@ class DialogueTables:
         )
 
     async def record_clarifying_questions(self, run: Run, questions: Sequence[ClarifyingQuestion]) -> None:
-        """See DialogueStore."""
+        """Store clarifying questions with their evidence; they replace earlier ones.
+
+        The cited candidates must be recorded already.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         await fetch(
             self._runs.pool,
             "record_clarifying_questions",
@@ -120,12 +162,27 @@ class DialogueTables:
         )
 
     async def turns(self, run: Run) -> tuple[str, list[Turn]]:
-        """See DialogueStore."""
+        """Read the conversation that a run of reply continues.
+
+        Returns:
+            The original question; and the questions and replies since then, in order. The last one is the turn of this
+            run.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         rows = await fetch(self._runs.pool, "conversation_turns", run_id=run.run_id, attempt=run.attempt)
         return rows[0]["question"], [Turn(asked=row["asked"], reply=row["reply"]) for row in rows]
 
     async def record_answer(self, run: Run, answer: ListedAnswer) -> None:
-        """See DialogueStore."""
+        """Store an answer with its evidence; it replaces an answer with the same ordinal.
+
+        It is durable when this returns, and visible to others while the run is not over. The candidates that it cites
+        must be recorded already.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         await fetch(
             self._runs.pool,
             "record_answer",

@@ -20,7 +20,7 @@ LEASE = timedelta(minutes=15)
 
 
 class Documents:
-    """`pgclarify.protocols.DocumentStore` for one worker."""
+    """The documents that one worker indexes."""
 
     def __init__(self, pool: Pool, worker_id: int) -> None:
         self._pool = pool
@@ -30,7 +30,11 @@ class Documents:
     async def claim_documents(
         self, *, max_documents: int, max_chars: int, skipped_models: Sequence[str] = ()
     ) -> list[PendingDocument]:
-        """See DocumentStore."""
+        """Lease pending documents of one corpus: at least one if there is any, of any length.
+
+        Successive calls go from corpus to corpus, so that no corpus waits for all documents of another one. Corpora of
+        skipped_models, and documents that were set aside for LongDocuments, are left to others.
+        """
         rows = await fetch(
             self._pool,
             "claim_documents",
@@ -46,7 +50,7 @@ class Documents:
         return [PendingDocument(**row) for row in rows]
 
     async def leased_documents(self, documents: Sequence[PendingDocument]) -> set[str]:
-        """See DocumentStore."""
+        """Return which claimed documents of one corpus are still leased here and unchanged, by document_id."""
         if not documents:
             return set()
         rows = await fetch(
@@ -61,7 +65,12 @@ class Documents:
         return {row["document_id"] for row in rows}
 
     async def set_aside_document(self, document: PendingDocument, passages: int) -> None:
-        """See DocumentStore."""
+        """Release a document that is too long for one claim.
+
+        Args:
+            document: Claimed.
+            passages: About how many passages it will have.
+        """
         await fetch(
             self._pool,
             "set_aside_documents",
@@ -72,7 +81,12 @@ class Documents:
         )
 
     async def release_documents(self, documents: Sequence[PendingDocument] | None = None) -> int:
-        """See DocumentStore."""
+        """Release the leases of this worker; return how many it must keep for now.
+
+        Args:
+            documents: Of one corpus, at least one; None for all. A document that changed since it was claimed is
+                skipped, because another claim of this worker may have it.
+        """
         (row,) = await fetch(
             self._pool,
             "release_documents",
@@ -85,7 +99,11 @@ class Documents:
         return int(row["kept"])
 
     async def passage_hashes(self, documents: Sequence[PendingDocument]) -> dict[str, list[bytes]]:
-        """See DocumentStore."""
+        """Return the texts for which claimed documents of one corpus have passages with vectors.
+
+        Returns:
+            By document_id, passage_hash of each of its passages, in any order; documents without passages are missing.
+        """
         rows = await fetch(
             self._pool,
             "passage_hashes",
@@ -95,7 +113,11 @@ class Documents:
         return {row["document_id"]: row["content_hashes"] for row in rows}
 
     async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
-        """See DocumentStore."""
+        """Write passages, vectors and term counts, and mark the documents searchable, in one transaction.
+
+        Passages whose text is unchanged keep their id and vector. A document is skipped if it changed or vanished since
+        it was claimed, if another session is changing it, or if it lost a passage whose vector was to stay.
+        """
         batch_id = uuid4()
         with translated():
             async with self._pool.connection() as connection, connection.transaction():
@@ -114,11 +136,11 @@ class Documents:
                 )
 
     async def fail_document(self, document: PendingDocument, error: str) -> None:
-        """See DocumentStore."""
+        """Mark a document as one that cannot be indexed, with the reason."""
         await fail_document(self._pool, self._worker_id, document, error)
 
     async def delay_documents(self, embedding_space_id: int, error: str) -> None:
-        """See DocumentStore."""
+        """Store why the documents of a corpus wait for its embedding model, until one of them is stored."""
         await fetch(self._pool, "delay_documents", embedding_space_id=embedding_space_id, error=error)
 
 

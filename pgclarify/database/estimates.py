@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 
 from pgclarify.data.candidates import Found
 from pgclarify.data.estimates import Prospect
-from pgclarify.data.model_calls import Completion
+from pgclarify.data.model_calls import Completion, CompletionKey
 from pgclarify.data.runs import Run
 from pgclarify.database.arrays import vector_text
 from pgclarify.database.exploration import found_passage
 from pgclarify.database.ledger import key_of_call
 from pgclarify.database.pool import fetch
 from pgclarify.database.runs import Runs
-from pgclarify.protocols import CompletionKey
 
 
 class EstimateTables:
-    """`pgclarify.protocols.EstimateStore` for the runs of a worker."""
+    """What an estimate reads, and where its result is stored. Nothing else is recorded."""
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
@@ -37,7 +36,22 @@ class EstimateTables:
         depth: int,
         signal: str | None = None,
     ) -> list[list[Found]]:
-        """See EstimateStore."""
+        """Search for several queries, in one statement.
+
+        Args:
+            run: The run.
+            queries: At least one.
+            vectors: float32, shape (len(queries), dimensions); None if neither method nor signal needs them.
+            method: As in ExplorationTables.find_passages.
+            depth: Likewise, for each query.
+            signal: Likewise.
+
+        Returns:
+            For each query its passages, best first.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         rows = await fetch(
             self._runs.pool,
             "find_for_each",
@@ -58,7 +72,19 @@ class EstimateTables:
     async def known_completions(
         self, run: Run, keys: Sequence[CompletionKey], shown: Sequence[Sequence[str]]
     ) -> list[Completion | None]:
-        """See EstimateStore."""
+        """Look up inputs in the ledger without leasing them.
+
+        Args:
+            run: The run.
+            keys: The inputs.
+            shown: For each of them, the documents whose passages it shows.
+
+        Returns:
+            For each key the reply; None if there is none yet.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         if not keys:
             return []
         calls = [
@@ -79,7 +105,11 @@ class EstimateTables:
         return known
 
     async def record_estimate(self, run: Run, prospect: Prospect) -> None:
-        """See EstimateStore."""
+        """Store the result of an estimate; it replaces an earlier one.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         await fetch(
             self._runs.pool,
             "record_estimate",

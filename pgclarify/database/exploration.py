@@ -18,7 +18,7 @@ from pgclarify.database.runs import Runs
 
 
 class ExplorationTables:
-    """`pgclarify.protocols.ExplorationStore` for the runs of a worker."""
+    """The passages of a run's corpus and their neighborhoods, if the requester may read them."""
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
@@ -34,7 +34,24 @@ class ExplorationTables:
         signal: str | None = None,
         are_chosen: bool = False,
     ) -> list[Found]:
-        """See ExplorationStore."""
+        """Search for a run.
+
+        Args:
+            run: The run.
+            query: The text to search for. For clarify, it is kept as the relaxed question if it is not the question.
+            vector: Its vector, float32, shape (dimensions,); None if neither method nor signal needs it.
+            method: dense, lexical or hybrid.
+            depth: Most passages, from 1.
+            signal: A second score for each passage, in (0, 1): dense is cosine similarity; lexical is BM25 as a share
+                of the highest score that the question's words can give; both is their mean. None for no second score.
+            are_chosen: Whether to store what is found as the candidates of the run, which has none yet.
+
+        Returns:
+            Best first.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         rows = await fetch(
             self._runs.pool,
             "find_passages",
@@ -61,7 +78,20 @@ class ExplorationTables:
         vector: NDArray[np.float32] | None,
         signal: str | None = None,
     ) -> Neighbors:
-        """See ExplorationStore."""
+        """Look up the neighbors of a batch, in one statement.
+
+        Args:
+            run: The run.
+            passages: The batch.
+            k: Most neighbors of each, from 1.
+            known: passage_ids whose passages need not be read again; the edges still contain them.
+            query: As in find_passages.
+            vector: As in find_passages.
+            signal: As in find_passages.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         rows = await fetch(
             self._runs.pool,
             "find_neighbors",
@@ -90,7 +120,15 @@ class ExplorationTables:
         )
 
     async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> list[int]:
-        """See ExplorationStore."""
+        """Store candidates in addition to the existing ones.
+
+        Returns:
+            The ranks of the stored ones, ascending: without passages that are gone by now, or that the requester may no
+            longer read. These cannot have a verdict.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         rows = await fetch(
             self._runs.pool,
             "record_candidates",

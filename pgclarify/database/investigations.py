@@ -12,13 +12,20 @@ from pgclarify.database.runs import Runs
 
 
 class StepTables:
-    """`pgclarify.protocols.StepStore` for the runs of a worker."""
+    """The steps of the investigations of a worker."""
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
 
     async def record_step(self, run: Run, step: Step) -> None:
-        """See StepStore."""
+        """Store a step with its citations; it replaces a step with the same ordinal.
+
+        It is durable when this returns, and visible to others while the run is not over. The candidates that it cites
+        must be recorded already.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         await fetch(
             self._runs.pool, "record_step", run_id=run.run_id, attempt=run.attempt, step=json.dumps(asdict(step))
         )

@@ -10,11 +10,10 @@ from typing import Any
 
 from psycopg.rows import DictRow
 
-from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest
+from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionKey, CompletionRequest
 from pgclarify.database.pool import fetch
 from pgclarify.database.runs import LOCK_NOT_AVAILABLE, Bought, Runs
 from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing
-from pgclarify.protocols import CompletionKey
 
 _logger = logging.getLogger(__name__)
 
@@ -24,13 +23,16 @@ _REFUSALS: Mapping[str, type[NotAllowed]] = {"PC007": BudgetSpent, "PC008": Pric
 
 
 class LedgerTables:
-    """`pgclarify.protocols.Ledger` for one worker.
+    """The table `completion`: no call is paid for twice, and no call is made that a budget forbids.
 
     Args:
         runs: What all runs of the worker share.
         run_id: The run that pays; None if there is no run.
         attempt: The attempt at the run; None if there is no run.
         corpus_id: The corpus whose passages the model sees, if there is no run.
+
+    Attributes:
+        refusal: Why a budget refused a call, for the first refused call; None if none was refused.
     """
 
     def __init__(
@@ -49,7 +51,13 @@ class LedgerTables:
         self.refusal: NotAllowed | None = None
 
     async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
-        """See Ledger. If another session locks what a claim needs, all claims of the batch are answered "wait"."""
+        """Look up requests, and lease those without a reply and lease. Returns one claim per request, in order.
+
+        A lease belongs to one claim: two runs of a worker are two claimants, and so are two claims of one attempt at a
+        run. The second waits as it would for another worker. A repeated claim of the same requests also takes over
+        leases that expired or whose worker is gone. If another session locks what a claim needs, all claims of the
+        batch are answered "wait".
+        """
         # An earlier attempt may have left its leases, so the database gives a run its own rows again. Claims of one
         # attempt overlap: a request that another claim is making must wait.
         free = {request.key: request for request in requests if request.key not in self._in_flight}
@@ -103,7 +111,7 @@ class LedgerTables:
         return json.dumps(calls)
 
     async def store_completion(self, completion_id: int, completion: Completion) -> None:
-        """See Ledger."""
+        """Store the reply. It is durable when this returns. An existing reply is kept."""
         lease = self._leases.get(completion_id)
         try:
             await self._runs.completions.add(Bought(completion_id, self._run_id, lease, completion))
@@ -111,7 +119,7 @@ class LedgerTables:
             self._end([completion_id])
 
     async def release_completions(self, completion_ids: Sequence[int]) -> None:
-        """See Ledger."""
+        """Release leases after calls failed or were cancelled, so that others need not wait until they expire."""
         try:
             await fetch(
                 self._runs.pool,

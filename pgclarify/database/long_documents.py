@@ -15,7 +15,7 @@ from pgclarify.database.queries import queries
 
 
 class LongDocuments:
-    """`pgclarify.protocols.LongDocumentStore` for one worker."""
+    """Documents that were set aside, of which each claim of one worker stages a part."""
 
     def __init__(self, pool: Pool, worker_id: int) -> None:
         self._pool = pool
@@ -23,7 +23,10 @@ class LongDocuments:
         self._last_corpus_id = 0
 
     async def claim_document(self, *, skipped_models: Sequence[str] = ()) -> LongDocument | None:
-        """See LongDocumentStore."""
+        """Lease the longest-waiting document of one corpus; None if there is none.
+
+        Successive calls go from corpus to corpus. Corpora of skipped_models are left to other workers.
+        """
         rows = await fetch(
             self._pool,
             "claim_long_document",
@@ -40,7 +43,7 @@ class LongDocuments:
         return LongDocument(PendingDocument(**row), **staged)
 
     async def is_leased(self, document: LongDocument) -> bool:
-        """See LongDocumentStore."""
+        """Return whether a claimed document is still leased by this worker and unchanged."""
         rows = await fetch(
             self._pool,
             "leased_documents",
@@ -53,7 +56,7 @@ class LongDocuments:
         return bool(rows)
 
     async def release_document(self) -> int:
-        """See LongDocumentStore."""
+        """Release the leases of this worker; return how many it must keep for now."""
         (row,) = await fetch(
             self._pool,
             "release_documents",
@@ -66,7 +69,7 @@ class LongDocuments:
         return int(row["kept"])
 
     async def passage_hashes(self, document: LongDocument) -> list[bytes]:
-        """See LongDocumentStore."""
+        """Return the texts of the document's passages with vectors, except passages staged to stay; in any order."""
         rows = await fetch(
             self._pool,
             "unstaged_hashes",
@@ -79,7 +82,17 @@ class LongDocuments:
     async def keep_part(
         self, part: IndexedDocument, claimed: LongDocument, *, end_char: int, passages_left: int
     ) -> bool:
-        """See LongDocumentStore."""
+        """Stage a part in one transaction, and release the document until its next turn.
+
+        Args:
+            part: The chunks of the part, with their vectors.
+            claimed: The claimed document.
+            end_char: Where the next part starts.
+            passages_left: About how many passages are left; 1 if the parts only have to be moved into place.
+
+        Returns:
+            False if the document changed or another session is changing it; then nothing is stored.
+        """
         batch_id = claimed.batch_id or uuid4()
         with translated():
             async with self._pool.connection() as connection, connection.transaction():
@@ -105,7 +118,11 @@ class LongDocuments:
         return False
 
     async def publish(self, claimed: LongDocument) -> bool:
-        """See LongDocumentStore."""
+        """Replace the earlier passages of a claimed document by all its staged parts, in one transaction.
+
+        Returns:
+            False if the document changed or another session is changing it; then nothing is changed.
+        """
         with translated():
             async with self._pool.connection() as connection, connection.transaction():
                 cursor = await connection.execute(
@@ -127,9 +144,9 @@ class LongDocuments:
         return False
 
     async def fail_document(self, document: PendingDocument, error: str) -> None:
-        """See LongDocumentStore."""
+        """Mark a document as one that cannot be indexed, with the reason."""
         await fail_document(self._pool, self._worker_id, document, error)
 
     async def delay_documents(self, embedding_space_id: int, error: str) -> None:
-        """See LongDocumentStore."""
+        """Store why the documents of a corpus wait for its embedding model, until one of them is stored."""
         await fetch(self._pool, "delay_documents", embedding_space_id=embedding_space_id, error=error)

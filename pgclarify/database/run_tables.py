@@ -22,7 +22,7 @@ from pgclarify.errors import RunLost
 
 
 class RunTables(LedgerTables):
-    """`pgclarify.protocols.RunStore` for one run of a worker; the ledger records which run paid for what.
+    """The tables of one run of a worker, with the ledger, which records which run paid for what.
 
     Attributes:
         status: How this worker ended the run; None if it did not.
@@ -35,7 +35,10 @@ class RunTables(LedgerTables):
         self.code = ""
 
     def note_sources(self, document_ids: Iterable[str]) -> None:
-        """See RunStore."""
+        """Note that later inputs of the run may repeat text of these documents, which earlier replies have read.
+
+        Replies to later inputs are erased together with any of the documents, even when the run is gone.
+        """
         self._sources.update(dict.fromkeys(document_ids))
 
     async def settle(self) -> None:
@@ -47,7 +50,14 @@ class RunTables(LedgerTables):
         await fetch(self._runs.pool, "settle_run", run_id=self._run_id)
 
     async def wait_for_batch(self, run: Run, requests: Sequence[CompletionRequest]) -> None:
-        """See RunStore."""
+        """Leave calls without a reply to a batch of the endpoint, if it has a batch API.
+
+        A run waits for one batch only. When its calls are over, it starts again, finds the replies in the ledger, and
+        makes the calls that the batch has not answered.
+
+        Raises:
+            RunLost: If the run waits in the queue from now on, or is no longer this worker's.
+        """
         if self._runs.batch_body is None or not requests:
             return
         (row,) = await fetch(
@@ -61,13 +71,23 @@ class RunTables(LedgerTables):
             raise RunLost(f"run {run.run_id} waits for a batch")
 
     async def record_verdict(self, run: Run, verdict: Verdict) -> None:
-        """See RunStore."""
+        """Store a verdict when it arrives; it replaces an earlier verdict on this candidate.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         is_running = await self._runs.verdicts.add((run, verdict))
         if not is_running:
             raise RunLost(f"run {run.run_id} is no longer this worker's")
 
     async def verdicts(self, run: Run) -> list[tuple[Passage, Verdict]]:
-        """See RunStore."""
+        """The grounded verdicts of run.parent_run_id, copied into this run, each with its passage.
+
+        The content of a passage that is gone is "".
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         rows = await fetch(self._runs.pool, "copy_verdicts", run_id=run.run_id, attempt=run.attempt)
         return [
             (
@@ -100,7 +120,22 @@ class RunTables(LedgerTables):
         stop_reason: str | None = None,
         stop_code: StopCode | None = None,
     ) -> None:
-        """See RunStore."""
+        """Write the interpretations, their citations, the stages and the end of the run, in one transaction.
+
+        Args:
+            run: The run.
+            status: How it ended.
+            interpretations: In order.
+            error: Why it failed; None unless it did.
+            error_code: The SQLSTATE of that error, as by `pgclarify.errors.code_of`; for a partial run, the code of
+                its failed calls, if there are any.
+            stages: The stages, in order.
+            stop_reason: Why it stopped early; None if it did not.
+            stop_code: Why there is no result, or only a part of it, if the tables do not show it.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
         status, stop_reason, stop_code = as_ended(status, stop_reason, stop_code, self.refusal)
         (stored,) = await fetch(
             self._runs.pool,

@@ -19,7 +19,7 @@ _PAUSE = timedelta(seconds=20)
 
 
 class EmbeddingSpaces:
-    """`pgclarify.protocols.SpaceStore` for one worker."""
+    """The spaces that one worker fills with another embedding model."""
 
     def __init__(self, pool: Pool, worker_id: int) -> None:
         self._pool = pool
@@ -27,7 +27,10 @@ class EmbeddingSpaces:
         self._last_space_id = 0
 
     async def claim_passages(self, *, max_passages: int, skipped_models: Sequence[str] = ()) -> list[PendingPassage]:
-        """See SpaceStore."""
+        """Lease passages that have no vector in one space yet. Successive calls go from space to space.
+
+        Spaces of skipped_models are left to other workers.
+        """
         rows = await fetch(
             self._pool,
             "claim_passages",
@@ -42,14 +45,22 @@ class EmbeddingSpaces:
         return [PendingPassage(**row) for row in rows]
 
     async def release_passages(self) -> int:
-        """See SpaceStore."""
+        """Release all leases of this worker; return how many it must keep for now."""
         (row,) = await fetch(self._pool, "release_passages", worker_id=self._worker_id)
         return int(row["kept"])
 
     async def store_vectors(
         self, passages: Sequence[PendingPassage], vectors: NDArray[np.float32], are_cut_off: Sequence[bool]
     ) -> None:
-        """See SpaceStore."""
+        """Write vectors in one transaction.
+
+        A passage that vanished since it was claimed, or that another session is removing, is skipped.
+
+        Args:
+            passages: Claimed, all of one space.
+            vectors: float32, shape (len(passages), dimensions), rows of unit length.
+            are_cut_off: Whether the model could not read a passage to its end.
+        """
         await fetch(
             self._pool,
             "store_vectors",
@@ -63,7 +74,7 @@ class EmbeddingSpaces:
         )
 
     async def fail_passage(self, passage: PendingPassage, error: str) -> None:
-        """See SpaceStore."""
+        """Store that a passage could not be embedded. It is tried again a few times."""
         await fetch(
             self._pool,
             "fail_passage",
@@ -76,5 +87,5 @@ class EmbeddingSpaces:
         )
 
     async def refuse_filling(self, embedding_space_id: int, error: str) -> None:
-        """See SpaceStore."""
+        """Store why this worker cannot fill a space."""
         await fetch(self._pool, "refuse_filling", embedding_space_id=embedding_space_id, error=error)

@@ -18,13 +18,14 @@ import numpy as np
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.data.vocabulary import RunStatus
+from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply, RunFailed, code_of, describe
 from pgclarify.evaluation.records import Case, CitedPassage, Output, PredictedInterpretation, Retriever, Usage
 from pgclarify.ledger.completions import CallResult, PollInterval, ask_all, ask_one
 from pgclarify.prompts import baselines as prompts
 from pgclarify.prompts.investigation import answer as answer_call
 from pgclarify.prompts.relaxation import relaxation
-from pgclarify.protocols import Completer, Embedder, Ledger
+from pgclarify.protocols import Completer, Embedder
 
 T = TypeVar("T")
 POLL: Final = PollInterval()
@@ -57,7 +58,7 @@ class Asked:
         cost: The cost of input and output tokens in US dollars; None if the model has no price.
     """
 
-    ledger: Ledger
+    ledger: LedgerTables
     chat: Completer
     retriever: Retriever
     embedder: Embedder

@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
+from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply, RequestRefused
 from pgclarify.evaluation.baselines import POLL, UsageMeter
 from pgclarify.evaluation.lexical_judge import (
@@ -21,7 +22,7 @@ from pgclarify.language.questions import asks_same_words
 from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.prompts import evaluation_judge
 from pgclarify.prompts.versions import JUDGE_VERSIONS, combined
-from pgclarify.protocols import Completer, Ledger
+from pgclarify.protocols import Completer
 
 T = TypeVar("T")
 # Lower than the bounds of the lexical judge alone, because the model refuses most wrong readings that pass.
@@ -38,7 +39,7 @@ class ModelJudge:
     Source: VERDICT, §4.3 and Appendix A.
     """
 
-    def __init__(self, ledger: Ledger, chat: Completer) -> None:
+    def __init__(self, ledger: LedgerTables, chat: Completer) -> None:
         self._ledger = ledger
         self._chat = chat
         self.meter = UsageMeter()

@@ -7,16 +7,17 @@ from functools import partial
 from typing import TypeVar
 
 from pgclarify.data.model_calls import ModelCall
+from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply, NotAllowed
 from pgclarify.ledger.calls import Calls, OutOfCalls
 from pgclarify.ledger.completions import CallResult, PollInterval, ask_all
-from pgclarify.protocols import Completer, Ledger, Meter
+from pgclarify.protocols import Completer, Meter
 
 T = TypeVar("T")
 
 
 async def ask_each(
-    ledger: Ledger,
+    ledger: LedgerTables,
     completer: Completer,
     asked: Sequence[ModelCall[T]],
     otherwise: T,
@@ -78,7 +79,7 @@ async def ask_each(
 
 
 async def ask_every(
-    ledger: Ledger,
+    ledger: LedgerTables,
     completer: Completer,
     asked: Sequence[ModelCall[T]],
     *,

@@ -8,9 +8,10 @@ from functools import partial
 from typing import TypeVar
 
 from pgclarify.data.model_calls import ModelCall
+from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.ledger.completions import Paid, PollInterval, ask_one, complete_all
-from pgclarify.protocols import Completer, Ledger, Meter
+from pgclarify.protocols import Completer, Meter
 
 T = TypeVar("T")
 
@@ -44,7 +45,7 @@ class Calls:
         were_short: True if something was skipped because too few calls were left.
     """
 
-    def __init__(self, ledger: Ledger, completer: Completer, *, most: int, poll: PollInterval) -> None:
+    def __init__(self, ledger: LedgerTables, completer: Completer, *, most: int, poll: PollInterval) -> None:
         self._ledger = ledger
         self._completer = completer
         self._most = most

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest, ModelCall
+from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError, RunLost
-from pgclarify.protocols import Completer, Ledger, Meter, Urgency, current_urgency, urgent
+from pgclarify.protocols import Completer, Meter, Urgency, current_urgency, urgent
 
 _logger = logging.getLogger(__name__)
 
@@ -78,7 +79,7 @@ class CallResult(Generic[T]):
 
 
 async def ask_all(
-    ledger: Ledger,
+    ledger: LedgerTables,
     completer: Completer,
     calls: Sequence[ModelCall[T]],
     on_result: Callable[[int, CallResult[T]], Awaitable[None]],
@@ -129,7 +130,7 @@ async def ask_all(
 
 
 async def ask_one(
-    ledger: Ledger,
+    ledger: LedgerTables,
     completer: Completer,
     call: ModelCall[T],
     *,
@@ -153,7 +154,7 @@ async def ask_one(
 
 
 async def complete_all(
-    ledger: Ledger,
+    ledger: LedgerTables,
     completer: Completer,
     requests: Sequence[CompletionRequest],
     on_result: Callable[[int, Paid | CompletionError], Awaitable[None]],
@@ -199,7 +200,7 @@ class _LedgerClient:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: LedgerTables,
         completer: Completer,
         requests: Sequence[CompletionRequest],
         on_result: Callable[[int, Paid | CompletionError], Awaitable[None]],

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from pgclarify.data.estimates import Expected
-from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
+from pgclarify.data.model_calls import Completion, CompletionKey, CompletionRequest, ModelCall
 from pgclarify.data.runs import Run
+from pgclarify.database.estimates import EstimateTables
 from pgclarify.errors import InvalidReply
 from pgclarify.ledger.completions import MOST_ATTEMPTS
-from pgclarify.protocols import Completer, CompletionKey, EstimateStore
+from pgclarify.protocols import Completer
 
 T = TypeVar("T")
 
@@ -45,7 +46,7 @@ class Expectations:
         looked_up: How many different inputs were looked up.
     """
 
-    def __init__(self, run: Run, store: EstimateStore, completer: Completer) -> None:
+    def __init__(self, run: Run, store: EstimateTables, completer: Completer) -> None:
         self._run = run
         self._store = store
         self._completer = completer

@@ -9,6 +9,11 @@ from typing import Final
 from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.runs import Run
 from pgclarify.data.vocabulary import RunStatus
+from pgclarify.database.dialogue import DialogueTables
+from pgclarify.database.estimates import EstimateTables
+from pgclarify.database.exploration import ExplorationTables
+from pgclarify.database.investigations import StepTables
+from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import (
     BudgetSpent,
     ConfigurationError,
@@ -23,15 +28,7 @@ from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.operations.trace import Trace
-from pgclarify.protocols import (
-    Completer,
-    DialogueStore,
-    Embedder,
-    EstimateStore,
-    ExplorationStore,
-    RunStore,
-    StepStore,
-)
+from pgclarify.protocols import Completer, Embedder
 
 OF_A_BUDGET: Final = (BudgetSpent.sqlstate, PriceMissing.sqlstate)
 """Codes of calls that a budget refused."""
@@ -53,10 +50,10 @@ class Stores:
         estimates: The store of estimates.
     """
 
-    passages: ExplorationStore
-    steps: StepStore
-    dialogue: DialogueStore
-    estimates: EstimateStore
+    passages: ExplorationTables
+    steps: StepTables
+    dialogue: DialogueTables
+    estimates: EstimateTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,7 @@ class RunContext:
     """
 
     run: Run
-    store: RunStore
+    store: RunTables
     stores: Stores
     models: Models
     poll: PollInterval = field(default_factory=PollInterval)

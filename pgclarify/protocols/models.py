@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from pgclarify.data.dialogue import TrainedVersion
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion
 from pgclarify.data.verdicts import AnswerSpan
@@ -177,83 +176,4 @@ class Entailment(Protocol):
             RunLost: If the run is no longer this worker's.
 
         Source: SUNAR, §3.2.
-        """
-
-
-class Said(Protocol):
-    """One reason for or against ambiguity, in words that a user understands."""
-
-    @property
-    def source(self) -> str:
-        """Where the reason comes from: classifier or feature."""
-
-    @property
-    def name(self) -> str:
-        """Its name within the source."""
-
-    @property
-    def text(self) -> str:
-        """The reason in words."""
-
-
-class Judged(Protocol):
-    """A classifier's judgement of a question."""
-
-    @property
-    def probability(self) -> float:
-        """The probability that it is ambiguous, from 0 to 1."""
-
-    @property
-    def kind(self) -> str:
-        """pragmatic, syntactic or lexical: the most probable kind; ignore it for a clear question."""
-
-    @property
-    def reasons(self) -> Sequence[Said]:
-        """The reasons for "ambiguous" if the probability reaches the threshold, else for "clear"; may be empty."""
-
-
-class Classifier(Protocol):
-    """Classifies questions as ambiguous or clear, by their vectors and words."""
-
-    @property
-    def embedding_model(self) -> str:
-        """The model whose vectors it needs."""
-
-    @property
-    def version(self) -> str:
-        """Changes when its judgements change."""
-
-    def threshold_for(self, history: Sequence[str]) -> float:
-        """The default threshold: a question is ambiguous if its probability is at least this.
-
-        Args:
-            history: Earlier turns; a question without any may have another threshold.
-        """
-
-    def corrected(self, trained: TrainedVersion) -> Classifier:
-        """Make the classifier that this one becomes by a version that was trained on it.
-
-        Raises:
-            ConfigurationError: If the version was trained on another classifier, or its weights are broken.
-        """
-
-    def inputs(self, question: str, history: Sequence[str]) -> list[str]:
-        """The texts whose vectors it needs for a question; at least one."""
-
-    def judge(
-        self,
-        asked: Sequence[tuple[str, Sequence[str]]],
-        vectors: NDArray[np.float32],
-        *,
-        threshold: float | None = None,
-    ) -> Sequence[Judged]:
-        """Judge questions, each with its earlier turns.
-
-        Args:
-            asked: Questions with their histories.
-            vectors: float32, shape (number of all inputs of all questions, dimensions), in order, of unit length.
-            threshold: The reasons explain "ambiguous" above it and "clear" below it; None for its own.
-
-        Returns:
-            One judgement for each.
         """

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.data.runs import Run
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.database.dialogue import DialogueTables
@@ -27,7 +28,7 @@ from pgclarify.operations.context import Models, RunContext, Stores
 from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import Classifier, Completer, Payer, Urgency, paid_by, urgent
+from pgclarify.protocols import Completer, Payer, Urgency, paid_by, urgent
 from pgclarify.worker.language_models import LanguageModels
 from pgclarify.worker.monitor import Monitor
 from pgclarify.worker.quarantine import Quarantine
@@ -202,7 +203,7 @@ def models_of(
     embedders: Embedders,
     cross_encoders: CrossEncoders,
     at_endpoint: Callable[[str], Completer],
-    classifier: Classifier,
+    classifier: AmbiguityClassifier,
 ) -> Models:
     """Combine the models that runs of a worker may ask. at_endpoint returns cross-encoders behind an endpoint."""
     return Models(

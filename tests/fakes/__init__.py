@@ -1,4 +1,4 @@
-"""Fakes of the interfaces that operations use. They need no database, model or network, and are fast."""
+"""Fakes of the tables and models that operations use. They need no database, model or network, and are fast."""
 
 from tests.fakes.classifier import FakeClassifier
 from tests.fakes.cross_encoder import FakeCrossEncoder

@@ -5,24 +5,20 @@ from __future__ import annotations
 from types import EllipsisType
 from typing import cast
 
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.data.runs import Run
+from pgclarify.database.dialogue import DialogueTables
+from pgclarify.database.estimates import EstimateTables
+from pgclarify.database.exploration import ExplorationTables
+from pgclarify.database.investigations import StepTables
+from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import ModelNotFound
 from pgclarify.ledger.completions import PollInterval
 from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.context import Models, RunContext, Stores
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import (
-    Classifier,
-    Completer,
-    CrossEncoder,
-    DialogueStore,
-    Embedder,
-    EstimateStore,
-    ExplorationStore,
-    RunStore,
-    StepStore,
-)
+from pgclarify.protocols import Completer, CrossEncoder, Embedder
 from tests.fakes.classifier import FakeClassifier
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.dialogue import FakeDialogueStore
@@ -37,19 +33,19 @@ FAST = PollInterval(first=0.001, longest=0.002)
 
 def context_of(
     run: Run,
-    store: RunStore,
+    store: RunTables,
     completer: Completer | None = None,
     *,
     chat: Completer | EllipsisType | None = ...,
-    passages: ExplorationStore | None = None,
-    steps: StepStore | None = None,
-    dialogue: DialogueStore | None = None,
-    estimates: EstimateStore | None = None,
+    passages: ExplorationTables | None = None,
+    steps: StepTables | None = None,
+    dialogue: DialogueTables | None = None,
+    estimates: EstimateTables | None = None,
     embedder: Embedder | None = None,
     rerankers: Rerankers | None = None,
     entailments: Entailments | None = None,
     detector: Detector | None = None,
-    classifier: Classifier | None = None,
+    classifier: AmbiguityClassifier | None = None,
     poll: PollInterval = FAST,
 ) -> RunContext:
     """Make the context for the operation of a run.

@@ -16,10 +16,11 @@ from pgclarify.data.dialogue import (
     Turn,
 )
 from pgclarify.data.runs import Run
+from pgclarify.database.dialogue import DialogueTables
 from tests.fakes.store import FakeStore
 
 
-class FakeDialogueStore:
+class FakeDialogueStore(DialogueTables):
     """The tables of a dialogue of the runs of a `FakeStore`, in memory.
 
     Args:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from pgclarify.data.documents import IndexedDocument, PendingDocument, passage_hash
 from pgclarify.data.vocabulary import Document
+from pgclarify.database.documents import Documents
 from pgclarify.errors import DatabaseError
 
 
-class FakeDocumentStore:
+class FakeDocumentStore(Documents):
     """Documents of one corpus, pending until they are stored or failed.
 
     Args:

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from pgclarify.data.candidates import Found
 from pgclarify.data.estimates import Prospect
-from pgclarify.data.model_calls import Completion
+from pgclarify.data.model_calls import Completion, CompletionKey
 from pgclarify.data.runs import Run
-from pgclarify.protocols import CompletionKey
+from pgclarify.database.estimates import EstimateTables
 from tests.fakes.exploration import FakeExplorationStore
 from tests.fakes.store import FakeStore
 
 
-class FakeEstimateStore:
+class FakeEstimateStore(EstimateTables):
     """A corpus and a ledger, in memory, for the estimates of a `FakeStore`.
 
     Args:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pgclarify.data.candidates import Candidate, Found, Neighbors
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
+from pgclarify.database.exploration import ExplorationTables
 from pgclarify.operations.retrieval.first_stage import ranked
 from tests.fakes.store import FakeStore
 
@@ -17,7 +18,7 @@ _METHODS = frozenset({"dense", "lexical", "hybrid"})
 _SIGNALS = frozenset({None, "dense", "lexical", "both"})
 
 
-class FakeExplorationStore:
+class FakeExplorationStore(ExplorationTables):
     """A corpus with its graph, in memory, for the runs of a `FakeStore`. Raises ValueError where the real one refuses.
 
     Args:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pgclarify.data.model_calls import Claim, Completion, CompletionRequest
+from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import BudgetSpent, NotAllowed
 
 
@@ -67,7 +68,7 @@ class FakeLedgerTable:
         return self.rows.setdefault(completion_id, LedgerRow(completion_id, request))
 
 
-class FakeLedger:
+class FakeLedger(LedgerTables):
     """One worker's view of the ledger.
 
     Args:
@@ -79,11 +80,11 @@ class FakeLedger:
         self.table = FakeLedgerTable() if table is None else table
         self.worker = worker
         self.refusal: NotAllowed | None = None
-        self._sources: list[str] = []
+        self._sources: dict[str, None] = {}
 
     def note_sources(self, document_ids: Iterable[str]) -> None:
         """Add these documents to those of each later request."""
-        self._sources += document_ids
+        self._sources.update(dict.fromkeys(document_ids))
 
     async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
         """Look requests up, and lease those without a reply and without a lease."""

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.data.documents import PendingPassage, passage_hash
+from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.errors import DatabaseError
 
 
-class FakeSpaceStore:
+class FakeSpaceStore(EmbeddingSpaces):
     """Passages without a vector in one space, until they are stored or have failed.
 
     Args:

@@ -6,10 +6,11 @@ import numpy as np
 
 from pgclarify.data.investigation import Step
 from pgclarify.data.runs import Run
+from pgclarify.database.investigations import StepTables
 from tests.fakes.store import FakeStore
 
 
-class FakeStepStore:
+class FakeStepStore(StepTables):
     """The steps of the runs of a `FakeStore`, in memory.
 
     Args:

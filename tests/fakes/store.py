@@ -16,6 +16,7 @@ from pgclarify.data.model_calls import CompletionRequest
 from pgclarify.data.runs import Run, Stage, as_ended
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Document, Outcome, RunStatus, StopCode
+from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import RunLost
 from tests.fakes.documents import FakeDocumentStore
 from tests.fakes.ledger import FakeLedger, FakeLedgerTable
@@ -64,7 +65,7 @@ class RunRecord:
     stop_code: StopCode | None = None
 
 
-class FakeStore(FakeLedger, FakeDocumentStore):
+class FakeStore(FakeLedger, FakeDocumentStore, RunTables):
     """A database in memory, as one worker sees it. Retrieval returns passages in the given order.
 
     Args:

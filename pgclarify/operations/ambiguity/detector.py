@@ -12,12 +12,14 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeAlias
 
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier, Judgement
 from pgclarify.data.dialogue import Detection, DetectionReason, MatchedRule, TrainedVersion
 from pgclarify.data.runs import Run
+from pgclarify.database.dialogue import DialogueTables
 from pgclarify.errors import ConfigurationError
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.numbers import counted
-from pgclarify.protocols import Classifier, DialogueStore, Embedder, Judged
+from pgclarify.protocols import Embedder
 
 _logger = logging.getLogger(__name__)
 
@@ -42,14 +44,14 @@ class Detector:
         embedders: Returns the embedding model of a name.
     """
 
-    def __init__(self, classifier: Classifier, embedders: Callable[[str], Awaitable[Embedder]]) -> None:
+    def __init__(self, classifier: AmbiguityClassifier, embedders: Callable[[str], Awaitable[Embedder]]) -> None:
         self._classifier = classifier
         self._embedders = embedders
         # By key; a version never changes. One takes 40 kB.
-        self._trained: OrderedDict[int, Classifier] = OrderedDict()
+        self._trained: OrderedDict[int, AmbiguityClassifier] = OrderedDict()
 
     async def detect(
-        self, run: Run, dialogue: DialogueStore, asked: Sequence[Asked], threshold: float | None
+        self, run: Run, dialogue: DialogueTables, asked: Sequence[Asked], threshold: float | None
     ) -> list[Detection]:
         """Judge questions without blocking the event loop; nothing is recorded.
 
@@ -89,7 +91,7 @@ class Detector:
             for ordinal, ((question, history), one) in enumerate(zip(given, judged, strict=True), start=1)
         ]
 
-    async def _classifier_of(self, run: Run, dialogue: DialogueStore) -> Classifier:
+    async def _classifier_of(self, run: Run, dialogue: DialogueTables) -> AmbiguityClassifier:
         """The trained version of the run's corpus, or the classifier that ships."""
         # A copy: another run may drop one meanwhile.
         known = dict(self._trained)
@@ -116,7 +118,7 @@ class Detector:
             self._trained.popitem(last=False)
         return classifier
 
-    def _corrected(self, trained: TrainedVersion, run: Run) -> Classifier:
+    def _corrected(self, trained: TrainedVersion, run: Run) -> AmbiguityClassifier:
         try:
             return self._classifier.corrected(trained)
         except ConfigurationError as error:
@@ -130,12 +132,14 @@ class Detector:
             )
             return self._classifier
 
-    async def _judge(self, classifier: Classifier, asked: Sequence[Asked], threshold: float | None) -> list[Judged]:
+    async def _judge(
+        self, classifier: AmbiguityClassifier, asked: Sequence[Asked], threshold: float | None
+    ) -> list[Judgement]:
         embedder = await self._embedders(classifier.embedding_model)
         inputs = [classifier.inputs(*one) for one in asked]
         # All at once: the embedder sorts by length, and lets other tasks run.
         vectors = await embedder.encode([text for texts in inputs for text in texts])
-        judged: list[Judged] = []
+        judged: list[Judgement] = []
         row = 0
         for start in range(0, len(asked), _BATCH):
             rows = sum(len(texts) for texts in inputs[start : start + _BATCH])
@@ -149,13 +153,15 @@ class Detector:
         return judged
 
 
-def _conclude(question: str, judged: Judged, rules: Sequence[MatchedRule], threshold: float, version: str) -> Detection:
+def _conclude(
+    question: str, judged: Judgement, rules: Sequence[MatchedRule], threshold: float, version: str
+) -> Detection:
     is_read = not is_foreign(question)
     is_likely = is_read and judged.probability >= threshold
     is_ambiguous = bool(rules) or is_likely
     # Reasons for "clear" do not explain a decision by a rule.
     speaks = is_read and (is_likely or not rules)
-    reasons = [DetectionReason(str(said.source), said.name, said.text) for said in judged.reasons if speaks]
+    reasons = [DetectionReason(said.source, said.name, said.text) for said in judged.reasons if speaks]
     if not is_read:
         reasons.append(DetectionReason("classifier", LANGUAGE, _FOREIGN))
     elif not (rules or reasons):
@@ -165,7 +171,7 @@ def _conclude(question: str, judged: Judged, rules: Sequence[MatchedRule], thres
     return Detection(
         question=question,
         is_ambiguous=is_ambiguous,
-        probability=1.0 if rules else float(judged.probability) if is_read else None,
+        probability=1.0 if rules else judged.probability if is_read else None,
         kind=kind if is_ambiguous else None,
         reasons=(*(_ruled(rule) for rule in rules), *reasons),
         classifier_version=version,

@@ -13,6 +13,7 @@ from itertools import chain
 
 from pgclarify.algorithms import Relation, answer_directions, relate_answers
 from pgclarify.data.vocabulary import AT_ENDPOINT
+from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import ModelNotFound
 from pgclarify.ledger.ask_each import ask_each, ask_every
 from pgclarify.ledger.calls import Calls
@@ -20,7 +21,7 @@ from pgclarify.ledger.completions import PollInterval
 from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_language_model
 from pgclarify.prompts.entailment import entailment
 from pgclarify.prompts.inference import inference
-from pgclarify.protocols import Completer, CrossEncoder, Embedder, Entailment, Ledger, Meter
+from pgclarify.protocols import Completer, CrossEncoder, Embedder, Entailment, Meter
 
 SAME_ANSWER_SIMILARITY = 0.4
 """Least cosine similarity of two answers with the same meaning, apart from their question.
@@ -52,7 +53,9 @@ class Entailments:
     poll: PollInterval = _POLL_INTERVAL
     at_endpoint: Callable[[str], Completer] = no_endpoint
 
-    async def get(self, name: str, ledger: Ledger, embedder: Embedder, *, calls: Calls | None = None) -> Entailment:
+    async def get(
+        self, name: str, ledger: LedgerTables, embedder: Embedder, *, calls: Calls | None = None
+    ) -> Entailment:
         """Make the judge of a run.
 
         Args:
@@ -127,7 +130,7 @@ def _relate(pairs: Mapping[frozenset[str], Pair]) -> dict[frozenset[str], Relati
 
 
 async def _by_language_model(
-    ledger: Ledger,
+    ledger: LedgerTables,
     chat: Completer,
     poll: PollInterval,
     calls: Calls | None,
@@ -166,7 +169,7 @@ async def _by_cross_encoder(
 
 
 async def _by_endpoint(
-    ledger: Ledger,
+    ledger: LedgerTables,
     model: Completer,
     poll: PollInterval,
     question: str,

@@ -10,6 +10,7 @@ from itertools import chain
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.vocabulary import AT_ENDPOINT
+from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import ModelNotFound
 from pgclarify.ledger.ask_each import ask_each, ask_every
 from pgclarify.ledger.calls import Calls
@@ -18,7 +19,7 @@ from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_lan
 from pgclarify.operations.retrieval.evidence import passage_text
 from pgclarify.prompts.relevance import relevance
 from pgclarify.prompts.reranking import reranking
-from pgclarify.protocols import Completer, CrossEncoder, Ledger, Meter, Reranker
+from pgclarify.protocols import Completer, CrossEncoder, Meter, Reranker
 
 PASSAGES_AT_ONCE = 100
 """Most passages in one call of a reranker behind an endpoint: as many as a first stage reranks."""
@@ -46,7 +47,7 @@ class Rerankers:
     poll: PollInterval = _POLL_INTERVAL
     at_endpoint: Callable[[str], Completer] = no_endpoint
 
-    async def get(self, name: str, ledger: Ledger, *, calls: Calls | None = None) -> Reranker | None:
+    async def get(self, name: str, ledger: LedgerTables, *, calls: Calls | None = None) -> Reranker | None:
         """Make the reranker of a run.
 
         Args:
@@ -82,7 +83,7 @@ class Rerankers:
 
 
 async def _by_language_model(
-    ledger: Ledger,
+    ledger: LedgerTables,
     chat: Completer,
     poll: PollInterval,
     calls: Calls | None,
@@ -116,7 +117,7 @@ def reranking_calls(question: str, passages: Sequence[Passage]) -> list[ModelCal
 
 
 async def _by_endpoint(
-    ledger: Ledger,
+    ledger: LedgerTables,
     model: Completer,
     poll: PollInterval,
     question: str,

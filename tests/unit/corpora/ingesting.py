@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.splitting import Splitter, chunker_of
 from pgclarify.data.vocabulary import Document
+from pgclarify.database.documents import Documents
 from pgclarify.errors import (
     ModelNotFound,
 )
-from pgclarify.protocols import DocumentStore, Embedder
+from pgclarify.protocols import Embedder
 from tests.fakes import FakeDocumentStore, FakeEmbedder
 
 SHORT = [
@@ -24,7 +25,7 @@ SHORT = [
 
 
 def ingestion(
-    store: DocumentStore,
+    store: Documents,
     embedder: FakeEmbedder,
     *,
     splitters: Callable[[Embedder], Splitter] = chunker_of,

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pgclarify.corpora.reembedding import Reembedding
+from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.errors import (
     DatabaseBusy,
     DatabaseError,
@@ -18,13 +19,13 @@ from pgclarify.errors import (
     ModelNotFound,
     ServerUnavailable,
 )
-from pgclarify.protocols import Embedder, SpaceStore, TextsFailed
+from pgclarify.protocols import Embedder, TextsFailed
 from tests.fakes import FakeEmbedder, FakeSpaceStore
 
 CONTENTS = ["Cars are insured.", "Boats are not.", "Planes are, if they stay on the ground."]
 
 
-def reembedding(store: SpaceStore, embedder: FakeEmbedder, *, max_passages: int = 100) -> Reembedding:
+def reembedding(store: EmbeddingSpaces, embedder: FakeEmbedder, *, max_passages: int = 100) -> Reembedding:
     async def embedder_of(model: str) -> Embedder:
         if model != embedder.model:
             raise ModelNotFound("no such model", detail=f"It is {model!r}.")

@@ -15,9 +15,10 @@ from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.data.documents import LongDocument
 from pgclarify.data.vocabulary import Document
+from pgclarify.database.long_documents import LongDocuments
 from pgclarify.embedding.batching import OutOfMemory
 from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingUnavailable, ModelNotFound, PgclarifyError
-from pgclarify.protocols import Embedder, LongDocumentStore
+from pgclarify.protocols import Embedder
 from tests.fakes import FakeDocumentStore, FakeEmbedder
 from tests.unit.corpora.ingesting import SHORT, ingestion
 
@@ -93,7 +94,7 @@ async def test_the_reason_for_waiting_holds_no_foreign_text(
     store = LongStore(SHORT)
     if is_long:
         claimed = LongDocument(store.pending[0], None, 0, 0)
-        await LongIngestion(cast(LongDocumentStore, store), embedder_of).embed_part(claimed)
+        await LongIngestion(cast(LongDocuments, store), embedder_of).embed_part(claimed)
     else:
         await Ingestion(store, embedder_of).ingest_once()
     assert store.delayed == {1: f"{error.message}: {error.hint}"}

@@ -8,12 +8,13 @@ from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding, FollowUp, Step
 from pgclarify.data.runs import Run
+from pgclarify.database.ledger import LedgerTables
 from pgclarify.ledger.calls import Calls
 from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation import gathering
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import Embedder, Entailment, Ledger
+from pgclarify.protocols import Embedder, Entailment
 from tests.fakes import (
     FakeEmbedder,
     FakeEntailment,
@@ -67,7 +68,9 @@ def pair_entailments(same: Sequence[tuple[str, str]]) -> Entailments:
     both_ways = FakeEntailment([*same, *((other, one) for one, other in same)])
 
     class PairEntailments(Entailments):
-        async def get(self, name: str, ledger: Ledger, embedder: Embedder, *, calls: Calls | None = None) -> Entailment:
+        async def get(
+            self, name: str, ledger: LedgerTables, embedder: Embedder, *, calls: Calls | None = None
+        ) -> Entailment:
             return both_ways
 
     return PairEntailments(None, no_cross_encoder)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Reading
+from pgclarify.database.exploration import ExplorationTables
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import Completer, Embedder, ExplorationStore
+from pgclarify.protocols import Completer, Embedder
 from tests.fakes import FakeStore, RunRecord
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import context_of
@@ -50,7 +51,7 @@ async def clarify_with(
     verifier: Completer,
     embedder: Embedder | None = None,
     *,
-    exploration: ExplorationStore | None = None,
+    exploration: ExplorationTables | None = None,
     rerankers: Rerankers | None = None,
 ) -> None:
     context = context_of(run, store, verifier, passages=exploration, embedder=embedder, rerankers=rerankers)

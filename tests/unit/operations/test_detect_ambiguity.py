@@ -18,7 +18,6 @@ from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, ConfigurationError, InvalidReply, RunLost
 from pgclarify.operations.ambiguity.detector import Detector, summarize
 from pgclarify.operations.execution import execute
-from pgclarify.protocols import Classifier
 from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeExplorationStore, FakeStore, scripts
 from tests.fakes.context import context_of
 from tests.unit.operations.rental_cars import COVERAGE, COVERED, DRIVERS, LICENSE
@@ -27,7 +26,7 @@ VAGUE, CLEAR = "How much is it?", "How tall is the Varden Tower?"
 SAID = DetectionReason("classifier", "meaning", "it is 0.8 ambiguous")
 
 
-def detector(classifier: Classifier, embedder: FakeEmbedder | None = None) -> Detector:
+def detector(classifier: AmbiguityClassifier, embedder: FakeEmbedder | None = None) -> Detector:
     embedder = embedder or FakeEmbedder()
 
     async def get(model: str) -> FakeEmbedder:

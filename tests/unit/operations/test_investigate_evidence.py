@@ -7,10 +7,11 @@ import pytest
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import LEAST_CONFIDENCE, Evidence, Finding
 from pgclarify.data.vocabulary import RunStatus, StepOutcome
+from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.ledger.calls import Calls
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import Ledger, Meter, Reranker
+from pgclarify.protocols import Meter, Reranker
 from tests.fakes import FakeLedgerTable, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import no_cross_encoder
@@ -250,7 +251,7 @@ async def test_orders_in_a_passage_are_not_followed():
 class Deaf(Rerankers):
     """Rerankers whose model is missing."""
 
-    async def get(self, name: str, ledger: Ledger, *, calls: Calls | None = None) -> Reranker:
+    async def get(self, name: str, ledger: LedgerTables, *, calls: Calls | None = None) -> Reranker:
         return DeafReranker()
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pgclarify.algorithms.ambiguity import Reason
+from pgclarify.algorithms.ambiguity import AmbiguityKind, Reason
 from pgclarify.data.dialogue import Rewriting
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import EndpointUnavailable, InvalidReply
@@ -100,7 +100,7 @@ class TestWhatOnlyTheHistorySettles:
 
     async def test_is_rewritten_since_it_will_be_read_alone(self) -> None:
         model = scripts.rewriter({VAGUE: REWRITTEN})
-        rewriting, _, (detection,) = await carry_out(rewriter=model, classifier=Settled(kind="pragmatic"))
+        rewriting, _, (detection,) = await carry_out(rewriter=model, classifier=Settled())
 
         assert (rewriting.rewritten, rewriting.was_ambiguous) == (REWRITTEN, False)
         assert rewriting.reason
@@ -122,7 +122,7 @@ class TestWhatOnlyTheHistorySettles:
             def judge(self, asked, vectors, **options):
                 return [replace(judged, reasons=()) for judged in super().judge(asked, vectors, **options)]
 
-        _, _, (detection,) = await carry_out(classifier=Silent(kind="pragmatic"))
+        _, _, (detection,) = await carry_out(classifier=Silent())
 
         assert [reason.name for reason in detection.reasons] == ["alone"]
 
@@ -130,7 +130,7 @@ class TestWhatOnlyTheHistorySettles:
         ("question", "why"), [("What about May?", 'it goes on, with "what about"'), ("Why?", "it leaves something out")]
     )
     async def test_a_question_without_a_pronoun_has_reasons_too(self, question, why) -> None:
-        _, _, (detection,) = await carry_out(question, classifier=Settled(kind="pragmatic"))
+        _, _, (detection,) = await carry_out(question, classifier=Settled())
 
         assert why in detection.reasons[0].text
 
@@ -139,14 +139,14 @@ class TestWhatOnlyTheHistorySettles:
     )
     async def test_a_name_does_not_tell_what_a_pronoun_before_it_means(self, question) -> None:
         model = scripts.rewriter({question: None})
-        await carry_out(question, rewriter=model, classifier=Settled(kind="pragmatic"))
+        await carry_out(question, rewriter=model, classifier=Settled())
 
         assert len(model.calls) == 1
 
     @pytest.mark.parametrize("question", ["And in 1950?", " what about the museum", "Or in May?"])
     async def test_so_is_one_that_goes_on(self, question) -> None:
         model = scripts.rewriter({question: None})
-        rewriting, _, _ = await carry_out(question, rewriter=model, classifier=Settled(kind="syntactic"))
+        rewriting, _, _ = await carry_out(question, rewriter=model, classifier=Settled(kind=AmbiguityKind.SYNTACTIC))
 
         assert not rewriting.was_ambiguous
         assert len(model.calls) == 1
@@ -154,7 +154,7 @@ class TestWhatOnlyTheHistorySettles:
     @pytest.mark.parametrize("question", ["Did Karl Aas know her?", "What kind of colors did she mix for altars?"])
     async def test_a_question_that_says_enough_is_left_alone_without_a_call(self, question) -> None:
         model = scripts.rewriter({question: REWRITTEN})
-        rewriting, record, _ = await carry_out(question, rewriter=model, classifier=Settled(kind="pragmatic"))
+        rewriting, record, _ = await carry_out(question, rewriter=model, classifier=Settled())
 
         assert (rewriting.rewritten, rewriting.was_ambiguous) == (question, False)
         assert rewriting.reason, "a clear question has no reasons"
@@ -169,7 +169,7 @@ class TestWhatOnlyTheHistorySettles:
 
     async def test_unless_it_is_vague_rather_than_pointing_back(self) -> None:
         model = scripts.rewriter({VAGUE: REWRITTEN})
-        rewriting, _, (detection,) = await carry_out(rewriter=model, classifier=Settled(kind="syntactic"))
+        rewriting, _, (detection,) = await carry_out(rewriter=model, classifier=Settled(kind=AmbiguityKind.SYNTACTIC))
 
         assert (rewriting.rewritten, rewriting.was_ambiguous) == (VAGUE, False)
         assert (detection.probability, model.calls) == (0.2, [])
