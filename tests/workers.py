@@ -156,9 +156,11 @@ def _command(
     arguments: Sequence[str], variables: Mapping[str, str], folder: Path, streams: tuple[Path, Path], lease: timedelta
 ) -> None:
     """The command line, in a separate process."""
-    from pgclarify.worker import batches
+    from pgclarify.worker import batches, serving
 
     presence.LEASE = lease
+    # What tests/preloaded.py has frozen stays frozen.
+    serving._freeze = lambda: None
     batches.QUIET, batches.STORED_AT_ONCE = timedelta(seconds=0.5), 5
     os.environ.clear()
     os.environ.update(variables)
