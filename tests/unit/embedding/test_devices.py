@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from numpy.typing import NDArray
 
 from pgclarify.cli.doctor import machine
@@ -34,10 +33,17 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> str:
     return save_small_model(tmp_path_factory.mktemp("model"))
 
 
+def cuda_out_of_memory() -> Exception:
+    # Only the process that runs this file imports torch. At the top, each process that collects tests would.
+    import torch
+
+    return torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "some GPU")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.get_device_name", lambda: "some GPU")
 
 
 def test_a_device_that_is_not_there_is_an_error() -> None:
@@ -66,17 +72,17 @@ def test_a_gpu_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "kind"),
+    ("make", "kind"),
     [
-        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."), OutOfMemory),
-        (RuntimeError("MPS backend out of memory (MPS allocated: 9 GB)."), OutOfMemory),
-        (RuntimeError("the sizes of tensors must match"), RuntimeError),
-        (ValueError("out of memory"), ValueError),
+        (cuda_out_of_memory, OutOfMemory),
+        (lambda: RuntimeError("MPS backend out of memory (MPS allocated: 9 GB)."), OutOfMemory),
+        (lambda: RuntimeError("the sizes of tensors must match"), RuntimeError),
+        (lambda: ValueError("out of memory"), ValueError),
     ],
 )
-def test_out_of_memory_is_told_from_other_errors(error: Exception, kind: type[Exception]) -> None:
+def test_out_of_memory_is_told_from_other_errors(make: Callable[[], Exception], kind: type[Exception]) -> None:
     def compute(_: list[str]) -> NDArray[np.float32]:
-        raise error
+        raise make()
 
     with pytest.raises(kind) as caught:
         telling_out_of_memory(compute)(["one", "two"])
@@ -97,7 +103,7 @@ def test_models_of_all_kinds_go_on_with_halves(small: str, tmp_path: Path, monke
         def compute(self: Any, inputs: list[Any], **options: Any) -> Any:
             sizes.append(len(inputs))
             if len(inputs) > 2:
-                raise torch.OutOfMemoryError("CUDA out of memory.")
+                raise cuda_out_of_memory()
             return whole(self, inputs, **options)
 
         return compute
@@ -134,7 +140,7 @@ def test_a_model_without_room_is_not_called_missing(
 
     def make(location: str, **_: object) -> None:
         tried.append(location)
-        raise torch.OutOfMemoryError("CUDA out of memory.")
+        raise cuda_out_of_memory()
 
     for kind in ("SentenceTransformer", "CrossEncoder"):
         monkeypatch.setattr(f"sentence_transformers.{kind}", make)
@@ -172,12 +178,14 @@ class TestHalfPrecision:
     def test_is_left_where_there_is_no_room_for_both(self) -> None:
         class Full:
             def __deepcopy__(self, _: object) -> None:
-                raise torch.OutOfMemoryError("CUDA out of memory.")
+                raise cuda_out_of_memory()
 
         model = Full()
         assert in_half_precision(model, _encode) is model
 
     def test_is_taken_where_vectors_stay(self) -> None:
+        import torch
+
         model = load_model("all-MiniLM-L6-v2", Device.CPU)
         rounded = in_half_precision(model, _encode)
         assert next(rounded.parameters()).dtype == torch.float16
@@ -189,6 +197,8 @@ class TestHalfPrecision:
 
     @pytest.mark.parametrize("factor", [1e6, 1e-7])
     def test_is_left_where_numbers_do_not_fit(self, small: str, factor: float) -> None:
+        import torch
+
         model = load_model(small, Device.CPU)
         with torch.no_grad():
             embeddings = model[0].auto_model.embeddings

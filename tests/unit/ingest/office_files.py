@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from functools import cache
 from io import BytesIO
 
 from docx import Document as WordDocument
@@ -10,6 +11,7 @@ from pptx import Presentation
 from pptx.util import Inches
 
 
+@cache
 def docx() -> bytes:
     """A title, headings, a paragraph of several runs, lists, and a table with merged cells."""
     document = WordDocument()
@@ -28,6 +30,7 @@ def docx() -> bytes:
     return saved(document)
 
 
+@cache
 def pptx() -> bytes:
     """Slides: the title of the deck; text and notes; a table and a group without a title; an empty slide."""
     deck = Presentation()
