@@ -16,7 +16,7 @@ def paid(connection: Connection) -> int:
 def test_sigkill_three_times_pays_again_only_for_what_was_in_flight(
     database: str, connection: Connection, own_model: Server, run_worker: StartWorker
 ) -> None:
-    concurrency, runs, top_k = 6, 20, 8
+    concurrency, runs, top_k = 6, 8, 8
     alive = run_worker(database, own_model.base_url, concurrency=concurrency)
     load(connection)
     wait_until_searchable(connection)
