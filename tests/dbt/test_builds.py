@@ -295,6 +295,7 @@ def test_a_wrong_config_says_what_to_write(
     done = project.run("run", "--select", "searches", "wrong", wrong=True)
 
     said = {
+        "misspelled_config": "config corpis has no effect. Is corpus meant? The configs are: id, question, corpus, ",
         "no_corpus": "config corpus has a wrong value: None. Write, for example, corpus='insurance'",
         "unknown_id": "The SQL of the model has these columns: search_id, query",
         "textual_top_k": "config top_k has a wrong value: 20. Write a whole number from 1 to 1000",
@@ -315,7 +316,6 @@ def test_a_wrong_config_says_what_to_write(
     assert messages.keys() == said.keys()
     for name, part in said.items():
         assert part in " ".join(messages[name].split()), messages[name]
-    assert "config corpis has no effect. Is corpus meant?" in done.log
     assert "config unique_key is that of incremental models" in done.log
     assert model.calls == first
 

@@ -1,6 +1,6 @@
 {# Config without effect, because its name is misspelled or belongs to another materialization. #}
 
-{% macro warn_of_config(settings) %}
+{% macro check_config_names(settings) %}
     {% for name in ['unique_key', 'incremental_strategy', 'incremental_predicates', 'merge_update_columns'] %}
         {% if config.get(name) is not none %}
             {% do exceptions.warn(
@@ -8,10 +8,20 @@
             ) %}
         {% endif %}
     {% endfor %}
-    {% for name in (model.config.keys() | list) + ((config.get('meta') or {}).keys() | list) if name not in settings %}
+    {# Without its setting, the model would be built with a default. #}
+    {% for name in model.config.keys() if name not in settings %}
+        {% for setting in settings if pgclarify.likeness(name, setting) >= 0.6 %}
+            {% do exceptions.raise_compiler_error(
+                model.name ~ ": config " ~ name ~ " has no effect. Is " ~ setting ~ " meant? The configs are: "
+                ~ settings | join(', ') ~ "."
+            ) %}
+        {% endfor %}
+    {% endfor %}
+    {# Projects have their own names there. #}
+    {% for name in (config.get('meta') or {}).keys() if name not in settings %}
         {% for setting in settings if pgclarify.likeness(name, setting) >= 0.6 %}
             {% do exceptions.warn(
-                model.name ~ ": config " ~ name ~ " has no effect. Is " ~ setting ~ " meant?"
+                model.name ~ ": config " ~ name ~ " in meta has no effect. Is " ~ setting ~ " meant?"
             ) %}
         {% endfor %}
     {% endfor %}

@@ -1,7 +1,7 @@
 {# A table that says which questions of a relation are ambiguous, and why. No language model is called. #}
 
 {% materialization pgclarify_detections, adapter='postgres' %}
-    {% do pgclarify.warn_of_config(['id', 'question', 'options', 'batch_size', 'missing_ids', 'on_failed']) %}
+    {% do pgclarify.check_config_names(['id', 'question', 'options', 'batch_size', 'missing_ids', 'on_failed']) %}
     {% set id = pgclarify.text_setting('id', 'search_id') %}
     {% set question = pgclarify.text_setting('question', 'query') %}
     {% set options = dict(pgclarify.mapping_setting('options', "{'threshold': 0.5}")) %}

@@ -1,7 +1,7 @@
 {# A table with the interpretations of the questions of a relation. #}
 
 {% materialization pgclarify_interpretations, adapter='postgres' %}
-    {% do pgclarify.warn_of_config([
+    {% do pgclarify.check_config_names([
         'id', 'question', 'corpus', 'top_k', 'options', 'batch_size', 'timeout', 'refresh_completions',
         'include_unanswered', 'missing_ids', 'on_failed', 'max_staleness',
     ]) %}

@@ -1,2 +1,2 @@
-{{ config(corpis='rental', id='search_id', question='query', unique_key='search_id') }}
+{{ config(id='search_id', question='query', unique_key='search_id') }}
 select search_id, query from {{ ref('searches') }}
