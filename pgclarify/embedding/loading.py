@@ -114,7 +114,11 @@ def _load(kind: str, location: str, device: Device, *, is_here: bool = False, **
 
     Raises:
         OutOfMemory: If it does not fit into the device's free memory.
+        FileNotFoundError: If the location is a file.
     """
+    if Path(location).is_file():
+        # The library would read it as a configuration, however large it is.
+        raise FileNotFoundError("a model is a folder")
     use_one_tokenizer_thread()
     for cache in _CACHES:
         os.environ.setdefault(cache, _CACHED_SHAPES)

@@ -218,6 +218,18 @@ def test_a_function_that_a_model_names_is_not_called(
     assert not calls
 
 
+def test_a_file_that_is_named_as_a_model_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sentence_transformers
+
+    # It may be larger than the memory.
+    path = tmp_path / "large.gguf"
+    path.touch()
+    monkeypatch.setattr(sentence_transformers, "CrossEncoder", lambda *given, **options: given)
+
+    with pytest.raises(ModelNotFound):
+        load_cross_encoder(str(path))
+
+
 def test_models_are_loaded_without_trusting_remote_code(
     models: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
