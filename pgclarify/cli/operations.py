@@ -203,10 +203,7 @@ def estimate(
     questions: Annotated[
         list[str] | None, typer.Argument(metavar="QUESTION...", help="The question; - reads many from standard input.")
     ] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", exists=True, dir_okay=False, help="Many questions, one on each line."),
-    ] = None,
+    file: Annotated[Path | None, typer.Option(metavar="PATH", help="Many questions, one on each line.")] = None,
     corpus: Corpus = None,
     top_k: TopK = 20,
     option: Options = None,
