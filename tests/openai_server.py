@@ -29,7 +29,7 @@ from aiohttp import web
 from numpy.typing import NDArray
 
 from tests.openai_batches import BatchApi
-from tests.openai_rules import investigation, judging, listing, questioning, rewriting
+from tests.openai_rules import investigation, judging, questioning, rewriting
 
 MODEL = "rules-1"
 
@@ -131,9 +131,6 @@ def by_rules(chat: Chat) -> Reply:
     rewritten = rewriting.reply(chat.purpose, chat.user)
     if rewritten is not None:
         return Reply(json.dumps(rewritten, ensure_ascii=False))
-    listed = listing.reply(chat.purpose, chat.user)
-    if listed is not None:
-        return Reply(json.dumps(listed, ensure_ascii=False))
     evaluated = judging.reply(chat.purpose, chat.user)
     if evaluated is not None:
         return Reply(json.dumps(evaluated, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""Asks for all answers to a question in one reply: the baseline of answers one by one.
+"""Asks for all answers to a question in one reply: what list_answers is compared with.
 
 Source: AmbigPrompt, §4.3 and Table 2 (FiD, which gives all answers in one pass). The wording and the form of replies
     are ours.
@@ -20,7 +20,6 @@ from pgclarify.prompts.findings import Answer, Quote
 from pgclarify.prompts.rendering import model_call, object_schema
 from pgclarify.prompts.replies import read_form
 
-# The words, the example and the rules are those of prompts/listing.py, so that only the way of asking differs.
 _SYSTEM: Final = f"""\
 You get numbered passages and a question that may have several answers. List all answers that the passages tell, never \
 from memory, each one once, the surest first.

@@ -118,7 +118,7 @@ CREATE TABLE pgclarify_private.completion (
 );
 COMMENT ON TABLE pgclarify_private.completion IS 'The ledger: what one model replied to one rendered input. Every paid call goes through it, so nothing is paid for twice.';
 COMMENT ON COLUMN pgclarify_private.completion.completion_id IS 'Key.';
-COMMENT ON COLUMN pgclarify_private.completion.purpose IS 'What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, conclusion, rewriting, questions, reformulation or listing; in evaluations also baseline_proposal, baseline_verification, baseline_answers, baseline_disambiguation, judge_support, judge_match, judge_distinct or judge_relevance.';
+COMMENT ON COLUMN pgclarify_private.completion.purpose IS 'What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, conclusion, rewriting, questions or reformulation; in evaluations also baseline_proposal, baseline_verification, baseline_answers, baseline_disambiguation, judge_support, judge_match, judge_distinct or judge_relevance.';
 COMMENT ON COLUMN pgclarify_private.completion.model IS 'Model of the call.';
 COMMENT ON COLUMN pgclarify_private.completion.parameters IS 'Decoding parameters.';
 COMMENT ON COLUMN pgclarify_private.completion.prompt_version IS 'Version of the prompt.';
@@ -1375,14 +1375,14 @@ CREATE TABLE pgclarify_private.listed_answer (
     CONSTRAINT listed_answer_variants_have_the_answer CHECK (variants[1] = answer),
     CONSTRAINT listed_answer_run_id_fk FOREIGN KEY(run_id) REFERENCES pgclarify_private.run (run_id) ON DELETE CASCADE
 );
-COMMENT ON TABLE pgclarify_private.listed_answer IS 'One answer of a list, found with knowledge of those before it. Written when it is found.';
+COMMENT ON TABLE pgclarify_private.listed_answer IS 'One answer of a list.';
 COMMENT ON COLUMN pgclarify_private.listed_answer.run_id IS 'The run.';
-COMMENT ON COLUMN pgclarify_private.listed_answer.ordinal IS 'Place in the order in which answers were found, from 1.';
+COMMENT ON COLUMN pgclarify_private.listed_answer.ordinal IS 'Place in the list, from 1: answers that more documents give come first.';
 COMMENT ON COLUMN pgclarify_private.listed_answer.answer IS 'The answer, in its first spelling.';
 ALTER TABLE pgclarify_private.listed_answer ALTER COLUMN answer SET STATISTICS 0;
 COMMENT ON COLUMN pgclarify_private.listed_answer.variants IS 'All spellings that were found, the first one first.';
 ALTER TABLE pgclarify_private.listed_answer ALTER COLUMN variants SET STATISTICS 0;
-COMMENT ON COLUMN pgclarify_private.listed_answer.created_at IS 'When it was found.';
+COMMENT ON COLUMN pgclarify_private.listed_answer.created_at IS 'When it was stored.';
 
 CREATE TABLE pgclarify_private.pending_cut (
     embedding_space_id BIGINT NOT NULL,

@@ -264,7 +264,7 @@ create type pgclarify.answer as (
 );
 comment on type pgclarify.answer is 'One answer of a list: the row of list_answers.';
 comment on column pgclarify.answer.run_id is 'The run.';
-comment on column pgclarify.answer.ordinal is 'Place in the order in which answers were found, from 1.';
+comment on column pgclarify.answer.ordinal is 'Place in the list, from 1: answers that more documents give come first.';
 comment on column pgclarify.answer.answer is 'The answer, in its first spelling.';
 comment on column pgclarify.answer.variants is 'All spellings that were found, the first one first.';
 comment on column pgclarify.answer.document_ids is 'Documents that have the answer, best first.';

@@ -1,8 +1,8 @@
 """Is an answer another spelling of one that was found before?
 
-Answers to a question are listed one by one. If two spellings of one answer are not recognized, the list has a row too
-many. If two answers are taken for one, an answer is lost, which is worse. So the rule is narrow: numbers and words must
-be the same but for their spelling. `relate_answers` is for votes, where "agrees" may be much wider.
+The answers to a question are listed, each one once. If two spellings of one answer are not recognized, the list has a
+row too many. If two answers are taken for one, an answer is lost, which is worse. So the rule is narrow: numbers and
+words must be the same but for their spelling. `relate_answers` is for votes, where "agrees" may be much wider.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ _LINKS: Final = word_set("of for from by in on at to with about 's and")
 # another word: Republican, Christopher, Dominica, Christiana.
 _SPELLED_ENDINGS: Final = word_set("am m h")
 _LONG_WORD: Final = 8
+_LAST_OF_SEVERAL: Final = re.compile(r"(?:^|\s)(?:and|or)\s", re.IGNORECASE)
+_FEW_WORDS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,18 @@ class _Said:
     small: frozenset[str]
     acronym: str
     initials: str
+
+
+def split_answer(answer: str) -> list[str]:
+    """Split an answer that enumerates at least three things of a few words each; another answer is the only part.
+
+    Two things alone may be one name (Simon and Garfunkel).
+    """
+    *parts, last = (part.strip() for part in answer.split(","))
+    rest = _LAST_OF_SEVERAL.split(last, maxsplit=1)
+    parts += [part.strip() for part in rest if part.strip()]
+    is_enumeration = len(rest) == 2 and len(parts) > 2 and all(0 < len(part.split()) <= _FEW_WORDS for part in parts)
+    return parts if is_enumeration else [answer]
 
 
 def is_variant(one: str, other: str) -> bool:

@@ -79,7 +79,7 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "list-answers": Operation(
         "list_answers",
-        "List all answers of a question, one by one, each with its proof. Needs a language model.",
+        "List all answers of a question, each one once, with its proof.",
         "Looking for answers",
         _show("dialogue_rendering", "answers"),
         "'Which companies insure rental cars?' -o max_answers=3",

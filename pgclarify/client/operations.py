@@ -265,7 +265,7 @@ def investigate(
 def list_answers(
     session: Session, /, question: str, *, corpus: str | None = None, timeout: float | None = 300.0, **options: object
 ) -> Script[Results[ListedAnswer]]:
-    """Ask for all answers of a question that has several, each with its evidence. Needs a language model.
+    """Ask for all answers of a question that has several, each one once, with its evidence.
 
         for found in client.list_answers("Who plays in it?", corpus="films"):
             print(found.ordinal, found.answer, found.document_ids)
@@ -277,7 +277,7 @@ def list_answers(
         options: As in SQL.
 
     Returns:
-        Answers in the order in which they were found; none if the corpus has none.
+        Answers, those that most documents give first; none if the corpus has none.
     """
     arguments = {"question": question, "corpus": corpus}
     return (yield from ask(session, "list_answers", arguments, timed(options, timeout)))

@@ -272,7 +272,7 @@ class ListedAnswer:
 
     Attributes:
         run_id: The run.
-        ordinal: Place in the order in which the answers were found, from 1.
+        ordinal: Place in the list, from 1: answers that more documents give come first.
         answer: The answer in its first spelling.
         variants: All spellings that were found, the first one first.
         document_ids: Documents that have the answer, best first.

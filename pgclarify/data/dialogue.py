@@ -213,10 +213,10 @@ class ListedAnswer:
     """One answer of several.
 
     Attributes:
-        ordinal: The order in which answers were found, from 1.
+        ordinal: The place in the list, from 1.
         answer: The answer in its first spelling.
         variants: All spellings that were found, the answer itself first.
-        citations: The passages that prove it, in the order found; at least one.
+        citations: The passages that prove it, by rank; at least one.
     """
 
     ordinal: int

@@ -34,7 +34,6 @@ class StopCode(StrEnum):
     LANGUAGE = "language"
     THRESHOLD = "threshold"
     UNPROVEN = "unproven"
-    REPEATED = "repeated"
     NO_PASSAGE = "no_passage"
     CONTRADICTED = "contradicted"
     LIMIT = "limit"

@@ -174,21 +174,18 @@ class DialogueTables:
         rows = await fetch(self._runs.pool, "conversation_turns", run_id=run.run_id, attempt=run.attempt)
         return rows[0]["question"], [Turn(asked=row["asked"], reply=row["reply"]) for row in rows]
 
-    async def record_answer(self, run: Run, answer: ListedAnswer) -> None:
-        """Store an answer with its evidence; it replaces an answer with the same ordinal.
-
-        It is durable when this returns, and visible to others while the run is not over. The candidates that it cites
-        must be recorded already.
+    async def record_answers(self, run: Run, answers: Sequence[ListedAnswer]) -> None:
+        """Store all answers of a run with their evidence. The candidates that they cite must be recorded already.
 
         Raises:
             RunLost: If the run is no longer this worker's.
         """
         await fetch(
             self._runs.pool,
-            "record_answer",
+            "record_answers",
             run_id=run.run_id,
             attempt=run.attempt,
-            answer=json.dumps(asdict(answer)),
+            answers=json.dumps([asdict(answer) for answer in answers]),
         )
 
 

@@ -451,9 +451,9 @@ select
 from pgclarify_private.conversation_turns(%(run_id)s, %(attempt)s)
 order by ordinal;
 
--- name: record_answer
--- Store one listed answer.
-select pgclarify_private.record_answer(%(run_id)s, %(attempt)s, %(answer)s::jsonb);
+-- name: record_answers
+-- Store the listed answers of a run.
+select pgclarify_private.record_answers(%(run_id)s, %(attempt)s, %(answers)s::jsonb);
 
 -- name: finish_run
 -- End a run; its stop code.

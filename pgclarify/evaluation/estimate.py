@@ -14,7 +14,7 @@ from pgclarify.evaluation.data_sets import DataSet
 _FIXED: Final[Mapping[str, int]] = {"direct": 1, "dtv": 7, "dtv_unverified": 2, "rac": 2, "rewrite": 1}
 # Defaults of options that bound the calls of an operation, as in SQL.
 _MAX_CALLS: Final = 60
-_MAX_ANSWERS: Final = 10
+_TOP_K: Final = 20
 _PROPOSED: Final = 13
 
 
@@ -78,7 +78,7 @@ def most_calls(method: str, settings: Mapping[str, Any]) -> int | None:
         case "investigate":
             return int(settings.get("max_calls", _MAX_CALLS))
         case "list_answers":
-            return 2 * (int(settings.get("max_answers", _MAX_ANSWERS)) + 1)
+            return 1 + int(settings.get("top_k", _TOP_K))
         case "clarifying_questions":
             return _PROPOSED
         case _:

@@ -16,7 +16,6 @@ from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.confirmation import Confirmation
 from pgclarify.operations.judging.verdicts import PassageJudge
 from pgclarify.operations.retrieval.first_stage import FirstStage
-from pgclarify.protocols import Embedder
 
 
 async def clarify(context: RunContext) -> Ending:
@@ -35,17 +34,21 @@ async def clarify(context: RunContext) -> Ending:
 
     Source: VERDICT, Algorithm 1.
     """
-    embedder = await context.embedder()
-    try:
-        judged = await _judged(context, embedder)
-    except BudgetSpent:
-        # Before any verdict: the run ends without results, and gives the reason.
-        judged = []
+    judged = await judge_passages(context)
     return await conclude(context, [(candidate.passage, verdict) for candidate, verdict in judged])
 
 
-async def _judged(context: RunContext, embedder: Embedder) -> list[tuple[Candidate, Verdict]]:
-    """Judge passages as the settings say; return the verdicts by rank."""
+async def judge_passages(context: RunContext) -> list[tuple[Candidate, Verdict]]:
+    """Judge passages as the settings say; return the verdicts by rank. None if a budget allowed no verdict."""
+    try:
+        return await _judged(context)
+    except BudgetSpent:
+        # Before any verdict: the run ends without results, and gives the reason.
+        return []
+
+
+async def _judged(context: RunContext) -> list[tuple[Candidate, Verdict]]:
+    embedder = await context.embedder()
     settings = context.run.settings
     name = settings.get("reranker")
     reranker = None if name is None else await context.models.rerankers.get(name, context.store)

@@ -44,7 +44,7 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     "rewrite": Operation(rewrite),
     "clarifying_questions": Operation(propose_questions, ("asking back", _CLARIFY_INSTEAD)),
     "reply": Operation(reply, ("replying in words", "choose a reformulation by its ordinal, which works without one")),
-    "list_answers": Operation(list_answers, ("listing answers", _CLARIFY_INSTEAD)),
+    "list_answers": Operation(list_answers),
     "estimate": Operation(estimate),
 }
 """By the operation's name in SQL."""

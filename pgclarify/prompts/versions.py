@@ -23,7 +23,6 @@ VERSIONS: Final[Mapping[str, str]] = {
     "answer": "2",
     "conclusion": "2",
     "one_pass": "1",
-    "listing": "2",
     "rewriting": "2",
     "reformulation": "2",
     "questions": "5",

@@ -27,7 +27,7 @@ completion = Table(
         "purpose",
         Text,
         "What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, "
-        "conclusion, rewriting, questions, reformulation or listing; in evaluations also baseline_proposal, "
+        "conclusion, rewriting, questions or reformulation; in evaluations also baseline_proposal, "
         "baseline_verification, baseline_answers, baseline_disambiguation, judge_support, judge_match, "
         "judge_distinct or judge_relevance.",
     ),

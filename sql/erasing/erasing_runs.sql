@@ -51,7 +51,7 @@ begin
             -- Not by the purpose, which also has an index: that would read the whole ledger.
             offset 0
         ) as paid
-        where paid.purpose in ('follow_up', 'sample', 'entailment', 'answer', 'conclusion', 'inference', 'listing')
+        where paid.purpose in ('follow_up', 'sample', 'entailment', 'answer', 'conclusion', 'inference')
     ),
     locked as (
         select completion.completion_id
@@ -225,7 +225,6 @@ begin
         where citation.run_id = gone.run_id and citation.ordinal = gone.ordinal
     )
     select count(*) > 0 into v_has_erased from gone;
-    -- So does each round of a list.
     delete from pgclarify_private.listed_answer where listed_answer.run_id = any(erase_lists.run_ids);
     v_has_erased := v_has_erased or found;
     delete from pgclarify_private.citation

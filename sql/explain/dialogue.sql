@@ -2,7 +2,7 @@
 
 create or replace function pgclarify_private.told_detections(run pgclarify_private.run, roles name[], detail text)
 returns table (
-    stages text[], batch integer, place integer[], depth integer, label text, body text, figures text[]
+    stages text[], place integer[], depth integer, label text, body text, figures text[]
 )
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -10,7 +10,6 @@ begin atomic
     -- For a single question, the judgement and its reasons.
     select
         '{detection}'::text[],
-        null::integer,
         array[1],
         3,
         case when detection.is_ambiguous then 'Ambiguous' end,
@@ -27,7 +26,6 @@ begin atomic
     union all
     select
         '{detection}',
-        null,
         array[2, reason.ordinal::integer],
         3,
         'Because',
@@ -51,7 +49,6 @@ begin atomic
     -- For many questions, how many are ambiguous, and which.
     select
         '{detection}',
-        null,
         array[1],
         3,
         'Ambiguous',
@@ -77,7 +74,6 @@ begin atomic
     union all
     select
         '{detection}',
-        null,
         array[2, detection.ordinal],
         3,
         null,
@@ -132,25 +128,18 @@ comment on function pgclarify_private.told_citations(bigint, name[]) is
 
 create or replace function pgclarify_private.told_of_dialogue(run pgclarify_private.run, roles name[], detail text)
 returns table (
-    stages text[], batch integer, place integer[], depth integer, label text, body text, figures text[]
+    stages text[], place integer[], depth integer, label text, body text, figures text[]
 )
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- The number of answers after each round of a listing; a round without one added none.
-    with round as (
-        select stage.batch, sum(stage.rows) over (order by stage.ordinal) as answers
-        from pgclarify_private.stage
-        where stage.run_id = (told_of_dialogue.run).run_id and stage.name = 'listing'
-    )
-    select told.stages, told.batch, told.place, told.depth, told.label, told.body, told.figures
+    select told.stages, told.place, told.depth, told.label, told.body, told.figures
     from pgclarify_private.told_detections(
         told_of_dialogue.run, told_of_dialogue.roles, told_of_dialogue.detail
     ) as told
     union all
     select
         '{rewriting}',
-        null,
         array[1],
         3,
         case when not compared.is_unchanged then 'Question' end,
@@ -166,13 +155,12 @@ begin atomic
     ) as compared
     where rewriting.run_id = (told_of_dialogue.run).run_id
     union all
-    select '{rewriting}', null, array[2], 3, 'Reason', pgclarify_private.shown(rewriting.reason, 200), null
+    select '{rewriting}', array[2], 3, 'Reason', pgclarify_private.shown(rewriting.reason, 200), null
     from pgclarify_private.rewriting
     where rewriting.run_id = (told_of_dialogue.run).run_id and rewriting.reason is not null
     union all
     select
         '{checking,questioning}',
-        null,
         array[asked.ordinal, 1],
         3,
         null,
@@ -197,7 +185,7 @@ begin atomic
     where asked.run_id = (told_of_dialogue.run).run_id
     union all
     select
-        '{checking,questioning}', null, array[asked.ordinal, 2], 5,
+        '{checking,questioning}', array[asked.ordinal, 2], 5,
         'Reformulation', pgclarify_private.shown(asked.reformulation, 200), null
     from pgclarify_private.clarifying_question as asked
     where
@@ -207,7 +195,7 @@ begin atomic
         and told_of_dialogue.detail <> 'stages'
     union all
     select
-        '{checking,questioning}', null, array[asked.ordinal, 3], 5,
+        '{checking,questioning}', array[asked.ordinal, 3], 5,
         'Reasoning', pgclarify_private.shown(asked.reasoning, 200), null
     from pgclarify_private.clarifying_question as asked
     where
@@ -217,7 +205,6 @@ begin atomic
     union all
     select
         '{listing}',
-        (select min(round.batch) from round where round.answers >= listed.ordinal),
         array[listed.ordinal, 1],
         3,
         null,
@@ -243,7 +230,6 @@ begin atomic
     union all
     select
         case when (told_of_dialogue.run).operation = 'list_answers' then '{listing}' else '{checking,questioning}' end::text[],
-        (select min(round.batch) from round where round.answers >= told.ordinal),
         array[told.ordinal, 4, told.rank],
         5,
         'Proof',
@@ -256,4 +242,4 @@ end;
 
 comment on function pgclarify_private.told_of_dialogue(pgclarify_private.run, name[], text) is
 'What a run found ambiguous, rewrote, asks back or lists, one line in each row, with the stages below which it may be placed, '
-'the best one first, the batch of that stage if it is known, and its place there. depth: levels below that stage.';
+'the best one first, and its place there. depth: levels below that stage.';

@@ -13,7 +13,7 @@ declare
     v_settings constant jsonb := pgclarify_private.with_history(v_run.settings, v_run.history);
     v_kept constant text := case
         when not v_pays then ''
-        when v_run.operation in ('investigate', 'list_answers')
+        when v_run.operation = 'investigate'
             then '; only prompts over the same passages are not paid for again'
         else '; passages that were judged are not paid for again'
     end;
@@ -47,7 +47,7 @@ begin
         when v_run.corpus_revision is distinct from v_seen.revision then
             'a new run, since the corpus has changed' || case
                 when not v_pays then ''
-                when v_run.operation in ('investigate', 'list_answers')
+                when v_run.operation = 'investigate'
                     then '; only prompts over the same passages are not paid for again'
                 else '; passages that are unchanged are not paid for again'
             end

@@ -87,14 +87,13 @@ comment on function pgclarify_private.explained_passages(bigint, name[], integer
 
 create or replace function pgclarify_private.told_readings(run_id bigint, withheld integer[])
 returns table (
-    stages text[], batch integer, place integer[], depth integer, label text, body text, figures text[]
+    stages text[], place integer[], depth integer, label text, body text, figures text[]
 )
 language sql stable
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
         '{consolidation}'::text[],
-        null::integer,
         array[interpretation.ordinal],
         3,
         null,

@@ -174,8 +174,7 @@ begin
             select stage.place, stage.depth
             from stage
             where stage.name = any(told.stages)
-            order by
-                array_position(told.stages, stage.name), (stage.batch = told.batch) is true desc, stage.ordinal desc
+            order by array_position(told.stages, stage.name), stage.ordinal desc
             limit 1
         ) as home
     ),
@@ -197,10 +196,8 @@ begin
         select
             stage.place, stage.depth, 'node', null,
             stage.name || case
-                when stage.times > 1 and stage.name = 'listing' then format(', %s rounds', stage.times)
                 when stage.times > 1 then
                     format(', %s %s', stage.times, case when stage.batches = stage.times then 'batches' else 'times' end)
-                when stage.batch is not null and stage.name = 'listing' then format(', round %s', stage.batch)
                 when stage.batch is not null and not stage.is_in_batch then format(', batch %s', stage.batch)
                 else ''
             end,

@@ -225,33 +225,30 @@ comment on function pgclarify_private.conversation_turns(bigint, integer) is
 'reformulations to choose from. Error 42704 if the run that asked back, or the conversation, was deleted.';
 grant execute on function pgclarify_private.conversation_turns(bigint, integer) to pgclarify_worker;
 
-create or replace function pgclarify_private.record_answer(run_id bigint, attempt integer, answer jsonb)
+create or replace function pgclarify_private.record_answers(run_id bigint, attempt integer, answers jsonb)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify_private.run := pgclarify_private.lock_run(record_answer.run_id, record_answer.attempt);
-    v_ordinal constant integer := record_answer.answer -> 'ordinal';
+    v_run pgclarify_private.run := pgclarify_private.lock_run(record_answers.run_id, record_answers.attempt);
 begin
-    -- This replaces an existing answer and its citations, because a worker sends an answer again if it does not know whether it
-    -- was stored. The time of the first one is kept.
-    delete from pgclarify_private.citation as earlier
-    where earlier.run_id = v_run.run_id and earlier.ordinal = v_ordinal;
+    -- A worker sends answers again if it does not know whether they were stored.
+    if exists (select from pgclarify_private.listed_answer as earlier where earlier.run_id = v_run.run_id) then
+        return;
+    end if;
     insert into pgclarify_private.listed_answer (run_id, ordinal, answer, variants)
-    values (
+    select
         v_run.run_id,
-        v_ordinal,
-        record_answer.answer ->> 'answer',
-        array(select jsonb_array_elements_text(record_answer.answer -> 'variants'))
-    )
-    on conflict on constraint listed_answer_pk do update
-    set answer = excluded.answer, variants = excluded.variants;
-    perform pgclarify_private.record_citations(v_run.run_id, jsonb_build_array(record_answer.answer));
+        (listed.answer -> 'ordinal')::integer,
+        listed.answer ->> 'answer',
+        array(select jsonb_array_elements_text(listed.answer -> 'variants'))
+    from jsonb_array_elements(record_answers.answers) as listed (answer);
+    perform pgclarify_private.record_citations(v_run.run_id, record_answers.answers);
 end
 $$;
 
-comment on function pgclarify_private.record_answer(bigint, integer, jsonb) is
-'Store an answer of a run when it is found, with its evidence, instead of one with the same ordinal. answer: object with '
-'ordinal, answer, variants and citations (candidate_rank, quote, start_char, end_char), in order.';
-grant execute on function pgclarify_private.record_answer(bigint, integer, jsonb) to pgclarify_worker;
+comment on function pgclarify_private.record_answers(bigint, integer, jsonb) is
+'Store all answers of a run with their evidence. answers: array of objects with ordinal, answer, variants and citations '
+'(candidate_rank, quote, start_char, end_char), in order.';
+grant execute on function pgclarify_private.record_answers(bigint, integer, jsonb) to pgclarify_worker;

@@ -1,4 +1,4 @@
--- Listing answers, one after another, for a question that has several.
+-- Listing answers to a question that has several.
 
 create or replace view pgclarify.listed_answer as
 select
@@ -18,17 +18,17 @@ from pgclarify_private.listed_answer as listed
 inner join pgclarify_private.run on listed.run_id = run.run_id;
 
 comment on view pgclarify.listed_answer is
-'Listed answers, also while a run is not over. Their citations are in view citation. An answer with several '
-'spellings is hidden if a citation of it is; list_answers shows its first spelling.';
+'Listed answers. Their citations are in view citation. An answer with several spellings is hidden if a citation of it is; '
+'list_answers shows its first spelling.';
 comment on column pgclarify.listed_answer.run_id is 'The run.';
 comment on column pgclarify.listed_answer.corpus is 'The corpus''s name at the time of the question.';
 comment on column pgclarify.listed_answer.question is 'The question.';
-comment on column pgclarify.listed_answer.ordinal is 'Place in the order in which answers were found, from 1.';
+comment on column pgclarify.listed_answer.ordinal is 'Place in the list, from 1: answers that more documents give come first.';
 comment on column pgclarify.listed_answer.answer is 'The answer, in its first spelling.';
 comment on column pgclarify.listed_answer.variants is
 'All spellings that were found, the first one first.';
 comment on column pgclarify.listed_answer.documents is 'How many documents have it, including those that you may not read.';
-comment on column pgclarify.listed_answer.created_at is 'When it was found.';
+comment on column pgclarify.listed_answer.created_at is 'When it was stored.';
 grant select on pgclarify.listed_answer to pgclarify_reader;
 
 create or replace function pgclarify_private.list_answers_options()
@@ -119,8 +119,8 @@ begin atomic
 end;
 
 comment on function pgclarify.list_answers(text, text, jsonb) is
-'The answers of a question that has several, one by one, each found with knowledge of those before it and with a quote; no '
-'rows if the corpus has none. It needs a language model. View listed_answer shows the answers found so far. question: 1 to '
-'10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. options: method (hybrid, dense, lexical), '
-'reranker (signal, model, or a name), top_k (passages to read, 20), max_answers (10), timeout (5min).';
+'The answers of a question that has several, each one once, with quotes: those that most documents give first. No rows if the '
+'corpus has none. Passages are judged as by clarify, with the same calls. question: 1 to 10,000 characters. corpus: its name; '
+'null means pgclarify.corpus, or the only one. options: method (hybrid, dense, lexical), reranker (signal, model, or a name), '
+'top_k (passages to judge, 20), max_answers (10), timeout (5min).';
 grant execute on function pgclarify.list_answers(text, text, jsonb) to pgclarify_user;

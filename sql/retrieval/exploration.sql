@@ -102,7 +102,7 @@ declare
 begin
     -- Do not wait for the disk: after a crash the run is executed again, so what it wrote before its end may be lost.
     perform set_config('synchronous_commit', 'off', true);
-    -- Vectors of an investigation are of its sub-questions. clarify searches for its question, relaxed or not.
+    -- Vectors of an investigation are of its sub-questions. clarify and list_answers search for their question, relaxed or not.
     update pgclarify_private.run
     set
         question_vector = coalesce(find_passages.query_vector, run.question_vector),
@@ -110,7 +110,9 @@ begin
             when find_passages.query_vector is null then run.embedding_model else find_passages.embedding_model
         end,
         relaxed_question = case
-            when run.operation = 'clarify' and find_passages.question <> run.question then find_passages.question
+            when
+                run.operation in ('clarify', 'list_answers') and find_passages.question <> run.question
+                then find_passages.question
             else run.relaxed_question
         end
     where run.run_id = find_passages.run_id and run.operation <> 'investigate';

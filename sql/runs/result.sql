@@ -292,11 +292,7 @@ begin
                     raise_unless_succeeded.run_outcome.run_id
                     using detail = coalesce('It stopped: ' || v_stop_reason || '.', 'What it came to is sound.'),
                         hint = format('See: select pgclarify.explain(%s).', raise_unless_succeeded.run_outcome.run_id);
-            elsif raise_unless_succeeded.operation = 'list_answers' and v_stop_code in ('repeated', 'unproven') then
-                raise warning 'run % is partial: the list ended early', raise_unless_succeeded.run_outcome.run_id
-                    using detail = format('It stopped: %s. What it came to is sound.', v_stop_reason),
-                        hint = format('See: select pgclarify.explain(%s).', raise_unless_succeeded.run_outcome.run_id);
-            elsif raise_unless_succeeded.operation in ('clarify', 'consolidate') then
+            elsif raise_unless_succeeded.operation in ('clarify', 'consolidate', 'list_answers') then
                 raise warning 'run % is partial: some passages could not be judged',
                     raise_unless_succeeded.run_outcome.run_id
                     using hint = format(

@@ -39,11 +39,6 @@ begin atomic
             'See with explain why each was left out. Ask in other words, or take another language model.'
         ),
         (
-            'repeated',
-            'the language model gave answers again instead of saying that there is no further one, so that a list ended early',
-            'See with explain what each round brought. Take another language model, or a smaller top_k.'
-        ),
-        (
             'no_passage',
             'the search found no passage that could be judged',
             'Ask in other words, and see in view corpus whether documents of the corpus are searchable.'
@@ -159,9 +154,6 @@ begin
         -- The error gives the reason.
         return null;
     elsif v_known in ('budget', 'limit', 'failed_calls') then
-        return v_known;
-    elsif v_known in ('unproven', 'repeated') and v_run.operation = 'list_answers' and v_status = 'partial' then
-        -- No call failed: the list ended before the model said that there is no further answer.
         return v_known;
     elsif v_status = 'partial' then
         return 'failed_calls';

@@ -124,17 +124,17 @@ class FakeDialogueStore(DialogueTables):
         await self._store.record(run)
         return self._conversations[run.run_id]
 
-    async def record_answer(self, run: Run, answer: ListedAnswer) -> None:
-        """Store an answer.
+    async def record_answers(self, run: Run, answers: Sequence[ListedAnswer]) -> None:
+        """Store the answers.
 
         Raises:
-            ValueError: If it is none that the table takes.
+            ValueError: If one is none that the table takes.
         """
-        await self._check_citations(run, answer.citations)
-        if answer.variants[:1] != (answer.answer,) or not answer.citations:
-            raise ValueError(f"no table takes {answer}")
-        kept = [one for one in self.answers.get(run.run_id, []) if one.ordinal != answer.ordinal]
-        self.answers[run.run_id] = sorted([*kept, answer], key=lambda one: one.ordinal)
+        for answer in answers:
+            await self._check_citations(run, answer.citations)
+            if answer.variants[:1] != (answer.answer,) or not answer.citations:
+                raise ValueError(f"no table takes {answer}")
+        self.answers[run.run_id] = list(answers)
 
     async def _check_citations(self, run: Run, citations: Sequence[Citation]) -> None:
         ranks = {candidate.rank for candidate in (await self._store.record(run)).candidates}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from pgclarify.data.dialogue import ProposedQuestion
-from pgclarify.data.investigation import Evidence, Finding, FollowUp
+from pgclarify.data.investigation import Finding, FollowUp
 from pgclarify.data.verdicts import Reading
 from pgclarify.errors import CompletionError
 from tests.fakes.completer import Line, Prompt, Script, ScriptedCompleter
@@ -116,37 +116,6 @@ def proposals(proposed: Mapping[str, object]) -> dict[str, Script]:
         return replies or proposals_reply(items)
 
     return {"questions": say}
-
-
-def lister(
-    answers: Sequence[Finding | str | CompletionError | list[Finding | str | CompletionError]],
-) -> ScriptedCompleter:
-    """List by the number of answers found and refused so far. Without an entry, there is no further answer."""
-
-    def say(prompt: Prompt) -> Line | list[Line]:
-        known = (prompt.line(label) for label in ("Found so far", "Refused so far"))
-        place = sum(given.count("; ") + 1 for given in known if given)
-        return _each(answers[place] if place < len(answers) else Finding(), _finding)
-
-    return ScriptedCompleter({"listing": say})
-
-
-def window_reader(*told: tuple[str, str]) -> ScriptedCompleter:
-    """List answers whose passages are in the prompt and that were neither found nor refused so far.
-
-    Args:
-        told: Answers in order, each with the content that it cites as proof. A passage need not have that content.
-    """
-
-    def say(prompt: Prompt) -> Line | list[Line]:
-        known = [one for label in ("Found so far", "Refused so far") for one in prompt.line(label).split("; ")]
-        for answer, content in told:
-            if content in prompt.passages and answer not in known:
-                place = prompt.passages.index(content) + 1
-                return _each(Finding(answer, (Evidence(place, content),)), _finding)
-        return _each(Finding(), _finding)
-
-    return ScriptedCompleter({"listing": say})
 
 
 def investigator(

@@ -77,7 +77,7 @@ def test_a_run_ends_with_what_it_has_and_is_finished_later(
         ("investigate('Who pays the deductible of a rental car?')", True),
         ("rewrite('What about that?', array['Do you rent cars?', 'Yes.'])", True),
         ("search('deductible', options => '{\"reranker\": \"model\"}')", True),
-        ("list_answers('deductible')", False),
+        ("list_answers('deductible')", True),
         ("clarifying_questions('deductible')", False),
     ],
 )

@@ -141,16 +141,15 @@ class TestKept:
             cited(1, 2, THIRTY, "101", played.desk),
         ]
 
-    async def test_answers_one_by_one(self, played: Played) -> None:
+    async def test_listed_answers_once(self, played: Played) -> None:
         run = await played.start("list_answers")
-        await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten",), (DEDUCTIBLE,)))
-        await played.tables.record_answer(run, ListedAnswer(2, "thirty", ("thirty",), (THIRTY,)))
-        found_at = "select created_at from pgclarify.listed_answer where ordinal = 1"
-        first = scalar(played.desk.owner, found_at)
-
-        await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten", "10"), (DEDUCTIBLE, THIRTY)))
-
-        assert scalar(played.desk.owner, found_at) == first
+        answers = [
+            ListedAnswer(1, "ten", ("ten", "10"), (DEDUCTIBLE, THIRTY)),
+            ListedAnswer(2, "thirty", ("thirty",), (THIRTY,)),
+        ]
+        await played.tables.record_answers(run, answers)
+        # A worker that lost its connection does not know whether they were stored.
+        await played.tables.record_answers(run, answers)
 
         of_run = {"corpus": "insurance", "question": "rental cars"}
         assert sorted(played.kept(run, "listed_answer"), key=lambda row: row["ordinal"]) == [
@@ -168,7 +167,7 @@ class TestKept:
         unfound = Citation(3, "x", 0, 1)
 
         with pytest.raises(DatabaseError):
-            await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten",), (THIRTY, unfound)))
+            await played.tables.record_answers(run, [ListedAnswer(1, "ten", ("ten",), (THIRTY, unfound))])
         with pytest.raises(DatabaseError):
             await played.tables.record_clarifying_questions(run, [ClarifyingQuestion(1, ASKED, True, (unfound,))])
 
@@ -184,7 +183,7 @@ class TestKept:
         await played.tables.record_rewriting(run, Rewriting("Why?", True))
         await played.tables.record_route(run, "clarified", 1)
         await played.tables.record_clarifying_questions(run, [ClarifyingQuestion(1, ASKED, True, (THIRTY,))])
-        await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten",), (THIRTY,)))
+        await played.tables.record_answers(run, [ListedAnswer(2, "ten", ("ten",), (THIRTY,))])
 
         assert await played.runs.start(run.run_id) is not None
 
@@ -202,7 +201,7 @@ class TestKept:
             lambda tables, run: tables.record_rewriting(run, Rewriting("Why?", True)),
             lambda tables, run: tables.record_clarifying_questions(run, []),
             lambda tables, run: tables.turns(run),
-            lambda tables, run: tables.record_answer(run, ListedAnswer(1, "ten", ("ten",), ())),
+            lambda tables, run: tables.record_answers(run, [ListedAnswer(1, "ten", ("ten",), ())]),
         ],
     )
     async def test_nothing_by_a_worker_that_lost_the_run(
@@ -319,8 +318,11 @@ class TestEvidence:
     async def listed(self, played: Played) -> Run:
         run = await played.start("list_answers")
         again = Citation(1, "Rental", 0, 6)
-        await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten",), (DEDUCTIBLE, THIRTY)))
-        await played.tables.record_answer(run, ListedAnswer(2, "thirty", ("thirty",), (THIRTY, DEDUCTIBLE, again)))
+        answers = [
+            ListedAnswer(1, "ten", ("ten",), (DEDUCTIBLE, THIRTY)),
+            ListedAnswer(2, "thirty", ("thirty",), (THIRTY, DEDUCTIBLE, again)),
+        ]
+        await played.tables.record_answers(run, answers)
         return run
 
     def seen(self, played: Played, run: Run, ordinal: int) -> tuple[list[dict[str, Any]], list[str]]:

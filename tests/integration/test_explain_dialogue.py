@@ -262,7 +262,7 @@ def test_foreign_text_is_sanitized_in_explanations(desk: Desk) -> None:
     asked_back = desk.start(desk.enter("clarifying_questions", ASKED_BACK | {"history": [evil]}, question=evil))
     record_questions(desk, asked_back, [question(1, evil, evil, ambiguity_type="semantic", reasoning=evil)])
     listed = desk.start(desk.enter("list_answers", LISTED, question=evil))
-    record(desk, listed, "answer", {"ordinal": 1, "answer": evil, "variants": [evil, evil], "citations": []})
+    record(desk, listed, "answers", [{"ordinal": 1, "answer": evil, "variants": [evil, evil], "citations": []}])
     detected = desk.start(desk.enter("detect_ambiguity", {"history": [evil]}, question=evil, corpus_id=None))
     record(desk, detected, "detections", [detection(1, evil, 1, "lexical", because(evil, evil))])
     replied = desk.start(desk.enter("reply", {"text": evil}, question=evil, corpus_id=None))

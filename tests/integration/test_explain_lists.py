@@ -103,82 +103,38 @@ class TestListedAnswers:
     @pytest.fixture
     def run_id(self, desk: Desk) -> int:
         run_id = desk.start(desk.enter("list_answers", LISTED))
-        for _ in range(3):
-            desk.pay(run_id, ("listing", 200, 800, 30))
         desk.choose(run_id, ("101", 0.5, "dense", None, 1), ("104", 0.4, "lexical", None, 1))
-        for ordinal, answer, variants, ranks in ((1, "thirty days", ["30 days"], (1, 2)), (2, "a full tank", [], (2,))):
-            value = {"ordinal": ordinal, "answer": answer, "variants": [answer, *variants], "citations": quoted(*ranks)}
-            record(desk, run_id, "answer", value)
-        return run_id
-
-    def finish(self, desk: Desk, run_id: int) -> None:
-        rounds = (
-            (1, "window 1 of 2 (#1)"),
-            (0, "window 1 of 2 (#1): none further"),
-            (1, "window 2 of 2 (#2)"),
-            (0, "window 2 of 2 (#2): none further"),
-        )
+        answers = [
+            {"ordinal": ordinal, "answer": variants[0], "variants": variants, "citations": quoted(*ranks)}
+            for ordinal, variants, ranks in ((1, ["thirty days", "30 days"], (1, 2)), (2, ["a full tank"], (2,)))
+        ]
+        record(desk, run_id, "answers", answers)
         desk.worker.finish(
             run_id,
             stages=[
                 stage("retrieval", "00.000", 20, rows=2, note="hybrid"),
-                *(
-                    stage("listing", f"00.{100 + 200 * place}", 200, batch=place + 1, rows=found, calls=1, note=note)
-                    for place, (found, note) in enumerate(rounds)
-                ),
+                stage("judgement", "00.100", 800, rows=2, calls=2),
+                stage("listing", "00.990", 10, rows=2),
             ],
-            stop_reason="no further answer",
         )
         desk.date(run_id)
+        return run_id
 
-    def test_are_told_round_by_round(self, desk: Desk, run_id: int) -> None:
-        self.finish(desk, run_id)
-
+    def test_are_told_with_their_proofs(self, desk: Desk, run_id: int) -> None:
         told = desk.told(run_id)
         assert told.startswith('list_answers in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, answers=2)')
         assert "Settings" not in told
-        assert body(told) == [
-            "  ->  retrieval  (time=0.0..20 ms, 2%, rows=2)",
-            "        Search: hybrid",
-            "        Kept: 1 dense, 1 lexical",
-            "        #1  dense  0.5000  passage 1 of 101 (Coverage)",
-            "        #2  lexical  0.4000  passage 5 of 104 (Fuel)",
-            "  ->  listing, round 1  (time=100..300 ms, 20%, rows=1, calls=1)",
-            "        Note: window 1 of 2 (#1)",
+        assert body(told)[-6:] == [
+            "  ->  listing  (time=990..1,000 ms, 1%, rows=2)",
             "        1. thirty days  (also 30 days)",
             '            Proof: #1  passage 1 of 101 (Coverage): "a quote"',
             '            Proof: #2  passage 5 of 104 (Fuel): "a quote"',
-            "  ->  listing, round 2  (time=300..500 ms, 20%, rows=0, calls=1)",
-            "        Note: window 1 of 2 (#1): none further",
-            # The answer is below the round that found it. Answers and rounds have different numbers.
-            "  ->  listing, round 3  (time=500..700 ms, 20%, rows=1, calls=1)",
-            "        Note: window 2 of 2 (#2)",
             "        2. a full tank",
             '            Proof: #2  passage 5 of 104 (Fuel): "a quote"',
-            "  ->  listing, round 4  (time=700..900 ms, 20%, rows=0, calls=1)",
-            "        Note: window 2 of 2 (#2): none further",
         ]
-        assert "  Stopped: no further answer" in told.splitlines()
         assert "Proof" not in desk.told(run_id, "batches")
-        assert body(desk.told(run_id, "stages"))[3:] == [
-            "  ->  listing, 4 rounds  (time=100..900 ms, 80%, rows=2, calls=4)",
-            "        1. thirty days  (also 30 days)",
-            "        2. a full tank",
-        ]
-
-    def test_are_told_while_more_are_looked_for(self, desk: Desk, run_id: int) -> None:
-        told = desk.told(run_id)
-        assert "answers=2)" in told.splitlines()[0]
-        assert [line for line in body(told) if "#" not in line] == [
-            "  ->  retrieval  (rows=2)",
-            "        Kept: 1 dense, 1 lexical",
-            "  ->  listing  (rows=2, calls=3, tokens=2,400+90)",
-            "        1. thirty days  (also 30 days)",
-            "        2. a full tank",
-        ]
 
     def test_proofs_from_documents_that_may_not_be_read_now_are_left_out(self, desk: Desk, run_id: int) -> None:
-        self.finish(desk, run_id)
         desk.owner.execute(
             "select pgclarify.add_document('insurance', '101', 'Rental reimbursement pays for thirty days.', "
             "'Coverage', readers => '{}')"

@@ -102,7 +102,7 @@ class House:
         if corpus_id is not None:
             run_id = self.start("list_answers", corpus_id)
             answer = {"ordinal": 1, "answer": ANIMAL, "variants": [ANIMAL], "citations": self.cite(run_id)}
-            self.record(run_id, "answer", "answer", answer)
+            self.record(run_id, "answers", "answers", [answer])
             self.worker.finish(run_id)
             run_id = self.start("estimate", corpus_id, questions=1, distinct_questions=1, answered=0)
             asked = [{"purpose": "verdict", "calls": 1, "reused_calls": 0, "input_bytes": 400}]
@@ -200,9 +200,9 @@ class TestRows:
         ]
         house.record(
             run_id,
-            "answer",
-            "answer",
-            {"ordinal": 1, "answer": "Smith", "variants": ["Smith", "John Smith"], "citations": citations},
+            "answers",
+            "answers",
+            [{"ordinal": 1, "answer": "Smith", "variants": ["Smith", "John Smith"], "citations": citations}],
         )
         house.worker.finish(run_id)
 

@@ -88,7 +88,7 @@ class TestWhatIsRead:
             "variants": ["thirty days", "30 days"],
             "citations": quoted(1, 2),
         }
-        record(desk, run_id, "answer", value)
+        record(desk, run_id, "answers", [value])
         desk.worker.finish(run_id)
         report = read(connect, desk.user.info.user, run_id)
 

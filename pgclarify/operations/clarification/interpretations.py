@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -27,11 +26,11 @@ from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Cluster, Interpretation
 from pgclarify.data.runs import Run
-from pgclarify.data.verdicts import Refusal, Verdict
-from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
-from pgclarify.errors import BudgetSpent
+from pgclarify.data.verdicts import Verdict
+from pgclarify.data.vocabulary import Outcome
 from pgclarify.language.words import content_stems
-from pgclarify.operations.context import OF_A_BUDGET, Ending, RunContext, code_of_failures
+from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.judging.ending import ending_of, failure_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,41 +116,21 @@ async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.floa
 
 
 async def conclude(context: RunContext, verdicts: Sequence[tuple[Passage, Verdict]]) -> Ending:
-    """Consolidate the grounded verdicts, and end the run.
-
-    The run succeeds if no verdict failed, even if there are none. It is partial if some failed. Then it has their
-    code, unless a budget refused all these calls. It fails if all failed, unless the only cause was a spent budget:
-    then it is partial, with no result.
+    """Consolidate the grounded verdicts, and end the run as `ending_of` says.
 
     Args:
         context: The run.
         verdicts: All verdicts by rank, each with its passage.
     """
-    failed = [verdict for _, verdict in verdicts if verdict.outcome is Outcome.FAILED]
-    if failed and len(failed) == len(verdicts):
-        # Other errors matter more than the budget, because a larger budget would not help against them.
-        others = [verdict for verdict in failed if verdict.error_code not in OF_A_BUDGET]
-        if others or not isinstance(context.store.refusal, BudgetSpent):
-            error, error_code = _summarize(others or failed)
-            return Ending(RunStatus.FAILED, error=error, error_code=error_code)
+    judged = [verdict for _, verdict in verdicts]
+    failure = failure_of(context, judged)
+    if failure is not None:
+        return failure
     grounded = [pair for pair in verdicts if pair[1].outcome is Outcome.GROUNDED]
     with context.trace.stage("consolidation") as tally:
         interpretations = await interpret(context.run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
         tally.rows = len(interpretations)
-    if not interpretations:
-        # An answer that was found and refused tells more than passages without an answer.
-        codes = Counter(verdict.abstention_code for _, verdict in verdicts)
-        if codes[StopCode.LANGUAGE] > len(verdicts) // 2:
-            context.trace.stop_code = StopCode.LANGUAGE
-        elif StopCode.THRESHOLD in codes:
-            context.trace.stop_code = StopCode.THRESHOLD
-        elif not codes.keys().isdisjoint(Refusal):
-            context.trace.stop_code = StopCode.UNPROVEN
-    return Ending(
-        RunStatus.PARTIAL if failed else RunStatus.SUCCEEDED,
-        interpretations,
-        error_code=code_of_failures(verdict.error_code for verdict in failed),
-    )
+    return replace(ending_of(context, judged), interpretations=interpretations)
 
 
 def vectors_of(grounded: Sequence[tuple[object, Verdict]]) -> NDArray[np.float32]:
@@ -208,13 +187,3 @@ def _interpretation(grounded: Sequence[Grounded], cluster: Cluster, reading: Apa
             for member in sorted(members, key=lambda member: (member is not medoid, member.rank))
         ],
     )
-
-
-def _summarize(failed: Sequence[Verdict]) -> tuple[str, str | None]:
-    """Return the most frequent error of failed verdicts, with its code; the first among equals.
-
-    The error quotes no reply, because a role that may no longer read the passage still sees the error of the run.
-    """
-    errors = Counter((verdict.error_without_reply or "", verdict.error_code) for verdict in failed)
-    (error, code), count = errors.most_common(1)[0]
-    return error if len(failed) == 1 else f"{error} ({count} of {len(failed)} passages)", code

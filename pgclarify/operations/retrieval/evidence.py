@@ -41,22 +41,3 @@ def cut_evidence(candidates: Sequence[Candidate], tokens: int) -> list[Candidate
         return kept
     first = candidates[0]
     return [replace(first, passage=replace(first.passage, content=first.passage.content[:room]))]
-
-
-def split_evidence(candidates: Sequence[Candidate], tokens: int) -> list[list[Candidate]]:
-    """Split all candidates into windows, by rank.
-
-    A passage is in one window, whole if it fits. A longer passage is cut, and has a window of its own.
-
-    Args:
-        candidates: By rank.
-        tokens: The budget of a window, as in `cut_evidence`.
-
-    Source: AmbigPrompt, §3.3, Equation 8, where each passage is a window.
-    """
-    windows: list[list[Candidate]] = []
-    read = 0
-    while read < len(candidates):
-        windows.append(cut_evidence(candidates[read:], tokens))
-        read += len(windows[-1])
-    return windows

@@ -21,7 +21,6 @@ from tests.fakes.completer import Prompt
 from tests.fakes.context import context_of
 from tests.unit.ledger.buying import buy, replies, request
 from tests.unit.operations.fruit import Orchard, content
-from tests.unit.operations.listing import BERG, HOLM, World
 from tests.unit.operations.rental_cars import carry_out, clarify_with, corpus, eventually, script, until_in_flight
 from tests.unit.operations.test_reranking import missing, passages
 
@@ -180,21 +179,6 @@ class TestClarify:
         assert record.status is RunStatus.FAILED
         assert record.error is not None
         assert "there is no price: Insert one." in record.error
-
-
-class TestListing:
-    async def test_answers_before_it_are_kept(self) -> None:
-        world = World(HOLM, BERG)
-        world.store.table.max_calls = 1
-        record = await world.carry_out()
-        assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
-        assert [one.answer for one in world.answers] == ["Ida Holm"]
-
-    async def test_none_at_all_is_a_failure_that_names_it(self) -> None:
-        world = World(HOLM, BERG)
-        world.store.table.max_calls = 0
-        record = await world.carry_out()
-        assert (record.status, record.error) == (RunStatus.FAILED, SPENT)
 
 
 def test_no_run_that_was_refused_something_is_complete() -> None:
