@@ -19,7 +19,7 @@ def fail(*arguments: object) -> NoReturn:
 
 def test_help_starts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["benchmarks", "--help"])
-    monkeypatch.setattr(all_of_them.product, "made_up_corpus", fail)
+    monkeypatch.setattr("benchmarks.__main__.product.made_up_corpus", fail)
     with pytest.raises(SystemExit) as ended:
         all_of_them.main()
     assert ended.value.code == 0
