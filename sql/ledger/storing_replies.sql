@@ -7,6 +7,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_now constant timestamptz := clock_timestamp();
+    -- An array, because the planner expects a hundred rows of a set, and would read the whole ledger for these.
+    v_completion_ids constant bigint[] := array(
+        select (sent.completion ->> 'completion_id')::bigint
+        from jsonb_array_elements(store_completions.completions) as sent (completion)
+    );
     v_ended bigint[];
 begin
     perform pgclarify_private.lock_budgets();
@@ -17,26 +22,22 @@ begin
         from jsonb_array_elements(store_completions.completions) with ordinality as sent (completion, place)
         cross join lateral jsonb_populate_record(null::pgclarify_private.completion, sent.completion) as said
     ),
-    price as materialized (
-        select asked.model, known.input_usd, known.cached_input_usd, known.output_usd
-        from (
-            select distinct completion.model
-            from pgclarify_private.completion
-            where completion.completion_id in (select given.completion_id from given)
-        ) as asked
-        cross join lateral pgclarify_private.price_of(asked.model) as known
-    ),
     locked as (
         select
             completion.completion_id, completion.model, completion.leased_by, completion.leased_until,
             completion.budget_ids, completion.reserved_usd, completion.reserved_at, completion.cost_usd
         from pgclarify_private.completion
-        where completion.completion_id in (select given.completion_id from given)
+        where completion.completion_id = any(v_completion_ids)
         -- In the same order as claims, to avoid deadlocks.
         order by
             completion.purpose, completion.model, completion.parameters, completion.prompt_version, completion.input_hash,
             completion.sample
         for no key update
+    ),
+    price as materialized (
+        select asked.model, known.input_usd, known.cached_input_usd, known.output_usd
+        from (select distinct locked.model from locked) as asked
+        cross join lateral pgclarify_private.price_of(asked.model) as known
     ),
     paid as materialized (
         select
@@ -81,6 +82,8 @@ begin
         ) as kept
         where
             completion.completion_id = kept.completion_id
+            -- Otherwise the planner would look for the few calls without a reply in the whole ledger.
+            and completion.completion_id = any(v_completion_ids)
             -- The first reply is kept: runs may already depend on it.
             and completion.finished_at is null
         returning completion.run_id

@@ -13,6 +13,7 @@ from psycopg import sql
 
 from pgclarify.cli.client import CommandClient
 from tests.integration.by_hand import Connection, Hire, scalar
+from tests.integration.spending import claim
 from tests.integration.test_retrieval import add_all
 
 DIMENSIONS = 64
@@ -207,3 +208,27 @@ def test_looking_for_documents_does_not_read_the_queue(connection: Connection, *
     assert "long_documents" not in due
     assert sum("using pending_document_added_at_idx on pending_document" in plan for plan in seen) == 2
     assert not any("Seq Scan on pending_document" in plan for plan in seen)
+
+
+def test_storing_replies_reads_no_other_rows_of_the_ledger(connection: Connection, hire: Hire) -> None:
+    worker = hire()
+    calls = list(claim(worker, None, ["x", "y", "z"]).ours.values())
+    connection.execute("""
+        insert into pgclarify_private.completion (
+            purpose, model, parameters, prompt_version, input_hash, sample, reply, finished_at
+        )
+        select 'verdict', 'a-model', '{}', '1', sha256(number::text::bytea), 0, '{}', now()
+        from generate_series(1, 5000) as number;
+        analyze pgclarify_private.completion
+    """)
+
+    replies = [{"completion_id": completion_id, "reply": "{}"} for completion_id in calls]
+
+    with plans(connection) as seen:
+        connection.execute(
+            "select pgclarify_private.store_completions(%s, %s)", [worker.worker_id, json.dumps(replies)]
+        )
+
+    assert scalar(connection, "select count(*) from pgclarify_private.completion where reply = '{}'") == 5003
+    assert any("using completion_pk on completion" in plan for plan in seen)
+    assert not any("Seq Scan on completion" in plan for plan in seen)
