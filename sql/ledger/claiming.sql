@@ -200,6 +200,8 @@ returns table (
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- It plans for longer than it executes.
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
     v_living constant bigint[] := array(select living.worker_id from pgclarify_private.living_workers() as living);

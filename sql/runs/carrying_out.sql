@@ -4,6 +4,8 @@ create or replace function pgclarify_private.record_verdicts(verdicts jsonb)
 returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- It plans for longer than it executes.
+set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
     v_running bigint[];
