@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from pgclarify.language.numbers import CARDINALS, MONTHS, TENS
@@ -96,6 +97,8 @@ class Sense:
         return self.negated & other.affirmed | of_divided - other.subjects
 
 
+# The verdicts of a run share their question, and both sides of a check their clauses.
+@lru_cache(maxsize=256)
 def sense_of(text: str) -> Sense:
     """Find what a text negates and limits, in time linear in its length.
 
