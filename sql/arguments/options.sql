@@ -1,20 +1,5 @@
 -- Arguments of callers: questions, histories, top_k, timeouts and options. They are checked before anything else.
 
-create or replace function pgclarify_private.is_parameter(name text)
-returns boolean
-language sql stable
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select count(*) > 0
-    from pg_proc
-    where pg_proc.pronamespace = 'pgclarify'::regnamespace
-        and 'options' = any(pg_proc.proargnames)
-        -- Parameters come before the columns of what is returned.
-        and is_parameter.name = any(pg_proc.proargnames[:pg_proc.pronargs]);
-end;
-
-comment on function pgclarify_private.is_parameter(text) is 'Whether a function that takes options has such a parameter.';
-
 create or replace function pgclarify_private.raise_unknown_option(name text, known jsonb)
 returns void
 language plpgsql stable
@@ -28,8 +13,17 @@ declare
         order by option.name
     );
     v_is_nested constant boolean := raise_unknown_option.name = 'options';
-    v_is_parameter constant boolean :=
-        not v_is_nested and pgclarify_private.is_parameter(raise_unknown_option.name);
+    -- Of the functions that take options.
+    v_parameters constant text[] := array(
+        select distinct parameter.name
+        from pg_proc
+        -- Parameters come before the columns of what is returned.
+        cross join lateral unnest(pg_proc.proargnames[:pg_proc.pronargs]) as parameter (name)
+        where pg_proc.pronamespace = 'pgclarify'::regnamespace
+            and 'options' = any(pg_proc.proargnames[:pg_proc.pronargs])
+            and parameter.name <> 'options'
+    );
+    v_is_parameter constant boolean := raise_unknown_option.name = any(v_parameters);
     v_near text;
     v_is_near_parameter boolean;
 begin
@@ -41,12 +35,7 @@ begin
         from (
             select option.name, false as is_parameter from unnest(v_names) as option (name)
             union all
-            select distinct parameter.name, true
-            from pg_proc
-            cross join lateral unnest(pg_proc.proargnames[:pg_proc.pronargs]) as parameter (name)
-            where pg_proc.pronamespace = 'pgclarify'::regnamespace
-                and 'options' = any(pg_proc.proargnames[:pg_proc.pronargs])
-                and parameter.name <> 'options'
+            select parameter.name, true from unnest(v_parameters) as parameter (name)
         ) as given
     ) as likest
     where likest.likeness >= 0.4

@@ -68,24 +68,6 @@ $$;
 comment on function pgclarify_private.give_up_space(bigint) is
 'Give up the space that is being built for a corpus; false if there is none. Called with the corpus locked.';
 
-create or replace function pgclarify_private.has_vectors(embedding_space_id bigint)
-returns boolean
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_has_vectors boolean;
-begin
-    execute format(
-        'select exists(select from %s)',
-        pgclarify_private.partition_name('passage_embedding', has_vectors.embedding_space_id)
-    ) into v_has_vectors;
-    return v_has_vectors;
-end
-$$;
-
-comment on function pgclarify_private.has_vectors(bigint) is 'Whether a space has a vector. It must have been opened.';
-
 create or replace function pgclarify_private.set_embedding_model(caller pgclarify_private.caller, corpus text, model text)
 returns bigint
 language plpgsql volatile security definer
@@ -107,7 +89,10 @@ begin
             and space.state = 'active'
             and space.model = set_embedding_model.model
             -- An empty space is replaced by one of the same model, because an endpoint may have given wrong dimensions.
-            and pgclarify_private.has_vectors(space.embedding_space_id)
+            and exists (
+                select from pgclarify_private.corpus_count as counted
+                where counted.corpus_id = space.corpus_id and counted.embedded > 0
+            )
     ) then
         perform pgclarify_private.give_up_space(v_corpus.corpus_id);
         return null;

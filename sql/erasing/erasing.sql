@@ -179,7 +179,13 @@ begin
 exception
     when lock_not_available then
         get stacked diagnostics v_context = pg_exception_context;
-        perform pgclarify_private.raise_locked(v_context);
+        raise exception 'another transaction locks what would be erased'
+            using errcode = 'lock_not_available',
+                detail = coalesce(
+                    format('This would wait for %s.', pgclarify_private.lock_holders(v_context)),
+                    'The lock was released meanwhile.'
+                ),
+                hint = 'Try again when that transaction has ended, or end it with pg_terminate_backend.';
 end
 $$;
 

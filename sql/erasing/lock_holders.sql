@@ -121,22 +121,3 @@ comment on function pgclarify_private.lock_holders(text) is
 'The processes that hold the lock for which a statement has waited in vain, as a list for people, at most five; null if it was '
 'released meanwhile. If the row was locked in a subtransaction, these are all that have locked rows of its table. context: of '
 'the error.';
-
-create or replace function pgclarify_private.raise_locked(context text)
-returns void
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    raise exception 'another transaction locks what would be erased'
-        using errcode = 'lock_not_available',
-            detail = coalesce(
-                format('This would wait for %s.', pgclarify_private.lock_holders(raise_locked.context)),
-                'The lock was released meanwhile.'
-            ),
-            hint = 'Try again when that transaction has ended, or end it with pg_terminate_backend.';
-end
-$$;
-
-comment on function pgclarify_private.raise_locked(text) is
-'Error 55P03, which names the processes that hold the lock. context: of the error of the statement that has waited.';

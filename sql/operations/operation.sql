@@ -28,22 +28,6 @@ comment on function pgclarify_private.operations() is
 'them. '
 'prefers_language_model: whether a worker with a language model is preferred for all settings.';
 
-create or replace function pgclarify_private.prefers_language_model(run pgclarify_private.run)
-returns boolean
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        known.prefers_language_model
-        or coalesce((prefers_language_model.run).settings ->> 'reranker' = 'model', false)
-        or coalesce((prefers_language_model.run).settings ->> 'verify' = 'model', false)
-    from pgclarify_private.operations() as known
-    where known.operation = (prefers_language_model.run).operation;
-end;
-
-comment on function pgclarify_private.prefers_language_model(pgclarify_private.run) is
-'Whether a run should wait for a worker with a language model, if one is running.';
-
 create or replace function pgclarify_private.new_run(
     operation text,
     corpus_id bigint,

@@ -1,29 +1,5 @@
 -- Replying to clarifying questions: by a choice, or in words.
 
-create or replace function pgclarify_private.check_can_write()
-returns void
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if current_setting('transaction_read_only')::boolean then
-        raise exception 'a turn of a conversation cannot be stored in a read-only transaction'
-            using errcode = 'read_only_sql_transaction',
-                detail = case
-                    when pg_is_in_recovery() then 'This server is a standby.'
-                    else 'Its setting transaction_read_only is on.'
-                end,
-                hint = case
-                    when pg_is_in_recovery() then 'Call it on the primary.'
-                    else 'Call it in a transaction that may write.'
-                end;
-    end if;
-end
-$$;
-
-comment on function pgclarify_private.check_can_write() is
-'Error 25006 in a read-only transaction, before any call is paid for.';
-
 create or replace function pgclarify_private.run_to_reply_to(caller pgclarify_private.caller, run_id bigint)
 returns pgclarify_private.run
 language plpgsql stable security definer
@@ -153,34 +129,6 @@ $$;
 comment on function pgclarify_private.check_is_committed(bigint) is
 'Error PC004 if a turn of a conversation was made in a transaction that is still open. Null means no conversation.';
 
-create or replace function pgclarify_private.check_has_not_gone_on(turn pgclarify_private.turn)
-returns void
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    -- Otherwise the lock on the conversation has shown all its turns.
-    if (check_has_not_gone_on.turn).conversation_id is not null and pgclarify_private.has_frozen_snapshot() then
-        perform pgclarify_private.raise_gone_on(seen.conversation_id)
-        from pgclarify_private.turns((check_has_not_gone_on.turn).conversation_id) as seen
-        where seen.ordinal = (check_has_not_gone_on.turn).ordinal;
-    end if;
-end
-$$;
-
-comment on function pgclarify_private.check_has_not_gone_on(pgclarify_private.turn) is
-'Error 40001 if the conversation has a turn that this transaction does not see, before any call is paid for.';
-
-create or replace function pgclarify_private.reply_options(options jsonb)
-returns jsonb
-language sql stable
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.check_options(reply_options.options, pgclarify_private.options_of('reply'));
-end;
-
-comment on function pgclarify_private.reply_options(jsonb) is 'Options of reply, checked.';
-
 create or replace function pgclarify_private.reply_run(
     asked_back pgclarify_private.run, turn pgclarify_private.turn, reply text
 )
@@ -221,7 +169,9 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_options constant jsonb := pgclarify_private.reply_options(prepare_reply.options);
+    v_options constant jsonb := pgclarify_private.check_options(
+        prepare_reply.options, pgclarify_private.options_of('reply')
+    );
     v_reply constant text := pgclarify_private.check_reply(prepare_reply.reply);
     v_asked_back constant pgclarify_private.run := pgclarify_private.run_to_reply_to(prepare_reply.caller, prepare_reply.run_id);
     v_turn constant pgclarify_private.turn := pgclarify_private.find_turn(
@@ -253,7 +203,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_requester constant name := pgclarify_private.verify_caller(reply.caller);
-    v_options constant jsonb := pgclarify_private.reply_options(reply.options);
+    v_options constant jsonb := pgclarify_private.check_options(reply.options, pgclarify_private.options_of('reply'));
     v_timeout constant interval := pgclarify_private.timeout(v_options ->> 'timeout');
     v_reply text;
     v_began_at constant timestamptz := clock_timestamp();
@@ -266,7 +216,18 @@ begin
             using errcode = 'invalid_parameter_value',
                 hint = 'In words: reply(7, ''…''). A choice: reply(7, ordinal => 2).';
     end if;
-    perform pgclarify_private.check_can_write();
+    if current_setting('transaction_read_only')::boolean then
+        raise exception 'a turn of a conversation cannot be stored in a read-only transaction'
+            using errcode = 'read_only_sql_transaction',
+                detail = case
+                    when pg_is_in_recovery() then 'This server is a standby.'
+                    else 'Its setting transaction_read_only is on.'
+                end,
+                hint = case
+                    when pg_is_in_recovery() then 'Call it on the primary.'
+                    else 'Call it in a transaction that may write.'
+                end;
+    end if;
     if reply.ordinal is not null then
         return query select chosen.* from pgclarify_private.choose(reply.caller, reply.run_id, reply.ordinal) as chosen;
         return;
@@ -279,7 +240,12 @@ begin
         return;
     end if;
     perform pgclarify_private.check_is_committed(v_turn.conversation_id);
-    perform pgclarify_private.check_has_not_gone_on(v_turn);
+    -- Before a call is paid for. Without a frozen snapshot, the lock on the conversation has shown all its turns.
+    if v_turn.conversation_id is not null and pgclarify_private.has_frozen_snapshot() then
+        perform pgclarify_private.raise_gone_on(seen.conversation_id)
+        from pgclarify_private.turns(v_turn.conversation_id) as seen
+        where seen.ordinal = v_turn.ordinal;
+    end if;
     v_run_ids := pgclarify_private.ask_one(
         reply.caller,
         pgclarify_private.reply_run(v_run, v_turn, v_reply),

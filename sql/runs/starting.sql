@@ -82,7 +82,13 @@ begin
             null::bigint, v_error_code;
         return;
     end if;
-    if pgclarify_private.prefers_language_model(v_run)
+    if (
+        'model' in (v_run.settings ->> 'reranker', v_run.settings ->> 'verify')
+        or exists (
+            select from pgclarify_private.operations() as known
+            where known.operation = v_run.operation and known.prefers_language_model
+        )
+    )
     and exists (
         select from pgclarify_private.worker
         where worker.worker_id = start_run.worker_id and worker.provider = 'extractive'

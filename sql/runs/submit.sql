@@ -50,10 +50,25 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_chunk constant integer := pgclarify_private.questions_of_a_run();
+    -- Most questions of a run: few enough that other runs get a turn, and enough that the overhead of a run is negligible.
+    v_chunk constant integer := 500;
     v_distinct constant text[] := pgclarify_private.once_each(submit_detections.questions);
-    v_run constant pgclarify_private.run := pgclarify_private.detections_run(
-        submit_detections.caller, submit_detections.corpus, submit_detections.options
+    v_settings constant jsonb := pgclarify_private.check_options(
+        case
+            when submit_detections.corpus is null then submit_detections.options
+            else coalesce(submit_detections.options, '{}') || jsonb_build_object('corpus', submit_detections.corpus)
+        end,
+        '{
+            "corpus": {"type": "string", "longest": 200},
+            "threshold": {"type": "number", "least": 0, "most": 1}
+        }'
+    );
+    v_run constant pgclarify_private.run := pgclarify_private.new_run(
+        'detect_ambiguity',
+        pgclarify_private.corpus_of_settings(submit_detections.caller, v_settings),
+        null,
+        -- enter_runs replaces it by the number of questions.
+        v_settings - 'corpus' || '{"questions": 0}'
     );
     v_run_ids constant bigint[] := pgclarify_private.submit(
         submit_detections.caller,
@@ -76,7 +91,8 @@ end
 $$;
 
 comment on function pgclarify_private.submit_detections(pgclarify_private.caller, text[], text, jsonb) is
-'Enter runs that detect ambiguity, each with up to questions_of_a_run questions: the run of each question, in order.';
+'Enter runs that detect ambiguity, each with a JSON array of up to 500 questions: the run of each question, in '
+'order.';
 
 create or replace function pgclarify_private.submit_many(
     caller pgclarify_private.caller, operation text, questions text[], corpus text, options jsonb
