@@ -19,8 +19,8 @@ from tests.unit.ingest.test_pdf import pdf
 
 pytestmark = pytest.mark.slow
 
-# No machine parses the bombs below in the first limit. The second limit is for other pages of text.
-SHORT, PATIENT = ParsingLimits(seconds=1), ParsingLimits(seconds=10)
+# No machine parses the bombs below in this time.
+SHORT = ParsingLimits(seconds=1)
 SMALL = ParsingLimits(memory_bytes=300 * 2**20)
 
 
@@ -81,42 +81,33 @@ def expanding(megabytes: int = 60) -> bytes:
     )
 
 
-def load(folder: Path, bomb: bytes, name: str, limits: ParsingLimits) -> UnreadableFile:
-    """Load a folder with a bomb between two pages of text, and return the message about the bomb."""
-    (folder / "a.pdf").write_bytes(pdf("Hail is covered."))
-    (folder / name).write_bytes(bomb)
-    (folder / "z.html").write_text("<h1>Floods</h1><p>Floods are not.</p>")
-    first, problem, last = read_documents([folder], limits=limits)
-    assert isinstance(first, Document) and first.content == "Hail is covered."
-    assert isinstance(last, Document) and last.title == "Floods"
-    assert isinstance(problem, UnreadableFile)
-    assert name in problem.message
-    assert problem.detail and problem.hint
-    return problem
-
-
 @pytest.mark.parametrize(("bomb", "suffix"), [(nested_forms(), ".pdf"), (b"<!--" * 1_000_000, ".html")])
-def test_a_file_that_takes_too_long_is_left_out(bomb: bytes, suffix: str, tmp_path: Path) -> None:
+def test_a_file_that_takes_too_long_is_left_out_and_the_next_is_read(bomb: bytes, suffix: str) -> None:
     assert len(bomb) < 5_000_000
-    file = tmp_path / f"bomb{suffix}"
-    file.write_bytes(bomb)
-    (problem,) = read_documents([file], limits=SHORT)
-    assert isinstance(problem, UnreadableFile)
-    assert "1 seconds" in str(problem.detail)
-
-
-def test_the_rest_is_loaded(tmp_path: Path) -> None:
-    problem = load(tmp_path, nested_forms(), "forms.pdf", PATIENT)
-
-    assert "10 seconds" in str(problem.detail)
+    process = ParsingProcess()
+    try:
+        with pytest.raises(UnreadableFile) as caught:
+            process.parse(bomb, suffix, f"bomb{suffix}", SHORT)
+        assert "1 seconds" in str(caught.value.detail)
+        assert process.parse(b"# Hail", ".md", "a.md", ParsingLimits())[0] == "Hail"
+    finally:
+        process.close()
 
 
 def test_a_file_that_takes_too_much_memory_is_left_out_and_the_rest_is_loaded(tmp_path: Path) -> None:
     bomb = expanding()
     assert len(bomb) < 200_000
+    (tmp_path / "a.pdf").write_bytes(pdf("Hail is covered."))
+    (tmp_path / "stream.pdf").write_bytes(bomb)
+    (tmp_path / "z.html").write_text("<h1>Floods</h1><p>Floods are not.</p>")
 
-    problem = load(tmp_path, bomb, "stream.pdf", SMALL)
+    first, problem, last = read_documents([tmp_path], limits=SMALL)
 
+    assert isinstance(first, Document) and first.content == "Hail is covered."
+    assert isinstance(last, Document) and last.title == "Floods"
+    assert isinstance(problem, UnreadableFile)
+    assert "stream.pdf" in problem.message
+    assert problem.hint
     assert "of memory" in str(problem.detail)
 
 
