@@ -7,7 +7,6 @@ import fcntl
 import os
 import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
@@ -29,8 +28,6 @@ from tests.servers import cluster, copy_database, drop_database, in_database
 TEMPLATE = "pgclarify_template"
 # All of its tests share a server and a worker.
 TOGETHER = "tests/clients/"
-# A folder in memory (Linux), and the memory that a server may need.
-MEMORY, MEMORY_BYTES = Path("/dev/shm"), 8 * 2**30  # noqa: S108 - in a folder of a name that nobody can guess
 
 
 class FilesAndFolder(LoadFileScheduling):  # type: ignore[misc]
@@ -106,15 +103,7 @@ def check_snapshot(pytestconfig: pytest.Config) -> Callable[[Path, str], None]:
 @pytest.fixture(scope="session")
 def shared_dir(testrun_uid: str) -> Path:
     """A folder that only the workers of this run share. The next runs would clean up pytest's own folders."""
-    return _roomy_folder() / f"pgclarify-tests-{testrun_uid[:8]}"
-
-
-def _roomy_folder() -> Path:
-    """In memory if there is room: a database has hundreds of small files, and a disk is ten times slower."""
-    with suppress(OSError):
-        if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > MEMORY_BYTES:
-            return MEMORY
-    return Path(tempfile.gettempdir())
+    return servers.folder_of_servers() / f"pgclarify-tests-{testrun_uid[:8]}"
 
 
 @pytest.fixture(scope="session")

@@ -29,6 +29,7 @@ from pgclarify.cli.main import main
 from pgclarify.database import presence
 from pgclarify.install.installer import install
 from tests.openai_server import MODEL, Server, by_rules, serve, shared_words
+from tests.servers import folder_of_servers
 
 T = TypeVar("T")
 
@@ -411,7 +412,7 @@ class PrivateService:
 def private_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateService]:
     """A service on a server of the module's own."""
     # Not tmp_path: pytest closes its parent folder to other users, so the server could not read it.
-    with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as folder, ExitStack() as stack:
+    with tempfile.TemporaryDirectory(prefix="pgclarify-test-", dir=folder_of_servers()) as folder, ExitStack() as stack:
         data_dir = Path(folder) / "data"
         stack.callback(embedded.stop, data_dir)
         dsn = embedded.start(data_dir)

@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.servers import folder_of_servers
 from tests.workers import private_service
 
 __all__ = ["FILES", "House", "private_service", "write_files"]
@@ -96,7 +97,7 @@ def write_files(folder: Path) -> None:
 def empty_house() -> Iterator[House]:
     """A house in which no command has run."""
     # Not tmp_path: the server's user may not read its parent folders.
-    with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as folder:
+    with tempfile.TemporaryDirectory(prefix="pgclarify-test-", dir=folder_of_servers()) as folder:
         house = House(Path(folder))
         yield house
         house.run("down")
@@ -105,7 +106,7 @@ def empty_house() -> Iterator[House]:
 @pytest.fixture(scope="session")
 def house() -> Iterator[House]:
     """A house with a running server and worker, shared by all tests."""
-    with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as folder:
+    with tempfile.TemporaryDirectory(prefix="pgclarify-test-", dir=folder_of_servers()) as folder:
         house = House(Path(folder))
         try:
             house.done("up", "--detach")

@@ -20,7 +20,7 @@ from psycopg import sql
 from pgclarify import embedded
 from pgclarify.install.installer import install
 from tests.conftest import hurry, trust_everybody
-from tests.servers import in_database
+from tests.servers import folder_of_servers, in_database
 from tests.workers import DOCUMENTS, Service, load, model_server, wait_until_searchable, worker
 
 DATABASE = "pgclarify"
@@ -71,7 +71,7 @@ def program(name: str) -> str:
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClientService]:
     """A service on its own server, which all tests of clients share."""
     # Not tmp_path: pytest closes its parent folder to other users, so the server's user could not read its files.
-    with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as folder, ExitStack() as stack:
+    with tempfile.TemporaryDirectory(prefix="pgclarify-test-", dir=folder_of_servers()) as folder, ExitStack() as stack:
         data_dir = Path(folder) / "data"
         address = embedded.Address("127.0.0.1", free_port())
         embedded.listen(data_dir, address)

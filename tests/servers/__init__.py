@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -21,6 +23,17 @@ from pgclarify.embedded.programs import open_path, server_account
 TENANT: Final = "tenant"
 # A worker has a dozen connections, some tests have dozens of callers, and several pytest-xdist processes share it.
 CONNECTIONS: Final = 400
+# A folder in memory (Linux), and the memory that servers may need.
+MEMORY: Final = Path("/dev/shm")  # noqa: S108 - in a folder of a name that nobody can guess
+MEMORY_BYTES: Final = 8 * 2**30
+
+
+def folder_of_servers() -> Path:
+    """In memory if there is room: a database has hundreds of small files, and a disk is ten times slower."""
+    with suppress(OSError):
+        if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > MEMORY_BYTES:
+            return MEMORY
+    return Path(tempfile.gettempdir())
 
 
 def program(name: str) -> Path:
