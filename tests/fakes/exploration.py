@@ -124,7 +124,7 @@ class FakeExplorationStore(ExplorationTables):
 
     def _ranking(self) -> list[Passage]:
         if self._passages is None:
-            return self._store.searchable()
+            return self._store.passages
         return [self._passages[passage_id] for passage_id in (self._passages if self._first is None else self._first)]
 
     def _found(self, passage: Passage, score: float, origin: str, signal: str | None) -> Found:

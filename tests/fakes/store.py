@@ -1,4 +1,4 @@
-"""The whole database, in memory: corpus, runs and ledger."""
+"""The runs and the ledger, in memory."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.model_calls import CompletionRequest
 from pgclarify.data.runs import Run, Stage, as_ended
 from pgclarify.data.verdicts import Verdict
-from pgclarify.data.vocabulary import Document, Outcome, RunStatus, StopCode
+from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import RunLost
-from tests.fakes.documents import FakeDocumentStore
 from tests.fakes.ledger import FakeLedger, FakeLedgerTable
 
 _DEFAULTS = {
@@ -65,31 +64,29 @@ class RunRecord:
     stop_code: StopCode | None = None
 
 
-class FakeStore(FakeLedger, FakeDocumentStore, RunTables):
-    """A database in memory, as one worker sees it. Retrieval returns passages in the given order.
+class FakeStore(FakeLedger, RunTables):
+    """Runs and their ledger in memory, as one worker sees them. Retrieval returns passages in the given order.
 
     Args:
         passages: The passages to find.
-        documents: Pending documents. Their passages can be found after they are stored.
         table: The ledger's rows, for sharing with another worker's store; None for new rows.
         worker: The worker's name.
 
     Attributes:
         runs: By run_id.
+        passages: The passages to find.
     """
 
     def __init__(
         self,
         passages: Sequence[Passage] = (),
         *,
-        documents: Sequence[Document] = (),
         table: FakeLedgerTable | None = None,
         worker: str = "worker",
     ) -> None:
-        FakeLedger.__init__(self, table, worker=worker)
-        FakeDocumentStore.__init__(self, documents)
+        super().__init__(table, worker=worker)
         self.runs: dict[int, RunRecord] = {}
-        self._passages = list(passages)
+        self.passages = list(passages)
 
     def add_run(
         self,
@@ -189,11 +186,3 @@ class FakeStore(FakeLedger, FakeDocumentStore, RunTables):
         record.status, record.interpretations, record.error = status, list(interpretations), error
         record.error_code = error_code
         record.stages, record.stop_reason, record.stop_code = list(stages), stop_reason, stop_code
-
-    def searchable(self) -> list[Passage]:
-        """Return all passages, in the given order."""
-        return self._passages + [
-            Passage(document_id, chunk.ordinal, chunk.content, entry.document.title, chunk.heading, chunk.start_char)
-            for document_id, entry in self.indexed.items()
-            for chunk in entry.chunks
-        ]

@@ -15,9 +15,8 @@ from pgclarify.data.vocabulary import Document
 from pgclarify.errors import DatabaseBusy, DatabaseError, EmbeddingError, ServerUnavailable
 from pgclarify.ingest.chunking import Chunker
 from pgclarify.protocols import Embedder, TextsFailed
-from tests.fakes import FakeDocumentStore, FakeEmbedder, FakeStore, scripts
+from tests.fakes import FakeDocumentStore, FakeEmbedder
 from tests.unit.corpora.ingesting import SHORT, ingestion, vectors
-from tests.unit.operations.rental_cars import clarify_with
 
 
 async def test_documents_are_cut_embedded_and_stored_once() -> None:
@@ -286,16 +285,3 @@ async def test_claims_are_bounded_and_the_caller_loops() -> None:
     store = FakeDocumentStore(SHORT)
     pipeline = ingestion(store, FakeEmbedder(), max_chars=1)
     assert [await pipeline.ingest_once() for _ in range(4)] == [1, 1, 1, 0]
-
-
-async def test_ingested_documents_are_candidates_of_clarify() -> None:
-    store, embedder = FakeStore(documents=SHORT), FakeEmbedder()
-    await ingestion(store, embedder).ingest_once()
-    run = store.add_run("rental cars")
-    await clarify_with(store, run, scripts.verifier(), embedder)
-    assert [candidate.passage.document_id for candidate in store.runs[run.run_id].candidates] == [
-        "policy",
-        "drivers",
-        "offices",
-    ]
-    assert store.runs[run.run_id].candidates[0].passage.title == "Basic policy"

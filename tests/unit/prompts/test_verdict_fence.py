@@ -44,13 +44,6 @@ def test_the_static_part_comes_first_and_the_passage_after_the_question():
     assert data(first[1].content) == "Title: Old Bridge\nSection: History\n\nThe bridge opened in 1902."
 
 
-def test_passages_of_one_question_share_everything_up_to_the_fence():
-    one, other = (messages_of(QUESTION, passage(content))[1].content for content in ("One.", "Other."))
-    shared = f"Question: {QUESTION}\n<passage-"
-    assert one.startswith(shared)
-    assert other.startswith(shared)
-
-
 def test_the_same_input_renders_the_same_and_another_gets_another_code():
     assert messages_of(QUESTION, passage()) == messages_of(QUESTION, passage())
     variants = [
