@@ -3,7 +3,9 @@
 python -m benchmarks.quality.other_things [--part NAME] [--verbose]. Each of the parts "development" and "held" is a
 corpus of 400 notes, 300 records and a few small policies, written from templates, with 32 questions. Each of the parts
 "companies-development" and "companies-held" has 15 documents of three companies and 40 questions, 15 of them without an
-answer (companies.jsonl). All were written before the rules that they measure; choices were made on development.
+answer (companies.jsonl). "organisations-development" and "organisations-held" have 33 shorter documents of six other
+organisations (lists, tables, notices, lines of a label and a value) and 60 questions, 15 of them without an answer. All
+were written before the rules that they measure; choices were made on development.
 Questions go through the product: an embedded server, a worker with the extractive provider, and `clarify`.
 
 A question about one thing is right if each reading that is shown has a right answer, or if nothing is shown where the
@@ -241,7 +243,7 @@ def held() -> World:
 
 
 def companies(part: str) -> World:
-    """Handbooks, price lists and notes of three companies."""
+    """Handbooks, price lists, notices and notes of organisations."""
     lines = [json.loads(line) for line in _COMPANIES.read_text("utf-8").splitlines()]
     rows = [one for one in lines if one["part"] == part]
     documents = [Document(one["title"], one["text"], title=one["title"]) for one in rows if "text" in one]
@@ -256,6 +258,8 @@ _PARTS: Final[dict[str, Callable[[], World]]] = {
     "held": held,
     "companies-development": partial(companies, "development"),
     "companies-held": partial(companies, "held"),
+    "organisations-development": partial(companies, "organisations-development"),
+    "organisations-held": partial(companies, "organisations-held"),
 }
 
 

@@ -39,6 +39,12 @@ _RULE = re.compile(r"[ ]{0,3}(?:=+|-+|\*+|_+)\s*$")
 _TABLE_RULE = re.compile(r"[\s|:+-]+$")
 # The definition of the term on the previous line.
 _DEFINITION = re.compile(r":[ \t]{1,4}(?=\S)")
+# A line of a form: "Rent: 940 euros", "Wed 2 December, 18:30: Story time". Questions and answers belong together.
+_LABELED = re.compile(
+    r"[ ]{0,3}(?=\w)(?!(?:Q|A|Question|Answer)[ \d]{0,4}:)(?:[^:.|?!\n]|[:.](?=\S)){1,60}:[ \t]+(?=\S)"
+)
+# A line of prose that is as long as this may go on in the next line, even if that begins with a capital.
+_WRAPPED = 60
 _ITEM = re.compile(r"\s{0,12}(?:[-*+•‣▪\u2013]|(?P<number>\d{1,3}[.)]|\((?:\d{1,3}|[a-zA-Z])\)|[a-z]\)))\s+(?=\S)")
 
 
@@ -49,6 +55,7 @@ class Kind(StrEnum):
     ITEM = "item"
     STEP = "step"
     ROW = "row"
+    LINE = "line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +66,8 @@ class Sentence:
         text: Exactly passage[start:end]; no list marker in front.
         start: Offset of its first character in the passage.
         end: Offset after its last character.
-        kind: prose, item (of a list), step (item of a numbered list) or row (of a table).
-        block: Number of the paragraph, item or row that it belongs to, from 0.
+        kind: prose, item (of a list), step (item of a numbered list), row (of a table) or line (of labels with values).
+        block: Number of the paragraph, item, row or line that it belongs to, from 0.
         header: The header row of its table; "" elsewhere.
     """
 
@@ -84,7 +91,8 @@ def split_sentences(passage: str) -> list[Sentence]:
     """Split a passage into sentences, in order, without headings, rules and header rows of tables."""
     passage = passage[:MAX_CHARS]
     sentences: list[Sentence] = []
-    for number, block in enumerate(_blocks(passage)):
+    blocks = (part for block in _blocks(passage) for part in _parts(passage, block))
+    for number, block in enumerate(blocks):
         bounds = [(block.start, block.end)] if block.kind is Kind.ROW else _bounds(passage, block.start, block.end)
         for start, end in bounds:
             for part_start, part_end in _cut(passage, start, end):
@@ -132,6 +140,28 @@ def _blocks(passage: str) -> Iterator[_Block]:
             current = _Block(start, start + len(line), Kind.PROSE)
     if current:
         yield current
+
+
+def _parts(passage: str, block: _Block) -> Iterator[_Block]:
+    """Split a paragraph at its lines that have a label and a value. Its other lines are wrapped prose."""
+    lines = passage[block.start : block.end].splitlines(keepends=True)
+    if block.kind is not Kind.PROSE or len(lines) == 1:
+        yield block
+        return
+    start = end = block.start
+    was_labeled = False
+    for place, line in enumerate(lines):
+        begins = not line.lstrip()[:1].islower()
+        is_labeled = _LABELED.match(line) is not None and (begins or place == 0 or was_labeled)
+        is_short = place > 0 and len(lines[place - 1]) < _WRAPPED
+        if place > 0 and ((was_labeled and is_labeled) or (is_short and (is_labeled or (was_labeled and begins)))):
+            yield _Block(start, end, Kind.LINE if was_labeled else block.kind)
+            start = end
+        elif place > 0:
+            is_labeled = was_labeled
+        was_labeled = is_labeled
+        end += len(line)
+    yield _Block(start, end, Kind.LINE if was_labeled and start > block.start else block.kind)
 
 
 def _is_table_rule(line: str) -> bool:

@@ -324,12 +324,14 @@ def _headings(passage: Passage) -> list[str]:
 
 
 def _leading(span: tuple[int, int], sentences: Sequence[Sentence]) -> Iterator[str]:
-    """Return the texts that belong to a row or an item: the table's header, the sentence before the list."""
+    """Return the texts that belong to a quote: a table's header, the sentence before a list, the question before."""
     lead = ""
     for one in sentences:
         if one.start >= span[1]:
             return
         if one.kind is Kind.PROSE:
+            if one.end > span[0] and lead.rstrip("*_").endswith("?"):
+                yield lead
             lead = one.text
         elif one.end > span[0]:
             yield from (text for text in (lead, one.header) if text)

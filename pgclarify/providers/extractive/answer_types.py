@@ -67,6 +67,10 @@ _TYPE_OF_NOUN = {
 }
 _TYPE_OF_PLURAL = dict.fromkeys(_NOUN_TYPES[AnswerType.LIST].split(), AnswerType.LIST)
 
+_PLAIN_KINDS = frozenset(
+    map(stem, ["amount", "cost", "price", "year", "date", "day", "time", "city", "country", "place"])
+)
+
 _AFTER_HOW = {
     "often": AnswerType.FREQUENCY,
     "frequently": AnswerType.FREQUENCY,
@@ -148,6 +152,11 @@ def is_typed(phrase: list[Word]) -> bool:
     return any(word.stem in _TYPE_OF_NOUN for word in phrase)
 
 
+def plain_kinds(question: str) -> frozenset[str]:
+    """Return the stems of the words that only name the kind of answer: "cost", "year", "city"."""
+    return frozenset(word.stem for word in words(question) if word.stem in _PLAIN_KINDS)
+
+
 def _wh_index(found: list[Word]) -> int | None:
     """Return the position of the wh-word: the first one at the start or after a preposition, else the last one."""
     positions = [index for index, word in enumerate(found) if word.lower.removesuffix("'s") in ASKING]
@@ -180,6 +189,8 @@ def _type_after_what(rest: list[Word]) -> AnswerType:
         head = next((i for i, word in enumerate(after) if word.lower in ("of", "for", "in", "on", "to", "that")), None)
         return _noun_type(after[:head] if head is not None else after[:_MOST_WORDS_BEFORE_NOUN])
     stop = next((i for i, word in enumerate(rest) if word.lower in _YES_NO_WORDS), len(rest))
+    if not stop and any(word.lower == "cost" for word in rest):
+        return AnswerType.AMOUNT
     return _noun_type(rest[: min(stop, _MOST_WORDS_BEFORE_NOUN)])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pgclarify.language.sentences import MAX_SENTENCE_CHARS, Kind, Sentence, split_sentences
@@ -25,8 +25,9 @@ class Evidence:
         text: Exactly passage[start:end].
         start: Offset in the passage.
         kind: The kind of the piece; for a list with its introduction, the kind of its items.
-        lead: The sentence that introduces a list or an item ("You need:"), or "".
-        items: The items of a whole list; empty for a single sentence, item or row.
+        lead: The sentence that introduces a list or an item ("You need:"), or the caption directly above lines with
+            labels and values ("Town store"); or "".
+        items: The items of a whole list, or all lines with labels and values; empty for a single sentence, item or row.
         header: The header row of the table, if this is a table row.
         before: The sentence before it, or "". In a list of questions and answers it is the question.
         antecedent: The name at the start of an earlier sentence, which "it" and "she" stand for; or "".
@@ -45,7 +46,7 @@ class Evidence:
 
 
 def gather_evidence(passage: str) -> list[Evidence]:
-    """Return all sentences of a passage except code, in order. The items of a list follow the list."""
+    """Return all sentences of a passage except code, in order. The items of a list follow the list, also lines."""
     blocks = list(code_blocks(passage))
     sentences = [one for one in split_sentences(passage) if not any(start <= one.start < end for start, end in blocks)]
     gathered: list[Evidence] = []
@@ -55,6 +56,13 @@ def gather_evidence(passage: str) -> list[Evidence]:
     while index < len(sentences):
         sentence = sentences[index]
         before = sentences[index - 1].text if index else ""
+        if sentence.kind is Kind.LINE:
+            end = index + 1
+            while end < len(sentences) and sentences[end].kind is Kind.LINE and not _is_apart(passage, sentences, end):
+                end += 1
+            gathered += _gather_lines(passage, sentences, index, end)
+            index = end
+            continue
         if sentence.kind not in (Kind.ITEM, Kind.STEP):
             label = _LABEL.match(sentence.text)
             skip = label.end() if label else 0
@@ -94,6 +102,26 @@ def gather_evidence(passage: str) -> list[Evidence]:
         gathered += [Evidence(item.text, item.start, item.kind, lead) for item in sentences[index:end]]
         index = end
     return gathered
+
+
+def _gather_lines(passage: str, sentences: Sequence[Sentence], start: int, end: int) -> Iterator[Evidence]:
+    """Yield sentences[start:end], which are lines with labels and values: all as one piece, then each."""
+    before = sentences[start - 1] if start else None
+    is_caption = before is not None and before.kind is Kind.PROSE and not before.text.endswith((".", "!", "?", ":"))
+    caption = before.text if before and is_caption and not _is_apart(passage, sentences, start) else ""
+    lines = sentences[start:end]
+    whole = _whole_list(passage, lines, lines, caption)
+    if whole:
+        yield whole
+    kind = Kind.LINE if len(lines) > 1 else Kind.PROSE
+    for line, last in zip(lines, [before, *lines], strict=False):
+        yield Evidence(line.text, line.start, kind, caption, before=last.text if last else "")
+
+
+def _is_apart(passage: str, sentences: Sequence[Sentence], index: int) -> bool:
+    """Return whether a blank line, or more than white space, stands before a sentence."""
+    gap = passage[sentences[index - 1].end : sentences[index].start]
+    return bool(gap.strip()) or gap.count("\n") > 1
 
 
 def _leading_name(sentence: str) -> str:

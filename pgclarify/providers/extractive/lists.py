@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from pgclarify.language.sentences import Kind
-from pgclarify.language.words import word_set, words
-from pgclarify.providers.extractive.answer_types import AnswerType
+from pgclarify.language.words import content_stems, word_set, words
+from pgclarify.providers.extractive.answer_types import TYPED, AnswerType
 from pgclarify.providers.extractive.drafts import Draft, as_question
 from pgclarify.providers.extractive.evidence import Evidence
 from pgclarify.providers.extractive.grammar import ask_for_oneself, base_of_gerund, is_base_verb
-from pgclarify.providers.extractive.phrases import plain_text
+from pgclarify.providers.extractive.phrases import plain_text, read_label
 from pgclarify.providers.extractive.spans import find_spans
 from pgclarify.providers.extractive.topics import Topic, lower_first
 
@@ -76,22 +77,64 @@ def _are_commands(items: tuple[str, ...]) -> bool:
     return sum(is_base_verb(lower) for lower in first) * 2 > len(first)
 
 
+def find_cell(
+    question: str, stems: frozenset[str], kind: AnswerType, pieces: Iterable[Evidence], topic: Topic
+) -> tuple[Evidence, str] | None:
+    """Find the one cell, or value behind a label, that a whole question names by row, column, title and headings.
+
+    Args:
+        question: "How much is a consultation for a cat?"
+        stems: Stems of the words of the question that say what the answer is about.
+        kind: The kind of its answer.
+        pieces: All pieces of the passage.
+        topic: Title and headings of the passage.
+
+    Returns:
+        The piece and the cell; None if the question names no cell, or two of them equally well.
+    """
+    asked = {word.lower for word in words(question)}
+    found: list[tuple[tuple[int, int], Evidence, str]] = []
+    for piece in pieces:
+        above = topic.under(piece.lead if piece.kind is Kind.LINE else "").stems
+        if piece.header:
+            # "The ticket for an adult": the first column has a name, too.
+            above |= content_stems(_cells(piece.header)[0])
+        for label, column, value in _named_values(piece):
+            named = content_stems(label)
+            is_named = bool(named & stems - above) and stems <= named | above | content_stems(column)
+            if is_named and (kind not in TYPED or find_spans(value, kind)):
+                beside = {word.lower for word in words(f"{label} {column}")}
+                found.append(((len(beside & asked), -len(beside - asked)), piece, value))
+    best = max((one[0] for one in found), default=None)
+    fitting = [one for one in found if one[0] == best]
+    return fitting[0][1:] if len(fitting) == 1 else None
+
+
+def _named_values(piece: Evidence) -> list[tuple[str, str, str]]:
+    """Return the label, the name of the column, and the text of each cell of a row; or one label with its value."""
+    if piece.items:
+        return []
+    if not piece.header:
+        labeled = read_label(piece, plain_text(piece.text))
+        return [(labeled[0], "", labeled[1])] if labeled else []
+    names, cells = _cells(piece.header), _cells(piece.text)
+    # An unescaped "|" is part of a cell, and no name is known to belong to its cell.
+    rest = [*zip(names, cells, strict=False)][1:] if len(cells) <= len(names) else []
+    return [(cells[0], name, cell) for name, cell in rest]
+
+
 def draft_row(evidence: Evidence) -> list[Draft]:
     """Return one draft for each cell of a table row: "rental cars: daily limit"."""
-    names, cells = _cells(evidence.header), _cells(evidence.text)
-    if len(cells) > len(names):
-        # An unescaped "|" is part of a cell, and no name is known to belong to its cell.
-        return []
     drafts = []
-    for name, cell in list(zip(names, cells, strict=False))[1:]:
+    for first, name, cell in _named_values(evidence):
         # A number alone says nothing, because its unit may only be clear from the whole table.
-        if not (name and cells[0]) or not any(character.isalpha() or character in "$€£¥%" for character in cell):
+        if not (name and first) or not any(character.isalpha() or character in "$€£¥%" for character in cell):
             continue
         kind = next((kind for kind in _MEASURES if find_spans(cell, kind)), AnswerType.CLAUSE)
         is_named = any(word.is_content and word.lower not in _NO_COLUMN for word in words(name))
         if (not is_named and len(cell.split()) < _LEAST_TOLD) or cell.lower().startswith(_ELSEWHERE):
             continue
-        label = lower_first(cells[0], "")
+        label = lower_first(first, "")
         phrase = f"{label}: {name.lower()}" if is_named else label
         drafts.append(Draft(phrase.replace("`", ""), cell, kind, is_phrase=True))
     return drafts

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from pgclarify.language.sentences import Kind
-from pgclarify.language.words import content_stems, word_set, words
+from pgclarify.language.words import Word, content_stems, word_set, words
 from pgclarify.providers.extractive.answer_types import is_question
 from pgclarify.providers.extractive.evidence import Evidence
-from pgclarify.providers.extractive.grammar import AUXILIARIES, FINITE_FORMS, PARTICIPLES, Clause, Verb, parse_clause
+from pgclarify.providers.extractive.grammar import (
+    AUXILIARIES,
+    FINITE_FORMS,
+    PARTICIPLES,
+    Clause,
+    Verb,
+    is_base_verb,
+    parse_clause,
+)
 from pgclarify.providers.extractive.readable import is_cut, is_numbered
 from pgclarify.providers.extractive.scoring import QuestionTerms
 from pgclarify.providers.extractive.topics import Topic, in_context, lower_first
@@ -86,13 +95,18 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
     Returns:
         The phrase; None if the sentence is about something else, or if its subject is unknown.
     """
+    if evidence.kind is Kind.LINE and evidence.items:
+        # All lines below a heading say what it is about.
+        section = section_of(query, evidence, topic, passage)
+        answer = "; ".join(" ".join(line.split()) for line in evidence.items)
+        return Phrase(in_context(query.text.strip(" ?.!"), topic), answer, evidence.text) if section else None
     is_footnote = bool(evidence.term) and not any(map(str.isalpha, evidence.term.partition("\n")[0]))
     is_list = bool(evidence.items)
     if is_footnote or evidence.kind is Kind.ROW or not 0 < len(query.stems) <= _MOST_ASKED:
         return None
     text = f"{plain_text(evidence.lead).rstrip(' :')}." if is_list else plain_text(evidence.text)
     found = words(text)
-    is_pointing = bool(found) and found[0].lower in (_POINTING - {"you"} if is_list else _POINTING)
+    is_pointing = _is_pointing(found, {"you"} if is_list else set())
     if not found or text[0] in "([" or is_pointing or len(found) > _MOST_SENTENCE_WORDS:
         return None
     subject, answer = _parts(evidence, text, query)
@@ -124,7 +138,7 @@ def read_sentence(query: QuestionTerms, evidence: Evidence, topic: Topic) -> Phr
     if len(query.stems) < _SEVERAL or len(found) > _MOST_SENTENCE_WORDS or evidence.items or evidence.header:
         return None
     # "It limits evaluations" does not say what does. "There are six parking spaces" says all.
-    is_pointing = bool(found) and found[0].lower in _POINTING - {"there"}
+    is_pointing = _is_pointing(found, {"there"})
     told = [word.stem for word in found]
     here, above = query.stems.intersection(told), topic.stems | content_stems(evidence.lead)
     is_mention = any(query.stems == {*pair} for pair in pairwise(told))
@@ -147,13 +161,27 @@ def _is_about(query: QuestionTerms, subject: str, answer: str, text: str, topic:
     # "The policy covers a rental car for up to 31 days": the answer begins with the query, so any length is fine.
     first = [word.stem for word in words(answer)[1:] if word.is_content][: len(query.stems)]
     is_first = len(query.stems) > 1 and answer.split(" ", 1)[0] in FINITE_FORMS and frozenset(first) == query.stems
+    # "We refund the first 30 days" is about a refund.
+    found = words(text)
+    is_done = _is_own_act(found) and len(found) <= _SHORTEST and found[1].stem in query.stems
     is_near = (
         is_defined
         or is_first
+        or is_done
         or (is_object and number <= _SHORTEST)
         or (is_simple and (not subject or is_object or bool(here & query.stems)))
     )
     return is_subject or (is_near and query.stems <= here | content_stems(text))
+
+
+def _is_pointing(found: list[Word], but: Collection[str]) -> bool:
+    """Return whether a sentence begins with a word that needs earlier text."""
+    return bool(found) and found[0].lower in _POINTING - {*but} and not _is_own_act(found)
+
+
+def _is_own_act(found: list[Word]) -> bool:
+    """Return whether a sentence says what the writers of the document do: "We refund"."""
+    return len(found) > 1 and found[0].lower == "we" and is_base_verb(found[1].lower)
 
 
 def section_of(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: str) -> str:
@@ -162,7 +190,8 @@ def section_of(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: 
     Returns:
         "" if the sentence stands elsewhere, or if the query is a question.
     """
-    if evidence.term or evidence.kind is not Kind.PROSE or is_question(query.text):
+    is_first = evidence.kind is Kind.PROSE or (evidence.kind is Kind.LINE and evidence.items)
+    if evidence.term or not is_first or is_question(query.text):
         return ""
     lines = [line.strip(_MARKS) for line in passage[: evidence.start].splitlines()]
     above = next((line for line in reversed(lines) if line), "")
@@ -202,16 +231,23 @@ def _parts(evidence: Evidence, text: str, query: QuestionTerms) -> tuple[str, st
         # In a table of contents, the text below a title is the next title.
         is_other = is_other or (text[0].isupper() and not text.endswith((".", "!", ")")))
         return ("", "") if is_other else (" ".join(plain_text(term).split()[-_MOST_TERM_WORDS:]), whole)
-    label = _LABELED.match(text)
-    if label and _is_term(label[1]) and not is_numbered(text[label.end() :]):
-        return label[1].strip(), text[label.end() :].rstrip(" .")
+    if labeled := read_label(evidence, text):
+        return labeled
     clause = parse_clause(text)
     if clause is None:
         # With any verb, a sentence is about the words that it begins with.
         begins = content_stems(" ".join(text.split()[:_BEGINNING]))
         is_short = len(words(text)) <= _SHORT and _SUBORDINATE.isdisjoint(word.lower for word in words(text))
         return "", whole if text.endswith((".", "!")) and (is_short or query.stems <= begins) else ""
-    return ("", whole) if clause.subject.lower() == "you" else _predicate(clause, text)
+    return ("", whole) if clause.subject.lower() in ("you", "we") else _predicate(clause, text)
+
+
+def read_label(evidence: Evidence, text: str) -> tuple[str, str] | None:
+    """Split "Rent: 940 euros" into a label and its value; None if the text before the colon is no label."""
+    label = _LABELED.match(text)
+    if label is None or not (evidence.kind is Kind.LINE or _is_term(label[1])) or is_numbered(text[label.end() :]):
+        return None
+    return label[1].strip(), text[label.end() :].rstrip(" .")
 
 
 def _predicate(clause: Clause, text: str) -> tuple[str, str]:

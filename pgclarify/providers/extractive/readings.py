@@ -10,11 +10,11 @@ from itertools import pairwise
 from pgclarify.data.verdicts import AnswerSpan, Reading
 from pgclarify.language.sentences import MAX_SENTENCE_CHARS, Kind
 from pgclarify.language.words import content_stems, coverage, words
-from pgclarify.providers.extractive.answer_types import TYPED, AnswerType, expected_type, is_question
+from pgclarify.providers.extractive.answer_types import TYPED, AnswerType, expected_type, is_question, plain_kinds
 from pgclarify.providers.extractive.drafts import Draft
 from pgclarify.providers.extractive.evidence import Evidence
 from pgclarify.providers.extractive.grammar import is_base_verb
-from pgclarify.providers.extractive.lists import draft_row, draft_steps
+from pgclarify.providers.extractive.lists import draft_row, draft_steps, find_cell
 from pgclarify.providers.extractive.phrases import plain_text, read_phrase, read_sentence, stands_below
 from pgclarify.providers.extractive.readable import is_readable
 from pgclarify.providers.extractive.scoring import QuestionTerms
@@ -52,12 +52,14 @@ class Asked:
 
     Attributes:
         query: The words of the question.
+        subject: Stems of its words that say what the answer is about, without those for its kind: "cost", "year".
         kind: The kind of answer that it asks for.
         is_specific: True for a whole question, which is its own reading. False for a few words, whose reading comes
             from the passage.
     """
 
     query: QuestionTerms
+    subject: frozenset[str]
     kind: AnswerType
     is_specific: bool
 
@@ -67,7 +69,10 @@ class Asked:
         query = QuestionTerms.read(question)
         is_whole = is_question(query.text) and len(words(query.text)) >= _MIN_SPECIFIC_WORDS
         kind = expected_type(query.text)
-        return cls(query, kind, is_whole and (len(query.stems) >= _MIN_SPECIFIC_STEMS or kind in TYPED))
+        subject = query.stems - plain_kinds(query.text)
+        return cls(
+            query, subject or query.stems, kind, is_whole and (len(query.stems) >= _MIN_SPECIFIC_STEMS or kind in TYPED)
+        )
 
 
 def read_evidence(asked: Asked, evidence: Evidence, topic: Topic, passage: str) -> tuple[Reading, bool] | None:
@@ -79,6 +84,8 @@ def read_evidence(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
     """
     if evidence.text.rstrip().endswith("?") or _is_personal(evidence.text):
         return None
+    if evidence.kind is Kind.LINE:
+        topic = topic.under(evidence.lead)
     if not (evidence.items or evidence.header or is_readable(evidence.text)):
         return None
     return _from_passage(asked, evidence, topic, passage)
@@ -104,6 +111,8 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     if not is_list or any(passage[_end(one) : other.start].strip() for one, other in pairwise(around)):
         # An answer does not go on in the next sentence. Between items, a heading or code may stand.
         around = around[:1]
+    if around[0].kind is Kind.LINE:
+        topic = topic.under(around[0].lead)
     start = around[0].start
     quote = passage[start : _end(around[-1])]
     is_sentence = all(piece.header or is_readable(piece.text) for piece in around)
@@ -116,13 +125,25 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
         answer = answer.removesuffix(".")
     if not answer or content_stems(answer) <= asked.query.stems:
         return None
-    question = f"{asked.query.text[0].upper()}{asked.query.text[1:].rstrip(' ?.!')}?"
-    is_scheme_itself = content_stems(answer) <= content_stems(topic.scheme)
-    if topic.scheme and not is_scheme_itself:
-        question = stand_alone(topic, question)
     # The reader is surer of a sentence than it should be if that lacks words of the question.
     is_weak = not asked.query.stems <= topic.stems | content_stems(quote)
-    return Reading(question, answer, quote, is_weak)
+    return Reading(_own_question(asked, answer, topic), answer, quote, is_weak)
+
+
+def read_cell(asked: Asked, pieces: Sequence[Evidence], topic: Topic) -> tuple[Reading, Evidence] | None:
+    """Make a reading of the user's own question, with a cell of a table or a labeled value as answer."""
+    found = find_cell(asked.query.text, asked.subject, asked.kind, pieces, topic)
+    if found is None:
+        return None
+    piece, value = found
+    return Reading(_own_question(asked, value, topic), _tidy(value), piece.text), piece
+
+
+def _own_question(asked: Asked, answer: str, topic: Topic) -> str:
+    """Return the user's question, with the policy or plan that the passage is about."""
+    question = f"{asked.query.text[0].upper()}{asked.query.text[1:].rstrip(' ?.!')}?"
+    is_scheme_itself = content_stems(answer) <= content_stems(topic.scheme)
+    return stand_alone(topic, question) if topic.scheme and not is_scheme_itself else question
 
 
 def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, int] | None:

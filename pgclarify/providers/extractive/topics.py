@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgclarify.language.words import STOP_WORDS, content_stems, word_set, words
 from pgclarify.providers.extractive.grammar import PREPOSITIONS, base_of_gerund
@@ -60,6 +60,18 @@ class Topic:
     def name(self) -> str:
         """Return the innermost phrase that names the topic of the passage, or ""."""
         return self.headings[-1] if self.headings else self.title
+
+    def under(self, caption: str) -> Topic:
+        """Return the topic of lines that stand below a caption."""
+        if not caption:
+            return self
+        return replace(
+            self,
+            headings=(*self.headings, caption),
+            contexts=(caption, *self.contexts),
+            text=f"{self.text} > {caption}" if self.text else caption,
+            stems=self.stems | content_stems(caption),
+        )
 
     @property
     def scheme(self) -> str:

@@ -17,12 +17,12 @@ from pgclarify.errors import InvalidReply
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS
 from pgclarify.language.stems import stem
-from pgclarify.language.words import coverage, words
+from pgclarify.language.words import content_stems, coverage, words
 from pgclarify.protocols import Begin, Embedder, SpanReader
 from pgclarify.providers.extractive.answer_types import AnswerType
 from pgclarify.providers.extractive.evidence import Evidence, gather_evidence
 from pgclarify.providers.extractive.phrases import section_of
-from pgclarify.providers.extractive.readings import Asked, read_evidence, read_span
+from pgclarify.providers.extractive.readings import Asked, read_cell, read_evidence, read_span
 from pgclarify.providers.extractive.relevance import is_relevant
 from pgclarify.providers.extractive.scoring import THRESHOLD, features, probability, probability_of_span
 from pgclarify.providers.extractive.topics import Topic, read_topic
@@ -30,7 +30,7 @@ from pgclarify.providers.extractive.topics import Topic, read_topic
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-16"
+PROMPT_VERSION: Final = "extractive-17"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -163,7 +163,15 @@ class ExtractiveVerifier:
         self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
     ) -> tuple[float, Reading] | None:
         """Return the reading of the span that the trained reader finds in the whole passage."""
+        cell = read_cell(asked, pieces, topic)
+        if cell and is_relevant(asked, cell[0], topic):
+            context = _context(asked, cell[1], topic, content)
+            (similarity,) = await self._similarities(asked, [context])
+            return probability(features(asked.query, context, topic.text, similarity, has_answer=True)), cell[0]
         span = await self._reader.read(asked.query.text, topic.text, content)
+        # The first sentence says what a passage is about, too: "The depot was built in 1923" need not repeat it.
+        first = pieces[0].lead if pieces[0].items else pieces[0].text
+        topic = replace(topic, stems=topic.stems | content_stems(first))
         reading = span and read_span(asked, span, pieces, topic, content)
         if not span or not reading or not is_relevant(asked, reading, topic):
             return None

@@ -53,6 +53,30 @@ def test_reads_markdown_and_quotes_no_heading() -> None:
     assert sentences[-1].header == "| Plan | Limit |"
 
 
+@pytest.mark.parametrize(
+    ("passage", "expected"),
+    [
+        ("Rent: 940 euros\nHeating: gas\nLet now.", ["Rent: 940 euros", "Heating: gas", "Let now."]),
+        ("mailbox size: 50 GB\nPasswords expire.", ["mailbox size: 50 GB", "Passwords expire."]),
+        ("caretaker: mr. berg\nlift stuck: otiva", ["caretaker: mr. berg", "lift stuck: otiva"]),
+        ("Sat 5 May, 10:30: Story\nSun 6 May: Tea", ["Sat 5 May, 10:30: Story", "Sun 6 May: Tea"]),
+        ("Town store\nPhone: 0882 7733", ["Town store", "Phone: 0882 7733"]),
+        ("Note: a wrapped line of prose\ngoes on here.", ["Note: a wrapped line of prose\ngoes on here."]),
+        ("Q: Who repairs it?\nA: We do.", ["Q: Who repairs it?", "A: We do."]),
+    ],
+)
+def test_a_line_with_a_label_and_a_value_stands_for_itself(passage: str, expected: list[str]) -> None:
+    assert texts(passage) == expected
+
+
+def test_lines_below_a_caption_know_it() -> None:
+    gathered = gather_evidence("Lake store\nPhone: 4410\nHours: 9 to 18\n\nTown store\nPhone: 7733\nHours: 10 to 19")
+    assert [(one.text, one.lead) for one in gathered if one.text.startswith("Phone") and not one.items] == [
+        ("Phone: 4410", "Lake store"),
+        ("Phone: 7733", "Town store"),
+    ]
+
+
 def test_a_list_is_one_piece_of_evidence_together_with_its_introduction() -> None:
     passage = "Hello there.\n\nYou need:\n- a form\n- a photo\n"
     whole = next(evidence for evidence in gather_evidence(passage) if evidence.items)

@@ -233,6 +233,14 @@ def test_an_answer_that_a_note_implies_is_kept(text: str, asked: str, answer: st
     assert isinstance(check(passage(text), asked, answer, text), Quoted)
 
 
+def test_the_question_above_an_answer_says_what_it_is_about() -> None:
+    told = passage("**When do I get my deposit back?**\nWithin six weeks after the keys are returned. We write to you.")
+    answer = "within six weeks"
+    quote = "Within six weeks after the keys are returned."
+    assert isinstance(check(told, "When is the deposit paid back?", answer, quote), Quoted)
+    assert check(told, "When is the deposit paid back?", "We write", "We write to you.") is Refusal.BESIDE_THE_POINT
+
+
 def test_an_answer_in_another_language_may_write_a_number_otherwise() -> None:
     asked, quote = "Um wie viel ist der Umsatz der Bank gewachsen?", "The revenue of the bank grew by 1.5 percent"
     assert isinstance(check(REPORT, asked, "1,5 Prozent", quote, question=asked), Quoted)

@@ -85,6 +85,16 @@ def test_a_list_is_told_with_what_introduces_it(
     assert found == ([(phrase, answer)] if phrase else [])
 
 
+def test_a_short_sentence_says_what_the_writers_do() -> None:
+    assert readings("refund", "We refund the first 30 days.") == [("refund", "We refund the first 30 days")]
+    assert readings("days", "We refund the first 30 days.") == []
+
+
+def test_lines_below_a_heading_say_what_it_is_about() -> None:
+    content = "Network: Guest-Net\nPassword: hunter2"
+    assert readings("wifi", content, "Wifi") == [("wifi", "Network: Guest-Net; Password: hunter2")]
+
+
 def test_a_singular_finds_its_plural() -> None:
     assert readings("taxi", "Taxis are booked at the front desk.") == [("taxis", "booked at the front desk")]
 

@@ -156,6 +156,38 @@ async def test_a_row_of_a_table_answers_with_its_cell(embedder: BagOfWords) -> N
     assert reading == Reading("rental car: daily limit", "$40", "| Rental car | $40 |")
 
 
+FEES = (
+    "| Treatment | Dog | Cat |\n|---|---|---|\n"
+    "| Consultation | 42 pounds | 38 pounds |\n| Microchip | 20 pounds | 21 pounds |"
+)
+STORES = "Lake store\nPhone: 4410\nHours: 9 to 18\n\nTown store\nPhone: 7733\nHours: 10 to 19"
+
+
+@pytest.mark.parametrize(
+    ("question", "content", "answer"),
+    [
+        ("How much is a consultation for a cat?", FEES, "38 pounds"),
+        ("How much is a consultation?", FEES, None),
+        ("How much is a consultation for a horse?", FEES, None),
+        ("What is the phone number of the town store?", STORES.replace("Phone", "Phone number"), "7733"),
+    ],
+)
+async def test_a_whole_question_names_the_row_and_the_column_of_its_answer(
+    embedder: BagOfWords, question: str, content: str, answer: str | None
+) -> None:
+    reading = await judge(embedder, question, passage(content))
+    assert (reading.answer if reading and not reading.is_weak else None) == answer
+
+
+async def test_the_first_sentence_says_what_a_passage_is_about(embedder: BagOfWords) -> None:
+    question, built = "When was the Kansas City depot built?", "The depot was built in 1929."
+    named = await judge(embedder, question, passage(f"This is the Kansas City depot of the railroad. {built}"))
+    assert named is not None
+    assert (named.answer, named.is_weak) == ("1929", False)
+    other = await judge(embedder, question, passage(f"The railroad came through the town. {built}"))
+    assert other is None or other.is_weak
+
+
 async def test_a_question_in_the_passage_is_the_reading_of_its_answer(embedder: BagOfWords) -> None:
     content = "Q: Can I add a driver to my policy?\nA: Yes, sign in and choose Add driver. It is free."
     reading = await judge(embedder, "add a driver", passage(content, "FAQ"))
