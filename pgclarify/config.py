@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
 import platformdirs
 from dotenv import dotenv_values
-from pydantic import AliasChoices, Field, SecretStr, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from pgclarify.errors import ConfigurationError
 
 ENV_FILE = ".env"
 """The file in the working directory with settings that the environment does not have."""
@@ -259,6 +261,27 @@ class Settings(BaseSettings):
     def _no_blank(cls, value: object) -> object:
         """Treat a blank variable as unset, because a blank is no valid address, key, file name or number."""
         return None if isinstance(value, str) and not value.strip() else value
+
+
+def read_settings() -> Settings:
+    """Read the settings of this process.
+
+    Raises:
+        ConfigurationError: If a setting cannot be used. Its value is not repeated, because it may be a key.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        wrong = "; ".join(f"{_variable(problem['loc'])}: {problem['msg']}" for problem in problems)
+        raise ConfigurationError(
+            "a setting cannot be used", detail=f"{wrong}.", hint="Correct it in the environment or in .env."
+        ) from None
+
+
+def _variable(location: Sequence[int | str]) -> str:
+    name = str(location[0]).upper()
+    return name if name.startswith("OPENAI_") else f"PGCLARIFY_{name}"
 
 
 def is_key(text: str) -> bool:

@@ -7,10 +7,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from pgclarify.cli import connection, hints, terminal
+from pgclarify.cli import connection, terminal
 from pgclarify.cli.waiting import waiting
 from pgclarify.data.vocabulary import StopCode
-from pgclarify.errors import NotFound, NoWorker, RunTimeout
+from pgclarify.errors import LoopbackUnavailable, NotFound, NoWorker, PgclarifyError, RunTimeout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pgclarify.cli.rendering import Row
     from pgclarify.client import Client, CorpusStatus
 
-# SQLSTATE: waiting in the call needs a second connection, which the server does not have or allow.
-_NO_LOOPBACK = "PC005"
 # SQLSTATE of the warning that a budget ended a run.
 _BUDGET_SPENT = "PC007"
 # SQLSTATE of the notice that says what a call is waiting for.
@@ -53,8 +51,6 @@ def perform(
         timeout: Seconds to wait.
         arguments: Of the method.
     """
-    import psycopg
-
     client = connection.client_of(database)
     with _budgets_told(database), waiting(what) as status, _progress_shown(database, status.update):
         try:
@@ -64,9 +60,8 @@ def perform(
                 asked = client.last_run()
             rows: list[Row] = [asdict(row) for row in (found if isinstance(found, list) else [found])]
             return rows, rows[0]["run_id"] if rows and "run_id" in rows[0] else asked
-        except psycopg.Error as error:
-            if error.sqlstate != _NO_LOOPBACK:
-                raise
+        except LoopbackUnavailable:
+            pass
         return _submit_and_wait(database, operation, timeout, arguments)
 
 
@@ -100,9 +95,7 @@ def wait(client: Client, run_ids: Sequence[int], timeout: float | None) -> None:
     try:
         going = [outcome.run_id for outcome in client.wait(run_ids, timeout=timeout) if not outcome.is_over]
     except KeyboardInterrupt:
-        import psycopg
-
-        with suppress(psycopg.Error):
+        with suppress(PgclarifyError):
             client.cancel(run_ids)
         raise
     if going:
@@ -122,7 +115,7 @@ def _budgets_told(database: connection.Database) -> Iterator[None]:
     heard: list[tuple[str, str | None]] = []
     # The notice's texts are only valid during this call.
     with _listening(
-        database, _BUDGET_SPENT, lambda notice: heard.append((notice.message_primary or "", hints.hint_of(notice)))
+        database, _BUDGET_SPENT, lambda notice: heard.append((notice.message_primary or "", notice.message_hint))
     ):
         yield
     for message, hint in heard:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pgclarify.cli import mirroring, state
 from pgclarify.client import Client
 from pgclarify.client.blocking import iterating_method, method
-from pgclarify.errors import PgclarifyError
 
 
 class CommandClient(Client):
-    """A client that raises psycopg's errors. Applications read what it lists from views."""
+    """The client of applications, and what only commands ask. Applications read that from views."""
 
     check_load = method(mirroring.check_load)
     loaded_from = iterating_method(mirroring.loaded_from)
@@ -24,9 +21,3 @@ class CommandClient(Client):
     workers = method(state.workers)
     queue = method(state.queue)
     findings = method(state.findings)
-
-    def _take(self, step: Any) -> Any:  # noqa: ANN401
-        try:
-            return super()._take(step)
-        except PgclarifyError as error:
-            raise error.__cause__ or error from None

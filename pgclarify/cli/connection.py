@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from pgclarify.errors import ConfigurationError, ServerUnavailable
@@ -16,39 +15,22 @@ if TYPE_CHECKING:
 
     Database: TypeAlias = psycopg.Connection[DictRow]
 
-_NO_ANSWER = "Check that the server is running, and PGCLARIFY_DATABASE_URL if it is set."
-_REFUSED = "The server is running. Check role, password and database in PGCLARIFY_DATABASE_URL."
-
 
 def load_settings() -> Settings:
     """Read the settings. A URL of the embedded server, as `pgclarify dsn` prints it, is treated as no URL.
 
     Raises:
-        ConfigurationError: If a setting cannot be used. Its value is not repeated, because it may be a key.
+        ConfigurationError: As read_settings.
     """
-    from pydantic import ValidationError
+    from pgclarify.config import read_settings
 
-    from pgclarify.config import Settings
-
-    try:
-        settings = Settings()
-    except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)
-        wrong = "; ".join(f"{_variable(problem['loc'])}: {problem['msg']}" for problem in problems)
-        raise ConfigurationError(
-            "a setting cannot be used", detail=f"{wrong}.", hint="Correct it in the environment or in .env."
-        ) from None
+    settings = read_settings()
     if settings.database_url is None:
         return settings
     from pgclarify import embedded
 
     is_embedded = embedded.is_own(settings.data_dir, settings.database_url)
     return settings.model_copy(update={"database_url": None}) if is_embedded else settings
-
-
-def _variable(location: Sequence[int | str]) -> str:
-    name = str(location[0]).upper()
-    return name if name.startswith("OPENAI_") else f"PGCLARIFY_{name}"
 
 
 def running_dsn(settings: Settings) -> str:
@@ -108,28 +90,15 @@ def connect(dsn: str) -> Database:
         ServerUnavailable: If the server does not answer, or refuses the connection.
     """
     import psycopg
-    from psycopg.rows import dict_row
 
-    try:
-        # Behind a pooler, the next statement may run in another session, without the prepared statement.
-        return psycopg.connect(
-            dsn, row_factory=dict_row, autocommit=True, prepare_threshold=None, application_name="pgclarify"
-        )
-    except psycopg.OperationalError as error:
-        raise ServerUnavailable(
-            "no connection to the database server",
-            detail=str(error).strip(),
-            hint=_REFUSED if asked_for_password(error) else _NO_ANSWER,
-        ) from None
+    from pgclarify.client.opening import CONNECTION_OPTIONS, connecting
 
-
-def asked_for_password(error: psycopg.OperationalError) -> bool:
-    """Return whether a server ran, and asked for a password, when no connection to it could be made."""
-    return error.pgconn is not None and (error.pgconn.needs_password or error.pgconn.used_password)
+    with connecting():
+        return psycopg.connect(dsn, **CONNECTION_OPTIONS)
 
 
 def client_of(database: Database, corpus: str | None = None) -> CommandClient:
-    """Return a client on the connection. It raises psycopg's errors, which main explains in the words of commands."""
+    """Return a client on the connection."""
     import logging
 
     from pgclarify.cli.client import CommandClient

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pgclarify.cli import connection, terminal
 from pgclarify.cli.planning import exists
-from pgclarify.errors import InputError, MissingReader, UnreadableFile
+from pgclarify.errors import AlreadyExists, DatabaseError, InputError, MissingReader, NotFound, UnreadableFile
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 BATCH_DOCUMENTS = 500
 BATCH_CHARS = 4_000_000
 _ID_CHARS_SHOWN = 200
+# The class of SQLSTATEs of integrity constraints.
+_VIOLATION = "23"
 
 
 @dataclass(slots=True)
@@ -73,8 +75,7 @@ def add_documents(
         on_batch: Called after every batch with the report so far.
 
     Raises:
-        psycopg.errors.UniqueViolation: If an id belongs to a document of another source; then its batch changes
-            nothing.
+        AlreadyExists: If an id belongs to a document of another source; then its batch changes nothing.
     """
     report = LoadReport()
     # Hashes, because the keys of millions of rows would need much more memory.
@@ -142,23 +143,19 @@ def _key(document: Document) -> str:
 
 
 def _add_batch(database: connection.Database, corpus: str, batch: Sequence[Document], report: LoadReport) -> None:
-    import psycopg
-
     try:
         # A savepoint, if the corpus is created in the same transaction.
         with database.transaction():
             changed = connection.client_of(database, corpus).add_documents(batch)
-    except psycopg.errors.UniqueViolation:
-        # Another source took an id after the check. A smaller batch would fail, too.
+    except (AlreadyExists, NotFound):
+        # Another source took an id after the check, or the corpus was dropped. A smaller batch would fail, too.
         raise
-    except (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.ProgramLimitExceeded, InputError) as error:
+    except (InputError, DatabaseError) as error:
+        if not isinstance(error, InputError) and not error.sqlstate.startswith(_VIOLATION):
+            raise
         # One document that PostgreSQL cannot store must not block the others: halve the batch until it is alone.
         if len(batch) == 1:
-            if isinstance(error, psycopg.Error):
-                parts = error.diag.message_primary or str(error), error.diag.message_detail
-            else:
-                parts = error.message, error.detail
-            reason = ": ".join(filter(None, parts))
+            reason = ": ".join(filter(None, (error.message, error.detail)))
             report.problems.append(f"cannot store {batch[0].document_id[:_ID_CHARS_SHOWN]}: {reason}")
             return
         middle = len(batch) // 2

@@ -9,30 +9,15 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
+from typing import Annotated, Any, NoReturn, cast
 
 import typer
 from typer.core import TyperGroup
 
-from pgclarify.cli import hints
 from pgclarify.cli.commands import COMMANDS
 from pgclarify.errors import PgclarifyError
 
-if TYPE_CHECKING:
-    import psycopg
-
-# Objects are missing because the schema is missing: schema, table, function, type.
-_NOT_INSTALLED = frozenset({"3F000", "42P01", "42883", "42704"})
-
-# The server is shutting down, has crashed or is starting. 57014, a cancelled statement, is not included.
-_SERVER_GOES = ("57P01", "57P02", "57P03")
-_NOT_ALLOWED = "42501"
-_LET_IN = "The owner of a corpus lets a role in: select pgclarify.grant_access('CORPUS', 'ROLE', 'user');"
-_REPEAT = "Wait until it is back, and repeat the command: what was stored is kept."
-_DISK_FULL = "53100"
-_MAKE_ROOM = "Make room there and repeat the command: what was stored is kept. pgclarify doctor says more."
 _INSTALL = "Run: pip install 'pgclarify[worker]', or 'pgclarify[embedded]' to have a PostgreSQL server, too."
-_RUN_FAILED = "PC003"
 
 
 class _Commands(TyperGroup):
@@ -117,42 +102,12 @@ def explain(error: Exception) -> tuple[str, str | None, str | None]:
     import psycopg
 
     if isinstance(error, psycopg.Error):
-        return _explain_database_error(error)
+        from pgclarify.client.refusals import REFUSALS
+        from pgclarify.database.errors import translation
+
+        return explain(translation(error, REFUSALS))
     return (
         f"unexpected {type(error).__name__}",
         str(error) or None,
         "Set PGCLARIFY_DEBUG=1 to see where it happened.",
     )
-
-
-def _explain_database_error(error: psycopg.Error) -> tuple[str, str | None, str | None]:
-    from psycopg import OperationalError
-
-    diagnostic = error.diag
-    if diagnostic.message_primary is None:
-        # The error is not from the server: the connection broke, or the driver refused a value.
-        is_lost = isinstance(error, OperationalError)
-        message = "the connection to the database server was lost" if is_lost else "the database driver failed"
-        advice = _REPEAT if is_lost else None
-        return message, str(error) or None, advice
-    if diagnostic.sqlstate == _RUN_FAILED:
-        advice = f"{hints.hint_of(diagnostic) or ''} pgclarify doctor says more.".strip()
-        return diagnostic.message_primary, diagnostic.message_detail, advice
-    if (diagnostic.sqlstate or "").startswith(_SERVER_GOES):
-        return (
-            "the database server went away",
-            f"It said: {diagnostic.message_primary}.",
-            _REPEAT,
-        )
-    if diagnostic.sqlstate == _DISK_FULL:
-        return "the disk of the database server is full", f"It said: {diagnostic.message_primary}.", _MAKE_ROOM
-    if diagnostic.sqlstate == _NOT_ALLOWED and diagnostic.message_hint is None:
-        return diagnostic.message_primary, diagnostic.message_detail, _LET_IN
-    is_ours = "pgclarify" in diagnostic.message_primary
-    if diagnostic.message_hint is None and diagnostic.sqlstate in _NOT_INSTALLED and is_ours:
-        return (
-            "pgclarify is not installed in this database, or in another version",
-            f"The server says: {diagnostic.message_primary}.",
-            "Run: pgclarify init",
-        )
-    return diagnostic.message_primary, diagnostic.message_detail, hints.hint_of(diagnostic)

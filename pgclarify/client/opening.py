@@ -37,17 +37,10 @@ def database_url(url: str | None) -> str:
     """
     if url is not None:
         return url
-    from pydantic import ValidationError
-
     from pgclarify import embedded
-    from pgclarify.config import Settings
+    from pgclarify.config import read_settings
 
-    try:
-        settings = Settings()
-    except ValidationError as error:
-        # The values are left out, because one may be a key.
-        wrong = "; ".join(f"{problem['loc'][0]}: {problem['msg']}" for problem in error.errors(include_input=False))
-        raise ConfigurationError("a setting cannot be used", detail=f"{wrong}.", hint="Pass a URL.") from None
+    settings = read_settings()
     running = settings.database_url or embedded.running_dsn(settings.data_dir)
     if running is None:
         raise ServerUnavailable(
@@ -77,7 +70,9 @@ def connecting() -> Iterator[None]:
         raise ServerUnavailable(
             "no connection to the database server",
             detail=str(error).strip(),
-            hint="Check the URL, and whether the server is running.",
+            hint="The server is running. Check role, password and database in the URL."
+            if error.pgconn is not None and (error.pgconn.needs_password or error.pgconn.used_password)
+            else "Check the URL, and whether the server is running.",
         ) from error
 
 

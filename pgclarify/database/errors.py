@@ -33,6 +33,7 @@ _NOT_IN_REPERTOIRE = "22021"
 _HINTS: Mapping[type[PgclarifyError], str] = {
     PermissionDenied: "Ask for the missing rights: pgclarify_user may ask, pgclarify_reader may read.",
     SchemaMismatch: "If pgclarify is not installed in this database yet, or in another version, run: pgclarify init",
+    ServerUnavailable: "Wait until the server is back, and repeat the call: what was stored is kept.",
 }
 
 
@@ -56,7 +57,7 @@ def translated(refusals: Mapping[str, type[PgclarifyError]] = _WORKERS_REFUSALS)
     except psycopg_pool.PoolClosed as error:
         raise ServerUnavailable("no connection to PostgreSQL", detail=str(error)) from error
     except psycopg.Error as error:
-        raise _translation(error, refusals) from error
+        raise translation(error, refusals) from error
     except UnicodeEncodeError as error:
         raise _kind(_NOT_IN_REPERTOIRE, refusals)(
             "a text contains half a surrogate pair",
@@ -66,7 +67,8 @@ def translated(refusals: Mapping[str, type[PgclarifyError]] = _WORKERS_REFUSALS)
         ) from error
 
 
-def _translation(error: psycopg.Error, refusals: Mapping[str, type[PgclarifyError]]) -> PgclarifyError:
+def translation(error: psycopg.Error, refusals: Mapping[str, type[PgclarifyError]]) -> PgclarifyError:
+    """Return our exception for one of psycopg's. The arguments are those of `translated`."""
     # An error of the driver itself may have several lines.
     first_line, _, other_lines = str(error).strip().partition("\n")
     message = error.diag.message_primary or first_line or type(error).__name__

@@ -12,21 +12,13 @@ from tests.integration.by_hand import Connection
 from tests.workers import Worker, scalar, until
 
 
-@pytest.mark.parametrize(
-    ("sqlstate", "sentence"),
-    [
-        ("53100", "the disk of the database server is full"),
-        ("57P01", "the database server went away"),
-        ("57P03", "the database server went away"),
-        ("42P01", "could not raise pgclarify"),
-    ],
-)
-def test_errors_of_the_server_are_sentences(connection: Connection, sqlstate: str, sentence: str) -> None:
+@pytest.mark.parametrize("sqlstate", ["53100", "57P01", "57P03", "42P01"])
+def test_errors_of_the_server_have_its_words_and_a_hint(connection: Connection, sqlstate: str) -> None:
     statement = "do $$ begin raise exception 'could not raise pgclarify' using errcode = '{}', hint = 'h'; end $$"
     with pytest.raises(psycopg.Error) as caught:
         connection.execute(statement.format(sqlstate).encode())
     message, _, hint = explain(caught.value)
-    assert message == sentence
+    assert message == "could not raise pgclarify"
     assert hint
 
 
@@ -39,8 +31,8 @@ def test_a_database_without_the_schema_is_told_how_to_get_it(
             main(command)
         assert caught.value.code == 1
         error = capsys.readouterr().err
-        assert error.startswith("Error: pgclarify is not installed in this database")
-        assert "Hint: Run: pgclarify init" in error
+        assert "Hint: " in error
+        assert "pgclarify init" in error
 
 
 def test_a_model_that_does_not_exist_is_told_and_its_documents_wait(

@@ -225,11 +225,10 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
 
 def _guarded(name: str, look: Callable[[], list[Check]]) -> list[Check]:
     """Make checks; if that fails, return one that says so."""
-    import psycopg
-
     from pgclarify.cli.doctor.check import warning
+    from pgclarify.errors import PgclarifyError
 
     try:
         return look()
-    except psycopg.Error as error:
-        return [warning(name, f"could not be checked: {error.diag.message_primary or error}")]
+    except PgclarifyError as error:
+        return [warning(name, f"could not be checked: {error.message}")]

@@ -10,7 +10,7 @@ import psycopg
 from pgclarify.cli import connection
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.database.sessions import sharing, stripping
-from pgclarify.errors import PgclarifyError, SchemaMismatch
+from pgclarify.errors import PermissionDenied, PgclarifyError, SchemaMismatch
 from pgclarify.install.extensions import ENCODING, HOW_TO_GET_ENCODING, OLDEST_MAJOR, OLDEST_VECTOR
 from pgclarify.install.roles import ROLES
 from pgclarify.install.versions import check_schema
@@ -160,17 +160,16 @@ def check_loopback(database: connection.Database) -> Check:
         database.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         with database.transaction():
             connection.client_of(database).wait([], timeout=5.0)
-    except psycopg.errors.InsufficientPrivilege as error:
+    except PermissionDenied as error:
         # dblink's own refusal looks similar, but its detail names a password.
-        detail = error.diag.message_detail or ""
+        detail = error.detail or ""
         if "password" in detail.lower():
             return _no_loopback(database, detail)
         return warning(
             name, "could not be checked by this role, which may not ask", "Run pgclarify doctor as a role that may ask."
         )
-    except psycopg.Error as error:
-        detail = error.diag.message_detail or error.diag.message_primary or str(error)
-        return _no_loopback(database, detail)
+    except PgclarifyError as error:
+        return _no_loopback(database, error.detail or error.message)
     finally:
         database.isolation_level = None
     return ok(name, "a call that waits gets its second connection")
