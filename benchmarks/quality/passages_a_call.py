@@ -17,9 +17,8 @@ call. Intervals are 95 % intervals of a bootstrap over questions, those of diffe
 one core, from the tokens and two rates that were measured, because the machine also does other work.
 
 The second table has the verdicts on one passage a call: with the product's checks, without them, with them for
-verbatim quotes alone, and with them and the trained reader. The reader refuses a verdict if it gives an answer to the
-reading a probability below 0.12. "Supported" is what the lexical judge of evaluations calls so. "Same words" are
-readings whose words another reading of the question has.
+verbatim quotes alone, and with them and the trained reader. "Supported" is what the lexical judge of evaluations calls
+so. "Same words" are readings whose words another reading of the question has.
 """
 
 from __future__ import annotations
@@ -58,13 +57,16 @@ from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs
 from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.embedding.registry import Embedders
+from pgclarify.errors import PgclarifyError
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.records import Stated
 from pgclarify.language.questions import asks_same_words
 from pgclarify.language.quotes import find_quote
 from pgclarify.ledger.completions import CallResult
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, vectors_of
+from pgclarify.operations.judging.confirmation import Confirmation, ReaderConfirmation, given_answer
 from pgclarify.operations.judging.verdicts import Supported, check_verdict, grounded_verdict
+from pgclarify.operations.trace import Tally
 from pgclarify.prompts.baselines import ReadFromPassages, disambiguation
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Begin, Embedder, SpanReader
@@ -81,10 +83,8 @@ _READ: Final = 80
 _WRITTEN: Final = 6.7
 
 _VERBATIM: Final = "checks, verbatim quotes"
-_READER: Final = "checks, reader"
+_READER: Final = "reader"
 _VERIFIED: Final = ("checks", "none", _VERBATIM, _READER)
-# The reader refuses a verdict with a lower logit of an answer.
-_ANSWERABLE: Final = -2.0
 
 
 @dataclass(frozen=True)
@@ -241,24 +241,31 @@ async def _outcome(
                     mixed_up += any(find_quote(one.quote, other.content) for other in chunk)
                     if verify == _VERBATIM:
                         continue
-                if reader is not None and not await _is_answered(one, asked, passage, reader):
-                    continue
             said.append((passage, one))
-    shown = await _consolidated(asked, said, embedder, verify)
+    confirmation = None if reader is None else ReaderConfirmation(asked.question, reader)
+    shown = await _consolidated(asked, said, embedder, verify, confirmation)
     return Outcome(asked, shown, readings, mixed_up, replies)
 
 
-async def _is_answered(reading: Reading, asked: Asked, passage: Passage, reader: SpanReader) -> bool:
-    """Whether the trained reader may find an answer to a reading in its passage."""
-    is_question = reading.interpretation.rstrip().endswith("?")
-    read = await reader.read(
-        reading.interpretation if is_question else asked.question, passage.title or "", passage.content
-    )
-    return read is not None and read.answerable > _ANSWERABLE
+async def _is_confirmed(confirmation: Confirmation, supported: Supported) -> bool:
+    said: list[bool | PgclarifyError] = []
+
+    async def on_result(_: int, is_confirmed: bool | PgclarifyError) -> None:
+        said.append(is_confirmed)
+
+    reading = supported.reading
+    passage = supported.candidate.passage
+    given = given_answer(passage, reading.interpretation, reading.answer, supported.quoted)
+    await confirmation.ask([given], on_result, tally=Tally())
+    return said == [True]
 
 
 async def _consolidated(
-    asked: Asked, said: Sequence[tuple[Passage, Reading | StopCode]], embedder: Embedder, verify: str
+    asked: Asked,
+    said: Sequence[tuple[Passage, Reading | StopCode]],
+    embedder: Embedder,
+    verify: str,
+    confirmation: Confirmation | None,
 ) -> list[Shown]:
     run = Run(1, 1, "clarify", asked.question, {"verify": verify}, None, None, None)
     ranks = {passage.document_id: rank for rank, passage in enumerate(asked.passages, start=1)}
@@ -266,7 +273,7 @@ async def _consolidated(
     for passage, one in said:
         candidate = Candidate(ranks[passage.document_id], passage, 0.0, "dense")
         checked = check_verdict(run, candidate, CallResult(one, None, False))
-        if isinstance(checked, Supported):
+        if isinstance(checked, Supported) and (confirmation is None or await _is_confirmed(confirmation, checked)):
             grounded.append((passage, await grounded_verdict(checked, embedder)))
     found = await interpret(run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
     return [

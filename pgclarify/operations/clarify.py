@@ -13,7 +13,7 @@ from pgclarify.operations.clarification.interpretations import conclude
 from pgclarify.operations.clarification.one_pass import OnePass
 from pgclarify.operations.clarification.relaxation import relax
 from pgclarify.operations.context import Ending, RunContext
-from pgclarify.operations.judging.confirmation import Confirmation
+from pgclarify.operations.judging.confirmation import Confirmation, ModelConfirmation, ReaderConfirmation
 from pgclarify.operations.judging.verdicts import PassageJudge
 from pgclarify.operations.retrieval.first_stage import FirstStage
 
@@ -29,8 +29,8 @@ async def clarify(context: RunContext) -> Ending:
         context: The run. With settings["retrieval"] adaptive, the verdicts decide which passages are judged and how
             many, at most settings["max_passages"]. With fixed (the default), the first settings["top_k"] are judged, or
             settings["max_passages"] if that is less. With settings["reranker"], passages are first ranked again. With
-            settings["verify"] model, the language model must confirm each answer. With settings["ask_back"]
-            when_vague, all this is only for questions that a single pass does not answer.
+            settings["verify"] model, the language model must confirm each answer; with reader, the trained reader. With
+            settings["ask_back"] when_vague, all this is only for questions that a single pass does not answer.
 
     Source: VERDICT, Algorithm 1.
     """
@@ -53,7 +53,7 @@ async def _judged(context: RunContext) -> list[tuple[Candidate, Verdict]]:
     name = settings.get("reranker")
     reranker = None if name is None else await context.models.rerankers.get(name, context.store)
     first_stage = FirstStage(context, embedder, reranker)
-    confirmation = Confirmation(context) if settings.get("verify") == "model" else None
+    confirmation = await _confirmation(context)
     reading_embedder = await context.reading_embedder()
     judge = PassageJudge(context, reading_embedder, confirmation)
     if settings.get("ask_back") == "when_vague":
@@ -66,3 +66,12 @@ async def _judged(context: RunContext) -> list[tuple[Candidate, Verdict]]:
     judged: list[tuple[Candidate, Verdict]] = []
     await judge.judge(candidates, lambda *pair: judged.append(pair))
     return sorted(judged, key=lambda pair: pair[0].rank)
+
+
+async def _confirmation(context: RunContext) -> Confirmation | None:
+    verify, models = context.run.settings.get("verify"), context.models
+    if verify == "model":
+        return ModelConfirmation(context)
+    if verify == "reader" and models.reader is not None:
+        return ReaderConfirmation(context.run.question, await models.reader())
+    return None

@@ -28,7 +28,7 @@ from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.operations.trace import Trace
-from pgclarify.protocols import Completer, Embedder
+from pgclarify.protocols import Completer, Embedder, SpanReader
 
 OF_A_BUDGET: Final = (BudgetSpent.sqlstate, PriceMissing.sqlstate)
 """Codes of calls that a budget refused."""
@@ -66,6 +66,7 @@ class Models:
         asking_nobody: Returns a completer that makes no calls, and so needs no ledger.
         embedder: Returns the embedding model of a name.
         reading_embedder: Returns the one for readings, whose vectors are compared only with each other.
+        reader: Returns the trained reader, which confirms answers; None if the rules judge, which use it themselves.
         rerankers: Makes the reranker that a run's settings name.
         entailments: Makes the judge of answers that a run's settings name.
         detector: Judges whether questions are ambiguous.
@@ -76,6 +77,7 @@ class Models:
     asking_nobody: Callable[[], Awaitable[Completer]]
     embedder: Callable[[str], Awaitable[Embedder]]
     reading_embedder: Callable[[str], Awaitable[Embedder]]
+    reader: Callable[[], Awaitable[SpanReader]] | None
     rerankers: Rerankers
     entailments: Entailments
     detector: Detector

@@ -212,6 +212,7 @@ def models_of(
         asking_nobody=language_models.asking_nobody,
         embedder=RememberedTexts(embedders.get).get,
         reading_embedder=RememberedTexts(embedders.get_for_readings).get,
+        reader=language_models.reader,
         rerankers=Rerankers(language_models.chat, cross_encoders.get, at_endpoint=at_endpoint),
         entailments=Entailments(language_models.chat, cross_encoders.get, at_endpoint=at_endpoint),
         detector=Detector(classifier, embedders.get),

@@ -13,7 +13,7 @@ from pgclarify.embedding import LocalSpanReader, load_span_reader
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError
 from pgclarify.prompts.versions import in_service
-from pgclarify.protocols import Completer, Rates
+from pgclarify.protocols import Completer, Rates, SpanReader
 
 if TYPE_CHECKING:
     from pgclarify.providers.batch_endpoint import BatchEndpoint
@@ -29,6 +29,7 @@ class LanguageModels:
         reasoning_effort: The reasoning effort that is sent to the model; None if none is sent.
         embedding_model: The embedding model with which the rules judge passages; None if a language model judges them.
         batches: The batch API of the language model's endpoint; None if there is none.
+        reader: Returns the trained reader, which confirms answers; None if the rules judge, which use it themselves.
     """
 
     completer: Completer
@@ -36,6 +37,7 @@ class LanguageModels:
     reasoning_effort: str | None = None
     embedding_model: str | None = None
     batches: BatchEndpoint | None = None
+    reader: Callable[[], Awaitable[SpanReader]] | None = None
 
     @property
     def chat(self) -> Completer | None:
@@ -87,13 +89,16 @@ async def open_language_models(
     opening = asyncio.Lock()
     readers: list[LocalSpanReader] = []
 
-    async def extractive() -> Completer:
-        from pgclarify.providers.extractive import ExtractiveVerifier
-
+    async def opened_reader() -> SpanReader:
         async with opening:
             if not readers:
                 readers.append(await asyncio.to_thread(load_span_reader))
-        return ExtractiveVerifier(await embedders.get(settings.embedding_model), readers[0])
+        return readers[0]
+
+    async def extractive() -> Completer:
+        from pgclarify.providers.extractive import ExtractiveVerifier
+
+        return ExtractiveVerifier(await embedders.get(settings.embedding_model), await opened_reader())
 
     provider = settings.llm_provider
     if provider is Provider.AUTO:
@@ -118,7 +123,11 @@ async def open_language_models(
                 batches = None if endpoint.address.is_azure else BatchEndpoint(endpoint)
                 try:
                     yield LanguageModels(
-                        ChatModel(endpoint), extractive, settings.llm_reasoning_effort, batches=batches
+                        ChatModel(endpoint),
+                        extractive,
+                        settings.llm_reasoning_effort,
+                        batches=batches,
+                        reader=opened_reader,
                     )
                 finally:
                     if batches is not None:

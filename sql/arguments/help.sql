@@ -46,7 +46,7 @@ begin atomic
         "title": "Column with the title.",
         "top_k": "How many passages are read; raise it to miss less, lower it to pay less.",
         "uri": "Column with the address.",
-        "verify": "Use model for fewer wrong readings at more calls, none to require only that the quote occurs."
+        "verify": "Use reader for fewer wrong readings of a small model, model for fewer at more calls, none to require only the quote."
     }'::jsonb;
 end;
 

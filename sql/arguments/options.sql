@@ -245,7 +245,7 @@ begin atomic
         "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
         "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
         "singletons": {"choices": ["keep", "drop"], "default": "keep"},
-        "verify": {"choices": ["checks", "model", "none"], "default": "checks"},
+        "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
         "ask_back": {"choices": ["when_vague"]},
         "threshold": {"type": "number", "least": 0, "most": 1},
         "refresh": {"type": "integer", "least": 0, "most": 1000000},

@@ -117,12 +117,13 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to '
 'wait; null waits without limit. options: method (hybrid, dense, lexical), consolidation (default; conservative, which shows '
 'the two thirds of the readings that have most support; hdbscan), singletons (keep, drop), '
-'verify (checks: the words of a passage must support a reading; model: the language model must also confirm it; none: the '
-'passage must contain the quote), retrieval (fixed; adaptive, where the verdicts decide which passages are judged and how '
-'many), max_passages (most passages to judge; top_k), reranker (signal, model, endpoint: and a name, or a CrossEncoder), '
-'ask_back (when_vague: a clear question is answered in one pass, and only an ambiguous one is clarified), threshold (a '
-'question is ambiguous if its probability is at least this, 0 to 1), refresh (0 to 1,000,000: a new number asks the model '
-'again; 0), batch (true: the passages are judged within a day at half the price; for submit and dbt).';
+'verify (checks: the words of a passage must support a reading; reader: the trained reader must also confirm it; model: '
+'the language model must also confirm it; none: the passage must contain the quote), retrieval (fixed; adaptive, where '
+'the verdicts decide which passages are judged and how many), max_passages (most passages to judge; top_k), reranker '
+'(signal, model, endpoint: and a name, or a CrossEncoder), ask_back (when_vague: a clear question is answered in one '
+'pass, and only an ambiguous one is clarified), threshold (a question is ambiguous if its probability is at least this, 0 '
+'to 1), refresh (0 to 1,000,000: a new number asks the model again; 0), batch (true: the passages are judged within a day '
+'at half the price; for submit and dbt).';
 grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.clarify_many(

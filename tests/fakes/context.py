@@ -18,7 +18,7 @@ from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.context import Models, RunContext, Stores
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import Completer, CrossEncoder, Embedder
+from pgclarify.protocols import Completer, CrossEncoder, Embedder, SpanReader
 from tests.fakes.classifier import FakeClassifier
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.dialogue import FakeDialogueStore
@@ -42,6 +42,7 @@ def context_of(
     dialogue: DialogueTables | None = None,
     estimates: EstimateTables | None = None,
     embedder: Embedder | None = None,
+    reader: SpanReader | None = None,
     rerankers: Rerankers | None = None,
     entailments: Entailments | None = None,
     detector: Detector | None = None,
@@ -60,6 +61,7 @@ def context_of(
         dialogue: The store of rules, conversations and their results.
         estimates: The store of estimates.
         embedder: Used for each embedding model.
+        reader: By default no reader confirms verdicts.
         rerankers: By default there is no cross-encoder, and the language model is not called.
         entailments: The same default as for rerankers.
         detector: The default uses the classifier.
@@ -74,6 +76,10 @@ def context_of(
 
     async def get_embedder(_: str) -> Embedder:
         return model
+
+    async def get_reader() -> SpanReader:
+        assert reader is not None
+        return reader
 
     async def get_nobody() -> Completer:
         return nobody
@@ -93,6 +99,7 @@ def context_of(
             asking_nobody=get_nobody,
             embedder=get_embedder,
             reading_embedder=get_embedder,
+            reader=None if reader is None else get_reader,
             rerankers=rerankers or Rerankers(None, no_cross_encoder),
             entailments=entailments or Entailments(None, no_cross_encoder),
             detector=detector or Detector(classifier or FakeClassifier(), get_embedder),

@@ -1,4 +1,4 @@
-"""clarify with verify model, as callers see it: with a worker and a model server."""
+"""clarify with verify model or reader, as callers see it: with a worker and a model server."""
 
 from __future__ import annotations
 
@@ -73,3 +73,12 @@ def test_an_unconfirmed_answer_is_an_abstention(
         # Prompts are named above them, too.
         stages = [name for name in re.findall(r"^\W*(\w+)", lines, re.MULTILINE) if name in STAGES]
         assert stages == list(STAGES)
+
+
+def test_the_trained_reader_confirms_without_a_call(service: Service, asker: Connection, superuser: Connection) -> None:
+    run_id = clarify(asker, verify="reader")
+    (stage,) = superuser.execute(
+        "select rows, calls from pgclarify_private.seen_stage where run_id = %s and name = 'confirmation'", [run_id]
+    ).fetchall()
+    (grounded,) = [row for row in superuser.execute(VERDICTS, [run_id]).fetchall() if row[0] == "grounded"]
+    assert stage == (grounded[4], 0)

@@ -13,7 +13,7 @@ from pgclarify.data.candidates import Candidate
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
-from pgclarify.errors import CompletionError, EmbeddingError, describe
+from pgclarify.errors import CompletionError, EmbeddingError, PgclarifyError, describe
 from pgclarify.ledger.completions import CallResult, ask_one
 from pgclarify.operations.ambiguity.detector import summarize
 from pgclarify.operations.clarification.guided import least_calls
@@ -50,7 +50,7 @@ class OnePass:
         embedder: Embeds readings.
         first_stage: Ranks passages for a question.
         judge: Judges single passages.
-        confirmation: Asks the language model to confirm its answer; None if the run does not want that.
+        confirmation: Confirms its answer; None if the run does not want that.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class OnePass:
     async def _ask(self, chat: Completer, candidates: Sequence[Candidate], tally: Tally) -> Answered | None:
         """Answer from several passages, with one call, or two if the first reply proves nothing.
 
-        If the run wants it, another call confirms the answer.
+        If the run wants it, the answer is confirmed.
         """
         tally.rows = len(candidates)
         call = answer_call(self._run.question, candidates)
@@ -149,14 +149,14 @@ class OnePass:
         """Say why an answer is not confirmed; None if it is, or need not be."""
         if self._confirmation is None:
             return None
-        said: list[bool | CompletionError] = []
+        said: list[bool | PgclarifyError] = []
 
-        async def on_result(_: int, is_confirmed: bool | CompletionError) -> None:
+        async def on_result(_: int, is_confirmed: bool | PgclarifyError) -> None:
             said.append(is_confirmed)
 
         await self._confirmation.ask([proven_answer(self._run.question, proven)], on_result, tally=tally)
         match said:
-            case [CompletionError() as error]:
+            case [PgclarifyError() as error]:
                 return describe(error)
             case [True]:
                 return None

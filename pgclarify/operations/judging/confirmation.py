@@ -1,34 +1,98 @@
-"""Confirms answers that passed the checks of their quotes: a language model says whether the passage gives them."""
+"""Confirms answers that passed the checks of their quotes: a model, or the trained reader, reads the passage again."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, Protocol
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
-from pgclarify.errors import CompletionError, ConfigurationError
+from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError
+from pgclarify.language.languages import is_foreign
 from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.judging.verdict_check import Quoted
+from pgclarify.operations.judging.verdict_check import Quoted, counts_as_english
 from pgclarify.operations.missing_models import no_language_model
 from pgclarify.prompts.confirmation import GivenAnswer, confirmation
-from pgclarify.protocols import Meter
+from pgclarify.protocols import Meter, SpanReader
 
 AT_ONCE: Final = 5
 """Most answers in one call."""
 
-NOT_FOUND: Final = "asked once more, the model does not find the answer in the passage"
-"""The code for an answer that was not confirmed."""
+NOT_FOUND: Final = "read once more, the passage does not give the answer"
+"""The reason for an answer that was not confirmed."""
 
+# The trained reader gives the logit of an answer: below a probability of 0.12, there is none.
+_LEAST_ANSWERABLE: Final = -2.0
 # Both limits bound the prompt. Passages for the default embedding model are shorter.
 _LONGEST_PASSAGE: Final = 3000
 _LONGEST_HEADING: Final = 300
 
 
-class Confirmation:
-    """Asks a language model whether passages give the answers that were read in them.
+class Confirmation(Protocol):
+    """Reads passages once more, and judges whether they give the answers that were read in them."""
+
+    async def ask(
+        self,
+        given: Sequence[GivenAnswer],
+        on_result: Callable[[int, bool | PgclarifyError], Awaitable[None]],
+        *,
+        tally: Meter,
+    ) -> None:
+        """Ask about answers.
+
+        Args:
+            given: Any number, also none.
+            on_result: Called with the index of each answer and the judgement, or the error.
+            tally: Counts the replies.
+
+        Raises:
+            RunLost: If on_result raised it; calls in flight are cancelled.
+            DatabaseError: If the ledger fails.
+        """
+
+
+class ReaderConfirmation:
+    """Asks the trained reader whether passages may answer their readings. It knows English; of other texts, all may.
+
+    Args:
+        question: The question of the run, which is read if a reading is no question.
+        reader: The trained reader.
+    """
+
+    def __init__(self, question: str, reader: SpanReader) -> None:
+        self._question = question
+        self._reader = reader
+
+    async def ask(
+        self,
+        given: Sequence[GivenAnswer],
+        on_result: Callable[[int, bool | PgclarifyError], Awaitable[None]],
+        *,
+        tally: Meter,
+    ) -> None:
+        """Ask about all answers at once, so that the reader computes them in batches."""
+        judgements = await asyncio.gather(*map(self._judge, given))
+        for place, is_confirmed in enumerate(judgements):
+            await on_result(place, is_confirmed)
+
+    async def _judge(self, given: GivenAnswer) -> bool | PgclarifyError:
+        passage = given.passage
+        asked = given.interpretation if given.interpretation.rstrip().endswith("?") else self._question
+        if is_foreign(asked) or not counts_as_english(passage, self._question):
+            return True
+        headings = " > ".join(filter(None, (passage.title, passage.heading)))
+        try:
+            span = await self._reader.read(asked, headings, passage.content)
+        except EmbeddingError as error:
+            return error
+        return span is None or span.answerable > _LEAST_ANSWERABLE
+
+
+class ModelConfirmation:
+    """Asks the language model whether passages give the answers that were read in them.
 
     Args:
         context: The run.
@@ -47,21 +111,11 @@ class Confirmation:
     async def ask(
         self,
         given: Sequence[GivenAnswer],
-        on_result: Callable[[int, bool | CompletionError], Awaitable[None]],
+        on_result: Callable[[int, bool | PgclarifyError], Awaitable[None]],
         *,
         tally: Meter,
     ) -> None:
-        """Ask about answers, several in a call, with all calls in flight at once.
-
-        Args:
-            given: Any number, also none.
-            on_result: Called with the index of each answer and the model's judgement, or the error.
-            tally: Counts the replies.
-
-        Raises:
-            RunLost: If on_result raised it; calls in flight are cancelled.
-            DatabaseError: If the ledger fails.
-        """
+        """Ask about answers, several in a call, with all calls in flight at once."""
 
         async def on_call(index: int, result: CallResult[list[bool]]) -> None:
             value, first = result.value, index * AT_ONCE

@@ -99,7 +99,7 @@ def check_quote(
     Source: VERDICT, §4.1 asks for the evidence; the checks are ours.
     """
     sentences = split_sentences(passage.content)
-    is_in_english = _counts_as_english(passage, question)
+    is_in_english = counts_as_english(passage, question)
     span = find_quote(reading.quote, passage.content)
     if span is None and is_in_english:
         span = _find_shortened(reading.quote, sentences)
@@ -177,7 +177,7 @@ def _next_places(of: Sequence[str], end: int) -> Iterator[int]:
         leaves_out = True
 
 
-def _counts_as_english(passage: Passage, question: str) -> bool:
+def counts_as_english(passage: Passage, question: str) -> bool:
     """Whether a passage is in English, also if it is too short to tell: "Goods may be returned within thirty days."."""
     text = passage.content
     return is_english(text) or (text.isascii() and not is_foreign(text) and not is_foreign(question))

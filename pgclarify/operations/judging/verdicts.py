@@ -61,7 +61,7 @@ class PassageJudge:
     Args:
         context: The run; the completer judges.
         embedder: Embeds readings.
-        confirmation: Asks the language model to confirm each supported reading; None if the run does not want that.
+        confirmation: Confirms each supported reading; None if the run does not want that.
     """
 
     def __init__(self, context: RunContext, embedder: Embedder, confirmation: Confirmation | None = None) -> None:
@@ -134,9 +134,9 @@ class PassageJudge:
         supported = sorted(supported, key=lambda one: one.candidate.rank)
         tally.rows = 0
 
-        async def keep(index: int, is_confirmed: bool | CompletionError) -> None:
+        async def keep(index: int, is_confirmed: bool | PgclarifyError) -> None:
             one = supported[index]
-            if isinstance(is_confirmed, CompletionError):
+            if isinstance(is_confirmed, PgclarifyError):
                 verdict = _failed(one.undecided, is_confirmed)
             elif is_confirmed:
                 verdict = await grounded_verdict(one, self._embedder)

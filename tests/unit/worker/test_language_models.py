@@ -9,6 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from pgclarify.config import Provider, Settings
+from pgclarify.embedding import LocalSpanReader
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError
 from pgclarify.prompts.versions import VERSIONS, combined, in_service
@@ -56,7 +57,9 @@ async def test_with_an_endpoint_one_model_is_asked(settings: dict[str, object], 
         assert models.chat is models.completer
         assert (models.completer.provider, models.completer.model) == ("openai", "a-model")
         assert models.prompt_version == combined(VERSIONS)
-    # This needs no model.
+        assert models.reader is not None
+        assert isinstance(await models.reader(), LocalSpanReader)
+    # This needs no embedding model.
     assert embedders.loaded == []
 
 
