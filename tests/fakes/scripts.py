@@ -183,23 +183,6 @@ def _each(line: Any, say: Callable[[Any], str]) -> Line | list[Line]:
     return line if isinstance(line, CompletionError) else say(line)
 
 
-def _json(key: str, shown: Callable[[Any], Any] = lambda value: value) -> Callable[[str], str]:
-    """Put a value under its key. A text that is not JSON stays a raw reply."""
-
-    def say(line: str) -> str:
-        try:
-            return json.dumps({key: shown(json.loads(line))})
-        except (ValueError, TypeError):
-            return line
-
-    return say
-
-
-def _numbers(places: Sequence[int]) -> list[int]:
-    # True and false are ints in Python, but not places.
-    return [place if isinstance(place, bool) else place + 1 for place in places]
-
-
 def verdict_reply(said: Reading | str | None) -> str:
     """Write a verdict as a model would. A text stays a raw reply."""
     if isinstance(said, str):

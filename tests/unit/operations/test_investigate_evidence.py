@@ -129,21 +129,6 @@ async def test_scores_of_a_batch_are_divided_by_the_number_of_its_different_answ
     assert told.steps[0].semantic_sets == 2
 
 
-async def test_answers_that_entail_each_other_are_one():
-    same = [("Ortval", "in Ortval")]
-    told = await direct(answering(BIRTHPLACE, samples=["Ortval", "in Ortval", "ORTVAL."]), samples=3, same=same)
-    assert told.steps[0].semantic_sets == 1
-    assert told.steps[0].confidence == 1.0
-    assert {one.score for one in told.candidates(1)} == {0.5}
-
-
-async def test_not_here_agrees_with_nothing():
-    told = await direct(answering(BIRTHPLACE, samples=[None, "Ortval", None]), samples=3)
-    assert told.steps[0].semantic_sets == 3
-    # Of the three sampled answers and the given one, two are Ortval.
-    assert told.steps[0].confidence == pytest.approx(2 / 4)
-
-
 async def test_an_answer_that_no_sample_gave_is_the_least_sure():
     told = await direct(answering(BIRTHPLACE, samples=["Lindvik"]), samples=4)
     assert told.steps[0].confidence == pytest.approx(1 / 5)
