@@ -848,7 +848,7 @@ CREATE TABLE pgclarify_private.run (
     CONSTRAINT run_operation_is_known CHECK (operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', 'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate')),
     CONSTRAINT run_has_a_corpus CHECK (corpus_name is not null or corpus_id is null and operation in ('detect_ambiguity', 'rewrite', 'clarifying_questions', 'reply')),
     CONSTRAINT run_route_is_known CHECK (route in ('answered', 'clarified')),
-    CONSTRAINT run_stop_code_is_known CHECK (stop_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', 'repeated', 'no_passage', 'contradicted', 'limit', 'budget', 'failed_calls')),
+    CONSTRAINT run_stop_code_is_known CHECK (stop_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', 'no_passage', 'contradicted', 'limit', 'budget', 'failed_calls')),
     CONSTRAINT run_stop_code_is_of_an_end CHECK (stop_code is null or status in ('succeeded', 'partial')),
     CONSTRAINT run_saved_completions_are_not_negative CHECK (saved_completions >= 0),
     CONSTRAINT run_interpretations_are_not_negative CHECK (interpretations >= 0),

@@ -225,7 +225,7 @@ run = Table(
     ),
     CheckConstraint("route in ('answered', 'clarified')", name="run_route_is_known"),
     CheckConstraint(
-        "stop_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', 'repeated', "
+        "stop_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', "
         "'no_passage', 'contradicted', 'limit', 'budget', 'failed_calls')",
         name="run_stop_code_is_known",
     ),
