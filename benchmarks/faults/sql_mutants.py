@@ -34,7 +34,7 @@ import pytest
 from psycopg import sql
 
 from tests import servers
-from tests.conftest import TEMPLATE, _roomy_folder
+from tests.conftest import TEMPLATE
 
 SOUND = f"{TEMPLATE}_sound"
 INTEGRATION = Path("tests/integration")
@@ -171,7 +171,7 @@ class Laboratory:
 
     def __init__(self) -> None:
         self._uid = uuid4().hex[:8]
-        self._folder = _roomy_folder() / f"pgclarify-tests-{self._uid}"
+        self._folder = servers.folder_of_servers() / f"pgclarify-tests-{self._uid}"
         # The server stops with its last visitor, and this process is one.
         (self._folder / "visitors").mkdir(parents=True)
         (self._folder / "visitors" / str(os.getpid())).touch()
