@@ -1,70 +1,57 @@
 """Rules of ambiguity, what was detected and what was rewritten."""
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    CheckConstraint,
-    ForeignKey,
-    Identity,
-    Index,
-    Integer,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-    UniqueConstraint,
-    text,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
 from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, column, metadata
 
-ambiguity_rule = Table(
+ambiguity_rule = sa.Table(
     "ambiguity_rule",
     metadata,
-    column("ambiguity_rule_id", BigInteger, "Key.", Identity(always=True)),
+    column("ambiguity_rule_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
     column(
         "pattern",
-        Text,
+        sa.Text,
         r"Regular expression of 1 to 500 characters, found anywhere in a question (advanced syntax, as for "
         r"operator ~*: letters match in any case; \m and \M are the begin and end of a word).",
         has_statistics=False,
     ),
     column(
         "kind",
-        Text,
+        sa.Text,
         "pragmatic (what it refers to is missing), syntactic (it is vague) or lexical (a name or word with several "
         "meanings).",
     ),
     column(
         "corpus",
-        Text,
+        sa.Text,
         "Corpus whose questions it applies to; null for all questions, also those without a corpus.",
-        ForeignKey("corpus.name", onupdate="CASCADE", ondelete="CASCADE"),
+        sa.ForeignKey("corpus.name", onupdate="CASCADE", ondelete="CASCADE"),
         null=True,
     ),
     column(
         "note",
-        Text,
+        sa.Text,
         "Why such a question is ambiguous, shown to the user among the reasons; null for no note.",
         null=True,
         has_statistics=False,
     ),
     column("created_at", Timestamp, "When it was made.", default="now()"),
-    PrimaryKeyConstraint("ambiguity_rule_id"),
-    CheckConstraint("length(pattern) between 1 and 500 and not '' ~* pattern", name="ambiguity_rule_pattern_is_fit"),
-    CheckConstraint("kind in ('pragmatic', 'syntactic', 'lexical')", name="ambiguity_rule_kind_is_known"),
-    CheckConstraint("length(note) between 1 and 500", name="ambiguity_rule_note_is_short"),
-    Index("ambiguity_rule_corpus_idx", "corpus"),
-    comment=("A question that matches a rule is ambiguous; add_ambiguity_rule and remove_ambiguity_rule write it."),
+    sa.PrimaryKeyConstraint("ambiguity_rule_id"),
+    sa.CheckConstraint("length(pattern) between 1 and 500 and not '' ~* pattern", name="ambiguity_rule_pattern_is_fit"),
+    sa.CheckConstraint("kind in ('pragmatic', 'syntactic', 'lexical')", name="ambiguity_rule_kind_is_known"),
+    sa.CheckConstraint("length(note) between 1 and 500", name="ambiguity_rule_note_is_short"),
+    sa.Index("ambiguity_rule_corpus_idx", "corpus"),
+    comment="A question that matches a rule is ambiguous; add_ambiguity_rule and remove_ambiguity_rule write it.",
 )
 
-detection = Table(
+detection = sa.Table(
     "detection",
     metadata,
-    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
-    column("ordinal", Integer, "Place of the question in the run, from 1."),
-    column("question", Text, "The question.", has_statistics=False),
-    column("is_ambiguous", Boolean, "True if the probability reaches the threshold of the run, or a rule says so."),
+    column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("ordinal", sa.Integer, "Place of the question in the run, from 1."),
+    column("question", sa.Text, "The question.", has_statistics=False),
+    column("is_ambiguous", sa.Boolean, "True if the probability reaches the threshold of the run, or a rule says so."),
     column(
         "probability",
         REAL,
@@ -74,7 +61,7 @@ detection = Table(
     ),
     column(
         "kind",
-        Text,
+        sa.Text,
         "pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or "
         "lexical (a name or word with several meanings); null unless ambiguous.",
         null=True,
@@ -86,67 +73,67 @@ detection = Table(
         "a corpus document_ids.",
         has_statistics=False,
     ),
-    column("classifier_version", Text, "Version of the classifier."),
-    PrimaryKeyConstraint("run_id", "ordinal"),
-    CheckConstraint("ordinal >= 1", name="detection_ordinal_counts_from_one"),
-    CheckConstraint("probability between 0 and 1", name="detection_probability_is_a_share"),
-    CheckConstraint("kind in ('pragmatic', 'syntactic', 'lexical')", name="detection_kind_is_known"),
-    CheckConstraint("jsonb_typeof(reasons) = 'array'", name="detection_reasons_are_an_array"),
-    CheckConstraint("is_ambiguous = (kind is not null)", name="detection_ambiguous_has_a_kind"),
-    Index(
+    column("classifier_version", sa.Text, "Version of the classifier."),
+    sa.PrimaryKeyConstraint("run_id", "ordinal"),
+    sa.CheckConstraint("ordinal >= 1", name="detection_ordinal_counts_from_one"),
+    sa.CheckConstraint("probability between 0 and 1", name="detection_probability_is_a_share"),
+    sa.CheckConstraint("kind in ('pragmatic', 'syntactic', 'lexical')", name="detection_kind_is_known"),
+    sa.CheckConstraint("jsonb_typeof(reasons) = 'array'", name="detection_reasons_are_an_array"),
+    sa.CheckConstraint("is_ambiguous = (kind is not null)", name="detection_ambiguous_has_a_kind"),
+    sa.Index(
         "detection_document_ids_idx",
-        text("jsonb_path_query_array(reasons, '$[*].document_ids[*]')"),
+        sa.text("jsonb_path_query_array(reasons, '$[*].document_ids[*]')"),
         postgresql_using="gin",
         info=NO_STATISTICS,
     ),
     comment="Whether a question was found to be ambiguous, and why.",
 )
 
-rewriting = Table(
+rewriting = sa.Table(
     "rewriting",
     metadata,
-    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
     column(
         "rewritten",
-        Text,
+        sa.Text,
         "The rewritten question; exactly the original one if it was clear or could not be rewritten.",
         has_statistics=False,
     ),
     column(
         "was_ambiguous",
-        Boolean,
+        sa.Boolean,
         "True if it was ambiguous even with its history; null for replies. False if it was clear. A question that "
         "was clear only with its history has a reason.",
         null=True,
     ),
     column(
         "reason",
-        Text,
+        sa.Text,
         "Why it was rewritten in this way, or not at all; null if there is nothing to say.",
         null=True,
         has_statistics=False,
     ),
-    PrimaryKeyConstraint("run_id"),
+    sa.PrimaryKeyConstraint("run_id"),
     comment="The result of rewrite or reply: a question that stands alone.",
 )
 
-trained_classifier = Table(
+trained_classifier = sa.Table(
     "trained_classifier",
     metadata,
-    column("trained_classifier_id", BigInteger, "Key.", Identity(always=True)),
-    column("corpus_id", BigInteger, "The corpus.", ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
-    column("version", Integer, "Its number in its corpus, from 1."),
+    column("trained_classifier_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
+    column("corpus_id", sa.BigInteger, "The corpus.", sa.ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
+    column("version", sa.Integer, "Its number in its corpus, from 1."),
     column("trained_by", Name, "Role that trained it."),
     column("trained_at", Timestamp, "When it was stored.", default="now()"),
-    column("shipped_version", Text, "Version of the classifier that ships which it corrects."),
-    column("examples", Integer, "Different labelled questions that it was trained on."),
+    column("shipped_version", sa.Text, "Version of the classifier that ships which it corrects."),
+    column("examples", sa.Integer, "Different labelled questions that it was trained on."),
     column(
         "threshold",
         REAL,
         "The probability from which a question counts as ambiguous, unless a caller passes another one.",
     ),
-    column("judges_questions", Boolean, "Whether it judges questions before which nothing was said."),
-    column("judges_conversations", Boolean, "Whether it judges questions with a history."),
+    column("judges_questions", sa.Boolean, "Whether it judges questions before which nothing was said."),
+    column("judges_conversations", sa.Boolean, "Whether it judges questions with a history."),
     column(
         "figures",
         JSONB,
@@ -155,33 +142,33 @@ trained_classifier = Table(
     ),
     column(
         "is_better",
-        Boolean,
+        sa.Boolean,
         "Whether its F1 was higher than that of the classifier that ships, by the whole 95 % interval of the "
         "difference.",
     ),
-    column("is_used", Boolean, "Whether it judges the questions of the corpus; at most one does.", default="false"),
+    column("is_used", sa.Boolean, "Whether it judges the questions of the corpus; at most one does.", default="false"),
     column(
         "weights",
         ARRAY(REAL),
         "What it learned: single-precision numbers, in the order that "
         "pgclarify/algorithms/ambiguity/correction.py gives.",
     ),
-    PrimaryKeyConstraint("trained_classifier_id"),
-    UniqueConstraint("corpus_id", "version", name="trained_classifier_version_key"),
-    CheckConstraint("version >= 1", name="trained_classifier_version_is_positive"),
-    CheckConstraint("examples >= 1", name="trained_classifier_examples_are_positive"),
-    CheckConstraint("threshold between 0 and 1", name="trained_classifier_threshold_is_a_share"),
-    CheckConstraint("judges_questions or judges_conversations", name="trained_classifier_judges_something"),
-    CheckConstraint(
+    sa.PrimaryKeyConstraint("trained_classifier_id"),
+    sa.UniqueConstraint("corpus_id", "version", name="trained_classifier_version_key"),
+    sa.CheckConstraint("version >= 1", name="trained_classifier_version_is_positive"),
+    sa.CheckConstraint("examples >= 1", name="trained_classifier_examples_are_positive"),
+    sa.CheckConstraint("threshold between 0 and 1", name="trained_classifier_threshold_is_a_share"),
+    sa.CheckConstraint("judges_questions or judges_conversations", name="trained_classifier_judges_something"),
+    sa.CheckConstraint(
         "jsonb_typeof(figures) = 'object' and length(figures::text) <= 10000",
         name="trained_classifier_figures_are_an_object",
     ),
-    CheckConstraint("length(shipped_version) between 1 and 100", name="trained_classifier_shipped_version_is_short"),
-    CheckConstraint(
+    sa.CheckConstraint("length(shipped_version) between 1 and 100", name="trained_classifier_shipped_version_is_short"),
+    sa.CheckConstraint(
         "array_ndims(weights) = 1 and cardinality(weights) between 1 and 100000 "
         "and array_position(weights, null) is null and not weights && array['NaN', 'Infinity', '-Infinity']::real[]",
         name="trained_classifier_weights_are_finite",
     ),
-    Index("trained_classifier_is_used_idx", "corpus_id", unique=True, postgresql_where=text("is_used")),
+    sa.Index("trained_classifier_is_used_idx", "corpus_id", unique=True, postgresql_where=sa.text("is_used")),
     comment="A version of the classifier of ambiguity that was trained on labelled questions of a corpus.",
 )

@@ -2,14 +2,14 @@
 
 from typing import Any, Final
 
-from sqlalchemy import Column, MetaData, text
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import UserDefinedType
 
 from pgclarify.schema_names import PRIVATE_SCHEMA as PRIVATE_SCHEMA
 
-metadata = MetaData(
+metadata = sa.MetaData(
     schema=PRIVATE_SCHEMA,
     naming_convention={"pk": "%(table_name)s_pk", "fk": "%(table_name)s_%(column_0_name)s_fk"},
 )
@@ -36,18 +36,18 @@ def column(
     null: bool = False,
     default: str | None = None,
     has_statistics: bool = True,
-) -> Column[Any]:
+) -> sa.Column[Any]:
     """Return a column of a table. Without null, it is NOT NULL; its default is an expression in SQL.
 
     Without statistics, its statistics target is 0: see NO_STATISTICS.
     """
-    return Column(
+    return sa.Column(
         name,
         type_,
         *constraints,
         comment=comment,
         nullable=null,
-        server_default=None if default is None else text(default),
+        server_default=None if default is None else sa.text(default),
         info={} if has_statistics else NO_STATISTICS,
     )
 

@@ -1,70 +1,60 @@
 """The ledger; which documents its inputs had."""
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    CheckConstraint,
-    ForeignKey,
-    Identity,
-    Index,
-    Integer,
-    Numeric,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-    UniqueConstraint,
-    text,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REAL
 
 from pgclarify.schema.base import Timestamp, column, metadata
 
-completion = Table(
+completion = sa.Table(
     "completion",
     metadata,
-    column("completion_id", BigInteger, "Key.", Identity(always=True)),
+    column("completion_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
     column(
         "purpose",
-        Text,
+        sa.Text,
         "What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, "
         "conclusion, rewriting, questions or reformulation; in evaluations also baseline_proposal, "
         "baseline_verification, baseline_answers, baseline_disambiguation, judge_support, judge_match, "
         "judge_distinct or judge_relevance.",
     ),
-    column("model", Text, "Model of the call."),
+    column("model", sa.Text, "Model of the call."),
     column("parameters", JSONB, "Decoding parameters."),
-    column("prompt_version", Text, "Version of the prompt."),
+    column("prompt_version", sa.Text, "Version of the prompt."),
     column("input_hash", BYTEA, "SHA-256 of the rendered input and of who may see it: see read_calls."),
     column(
         "sample",
-        Integer,
+        sa.Integer,
         "Which reply to this input, from 0; plus a thousand times the option refresh of the run.",
         default="0",
     ),
-    column("run_id", BigInteger, "The run that paid for it; null if that run is gone.", null=True),
+    column("run_id", sa.BigInteger, "The run that paid for it; null if that run is gone.", null=True),
     column(
-        "reply", Text, "The model's reply; null while there is none, or once erased.", null=True, has_statistics=False
+        "reply",
+        sa.Text,
+        "The model's reply; null while there is none, or once erased.",
+        null=True,
+        has_statistics=False,
     ),
-    column("prompt_tokens", Integer, "Tokens of the input; null if the endpoint did not say.", null=True),
-    column("completion_tokens", Integer, "Tokens of the reply; null if the endpoint did not say.", null=True),
+    column("prompt_tokens", sa.Integer, "Tokens of the input; null if the endpoint did not say.", null=True),
+    column("completion_tokens", sa.Integer, "Tokens of the reply; null if the endpoint did not say.", null=True),
     column("latency_ms", REAL, "Milliseconds that the call took.", null=True),
-    column("leased_by", BigInteger, "Worker that is making the call; null if none is.", null=True),
+    column("leased_by", sa.BigInteger, "Worker that is making the call; null if none is.", null=True),
     column("leased_until", Timestamp, "When another worker may take over the call.", null=True),
     column("created_at", Timestamp, "When it was first claimed.", default="now()"),
     column("finished_at", Timestamp, "When the reply came; null while there is none.", null=True),
     column(
         "cost_usd",
-        Numeric,
+        sa.Numeric,
         "What it cost, in US dollars; null while there is no reply, or if price or tokens are not known.",
         null=True,
     ),
     column(
         "budget_ids",
-        ARRAY(BigInteger),
+        ARRAY(sa.BigInteger),
         "Budgets in which the call is reserved while it is made; null if there are none, or it is not being made.",
         null=True,
     ),
-    column("reserved_usd", Numeric, "Most that it is expected to cost; null unless it is reserved.", null=True),
+    column("reserved_usd", sa.Numeric, "Most that it is expected to cost; null unless it is reserved.", null=True),
     column(
         "reserved_at",
         Timestamp,
@@ -80,25 +70,25 @@ completion = Table(
     ),
     column(
         "cached_tokens",
-        Integer,
+        sa.Integer,
         "How many of prompt_tokens the endpoint had in its cache; null if it did not say.",
         null=True,
     ),
-    column("is_batched", Boolean, "Whether it came from a batch, at half the price.", default="false"),
-    PrimaryKeyConstraint("completion_id"),
-    CheckConstraint("length(input_hash) = 32", name="completion_input_hash_is_sha256"),
-    CheckConstraint("sample >= 0", name="completion_sample_counts_from_zero"),
-    CheckConstraint(
+    column("is_batched", sa.Boolean, "Whether it came from a batch, at half the price.", default="false"),
+    sa.PrimaryKeyConstraint("completion_id"),
+    sa.CheckConstraint("length(input_hash) = 32", name="completion_input_hash_is_sha256"),
+    sa.CheckConstraint("sample >= 0", name="completion_sample_counts_from_zero"),
+    sa.CheckConstraint(
         "case when erased_at is null then (finished_at is null) = (reply is null) else reply is null end",
         name="completion_finished_has_a_reply",
     ),
-    CheckConstraint("(leased_by is null) = (leased_until is null)", name="completion_lease_has_a_holder"),
-    CheckConstraint("cost_usd is null or finished_at is not null", name="completion_cost_is_of_a_reply"),
-    CheckConstraint("budget_ids is null or leased_by is not null", name="completion_reservation_has_a_lease"),
-    CheckConstraint(
+    sa.CheckConstraint("(leased_by is null) = (leased_until is null)", name="completion_lease_has_a_holder"),
+    sa.CheckConstraint("cost_usd is null or finished_at is not null", name="completion_cost_is_of_a_reply"),
+    sa.CheckConstraint("budget_ids is null or leased_by is not null", name="completion_reservation_has_a_lease"),
+    sa.CheckConstraint(
         "num_nonnulls(budget_ids, reserved_usd, reserved_at) in (0, 3)", name="completion_reservation_is_whole"
     ),
-    UniqueConstraint(
+    sa.UniqueConstraint(
         "purpose",
         "model",
         "parameters",
@@ -107,26 +97,26 @@ completion = Table(
         "sample",
         name="completion_purpose_model_parameters_prompt_version_input_ha_key",
     ),
-    Index("completion_run_id_idx", "run_id"),
-    Index("completion_reserved_idx", "reserved_at", postgresql_where=text("budget_ids is not null")),
+    sa.Index("completion_run_id_idx", "run_id"),
+    sa.Index("completion_reserved_idx", "reserved_at", postgresql_where=sa.text("budget_ids is not null")),
     comment=(
         "The ledger: what one model replied to one rendered input. Every paid call goes through it, so nothing is "
         "paid for twice."
     ),
 )
 
-completion_document = Table(
+completion_document = sa.Table(
     "completion_document",
     metadata,
     column(
         "completion_id",
-        BigInteger,
+        sa.BigInteger,
         "The row of the ledger.",
-        ForeignKey("completion.completion_id", ondelete="CASCADE"),
+        sa.ForeignKey("completion.completion_id", ondelete="CASCADE"),
     ),
-    column("corpus_id", BigInteger, "The corpus, which may have been dropped."),
-    column("document_id", Text, "The document, which may have been removed."),
-    PrimaryKeyConstraint("completion_id", "corpus_id", "document_id"),
-    Index("completion_document_corpus_id_document_id_idx", "corpus_id", "document_id"),
+    column("corpus_id", sa.BigInteger, "The corpus, which may have been dropped."),
+    column("document_id", sa.Text, "The document, which may have been removed."),
+    sa.PrimaryKeyConstraint("completion_id", "corpus_id", "document_id"),
+    sa.Index("completion_document_corpus_id_document_id_idx", "corpus_id", "document_id"),
     comment="The documents in the input of a reply; erase_document uses it to find replies.",
 )

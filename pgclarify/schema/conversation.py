@@ -1,77 +1,68 @@
 """Clarifying questions and conversations."""
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    CheckConstraint,
-    ForeignKey,
-    Identity,
-    Index,
-    Integer,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB, OID
 
 from pgclarify.schema.base import Name, Timestamp, column, metadata
 
-clarifying_question = Table(
+clarifying_question = sa.Table(
     "clarifying_question",
     metadata,
-    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
-    column("ordinal", Integer, "Place in the list, from 1."),
+    column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("ordinal", sa.Integer, "Place in the list, from 1."),
     column(
         "ambiguity_type",
-        Text,
+        sa.Text,
         "semantic (it can mean several things), generalize (something broader may be meant) or specify "
         "(something narrower may be meant).",
         null=True,
     ),
-    column("reasoning", Text, "The model's reasoning; null if it gave none.", null=True, has_statistics=False),
+    column("reasoning", sa.Text, "The model's reasoning; null if it gave none.", null=True, has_statistics=False),
     column(
         "clarifying_question",
-        Text,
+        sa.Text,
         "A question to the user; null if there are reformulations to choose from.",
         null=True,
         has_statistics=False,
     ),
     column(
         "reformulation",
-        Text,
+        sa.Text,
         "What a user who means this would ask; null if the model gave none.",
         null=True,
         has_statistics=False,
     ),
     column(
         "is_answerable",
-        Boolean,
+        sa.Boolean,
         "Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be "
         "checked.",
         null=True,
     ),
-    PrimaryKeyConstraint("run_id", "ordinal"),
-    CheckConstraint("ordinal >= 1", name="clarifying_question_ordinal_counts_from_one"),
-    CheckConstraint(
+    sa.PrimaryKeyConstraint("run_id", "ordinal"),
+    sa.CheckConstraint("ordinal >= 1", name="clarifying_question_ordinal_counts_from_one"),
+    sa.CheckConstraint(
         "ambiguity_type in ('semantic', 'generalize', 'specify')", name="clarifying_question_ambiguity_type_is_known"
     ),
-    CheckConstraint("num_nonnulls(clarifying_question, reformulation) >= 1", name="clarifying_question_says_something"),
+    sa.CheckConstraint(
+        "num_nonnulls(clarifying_question, reformulation) >= 1", name="clarifying_question_says_something"
+    ),
     comment="A result of clarifying_questions: a question to answer, or a reformulation to choose.",
 )
 
-conversation = Table(
+conversation = sa.Table(
     "conversation",
     metadata,
-    column("conversation_id", BigInteger, "Key.", Identity(always=True)),
-    column("question", Text, "The original question.", has_statistics=False),
+    column("conversation_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
+    column("question", sa.Text, "The original question.", has_statistics=False),
     column(
         "corpus_id",
-        BigInteger,
+        sa.BigInteger,
         "The corpus; null once it was dropped, or if there was none.",
-        ForeignKey("corpus.corpus_id", ondelete="SET NULL"),
+        sa.ForeignKey("corpus.corpus_id", ondelete="SET NULL"),
         null=True,
     ),
-    column("corpus_name", Text, "The corpus's name at the time of the question; null without a corpus.", null=True),
+    column("corpus_name", sa.Text, "The corpus's name at the time of the question; null without a corpus.", null=True),
     column("history", JSONB, "Turns before the question, oldest first.", default="'[]'", has_statistics=False),
     column("requested_by", Name, "Role that asked; its members may continue."),
     column("created_at", Timestamp, "When it began.", default="now()"),
@@ -81,47 +72,47 @@ conversation = Table(
         "Oid of that role, so that another role of that name does not count.",
         default="quote_ident(current_user)::regrole",
     ),
-    PrimaryKeyConstraint("conversation_id"),
-    CheckConstraint("jsonb_typeof(history) = 'array'", name="conversation_history_is_an_array"),
-    CheckConstraint("corpus_name is not null or corpus_id is null", name="conversation_of_a_corpus_has_its_name"),
-    Index("conversation_corpus_id_idx", "corpus_id"),
-    Index("conversation_requested_by_oid_conversation_id_idx", "requested_by_oid", "conversation_id"),
+    sa.PrimaryKeyConstraint("conversation_id"),
+    sa.CheckConstraint("jsonb_typeof(history) = 'array'", name="conversation_history_is_an_array"),
+    sa.CheckConstraint("corpus_name is not null or corpus_id is null", name="conversation_of_a_corpus_has_its_name"),
+    sa.Index("conversation_corpus_id_idx", "corpus_id"),
+    sa.Index("conversation_requested_by_oid_conversation_id_idx", "requested_by_oid", "conversation_id"),
     comment=(
         "A question with clarifying questions about it. It begins with the first reply, and has up to three turns."
     ),
 )
 
-turn = Table(
+turn = sa.Table(
     "turn",
     metadata,
     column(
         "conversation_id",
-        BigInteger,
+        sa.BigInteger,
         "The conversation.",
-        ForeignKey("conversation.conversation_id", ondelete="CASCADE"),
+        sa.ForeignKey("conversation.conversation_id", ondelete="CASCADE"),
     ),
-    column("ordinal", Integer, "Place in the conversation, from 1 to 3."),
+    column("ordinal", sa.Integer, "Place in the conversation, from 1 to 3."),
     column(
         "run_id",
-        BigInteger,
+        sa.BigInteger,
         "The run of clarifying_questions; null once it was deleted.",
-        ForeignKey("run.run_id", ondelete="SET NULL"),
+        sa.ForeignKey("run.run_id", ondelete="SET NULL"),
         null=True,
     ),
-    column("form", Text, "respond (the reply is in the user's words) or select (a reformulation was chosen)."),
+    column("form", sa.Text, "respond (the reply is in the user's words) or select (a reformulation was chosen)."),
     column(
         "asked",
-        Text,
+        sa.Text,
         "The clarifying questions, or the reformulations to choose from, one line each.",
         has_statistics=False,
     ),
-    column("reply", Text, "The reply, or the reformulation that was chosen.", has_statistics=False),
-    column("question", Text, "The question after this turn, reformulated.", has_statistics=False),
+    column("reply", sa.Text, "The reply, or the reformulation that was chosen.", has_statistics=False),
+    column("question", sa.Text, "The question after this turn, reformulated.", has_statistics=False),
     column("created_at", Timestamp, "When the user replied.", default="now()"),
-    PrimaryKeyConstraint("conversation_id", "ordinal"),
-    CheckConstraint("ordinal between 1 and 3", name="turn_ordinal_is_one_of_three"),
-    CheckConstraint("form in ('respond', 'select')", name="turn_form_is_known"),
-    CheckConstraint(r"question ~ '\S'", name="turn_question_is_not_blank"),
-    Index("turn_run_id_idx", "run_id"),
+    sa.PrimaryKeyConstraint("conversation_id", "ordinal"),
+    sa.CheckConstraint("ordinal between 1 and 3", name="turn_ordinal_is_one_of_three"),
+    sa.CheckConstraint("form in ('respond', 'select')", name="turn_form_is_known"),
+    sa.CheckConstraint(r"question ~ '\S'", name="turn_question_is_not_blank"),
+    sa.Index("turn_run_id_idx", "run_id"),
     comment="One turn of a conversation: the clarifying questions, the reply, and the question afterwards.",
 )

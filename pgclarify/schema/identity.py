@@ -1,19 +1,19 @@
 """Which roles stored names mean."""
 
-from sqlalchemy import BigInteger, Identity, Index, PrimaryKeyConstraint, Table
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import OID
 
 from pgclarify.schema.base import Name, Timestamp, column, metadata
 
-named_role = Table(
+named_role = sa.Table(
     "named_role",
     metadata,
-    column("named_role_id", BigInteger, "Key.", Identity(always=True)),
+    column("named_role_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
     column("name", Name, "The name."),
     column("role_oid", OID, "Oid of the role."),
     column("noted_at", Timestamp, "When the row was written.", default="now()"),
-    PrimaryKeyConstraint("named_role_id"),
-    Index("named_role_name_idx", "name"),
+    sa.PrimaryKeyConstraint("named_role_id"),
+    sa.Index("named_role_name_idx", "name"),
     comment=(
         "Which role a stored name means, where the name grants access: reader or analyst of a corpus, reader of a "
         "document, role of a budget. It is the role that had the name when it was first written. A later role of "

@@ -1,34 +1,23 @@
 """What waits to become searchable, and what is on its way there."""
 
+import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    CheckConstraint,
-    ForeignKey,
-    Index,
-    Integer,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-    text,
-)
 from sqlalchemy.dialects.postgresql import BYTEA, UUID
 
 from pgclarify.schema.base import QUEUE, Timestamp, column, metadata
 
-pending_document = Table(
+pending_document = sa.Table(
     "pending_document",
     metadata,
-    column("corpus_id", BigInteger, "The corpus.", ForeignKey("corpus.corpus_id")),
-    column("document_id", Text, "The document."),
+    column("corpus_id", sa.BigInteger, "The corpus.", sa.ForeignKey("corpus.corpus_id")),
+    column("document_id", sa.Text, "The document."),
     column("added_at", Timestamp, "Since when it is waiting.", default="now()"),
-    column("leased_by", BigInteger, "Worker that is indexing it; null if none is.", null=True),
+    column("leased_by", sa.BigInteger, "Worker that is indexing it; null if none is.", null=True),
     column("leased_until", Timestamp, "When another worker may take it over.", null=True),
-    column("passages", Integer, "About how many of its passages wait to be embedded; at least 1.", default="1"),
+    column("passages", sa.Integer, "About how many of its passages wait to be embedded; at least 1.", default="1"),
     column(
         "is_long",
-        Boolean,
+        sa.Boolean,
         "Whether a worker found that it takes several steps, each for its next part.",
         default="false",
     ),
@@ -38,29 +27,29 @@ pending_document = Table(
         "Its batch in staged_passage, with the passages that are embedded already; null if there are none.",
         null=True,
     ),
-    column("staged_passages", Integer, "How many there are.", default="0"),
-    column("staged_chars", Integer, "Where its next part starts; its length once all are staged.", default="0"),
-    PrimaryKeyConstraint("corpus_id", "document_id"),
-    CheckConstraint("(leased_by is null) = (leased_until is null)", name="pending_document_lease_has_a_holder"),
-    CheckConstraint("passages >= 1", name="pending_document_has_passages"),
-    CheckConstraint("is_long or batch_id is null", name="pending_document_staged_is_long"),
-    Index("pending_document_corpus_id_is_long_added_at_idx", "corpus_id", "is_long", "added_at"),
-    Index("pending_document_added_at_idx", "added_at", postgresql_where=text("is_long")),
-    Index("pending_document_leased_by_idx", "leased_by", postgresql_where=text("leased_by is not null")),
+    column("staged_passages", sa.Integer, "How many there are.", default="0"),
+    column("staged_chars", sa.Integer, "Where its next part starts; its length once all are staged.", default="0"),
+    sa.PrimaryKeyConstraint("corpus_id", "document_id"),
+    sa.CheckConstraint("(leased_by is null) = (leased_until is null)", name="pending_document_lease_has_a_holder"),
+    sa.CheckConstraint("passages >= 1", name="pending_document_has_passages"),
+    sa.CheckConstraint("is_long or batch_id is null", name="pending_document_staged_is_long"),
+    sa.Index("pending_document_corpus_id_is_long_added_at_idx", "corpus_id", "is_long", "added_at"),
+    sa.Index("pending_document_added_at_idx", "added_at", postgresql_where=sa.text("is_long")),
+    sa.Index("pending_document_leased_by_idx", "leased_by", postgresql_where=sa.text("leased_by is not null")),
     postgresql_with=QUEUE,
     comment="A document whose current content is not searchable yet. Workers lease rows with SKIP LOCKED.",
 )
 
-staged_passage = Table(
+staged_passage = sa.Table(
     "staged_passage",
     metadata,
     column("batch_id", UUID, "The worker's batch."),
-    column("document_id", Text, "As in passage."),
-    column("ordinal", Integer, "As in passage."),
-    column("heading", Text, "As in passage.", null=True, has_statistics=False),
-    column("content", Text, "As in passage.", has_statistics=False),
-    column("start_char", Integer, "As in passage."),
-    column("end_char", Integer, "As in passage."),
+    column("document_id", sa.Text, "As in passage."),
+    column("ordinal", sa.Integer, "As in passage."),
+    column("heading", sa.Text, "As in passage.", null=True, has_statistics=False),
+    column("content", sa.Text, "As in passage.", has_statistics=False),
+    column("start_char", sa.Integer, "As in passage."),
+    column("end_char", sa.Integer, "As in passage."),
     column("content_hash", BYTEA, "As in passage."),
     column(
         "vector",
@@ -69,7 +58,7 @@ staged_passage = Table(
         null=True,
         has_statistics=False,
     ),
-    Index("staged_passage_batch_id_idx", "batch_id"),
+    sa.Index("staged_passage_batch_id_idx", "batch_id"),
     prefixes=["unlogged"],
     comment=(
         "Staging table: a worker copies passages here, and one statement then moves them into place; those of a long "
@@ -77,14 +66,14 @@ staged_passage = Table(
     ),
 )
 
-term_change = Table(
+term_change = sa.Table(
     "term_change",
     metadata,
-    column("corpus_id", BigInteger, "The corpus."),
-    column("lexeme", Text, "The lexeme.", has_statistics=False),
-    column("passages", BigInteger, "Number to add to term.passages; negative for removed passages."),
-    column("restricted_passages", BigInteger, "Number to add to term.restricted_passages.", default="0"),
-    Index("term_change_corpus_id_idx", "corpus_id"),
+    column("corpus_id", sa.BigInteger, "The corpus."),
+    column("lexeme", sa.Text, "The lexeme.", has_statistics=False),
+    column("passages", sa.BigInteger, "Number to add to term.passages; negative for removed passages."),
+    column("restricted_passages", sa.BigInteger, "Number to add to term.restricted_passages.", default="0"),
+    sa.Index("term_change_corpus_id_idx", "corpus_id"),
     comment=(
         "Changes of term by users' transactions; workers apply them. So a user who removes a document locks no row "
         "of term until the commit."

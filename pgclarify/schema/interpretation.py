@@ -1,67 +1,63 @@
 """The readings that a run came to, and the citations of all operations."""
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    CheckConstraint,
-    ForeignKey,
-    Index,
-    Integer,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import REAL
 
 from pgclarify.schema.base import column, metadata
 
-interpretation = Table(
+interpretation = sa.Table(
     "interpretation",
     metadata,
-    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
-    column("ordinal", Integer, "Place by falling support, from 1."),
-    column("interpretation", Text, "The reading: a question that stands alone.", has_statistics=False),
-    column("answer", Text, "Its answer.", has_statistics=False),
-    column("support", Integer, "How many documents support it."),
+    column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("ordinal", sa.Integer, "Place by falling support, from 1."),
+    column("interpretation", sa.Text, "The reading: a question that stands alone.", has_statistics=False),
+    column("answer", sa.Text, "Its answer.", has_statistics=False),
+    column("support", sa.Integer, "How many documents support it."),
     column(
         "cohesion", REAL, "Mean cosine similarity of the readings in its cluster to their medoid; 1 for a single one."
     ),
     column(
         "is_contested",
-        Boolean,
+        sa.Boolean,
         "Whether another reading of the run asks in the same words and has another answer.",
     ),
-    PrimaryKeyConstraint("run_id", "ordinal"),
-    CheckConstraint("ordinal >= 1", name="interpretation_ordinal_counts_from_one"),
-    CheckConstraint("support >= 1", name="interpretation_is_supported"),
+    sa.PrimaryKeyConstraint("run_id", "ordinal"),
+    sa.CheckConstraint("ordinal >= 1", name="interpretation_ordinal_counts_from_one"),
+    sa.CheckConstraint("support >= 1", name="interpretation_is_supported"),
     comment="A reading after consolidation.",
 )
-citation = Table(
+citation = sa.Table(
     "citation",
     metadata,
-    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
-    column("ordinal", Integer, "Ordinal of what it proves: an interpretation, step, clarifying question or answer."),
-    column("rank", Integer, "Place among its citations, from 1; of an interpretation, the first one is the medoid."),
-    column("candidate_rank", Integer, "The candidate's rank in the run; a conclusion cites candidates of other steps."),
-    column("corpus_id", BigInteger, "The corpus."),
-    column("document_id", Text, "The document."),
-    column("passage_id", BigInteger, "The passage."),
+    column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("ordinal", sa.Integer, "Ordinal of what it proves: an interpretation, step, clarifying question or answer."),
+    column("rank", sa.Integer, "Place among its citations, from 1; of an interpretation, the first one is the medoid."),
     column(
-        "heading", Text, "Headings above the passage when it was cited; null if none.", null=True, has_statistics=False
+        "candidate_rank", sa.Integer, "The candidate's rank in the run; a conclusion cites candidates of other steps."
+    ),
+    column("corpus_id", sa.BigInteger, "The corpus."),
+    column("document_id", sa.Text, "The document."),
+    column("passage_id", sa.BigInteger, "The passage."),
+    column(
+        "heading",
+        sa.Text,
+        "Headings above the passage when it was cited; null if none.",
+        null=True,
+        has_statistics=False,
     ),
     column(
         "is_medoid",
-        Boolean,
+        sa.Boolean,
         "Whether it is the medoid of its interpretation's cluster; null if it proves no interpretation.",
         null=True,
     ),
-    column("quote", Text, "The words that prove the answer, verbatim.", has_statistics=False),
-    column("start_char", Integer, "Offset of the quote in the document, from 0."),
-    column("end_char", Integer, "Offset of the end of the quote."),
-    PrimaryKeyConstraint("run_id", "ordinal", "rank"),
-    CheckConstraint("ordinal >= 1", name="citation_ordinal_counts_from_one"),
-    CheckConstraint("rank >= 1", name="citation_rank_counts_from_one"),
-    Index("citation_corpus_id_document_id_idx", "corpus_id", "document_id"),
+    column("quote", sa.Text, "The words that prove the answer, verbatim.", has_statistics=False),
+    column("start_char", sa.Integer, "Offset of the quote in the document, from 0."),
+    column("end_char", sa.Integer, "Offset of the end of the quote."),
+    sa.PrimaryKeyConstraint("run_id", "ordinal", "rank"),
+    sa.CheckConstraint("ordinal >= 1", name="citation_ordinal_counts_from_one"),
+    sa.CheckConstraint("rank >= 1", name="citation_rank_counts_from_one"),
+    sa.Index("citation_corpus_id_document_id_idx", "corpus_id", "document_id"),
     comment=(
         "A passage that proves a result of a run: an interpretation, a step, a clarifying question or an answer of a "
         "list. Quote and ids stay when the document is removed."

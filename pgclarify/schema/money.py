@@ -1,53 +1,41 @@
 """What models cost, what may be spent, and what was."""
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    CheckConstraint,
-    Date,
-    ForeignKey,
-    Identity,
-    Numeric,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-    UniqueConstraint,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import OID
 
 from pgclarify.schema.base import Name, Timestamp, column, metadata
 
-model_price = Table(
+model_price = sa.Table(
     "model_price",
     metadata,
-    column("model", Text, "The model's name, as workers use it."),
-    column("input_usd", Numeric, "US dollars for a million tokens of input."),
-    column("output_usd", Numeric, "US dollars for a million tokens of output."),
+    column("model", sa.Text, "The model's name, as workers use it."),
+    column("input_usd", sa.Numeric, "US dollars for a million tokens of input."),
+    column("output_usd", sa.Numeric, "US dollars for a million tokens of output."),
     column("created_at", Timestamp, "When the row was inserted.", default="now()"),
     column(
         "cached_input_usd",
-        Numeric,
+        sa.Numeric,
         "US dollars for a million tokens of input that the endpoint has cached; null if they cost input_usd.",
         null=True,
     ),
-    PrimaryKeyConstraint("model"),
-    CheckConstraint("length(model) between 1 and 500", name="model_price_model_is_named"),
-    CheckConstraint("input_usd >= 0 and input_usd < 'infinity'", name="model_price_input_usd_is_a_price"),
-    CheckConstraint("output_usd >= 0 and output_usd < 'infinity'", name="model_price_output_usd_is_a_price"),
-    CheckConstraint("cached_input_usd between 0 and input_usd", name="model_price_cached_input_usd_is_no_higher"),
+    sa.PrimaryKeyConstraint("model"),
+    sa.CheckConstraint("length(model) between 1 and 500", name="model_price_model_is_named"),
+    sa.CheckConstraint("input_usd >= 0 and input_usd < 'infinity'", name="model_price_input_usd_is_a_price"),
+    sa.CheckConstraint("output_usd >= 0 and output_usd < 'infinity'", name="model_price_output_usd_is_a_price"),
+    sa.CheckConstraint("cached_input_usd between 0 and input_usd", name="model_price_cached_input_usd_is_no_higher"),
     comment=(
         "Prices of models. You may insert, update and delete rows: a call costs what its row says when the reply "
         "arrives."
     ),
 )
 
-budget = Table(
+budget = sa.Table(
     "budget",
     metadata,
-    column("budget_id", BigInteger, "Key.", Identity(always=True)),
+    column("budget_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
     column(
         "name",
-        Text,
+        sa.Text,
         "Its name in the runs that it stops: 1 to 100 characters, unique among the budgets of its corpus, or "
         "among those of all corpora.",
     ),
@@ -56,65 +44,67 @@ budget = Table(
     ),
     column(
         "corpus_id",
-        BigInteger,
+        sa.BigInteger,
         "The budget applies to runs on this corpus; null for runs on all corpora, and without one.",
-        ForeignKey("corpus.corpus_id", ondelete="CASCADE"),
+        sa.ForeignKey("corpus.corpus_id", ondelete="CASCADE"),
         null=True,
     ),
-    column("period", Text, "Period of its limits: a day or month in UTC, or all time since its creation (total)."),
-    column("max_cost_usd", Numeric, "US dollars; null for no limit.", null=True),
-    column("max_calls", BigInteger, "Calls; null for no limit.", null=True),
+    column("period", sa.Text, "Period of its limits: a day or month in UTC, or all time since its creation (total)."),
+    column("max_cost_usd", sa.Numeric, "US dollars; null for no limit.", null=True),
+    column("max_calls", sa.BigInteger, "Calls; null for no limit.", null=True),
     column(
         "binds_owner",
-        Boolean,
+        sa.Boolean,
         "True if the owner of the corpus may not change or delete it, because a member of pgclarify_owner created it.",
         default="pg_has_role('pgclarify_owner', 'usage')",
     ),
     column("created_at", Timestamp, "When it was created. Earlier spending does not count.", default="now()"),
-    PrimaryKeyConstraint("budget_id"),
-    UniqueConstraint("corpus_id", "name", name="budget_name_key", postgresql_nulls_not_distinct=True),
-    CheckConstraint("length(name) between 1 and 100", name="budget_name_is_short"),
-    CheckConstraint("period in ('day', 'month', 'total')", name="budget_period_is_known"),
-    CheckConstraint("max_cost_usd >= 0 and max_cost_usd < 'infinity'", name="budget_max_cost_usd_is_an_amount"),
-    CheckConstraint("max_calls >= 0", name="budget_max_calls_are_not_negative"),
-    CheckConstraint("num_nonnulls(max_cost_usd, max_calls) >= 1", name="budget_has_a_limit"),
+    sa.PrimaryKeyConstraint("budget_id"),
+    sa.UniqueConstraint("corpus_id", "name", name="budget_name_key", postgresql_nulls_not_distinct=True),
+    sa.CheckConstraint("length(name) between 1 and 100", name="budget_name_is_short"),
+    sa.CheckConstraint("period in ('day', 'month', 'total')", name="budget_period_is_known"),
+    sa.CheckConstraint("max_cost_usd >= 0 and max_cost_usd < 'infinity'", name="budget_max_cost_usd_is_an_amount"),
+    sa.CheckConstraint("max_calls >= 0", name="budget_max_calls_are_not_negative"),
+    sa.CheckConstraint("num_nonnulls(max_cost_usd, max_calls) >= 1", name="budget_has_a_limit"),
     comment=(
         "Limits of spending on model calls. set_budget and remove_budget write it; budget_status shows what is left."
     ),
 )
 
-budget_counter = Table(
+budget_counter = sa.Table(
     "budget_counter",
     metadata,
-    column("budget_id", BigInteger, "The budget, which may have been removed."),
+    column("budget_id", sa.BigInteger, "The budget, which may have been removed."),
     column("period_start", Timestamp, "When the period began; for total, when the budget was made."),
-    column("cost_usd", Numeric, "US dollars that answered calls of this period have cost.", default="0"),
-    column("calls", BigInteger, "How many there are.", default="0"),
-    PrimaryKeyConstraint("budget_id", "period_start"),
-    CheckConstraint("cost_usd >= 0 and cost_usd < 'infinity'", name="budget_counter_cost_usd_is_an_amount"),
-    CheckConstraint("calls >= 0", name="budget_counter_calls_are_not_negative"),
+    column("cost_usd", sa.Numeric, "US dollars that answered calls of this period have cost.", default="0"),
+    column("calls", sa.BigInteger, "How many there are.", default="0"),
+    sa.PrimaryKeyConstraint("budget_id", "period_start"),
+    sa.CheckConstraint("cost_usd >= 0 and cost_usd < 'infinity'", name="budget_counter_cost_usd_is_an_amount"),
+    sa.CheckConstraint("calls >= 0", name="budget_counter_calls_are_not_negative"),
     comment="What was spent of a budget in a period.",
 )
 
-embedding_usage = Table(
+embedding_usage = sa.Table(
     "embedding_usage",
     metadata,
-    column("embedding_usage_id", BigInteger, "Key.", Identity(always=True)),
-    column("day", Date, "The day in UTC."),
-    column("corpus_id", BigInteger, "The corpus, which may have been dropped; null if there was none.", null=True),
+    column("embedding_usage_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
+    column("day", sa.Date, "The day in UTC."),
+    column("corpus_id", sa.BigInteger, "The corpus, which may have been dropped; null if there was none.", null=True),
     column(
-        "corpus_name", Text, "Its name when the first of these texts was embedded; null without a corpus.", null=True
+        "corpus_name", sa.Text, "Its name when the first of these texts was embedded; null without a corpus.", null=True
     ),
     column("requested_by", Name, "Role that asked, or that owns the corpus."),
     column("requested_by_oid", OID, "Oid of that role."),
-    column("operation", Text, "embed_passages (of a corpus), or embed_questions (also readings and answers of runs)."),
-    column("model", Text, "The embedding model, as in embedding_space."),
-    column("texts", BigInteger, "How many texts."),
-    column("tokens", BigInteger, "Their tokens; half a token for each byte if the endpoint did not say."),
-    column("unpriced_tokens", BigInteger, "Tokens that were embedded while the model had no price."),
-    column("cost_usd", Numeric, "Cost of the other tokens, in US dollars."),
-    PrimaryKeyConstraint("embedding_usage_id"),
-    UniqueConstraint(
+    column(
+        "operation", sa.Text, "embed_passages (of a corpus), or embed_questions (also readings and answers of runs)."
+    ),
+    column("model", sa.Text, "The embedding model, as in embedding_space."),
+    column("texts", sa.BigInteger, "How many texts."),
+    column("tokens", sa.BigInteger, "Their tokens; half a token for each byte if the endpoint did not say."),
+    column("unpriced_tokens", sa.BigInteger, "Tokens that were embedded while the model had no price."),
+    column("cost_usd", sa.Numeric, "Cost of the other tokens, in US dollars."),
+    sa.PrimaryKeyConstraint("embedding_usage_id"),
+    sa.UniqueConstraint(
         "day",
         "corpus_id",
         "requested_by",
@@ -124,9 +114,9 @@ embedding_usage = Table(
         name="embedding_usage_key",
         postgresql_nulls_not_distinct=True,
     ),
-    CheckConstraint("operation in ('embed_passages', 'embed_questions')", name="embedding_usage_operation_is_known"),
-    CheckConstraint("texts >= 0 and tokens >= 0", name="embedding_usage_counts_are_not_negative"),
-    CheckConstraint("unpriced_tokens between 0 and tokens", name="embedding_usage_unpriced_tokens_are_among_tokens"),
-    CheckConstraint("cost_usd >= 0 and cost_usd < 'infinity'", name="embedding_usage_cost_usd_is_an_amount"),
+    sa.CheckConstraint("operation in ('embed_passages', 'embed_questions')", name="embedding_usage_operation_is_known"),
+    sa.CheckConstraint("texts >= 0 and tokens >= 0", name="embedding_usage_counts_are_not_negative"),
+    sa.CheckConstraint("unpriced_tokens between 0 and tokens", name="embedding_usage_unpriced_tokens_are_among_tokens"),
+    sa.CheckConstraint("cost_usd >= 0 and cost_usd < 'infinity'", name="embedding_usage_cost_usd_is_an_amount"),
     comment="Usage of embedding endpoints, with a row for each day, corpus, role and model.",
 )

@@ -1,33 +1,33 @@
 """Passages, their vectors, and in how many of them each word occurs."""
 
+import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy import BigInteger, CheckConstraint, Integer, PrimaryKeyConstraint, Table, Text
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, TSVECTOR
 
 from pgclarify.schema.base import Name, column, metadata
 
-passage = Table(
+passage = sa.Table(
     "passage",
     metadata,
-    column("corpus_id", BigInteger, "The corpus."),
-    column("document_id", Text, "The document.", has_statistics=False),
+    column("corpus_id", sa.BigInteger, "The corpus."),
+    column("document_id", sa.Text, "The document.", has_statistics=False),
     column(
         "id",
-        BigInteger,
+        sa.BigInteger,
         "Unique over all corpora, but never used alone to look up a passage.",
         default="nextval('pgclarify_private.passage_id_seq')",
     ),
-    column("ordinal", Integer, "Position in the document, from 1."),
+    column("ordinal", sa.Integer, "Position in the document, from 1."),
     column(
         "heading",
-        Text,
+        sa.Text,
         'Headings above it, outermost first, joined by " > "; null if none.',
         null=True,
         has_statistics=False,
     ),
-    column("content", Text, "The text, exactly as in the document between the two offsets.", has_statistics=False),
-    column("start_char", Integer, "Offset of its first character in the document, from 0."),
-    column("end_char", Integer, "Offset after its last character."),
+    column("content", sa.Text, "The text, exactly as in the document between the two offsets.", has_statistics=False),
+    column("start_char", sa.Integer, "Offset of its first character in the document, from 0."),
+    column("end_char", sa.Integer, "Offset after its last character."),
     column("content_hash", BYTEA, "SHA-256 of title, heading and content, which are embedded."),
     column(
         "readers",
@@ -42,20 +42,20 @@ passage = Table(
         "Title, heading and content in the corpus's language, with positions.",
         has_statistics=False,
     ),
-    column("lexeme_count", Integer, "Number of its lexemes, with repetitions: the passage's length in BM25."),
+    column("lexeme_count", sa.Integer, "Number of its lexemes, with repetitions: the passage's length in BM25."),
     # Without keys and indexes: each partition has its own, see sql/corpora/partition.sql.
-    CheckConstraint("ordinal >= 1", name="passage_ordinal_counts_from_one"),
-    CheckConstraint("0 <= start_char and start_char < end_char", name="passage_offsets_are_ordered"),
+    sa.CheckConstraint("ordinal >= 1", name="passage_ordinal_counts_from_one"),
+    sa.CheckConstraint("0 <= start_char and start_char < end_char", name="passage_offsets_are_ordered"),
     postgresql_partition_by="list (corpus_id)",
     comment="A chunk of a document. One partition for each corpus that is not distributed.",
 )
 
-passage_embedding = Table(
+passage_embedding = sa.Table(
     "passage_embedding",
     metadata,
-    column("embedding_space_id", BigInteger, "The space."),
-    column("document_id", Text, "The document.", has_statistics=False),
-    column("passage_id", BigInteger, "The passage."),
+    column("embedding_space_id", sa.BigInteger, "The space."),
+    column("document_id", sa.Text, "The document.", has_statistics=False),
+    column("passage_id", sa.BigInteger, "The passage."),
     column("vector", HALFVEC, "Unit length, with the space's dimensions.", has_statistics=False),
     # Without keys and indexes, too.
     postgresql_partition_by="list (embedding_space_id)",
@@ -65,19 +65,19 @@ passage_embedding = Table(
     ),
 )
 
-term = Table(
+term = sa.Table(
     "term",
     metadata,
-    column("corpus_id", BigInteger, "The corpus."),
-    column("lexeme", Text, "The lexeme, as in passage.lexemes.", has_statistics=False),
-    column("passages", BigInteger, "How many passages have it, without the changes that are still in term_change."),
+    column("corpus_id", sa.BigInteger, "The corpus."),
+    column("lexeme", sa.Text, "The lexeme, as in passage.lexemes.", has_statistics=False),
+    column("passages", sa.BigInteger, "How many passages have it, without the changes that are still in term_change."),
     column(
         "restricted_passages",
-        BigInteger,
+        sa.BigInteger,
         "The same as passages, for documents that have their own readers.",
         default="0",
     ),
-    PrimaryKeyConstraint("corpus_id", "lexeme"),
+    sa.PrimaryKeyConstraint("corpus_id", "lexeme"),
     postgresql_with={"fillfactor": 80},
     comment=(
         "In how many passages of a corpus a lexeme occurs. BM25 needs it, and PostgreSQL's own ranking does not have "

@@ -1,52 +1,38 @@
 """Runs."""
 
+import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    CheckConstraint,
-    ForeignKey,
-    Identity,
-    Index,
-    Integer,
-    Numeric,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-    Uuid,
-    text,
-)
 from sqlalchemy.dialects.postgresql import BYTEA, JSONB, OID
 
 from pgclarify.schema.base import Name, Timestamp, column, metadata
 
-run = Table(
+run = sa.Table(
     "run",
     metadata,
-    column("run_id", BigInteger, "Key.", Identity(always=True)),
+    column("run_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
     column(
         "operation",
-        Text,
+        sa.Text,
         "clarify, consolidate, search, investigate, detect_ambiguity, rewrite, "
         "clarifying_questions, reply, list_answers or estimate.",
     ),
     column(
         "corpus_id",
-        BigInteger,
+        sa.BigInteger,
         "The corpus; null once it was dropped, or if there was none.",
-        ForeignKey("corpus.corpus_id", ondelete="SET NULL"),
+        sa.ForeignKey("corpus.corpus_id", ondelete="SET NULL"),
         null=True,
     ),
-    column("corpus_name", Text, "The corpus's name at the time of the question; null without a corpus.", null=True),
+    column("corpus_name", sa.Text, "The corpus's name at the time of the question; null without a corpus.", null=True),
     column(
         "question",
-        Text,
+        sa.Text,
         "The original question; for many questions of detect_ambiguity, and for estimate, a JSON array.",
         has_statistics=False,
     ),
     column(
         "relaxed_question",
-        Text,
+        sa.Text,
         "The relaxed question, used for retrieval; null before relaxation, or if it was not relaxed.",
         null=True,
         has_statistics=False,
@@ -62,14 +48,14 @@ run = Table(
     column("settings", JSONB, "All parameters, with defaults filled in.", has_statistics=False),
     column(
         "parent_run_id",
-        BigInteger,
+        sa.BigInteger,
         "The run whose verdicts this one consolidates again, or whose question it replies to; else null.",
-        ForeignKey("run.run_id", ondelete="SET NULL"),
+        sa.ForeignKey("run.run_id", ondelete="SET NULL"),
         null=True,
     ),
     column(
         "call_id",
-        Uuid,
+        sa.Uuid,
         "The waiting call that started it. If the call ends early, the run is cancelled. Null if it was submitted.",
         null=True,
     ),
@@ -82,31 +68,31 @@ run = Table(
     ),
     column(
         "status",
-        Text,
+        sa.Text,
         "queued, running, succeeded, partial (valid, but some passages could not be judged, or a budget ended "
         "it), failed or cancelled.",
         default="'queued'",
     ),
-    column("error", Text, "Why it failed; null unless it did.", null=True, has_statistics=False),
+    column("error", sa.Text, "Why it failed; null unless it did.", null=True, has_statistics=False),
     column(
-        "attempt", Integer, "How often a worker has started it. Writes of earlier attempts are refused.", default="0"
+        "attempt", sa.Integer, "How often a worker has started it. Writes of earlier attempts are refused.", default="0"
     ),
-    column("worker_id", BigInteger, "Worker that last started it.", null=True),
+    column("worker_id", sa.BigInteger, "Worker that last started it.", null=True),
     column(
         "corpus_revision",
-        BigInteger,
+        sa.BigInteger,
         "Revision of the corpus, as the requesting role sees it, when the run was last started.",
         null=True,
     ),
-    column("model", Text, "Model that judged.", null=True),
-    column("prompt_version", Text, "Version of the prompts.", null=True),
-    column("completions", Integer, "Calls it paid for; null until it has ended.", null=True),
-    column("reused_completions", Integer, "Replies it took from the ledger; null until it has ended.", null=True),
-    column("prompt_tokens", BigInteger, "Input tokens it paid for.", null=True),
-    column("completion_tokens", BigInteger, "Output tokens it paid for.", null=True),
+    column("model", sa.Text, "Model that judged.", null=True),
+    column("prompt_version", sa.Text, "Version of the prompts.", null=True),
+    column("completions", sa.Integer, "Calls it paid for; null until it has ended.", null=True),
+    column("reused_completions", sa.Integer, "Replies it took from the ledger; null until it has ended.", null=True),
+    column("prompt_tokens", sa.BigInteger, "Input tokens it paid for.", null=True),
+    column("completion_tokens", sa.BigInteger, "Output tokens it paid for.", null=True),
     column(
         "cost_usd",
-        Numeric,
+        sa.Numeric,
         "What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before "
         "its end.",
         null=True,
@@ -114,50 +100,53 @@ run = Table(
     column("created_at", Timestamp, "When it was asked.", default="now()"),
     column("started_at", Timestamp, "When a worker last started it.", null=True),
     column("finished_at", Timestamp, "When it ended; null before.", null=True),
-    column("stop_reason", Text, "Why it stopped early; null if it did not.", null=True, has_statistics=False),
+    column("stop_reason", sa.Text, "Why it stopped early; null if it did not.", null=True, has_statistics=False),
     column(
         "graph_revision",
-        BigInteger,
+        sa.BigInteger,
         "Graph revision that the requesting role saw when the run was last started. A run that explores is only "
         "reused while this has not changed.",
         null=True,
     ),
     column(
         "route",
-        Text,
+        sa.Text,
         "For ask_back when_vague: answered (the question was clear, and one pass answered it) or clarified. Null for "
         "others, and before the decision.",
         null=True,
     ),
-    column("saved_completions", Integer, "Calls that the route saved; null without a route.", null=True),
+    column("saved_completions", sa.Integer, "Calls that the route saved; null without a route.", null=True),
     column(
         "embedding_model",
-        Text,
+        sa.Text,
         "The model of question_vector; null without a vector.",
         null=True,
     ),
     column(
         "interpretations",
-        Integer,
+        sa.Integer,
         "Number of readings found; null unless it is a run of clarify or consolidate that succeeded or is partial.",
         null=True,
     ),
-    column("candidates", Integer, "Number of passages retrieved; null before its end.", null=True),
-    column("verdicts", Integer, "Number of passages judged; null before its end.", null=True),
+    column("candidates", sa.Integer, "Number of passages retrieved; null before its end.", null=True),
+    column("verdicts", sa.Integer, "Number of passages judged; null before its end.", null=True),
     column(
-        "served", Integer, "How often it was reused to answer an equal question; counted within seconds.", default="0"
+        "served",
+        sa.Integer,
+        "How often it was reused to answer an equal question; counted within seconds.",
+        default="0",
     ),
     column("last_served_at", Timestamp, "When it was last reused; null if it never was.", null=True),
     column(
         "question_group_id",
-        BigInteger,
+        sa.BigInteger,
         "Runs on questions of the same meaning, on the same corpus, have the same group; null until a worker has "
         "assigned it, after the run's end.",
         null=True,
     ),
     column(
         "is_counted",
-        Boolean,
+        sa.Boolean,
         "False if it does not count as a question: it belongs to an evaluation, or to a session with "
         "pgclarify.count_questions off.",
         default="true",
@@ -170,34 +159,34 @@ run = Table(
     ),
     column(
         "crashes",
-        Integer,
+        sa.Integer,
         "How many workers in a row were lost while executing it, since it last stored a reply. From 2 on it is "
         "executed alone, and at 10 it fails.",
         default="0",
     ),
     column(
         "stop_code",
-        Text,
+        sa.Text,
         "Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has "
         "failed or is not over.",
         null=True,
     ),
     column(
         "error_code",
-        Text,
+        sa.Text,
         "Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else null.",
         null=True,
     ),
     column(
         "budget_id",
-        BigInteger,
+        sa.BigInteger,
         "The first budget that refused a call, which may have been removed; null if none did.",
         null=True,
     ),
-    column("cached_tokens", BigInteger, "How many of prompt_tokens the endpoint had in its cache.", null=True),
+    column("cached_tokens", sa.BigInteger, "How many of prompt_tokens the endpoint had in its cache.", null=True),
     column(
         "priority",
-        Integer,
+        sa.Integer,
         "Queued runs with a higher priority go first: 10 if a session waits for the run, 5 if it was submitted alone, "
         "0 in a batch.",
         default="0",
@@ -208,59 +197,59 @@ run = Table(
         "No worker takes a queued run before this time; null: at once; infinity: when its calls in batches are over.",
         null=True,
     ),
-    column("batched_completions", BigInteger, "How many of completions came from batches.", null=True),
-    column("reuse_saved_usd", Numeric, "What its reused replies would have cost; null if unknown.", null=True),
-    column("batch_saved_usd", Numeric, "What batches have saved, against single calls; null if unknown.", null=True),
-    column("cache_saved_usd", Numeric, "What cached input has saved; null if unknown.", null=True),
-    PrimaryKeyConstraint("run_id"),
-    CheckConstraint(
+    column("batched_completions", sa.BigInteger, "How many of completions came from batches.", null=True),
+    column("reuse_saved_usd", sa.Numeric, "What its reused replies would have cost; null if unknown.", null=True),
+    column("batch_saved_usd", sa.Numeric, "What batches have saved, against single calls; null if unknown.", null=True),
+    column("cache_saved_usd", sa.Numeric, "What cached input has saved; null if unknown.", null=True),
+    sa.PrimaryKeyConstraint("run_id"),
+    sa.CheckConstraint(
         "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "
         "'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate')",
         name="run_operation_is_known",
     ),
-    CheckConstraint(
+    sa.CheckConstraint(
         "corpus_name is not null or corpus_id is null and operation in ("
         "'detect_ambiguity', 'rewrite', 'clarifying_questions', 'reply')",
         name="run_has_a_corpus",
     ),
-    CheckConstraint("route in ('answered', 'clarified')", name="run_route_is_known"),
-    CheckConstraint(
+    sa.CheckConstraint("route in ('answered', 'clarified')", name="run_route_is_known"),
+    sa.CheckConstraint(
         "stop_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', "
         "'no_passage', 'contradicted', 'limit', 'budget', 'failed_calls')",
         name="run_stop_code_is_known",
     ),
-    CheckConstraint("stop_code is null or status in ('succeeded', 'partial')", name="run_stop_code_is_of_an_end"),
-    CheckConstraint("saved_completions >= 0", name="run_saved_completions_are_not_negative"),
-    CheckConstraint("interpretations >= 0", name="run_interpretations_are_not_negative"),
-    CheckConstraint("candidates >= 0", name="run_candidates_are_not_negative"),
-    CheckConstraint("verdicts >= 0", name="run_verdicts_are_not_negative"),
-    CheckConstraint("served >= 0", name="run_served_is_not_negative"),
-    CheckConstraint("crashes >= 0", name="run_crashes_is_not_negative"),
-    CheckConstraint("(served > 0) = (last_served_at is not null)", name="run_served_has_a_time"),
-    CheckConstraint("jsonb_typeof(history) = 'array'", name="run_history_is_an_array"),
-    CheckConstraint("jsonb_typeof(settings) = 'object'", name="run_settings_is_an_object"),
-    CheckConstraint(
+    sa.CheckConstraint("stop_code is null or status in ('succeeded', 'partial')", name="run_stop_code_is_of_an_end"),
+    sa.CheckConstraint("saved_completions >= 0", name="run_saved_completions_are_not_negative"),
+    sa.CheckConstraint("interpretations >= 0", name="run_interpretations_are_not_negative"),
+    sa.CheckConstraint("candidates >= 0", name="run_candidates_are_not_negative"),
+    sa.CheckConstraint("verdicts >= 0", name="run_verdicts_are_not_negative"),
+    sa.CheckConstraint("served >= 0", name="run_served_is_not_negative"),
+    sa.CheckConstraint("crashes >= 0", name="run_crashes_is_not_negative"),
+    sa.CheckConstraint("(served > 0) = (last_served_at is not null)", name="run_served_has_a_time"),
+    sa.CheckConstraint("jsonb_typeof(history) = 'array'", name="run_history_is_an_array"),
+    sa.CheckConstraint("jsonb_typeof(settings) = 'object'", name="run_settings_is_an_object"),
+    sa.CheckConstraint(
         "status in ('queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled')", name="run_status_is_known"
     ),
-    CheckConstraint(
+    sa.CheckConstraint(
         "(finished_at is not null) = (status in ('succeeded', 'partial', 'failed', 'cancelled'))",
         name="run_finished_has_an_end",
     ),
-    CheckConstraint("(status = 'failed') = (error is not null)", name="run_failed_has_an_error"),
-    CheckConstraint("error is null or error_code is not null", name="run_error_has_a_code"),
-    CheckConstraint("error_code is null or status in ('partial', 'failed')", name="run_error_code_is_of_a_failure"),
-    CheckConstraint("error_code ~ '^[0-9A-Z]{5}$'", name="run_error_code_is_a_sqlstate"),
-    CheckConstraint("status <> 'running' or worker_id is not null", name="run_running_has_a_worker"),
-    Index("run_corpus_id_idx", "corpus_id"),
-    Index(
+    sa.CheckConstraint("(status = 'failed') = (error is not null)", name="run_failed_has_an_error"),
+    sa.CheckConstraint("error is null or error_code is not null", name="run_error_has_a_code"),
+    sa.CheckConstraint("error_code is null or status in ('partial', 'failed')", name="run_error_code_is_of_a_failure"),
+    sa.CheckConstraint("error_code ~ '^[0-9A-Z]{5}$'", name="run_error_code_is_a_sqlstate"),
+    sa.CheckConstraint("status <> 'running' or worker_id is not null", name="run_running_has_a_worker"),
+    sa.Index("run_corpus_id_idx", "corpus_id"),
+    sa.Index(
         "run_queued_idx",
-        text("priority desc"),
+        sa.text("priority desc"),
         "run_id",
         postgresql_include=["due_at"],
-        postgresql_where=text("status = 'queued'"),
+        postgresql_where=sa.text("status = 'queued'"),
     ),
-    Index("run_created_at_idx", "created_at"),
-    Index(
+    sa.Index("run_created_at_idx", "created_at"),
+    sa.Index(
         "run_question_group_id_idx",
         "question_group_id",
         "run_id",
@@ -279,30 +268,30 @@ run = Table(
             "requested_by_oid",
             "stop_code",
         ],
-        postgresql_where=text("question_group_id is not null"),
+        postgresql_where=sa.text("question_group_id is not null"),
     ),
-    Index(
+    sa.Index(
         "run_ungrouped_idx",
         "run_id",
-        postgresql_where=text(
+        postgresql_where=sa.text(
             "question_group_id is null and corpus_id is not null and finished_at is not null "
             "and operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers')"
         ),
     ),
-    Index("run_call_id_idx", "call_id", postgresql_where=text("status in ('queued', 'running')")),
-    Index("run_parent_run_id_idx", "parent_run_id", postgresql_where=text("parent_run_id is not null")),
-    Index("run_requested_by_oid_run_id_idx", "requested_by_oid", "run_id"),
-    Index("run_reuse_key_idx", "reuse_key", "run_id", postgresql_where=text("status = 'succeeded'")),
-    Index(
+    sa.Index("run_call_id_idx", "call_id", postgresql_where=sa.text("status in ('queued', 'running')")),
+    sa.Index("run_parent_run_id_idx", "parent_run_id", postgresql_where=sa.text("parent_run_id is not null")),
+    sa.Index("run_requested_by_oid_run_id_idx", "requested_by_oid", "run_id"),
+    sa.Index("run_reuse_key_idx", "reuse_key", "run_id", postgresql_where=sa.text("status = 'succeeded'")),
+    sa.Index(
         "run_unpriced_idx",
         "model",
         "finished_at",
         postgresql_include=["run_id", "completions", "prompt_tokens"],
-        postgresql_where=text("cost_usd is null and finished_at is not null"),
+        postgresql_where=sa.text("cost_usd is null and finished_at is not null"),
     ),
-    Index(
+    sa.Index(
         "run_usage_idx",
-        text("((created_at at time zone 'UTC')::date)"),
+        sa.text("((created_at at time zone 'UTC')::date)"),
         postgresql_include=[
             "created_at",
             "corpus_id",
@@ -324,6 +313,6 @@ run = Table(
             "cache_saved_usd",
         ],
     ),
-    Index("run_unfinished_idx", "status", "created_at", postgresql_where=text("status in ('queued', 'running')")),
+    sa.Index("run_unfinished_idx", "status", "created_at", postgresql_where=sa.text("status in ('queued', 'running')")),
     comment="A run of an operation.",
 )

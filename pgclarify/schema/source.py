@@ -1,31 +1,22 @@
 """Attached tables, and what changed in them."""
 
-from sqlalchemy import (
-    BigInteger,
-    CheckConstraint,
-    ForeignKey,
-    Identity,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-    UniqueConstraint,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, OID, REGCLASS
 
 from pgclarify.schema.base import QUEUE, Name, Timestamp, column, metadata
 
-source = Table(
+source = sa.Table(
     "source",
     metadata,
     column(
         "source_id",
-        BigInteger,
+        sa.BigInteger,
         "Key; also names the function pgclarify_private.capture_<source_id>.",
-        Identity(always=True),
+        sa.Identity(always=True),
     ),
-    column("corpus_id", BigInteger, "The corpus.", ForeignKey("corpus.corpus_id")),
+    column("corpus_id", sa.BigInteger, "The corpus.", sa.ForeignKey("corpus.corpus_id")),
     column("relation", REGCLASS, "The table; only a number once it was dropped."),
-    column("relation_name", Text, "Its qualified name when it was attached."),
+    column("relation_name", sa.Text, "Its qualified name when it was attached."),
     column("attached_by", Name, "Role that attached it. The table is read only while that role may read it."),
     column("id_column", Name, "Column with the id of the document."),
     column("content_column", Name, "Column with its content."),
@@ -33,79 +24,79 @@ source = Table(
     column("uri_column", Name, "Column with its address; null for none.", null=True),
     column("metadata_columns", ARRAY(Name), "Columns that become its metadata.", default="'{}'"),
     column("readers_column", Name, "Column with its readers; null for none.", null=True),
-    column("id_prefix", Text, "Prefix of the id in document.id; usually empty.", default="''"),
+    column("id_prefix", sa.Text, "Prefix of the id in document.id; usually empty.", default="''"),
     column(
         "state",
-        Text,
+        sa.Text,
         "loading (compared row by row), following, failed (see error), detached (its documents stay) or removing "
         "(its documents are removed).",
         default="'loading'",
     ),
     column(
         "error",
-        Text,
+        sa.Text,
         "Why it failed, or which rows cannot be documents; it stays until resync. Null if nothing is wrong.",
         null=True,
         has_statistics=False,
     ),
     column(
         "layout",
-        Text,
+        sa.Text,
         "Structure of the table at the last check. Partitions and files that changed without firing a trigger "
         "are compared again. Null before the first check.",
         null=True,
     ),
     column(
         "load_phase",
-        Text,
+        sa.Text,
         "While loading: rows (rows become documents), then documents (those without a row are removed).",
         default="'rows'",
     ),
     column(
         "load_cursor",
-        Text,
+        sa.Text,
         "The last id that was compared; null at the start of a phase.",
         null=True,
         has_statistics=False,
     ),
     column("load_started_at", Timestamp, "When the last load began.", default="now()"),
     column("loaded_at", Timestamp, "When the last load ended; null before.", null=True),
-    column("rows_added", BigInteger, "Documents that the last load added.", default="0"),
-    column("rows_changed", BigInteger, "Documents that the last load changed.", default="0"),
-    column("rows_removed", BigInteger, "Documents that the last load removed.", default="0"),
-    column("rows_skipped", BigInteger, "Rows that the last load left without a document.", default="0"),
+    column("rows_added", sa.BigInteger, "Documents that the last load added.", default="0"),
+    column("rows_changed", sa.BigInteger, "Documents that the last load changed.", default="0"),
+    column("rows_removed", sa.BigInteger, "Documents that the last load removed.", default="0"),
+    column("rows_skipped", sa.BigInteger, "Rows that the last load left without a document.", default="0"),
     column("created_at", Timestamp, "When it was attached.", default="now()"),
     column("attached_by_oid", OID, "Oid of that role, so that another role of that name does not count."),
-    PrimaryKeyConstraint("source_id"),
-    CheckConstraint(
+    sa.PrimaryKeyConstraint("source_id"),
+    sa.CheckConstraint(
         "state in ('loading', 'following', 'failed', 'detached', 'removing')", name="source_state_is_known"
     ),
-    CheckConstraint("load_phase in ('rows', 'documents')", name="source_load_phase_is_known"),
-    CheckConstraint("state <> 'failed' or error is not null", name="source_failed_has_an_error"),
-    UniqueConstraint("corpus_id", "relation", name="source_corpus_id_relation_key"),
+    sa.CheckConstraint("load_phase in ('rows', 'documents')", name="source_load_phase_is_known"),
+    sa.CheckConstraint("state <> 'failed' or error is not null", name="source_failed_has_an_error"),
+    sa.UniqueConstraint("corpus_id", "relation", name="source_corpus_id_relation_key"),
     comment="A user's table that is attached to a corpus; its rows are documents.",
 )
 
-change = Table(
+change = sa.Table(
     "change",
     metadata,
-    column("change_id", BigInteger, "Order of the changes of a source.", Identity(always=True)),
+    column("change_id", sa.BigInteger, "Order of the changes of a source.", sa.Identity(always=True)),
     column(
         "source_id",
-        BigInteger,
+        sa.BigInteger,
         "The source. There is no foreign key, because it would lock the source's row in every user's transaction.",
     ),
     column("relation", OID, "The table or the partition that changed, by its oid."),
     column(
         "keys",
-        ARRAY(Text),
+        ARRAY(sa.Text),
         "Values of the id column, as text: of one row, or some of those of a statement. Null if any row may have "
         "changed: TRUNCATE, or a missing column.",
         null=True,
         has_statistics=False,
     ),
     column("changed_at", Timestamp, "When it changed.", default="clock_timestamp()"),
-    PrimaryKeyConstraint("source_id", "change_id"),
+    sa.PrimaryKeyConstraint("source_id", "change_id"),
     postgresql_with=QUEUE,
     comment="Pending changes of an attached table. Triggers only insert rows; workers process them.",
 )

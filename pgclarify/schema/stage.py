@@ -1,42 +1,42 @@
 """What a run did, stage by stage."""
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Integer, PrimaryKeyConstraint, Table, Text
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, REAL
 
 from pgclarify.schema.base import Timestamp, column, metadata
 
-stage = Table(
+stage = sa.Table(
     "stage",
     metadata,
-    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
-    column("ordinal", Integer, "Place in the order of beginning, from 1."),
+    column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("ordinal", sa.Integer, "Place in the order of beginning, from 1."),
     column(
         "name",
-        Text,
+        sa.Text,
         "detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation, "
         "decomposition, sampling, answering, reasoning, rewriting, questioning, checking or listing.",
     ),
-    column("batch", Integer, "The batch of passages, from 1; null without batches.", null=True),
-    column("step_ordinal", Integer, "The step of an investigation; null for other operations.", null=True),
+    column("batch", sa.Integer, "The batch of passages, from 1; null without batches.", null=True),
+    column("step_ordinal", sa.Integer, "The step of an investigation; null for other operations.", null=True),
     column("started_at", Timestamp, "When it began."),
     column("duration_ms", REAL, "Milliseconds that it took. Stages may overlap."),
     column(
         "rows",
-        Integer,
+        sa.Integer,
         "Number of results: passages, verdicts, interpretations, answers; null if nothing is counted.",
         null=True,
     ),
-    column("calls", Integer, "Calls that it paid for."),
-    column("reused_calls", Integer, "Replies that it took from the ledger."),
-    column("prompt_tokens", BigInteger, "Input tokens that it paid for."),
-    column("completion_tokens", BigInteger, "Output tokens that it paid for."),
-    column("note", Text, "A note; null if there is none.", null=True, has_statistics=False),
+    column("calls", sa.Integer, "Calls that it paid for."),
+    column("reused_calls", sa.Integer, "Replies that it took from the ledger."),
+    column("prompt_tokens", sa.BigInteger, "Input tokens that it paid for."),
+    column("completion_tokens", sa.BigInteger, "Output tokens that it paid for."),
+    column("note", sa.Text, "A note; null if there is none.", null=True, has_statistics=False),
     column(
-        "reused_prompt_tokens", BigInteger, "Input tokens of the replies that it took from the ledger.", default="0"
+        "reused_prompt_tokens", sa.BigInteger, "Input tokens of the replies that it took from the ledger.", default="0"
     ),
     column(
         "reused_completion_tokens",
-        BigInteger,
+        sa.BigInteger,
         "Output tokens of the replies that it took from the ledger.",
         default="0",
     ),
@@ -46,24 +46,24 @@ stage = Table(
         "Milliseconds that its calls took, with those whose replies are from the ledger, added up.",
         default="0",
     ),
-    PrimaryKeyConstraint("run_id", "ordinal"),
-    CheckConstraint("ordinal >= 1", name="stage_ordinal_counts_from_one"),
-    CheckConstraint(
+    sa.PrimaryKeyConstraint("run_id", "ordinal"),
+    sa.CheckConstraint("ordinal >= 1", name="stage_ordinal_counts_from_one"),
+    sa.CheckConstraint(
         "name in ('detection', 'relaxation', 'retrieval', 'neighbors', 'reranking', 'judgement', 'confirmation', "
         "'consolidation', 'decomposition', 'sampling', 'answering', 'reasoning', 'rewriting', 'questioning', "
         "'checking', 'listing')",
         name="stage_name_is_known",
     ),
-    CheckConstraint("batch >= 1", name="stage_batch_counts_from_one"),
-    CheckConstraint("step_ordinal >= 1", name="stage_step_ordinal_counts_from_one"),
-    CheckConstraint("duration_ms >= 0", name="stage_duration_ms_is_not_negative"),
-    CheckConstraint("rows >= 0", name="stage_rows_are_not_negative"),
-    CheckConstraint("calls >= 0", name="stage_calls_are_not_negative"),
-    CheckConstraint("reused_calls >= 0", name="stage_reused_calls_are_not_negative"),
-    CheckConstraint("prompt_tokens >= 0", name="stage_prompt_tokens_are_not_negative"),
-    CheckConstraint("completion_tokens >= 0", name="stage_completion_tokens_are_not_negative"),
-    CheckConstraint("reused_prompt_tokens >= 0", name="stage_reused_prompt_tokens_are_not_negative"),
-    CheckConstraint("reused_completion_tokens >= 0", name="stage_reused_completion_tokens_are_not_negative"),
-    CheckConstraint("model_ms >= 0", name="stage_model_ms_is_not_negative"),
+    sa.CheckConstraint("batch >= 1", name="stage_batch_counts_from_one"),
+    sa.CheckConstraint("step_ordinal >= 1", name="stage_step_ordinal_counts_from_one"),
+    sa.CheckConstraint("duration_ms >= 0", name="stage_duration_ms_is_not_negative"),
+    sa.CheckConstraint("rows >= 0", name="stage_rows_are_not_negative"),
+    sa.CheckConstraint("calls >= 0", name="stage_calls_are_not_negative"),
+    sa.CheckConstraint("reused_calls >= 0", name="stage_reused_calls_are_not_negative"),
+    sa.CheckConstraint("prompt_tokens >= 0", name="stage_prompt_tokens_are_not_negative"),
+    sa.CheckConstraint("completion_tokens >= 0", name="stage_completion_tokens_are_not_negative"),
+    sa.CheckConstraint("reused_prompt_tokens >= 0", name="stage_reused_prompt_tokens_are_not_negative"),
+    sa.CheckConstraint("reused_completion_tokens >= 0", name="stage_reused_completion_tokens_are_not_negative"),
+    sa.CheckConstraint("model_ms >= 0", name="stage_model_ms_is_not_negative"),
     comment="The stages of a run. Written at its end; see explain.",
 )

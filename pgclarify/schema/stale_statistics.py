@@ -1,10 +1,10 @@
 """Tables whose statistics are out of date because a document was erased."""
 
-from sqlalchemy import Table
+import sqlalchemy as sa
 
 from pgclarify.schema.base import Name, column, metadata
 
-stale_statistics = Table(
+stale_statistics = sa.Table(
     "stale_statistics",
     metadata,
     column("relation_name", Name, "The table, in this schema. It may be listed repeatedly."),

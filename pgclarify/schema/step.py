@@ -1,36 +1,26 @@
 """What an investigation asked on its way."""
 
-from sqlalchemy import (
-    BigInteger,
-    CheckConstraint,
-    ForeignKey,
-    Index,
-    Integer,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-    text,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import REAL
 
 from pgclarify.schema.base import Timestamp, column, metadata
 
-step = Table(
+step = sa.Table(
     "step",
     metadata,
-    column("run_id", BigInteger, "The run.", ForeignKey("run.run_id", ondelete="CASCADE")),
-    column("ordinal", Integer, "Place in the chain, from 1; the conclusion is the last one."),
+    column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
+    column("ordinal", sa.Integer, "Place in the chain, from 1; the conclusion is the last one."),
     column(
         "kind",
-        Text,
+        sa.Text,
         "direct (the question itself, without a follow-up), follow_up (a question that it depends on) or "
         "conclusion (the answer to the whole question).",
     ),
-    column("question", Text, "The question.", has_statistics=False),
-    column("answer", Text, "Its answer; null unless answered.", null=True, has_statistics=False),
+    column("question", sa.Text, "The question.", has_statistics=False),
+    column("answer", sa.Text, "Its answer; null unless answered.", null=True, has_statistics=False),
     column(
         "outcome",
-        Text,
+        sa.Text,
         "answered, not_in_corpus (there is no evidence), repeated (it was asked before), contradicted (steps "
         "contradict each other, and the evidence does not decide), cut_off (the limit on calls was reached) or "
         "failed (the model could not be reached or understood).",
@@ -38,41 +28,41 @@ step = Table(
     column("confidence", REAL, "Confidence in the answer, above 0 and up to 1; null unless answered.", null=True),
     column(
         "reason",
-        Text,
+        sa.Text,
         "Why there is no answer, or a remark on the answer; null if there is nothing to say.",
         null=True,
         has_statistics=False,
     ),
     column(
         "semantic_sets",
-        Integer,
+        sa.Integer,
         "How many groups of equal meaning the sampled answers form; null if no answers were sampled.",
         null=True,
     ),
     column("created_at", Timestamp, "When it was decided.", default="now()"),
     column(
         "abstention_code",
-        Text,
+        sa.Text,
         "Why there is no evidence, as a code; null unless that is the outcome.",
         null=True,
     ),
-    PrimaryKeyConstraint("run_id", "ordinal"),
-    CheckConstraint("ordinal >= 1", name="step_ordinal_counts_from_one"),
-    CheckConstraint("kind in ('direct', 'follow_up', 'conclusion')", name="step_kind_is_known"),
-    CheckConstraint(
+    sa.PrimaryKeyConstraint("run_id", "ordinal"),
+    sa.CheckConstraint("ordinal >= 1", name="step_ordinal_counts_from_one"),
+    sa.CheckConstraint("kind in ('direct', 'follow_up', 'conclusion')", name="step_kind_is_known"),
+    sa.CheckConstraint(
         "outcome in ('answered', 'not_in_corpus', 'repeated', 'contradicted', 'cut_off', 'failed')",
         name="step_outcome_is_known",
     ),
-    CheckConstraint("confidence > 0 and confidence <= 1", name="step_confidence_is_a_share"),
-    CheckConstraint("semantic_sets >= 1", name="step_semantic_sets_count_from_one"),
-    CheckConstraint("(outcome = 'answered') = (answer is not null)", name="step_answered_has_an_answer"),
-    CheckConstraint("(answer is not null) = (confidence is not null)", name="step_answer_has_a_confidence"),
-    CheckConstraint(r"answer ~ '\S'", name="step_answer_is_not_blank"),
-    CheckConstraint(
+    sa.CheckConstraint("confidence > 0 and confidence <= 1", name="step_confidence_is_a_share"),
+    sa.CheckConstraint("semantic_sets >= 1", name="step_semantic_sets_count_from_one"),
+    sa.CheckConstraint("(outcome = 'answered') = (answer is not null)", name="step_answered_has_an_answer"),
+    sa.CheckConstraint("(answer is not null) = (confidence is not null)", name="step_answer_has_a_confidence"),
+    sa.CheckConstraint(r"answer ~ '\S'", name="step_answer_is_not_blank"),
+    sa.CheckConstraint(
         "abstention_code in ('not_answered', 'no_passage', 'unproven', 'limit', 'budget', 'failed_calls')",
         name="step_abstention_code_is_known",
     ),
-    CheckConstraint("abstention_code is null or outcome = 'not_in_corpus'", name="step_abstention_has_no_evidence"),
-    Index("step_conclusion_key", "run_id", unique=True, postgresql_where=text("kind = 'conclusion'")),
+    sa.CheckConstraint("abstention_code is null or outcome = 'not_in_corpus'", name="step_abstention_has_no_evidence"),
+    sa.Index("step_conclusion_key", "run_id", unique=True, postgresql_where=sa.text("kind = 'conclusion'")),
     comment="A question of an investigation, and its answer. Written while the run is not over.",
 )
