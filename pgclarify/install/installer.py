@@ -14,7 +14,6 @@ from typing import Any, cast
 
 import psycopg
 import sqlalchemy
-from alembic import command
 from psycopg import sql
 
 from pgclarify.errors import ConfigurationError, DatabaseError, ServerUnavailable
@@ -30,7 +29,7 @@ from pgclarify.install.extensions import (
 )
 from pgclarify.install.functions import apply_sql, drop_routines
 from pgclarify.install.loopback import write_keys
-from pgclarify.install.revisions import current_revision, remove, run_alembic, upgrade
+from pgclarify.install.revisions import current_revision, move_tables
 from pgclarify.install.roles import CAPTURE_SCHEMA, check_schemas, create_roles, create_schemas, mend_roles
 from pgclarify.install.table_readers import admit_table_readers, make_role_maker
 from pgclarify.install.versions import known_revisions
@@ -136,7 +135,7 @@ def install(
             make_role_maker(cursor)
             cursor.execute("set local role pgclarify_owner")
             if previous != newest:
-                upgrade(connection)
+                move_tables(connection, "head")
             apply_sql(cursor, are_tables_new=previous != newest)
         adopted = _adopt_roles(cursor) if adopt_roles else ()
         cursor.execute("reset role")
@@ -170,7 +169,7 @@ def uninstall(dsn: str) -> None:
         cursor.execute("drop extension if exists pgclarify cascade")
         if current_revision(connection) is not None:
             drop_routines(cursor)
-            remove(connection)
+            move_tables(connection, "base")
         for schema in (SCHEMA, PRIVATE_SCHEMA, CAPTURE_SCHEMA):
             cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(schema)))
         # Only we have access to it.
@@ -191,7 +190,7 @@ def migrate(dsn: str, revision: str) -> None:
         grant_extensions(cursor)
         drop_routines(cursor)
         cursor.execute("set local role pgclarify_owner")
-        run_alembic(command.downgrade if revision == "base" else command.upgrade, connection, revision)
+        move_tables(connection, revision)
 
 
 # A statement that waits for running calls, and one of them for us, is a deadlock.

@@ -66,8 +66,8 @@ def _installed(connection: psycopg.Connection[Any]) -> Installed:
     # Independent of the row factory of the connection.
     cursor = connection.cursor(row_factory=tuple_row)
     return Installed(
-        _read(cursor, PRIVATE_SCHEMA, "schema_version", "version_num"),
-        _read(cursor, PRIVATE_SCHEMA, "applied_sql", "shipped_hash"),
+        _read(cursor, "schema_version", "version_num"),
+        _read(cursor, "applied_sql", "shipped_hash"),
     )
 
 
@@ -109,7 +109,7 @@ def compare(found: str | None) -> None:
     )
 
 
-def _read(cursor: psycopg.Cursor[Any], schema: str, table: str, column: str) -> str | None:
+def _read(cursor: psycopg.Cursor[Any], table: str, column: str) -> str | None:
     """Return the value in a table of one row; None if there is none, or we may not see it."""
     is_readable = cursor.execute(
         """
@@ -117,11 +117,11 @@ def _read(cursor: psycopg.Cursor[Any], schema: str, table: str, column: str) -> 
         where n.nspname = %s and c.relname = %s
             and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')
         """,
-        (schema, table),
+        (PRIVATE_SCHEMA, table),
     ).fetchone()
     if is_readable is None:
         return None
     value = cursor.execute(
-        sql.SQL("select {} from {}").format(sql.Identifier(column), sql.Identifier(schema, table))
+        sql.SQL("select {} from {}").format(sql.Identifier(column), sql.Identifier(PRIVATE_SCHEMA, table))
     ).fetchone()
     return None if value is None else str(value[0])
