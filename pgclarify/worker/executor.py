@@ -88,11 +88,6 @@ class RunExecutor:
         """Count the runs that are being carried out."""
         return len(self._held)
 
-    @property
-    def has_suspect(self) -> bool:
-        """Return whether a run that may have crashed a worker is, or soon will be, carried out alone."""
-        return self._quarantine.has_suspect
-
     async def carry_out(self, taken: TakenRun) -> None:
         """Carry out a run of any operation, or put it back. A run that cannot be carried out is marked as failed."""
         if taken.started is not None:

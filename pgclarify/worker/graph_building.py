@@ -56,13 +56,11 @@ class GraphBuilding:
     Args:
         pool: The worker's connections.
         worker_id: The worker.
-        least_passages: Smaller corpora are left to the database.
     """
 
-    def __init__(self, pool: Pool, worker_id: int, *, least_passages: int = _LEAST_PASSAGES) -> None:
+    def __init__(self, pool: Pool, worker_id: int) -> None:
         self._pool = pool
         self._worker_id = worker_id
-        self._least_passages = least_passages
         # Spaces for which the build failed, and until when the database builds their lists.
         self._skipped: dict[int, float] = {}
 
@@ -81,7 +79,7 @@ class GraphBuilding:
             self._pool,
             "claim_graph",
             worker_id=self._worker_id,
-            min_passages=self._least_passages,
+            min_passages=_LEAST_PASSAGES,
             max_passages=_MOST_PASSAGES,
             max_bytes=_MOST_BYTES,
             skipped_space_ids=list(self._skipped),

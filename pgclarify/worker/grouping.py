@@ -1,4 +1,4 @@
-"""Work on runs that have ended: group questions with the same meaning, and count answers that were reused."""
+"""Work on runs that have ended: group questions with the same meaning."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ _logger = logging.getLogger(__name__)
 
 # A transaction takes a few tenths of a second, or longer if all words are new.
 _MOST_RUNS = 200
-_MOST_ANSWERS = 1000
 # A few milliseconds.
 _MOST_GROUPS = 2000
 # Grouping yields to runs, because both need the CPU. But a queue may never be empty, so grouping waits only this long.
@@ -127,9 +126,3 @@ class QuestionGrouping:
                 self._failures.pop(model, None)
                 return {run_id: HalfVector(vector).to_text() for run_id, vector in zip(wanted, vectors, strict=True)}
         return {} if self._is_skipped(model) else dict.fromkeys(wanted)
-
-
-async def count_served(pool: Pool) -> None:
-    """Count reused answers until all are counted."""
-    while (await fetch(pool, "count_served", most=_MOST_ANSWERS))[0]["answers"]:
-        pass

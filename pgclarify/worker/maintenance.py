@@ -9,11 +9,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.long_documents import LongIngestion
-from pgclarify.corpora.reembedding import Reembedding
 from pgclarify.data.documents import LongDocument
 from pgclarify.database.pool import Pool, fetch, fetch_within
+from pgclarify.database.runs import LOCK_NOT_AVAILABLE
 from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
 from pgclarify.worker.executor import RunExecutor
 
@@ -31,11 +30,10 @@ _QUIET_AFTER_SECONDS = 30.0
 _ALWAYS_DUE = frozenset({"source_inspection"})
 # Each failed try makes other sessions wait, so it is not repeated often.
 _ORPHAN_RETRY_SECONDS = 60.0
-_LOCK_NOT_AVAILABLE = "55P03"
 _COUNTS_LIMIT = "4s"
 
 
-async def every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+async def every(seconds: float, work: Callable[[], Awaitable[object]]) -> None:
     """Repeat the work, with this many seconds in between.
 
     Raises:
@@ -46,7 +44,7 @@ async def every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(seconds)
 
 
-async def whenever(due: asyncio.Event, work: Callable[[], Awaitable[None]], *, rest: float = 0.0) -> None:
+async def whenever(due: asyncio.Event, work: Callable[[], Awaitable[object]], *, rest: float = 0.0) -> None:
     """Do the work each time it is due, with at least `rest` seconds in between.
 
     Raises:
@@ -59,7 +57,7 @@ async def whenever(due: asyncio.Event, work: Callable[[], Awaitable[None]], *, r
         await asyncio.sleep(rest)
 
 
-async def _try(work: Callable[[], Awaitable[None]]) -> None:
+async def _try(work: Callable[[], Awaitable[object]]) -> None:
     """Do the work. Errors are logged, because the next try may succeed."""
     try:
         await work()
@@ -120,10 +118,10 @@ async def requeue_lost_runs(pool: Pool, executor: RunExecutor, worker_id: int) -
     await executor.settle()
 
 
-async def ingest(ingestion: Ingestion, turn: asyncio.Lock) -> None:
-    """Index until nothing is pending. It shares `turn` with ingest_long and reembed: about 256 passages a turn."""
+async def embed(turn: asyncio.Lock, once: Callable[[], Awaitable[int]]) -> None:
+    """Embed documents, or passages with another model, until nothing is pending: about 256 passages a turn."""
     try:
-        while await in_turn(turn, ingestion.ingest_once):
+        while await in_turn(turn, once):
             pass
     except DatabaseBusy:
         # Passages that could not be stored are embedded again the next time. Wait, to avoid repeating that at once.
@@ -149,38 +147,17 @@ async def _embed_part(ingestion: LongIngestion) -> LongDocument | None:
     return claimed
 
 
-async def count_terms(pool: Pool) -> None:
-    """Bring document frequencies up to date, also during ingestion."""
-    while (await fetch(pool, "apply_term_changes"))[0]["changes"]:
-        pass
-
-
-async def fold_tallies(pool: Pool) -> None:
-    """Fold tallies, so that every search adds up few rows."""
-    await fetch(pool, "fold_tallies")
-
-
-async def renew_statistics(pool: Pool) -> None:
-    """Analyze the tables whose statistics have ids of erased documents, each in its own transaction."""
-    while (await fetch(pool, "renew_statistics"))[0]["relation"] is not None:
-        pass
-
-
-async def reembed(reembedding: Reembedding, turn: asyncio.Lock) -> None:
-    """Fill spaces of other embedding models until no space waits."""
-    try:
-        while await in_turn(turn, reembedding.fill_once):
-            pass
-    except DatabaseBusy:
-        await asyncio.sleep(_PAUSE_SECONDS)
-        raise
-
-
 async def in_turn(turn: asyncio.Lock, work: Callable[[], Awaitable[_Done]]) -> _Done:
     """Do the work while holding the lock `turn`, and return its result."""
     # The lock is fair: a waiting task gets it before the task that has just released it.
     async with turn:
         return await work()
+
+
+async def repeat(pool: Pool, statement: str, column: str, **parameters: int) -> None:
+    """Send a statement, each time in its own transaction, until this column of its row is 0 or null."""
+    while (await fetch(pool, statement, **parameters))[0][column]:
+        pass
 
 
 async def drop_orphans(pool: Pool, statement: str) -> None:
@@ -191,9 +168,8 @@ async def drop_orphans(pool: Pool, statement: str) -> None:
         statement: Name of the statement that drops one and returns its name as `dropped`; null if there is none.
     """
     try:
-        while (await fetch(pool, statement))[0]["dropped"] is not None:
-            pass
+        await repeat(pool, statement, "dropped")
     except DatabaseError as error:
-        if error.sqlstate != _LOCK_NOT_AVAILABLE:
+        if error.sqlstate != LOCK_NOT_AVAILABLE:
             raise
         await asyncio.sleep(_ORPHAN_RETRY_SECONDS)

@@ -97,19 +97,18 @@ def _unavailable(why: str) -> tuple[HTTPStatus, str, bytes]:
 
 
 @asynccontextmanager
-async def watched(address: Address, *, patience: float = _PATIENCE_SECONDS) -> AsyncIterator[WatchedWorker]:
+async def watched(address: Address) -> AsyncIterator[WatchedWorker]:
     """Answer at an address as long as the block lasts. Clients that reach the address need no password.
 
     Threads of their own answer, so that /healthz works while the event loop is stuck.
 
     Args:
         address: Where to listen.
-        patience: See WatchedWorker.
 
     Raises:
         ConfigurationError: If it cannot listen there.
     """
-    worker = WatchedWorker(asyncio.get_running_loop(), patience=patience)
+    worker = WatchedWorker(asyncio.get_running_loop())
     try:
         server = _server(address, worker)
     except OSError as error:

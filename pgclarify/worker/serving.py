@@ -6,8 +6,8 @@ import asyncio
 import gc
 import logging
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from pgclarify.database.embedding_usage import count_embeddings, try_to_count_em
 from pgclarify.database.endpoint_rates import EndpointRates
 from pgclarify.database.errors import translated
 from pgclarify.database.long_documents import LongDocuments
-from pgclarify.database.pool import open_pool
+from pgclarify.database.pool import fetch, open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.queries import queries
 from pgclarify.database.runs import Runs
@@ -43,19 +43,16 @@ from pgclarify.worker.batches import Batches
 from pgclarify.worker.executor import RunExecutor, models_of
 from pgclarify.worker.graph import link
 from pgclarify.worker.graph_building import GraphBuilding
-from pgclarify.worker.grouping import QuestionGrouping, count_served
+from pgclarify.worker.grouping import QuestionGrouping
 from pgclarify.worker.language_models import LanguageModels, open_language_models
 from pgclarify.worker.maintenance import (
-    count_terms,
     drop_orphans,
+    embed,
     every,
-    fold_tallies,
-    ingest,
     ingest_long,
     keep_looking,
     read_work_counts,
-    reembed,
-    renew_statistics,
+    repeat,
     requeue_lost_runs,
     whenever,
 )
@@ -84,6 +81,8 @@ _INSPECTION_SECONDS = 5.0
 _UPKEEP_SECONDS = 10.0
 _AFTERWARDS_SECONDS = 2.0
 _PRUNING_SECONDS = 60.0
+# A transaction takes a few tenths of a second.
+_MOST_ANSWERS = 1000
 # More than psycopg needs to cancel the statement of a cancelled task.
 _CANCEL_SECONDS = 6.0
 # About 256 passages, or ten seconds of embedding on two cores. Other embedding work waits no longer than that.
@@ -130,7 +129,12 @@ async def _serve_until_told(
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     async with AsyncExitStack() as stack:
         # First, so that /healthz answers while a slow worker starts.
-        monitor = await stack.enter_async_context(_monitor(metrics))
+        monitor = Monitor()
+        if metrics is not None:
+            # Imported here, because a worker without metrics does not need it.
+            from pgclarify.worker.metrics_server import watched
+
+            monitor = await stack.enter_async_context(watched(metrics))
         installed = await asyncio.to_thread(_check, with_keepalives(dsn))
         # Before a model is loaded: without the device, that would fail with the error of a missing model.
         await asyncio.to_thread(check_device, settings.torch_device)
@@ -160,18 +164,6 @@ async def _serve_until_told(
                 _logger.warning("the worker starts over: %s", lost)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(stopping.wait(), _RECONNECT_SECONDS)
-
-
-@asynccontextmanager
-async def _monitor(address: Address | None) -> AsyncIterator[Monitor]:
-    if address is None:
-        yield Monitor()
-        return
-    # Imported here, because a worker without metrics does not need it.
-    from pgclarify.worker.metrics_server import watched
-
-    async with watched(address) as watched_worker:
-        yield watched_worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +204,11 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         )
         turn = asyncio.Lock()
         runs = Runs(pool, presence.worker_id, None if models.batches is None else models.batches.render)
+        quarantine = Quarantine(turn)
         executor = RunExecutor(
             runs,
             models_of(models, embedders, world.cross_encoders, world.at_endpoint, AmbiguityClassifier.load()),
-            Quarantine(turn),
+            quarantine,
             world.monitor,
         )
         stack.callback(world.monitor.follow(lambda: executor.in_hand, partial(read_work_counts, pool)))
@@ -228,7 +221,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
             executor.carry_out,
             concurrency=concurrency,
             grace=grace,
-            may_take=lambda: not executor.has_suspect,
+            may_take=lambda: not quarantine.has_suspect,
         )
         # Registered before the embedders are opened, so it is called after they are closed. Requests may end until
         # then, and each of them costs money.
@@ -252,19 +245,22 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         building = GraphBuilding(pool, presence.worker_id)
         batches = Batches(pool, presence.worker_id, models.batches)
         # The work for each name of due_work, and the seconds of rest in between.
-        kinds: dict[str, tuple[Callable[[], Awaitable[None]], float]] = {
+        kinds: dict[str, tuple[Callable[[], Awaitable[object]], float]] = {
             "spaces": (spaces.open_new, _WORK_SECONDS),
             "space_steps": (spaces.advance, _WORK_SECONDS),
-            "documents": (lambda: ingest(ingestion, turn), _WORK_SECONDS),
+            "documents": (lambda: embed(turn, ingestion.ingest_once), _WORK_SECONDS),
             "long_documents": (lambda: ingest_long(long_ingestion, turn), _WORK_SECONDS),
-            "passages": (lambda: reembed(reembedding, turn), _WORK_SECONDS),
+            "passages": (lambda: embed(turn, reembedding.fill_once), _WORK_SECONDS),
             "graph": (lambda: link(pool, building), _WORK_SECONDS),
-            "terms": (lambda: count_terms(pool), _WORK_SECONDS),
-            "tallies": (lambda: fold_tallies(pool), _WORK_SECONDS),
+            "terms": (lambda: repeat(pool, "apply_term_changes", "changes"), _WORK_SECONDS),
+            "tallies": (lambda: fetch(pool, "fold_tallies"), _WORK_SECONDS),
             "source_changes": (sources.follow, _WORK_SECONDS),
             "source_inspection": (sources.inspect, _INSPECTION_SECONDS),
-            "served_answers": (lambda: count_served(pool), _AFTERWARDS_SECONDS),
-            "statistics": (lambda: renew_statistics(pool), _AFTERWARDS_SECONDS),
+            "served_answers": (
+                lambda: repeat(pool, "count_served", "answers", most=_MOST_ANSWERS),
+                _AFTERWARDS_SECONDS,
+            ),
+            "statistics": (lambda: repeat(pool, "renew_statistics", "relation"), _AFTERWARDS_SECONDS),
             "question_groups": (grouping.catch_up, _AFTERWARDS_SECONDS),
             "runs": (queue.wake, _WORK_SECONDS),
             "batches": (batches.carry_on, _BATCH_SECONDS),

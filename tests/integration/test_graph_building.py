@@ -65,13 +65,14 @@ async def with_building(
     dies_after: int = 10**9,
 ) -> _Done:
     async with open_pool(worker.connection.info.dsn) as pool:
-        building = Building(pool, worker.worker_id, least_passages=3)
+        building = Building(pool, worker.worker_id)
         building.meanwhile, building.dies_after = meanwhile, dies_after
         return await work(building)
 
 
 @pytest.fixture(autouse=True)
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_building, "_LEAST_PASSAGES", 3)
     monkeypatch.setattr(graph_building, "_PASSAGES_A_READ", 7)
     monkeypatch.setattr(graph_building, "_NEIGHBORS_A_WRITE", 50)
 

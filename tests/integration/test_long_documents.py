@@ -20,7 +20,7 @@ from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.errors import ModelNotFound
 from pgclarify.ingest.chunking import PART_CHUNKS
 from pgclarify.protocols import Embedder
-from pgclarify.worker.maintenance import every, ingest, ingest_long
+from pgclarify.worker.maintenance import embed, every, ingest_long
 from tests.fakes import FakeEmbedder
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
 from tests.integration.counts import assert_counts_agree
@@ -84,7 +84,7 @@ class Indexer:
         """Do as a worker does until nothing is pending."""
         turn = asyncio.Lock()
         tasks = [
-            asyncio.create_task(every(0, lambda: ingest(self.ingestion, turn))),
+            asyncio.create_task(every(0, lambda: embed(turn, self.ingestion.ingest_once))),
             asyncio.create_task(every(0, lambda: ingest_long(self.long, turn))),
         ]
         while scalar(connection, "select count(*) from pgclarify_private.pending_document"):  # noqa: ASYNC110

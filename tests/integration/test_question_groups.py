@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from pgclarify.database.pool import open_pool
+from pgclarify.database.pool import fetch, open_pool
 from pgclarify.embedding.registry import Embedders
-from pgclarify.worker.grouping import QuestionGrouping, count_served
+from pgclarify.worker.grouping import QuestionGrouping
 from tests.integration.answering import reading
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 
@@ -380,7 +380,7 @@ async def test_workers_embed_what_was_relaxed(
     async with open_pool(database) as pool:
         with closing(Embedders()) as embedders:
             await QuestionGrouping(pool, embedders.get, asyncio.Lock(), is_busy=lambda: False).catch_up()
-            await count_served(pool)
+            await fetch(pool, "count_served", most=100)
 
     first, second, third = groups(connection)
     assert None not in (first, second, third)

@@ -195,14 +195,15 @@ async def test_a_suspect_is_started_when_no_other_run_is_under_way(monkeypatch: 
         raise RunLost("it is over")
 
     monkeypatch.setattr(executor, "execute", execute)
-    runs = RunExecutor(Table(), cast("Models", None), Quarantine(asyncio.Lock()), Monitor())
+    quarantine = Quarantine(asyncio.Lock())
+    runs = RunExecutor(Table(), cast("Models", None), quarantine, Monitor())
     tasks = [
         asyncio.create_task(runs.carry_out(each))
         for each in (taken(a_run(1)), TakenRun(2, None, is_waited_for=False, is_of_batch=False))
     ]
     for _ in range(20):
         await asyncio.sleep(0)
-    assert (begun, runs.has_suspect) == ([1], True)
+    assert (begun, quarantine.has_suspect) == ([1], True)
     ends.set()
     await asyncio.gather(*tasks)
-    assert (begun, runs.has_suspect) == ([1, 2], False)
+    assert (begun, quarantine.has_suspect) == ([1, 2], False)
