@@ -167,7 +167,7 @@ class LongIngestion:
         rows: dict[int, NDArray[np.float32]] = {}
         size = texts_a_call(embedder, self._batch_size)
         for start in range(0, len(new), size):
-            if start and not await self._store.is_leased(claimed):
+            if start and not await self._store.leased_documents([claimed.document]):
                 return None
             batch = new[start : start + size]
             texts = await asyncio.to_thread(render, splitter, [(title, chunk) for chunk in batch])

@@ -19,13 +19,48 @@ from pgclarify.database.queries import queries
 LEASE = timedelta(minutes=15)
 
 
-class Documents:
-    """The documents that one worker indexes."""
+class LeasedDocuments:
+    """Documents that one worker has leased."""
 
     def __init__(self, pool: Pool, worker_id: int) -> None:
         self._pool = pool
         self._worker_id = worker_id
         self._last_corpus_id = 0
+
+    async def leased_documents(self, documents: Sequence[PendingDocument]) -> set[str]:
+        """Return which claimed documents of one corpus are still leased here and unchanged, by document_id."""
+        if not documents:
+            return set()
+        rows = await fetch(
+            self._pool,
+            "leased_documents",
+            worker_id=self._worker_id,
+            corpus_id=documents[0].corpus_id,
+            document_ids=[document.document_id for document in documents],
+            content_hashes=[document.content_hash for document in documents],
+            lease=LEASE,
+        )
+        return {row["document_id"] for row in rows}
+
+    async def fail_document(self, document: PendingDocument, error: str) -> None:
+        """Mark a document as one that cannot be indexed, with the reason."""
+        await fetch(
+            self._pool,
+            "fail_document",
+            worker_id=self._worker_id,
+            corpus_id=document.corpus_id,
+            document_id=document.document_id,
+            content_hash=document.content_hash,
+            error=error,
+        )
+
+    async def delay_documents(self, embedding_space_id: int, error: str) -> None:
+        """Store why the documents of a corpus wait for its embedding model, until one of them is stored."""
+        await fetch(self._pool, "delay_documents", embedding_space_id=embedding_space_id, error=error)
+
+
+class Documents(LeasedDocuments):
+    """The documents that one worker indexes, each as a whole."""
 
     async def claim_documents(
         self, *, max_documents: int, max_chars: int, skipped_models: Sequence[str] = ()
@@ -48,21 +83,6 @@ class Documents:
         if rows:
             self._last_corpus_id = rows[0]["corpus_id"]
         return [PendingDocument(**row) for row in rows]
-
-    async def leased_documents(self, documents: Sequence[PendingDocument]) -> set[str]:
-        """Return which claimed documents of one corpus are still leased here and unchanged, by document_id."""
-        if not documents:
-            return set()
-        rows = await fetch(
-            self._pool,
-            "leased_documents",
-            worker_id=self._worker_id,
-            corpus_id=documents[0].corpus_id,
-            document_ids=[document.document_id for document in documents],
-            content_hashes=[document.content_hash for document in documents],
-            lease=LEASE,
-        )
-        return {row["document_id"] for row in rows}
 
     async def set_aside_document(self, document: PendingDocument, passages: int) -> None:
         """Release a document that is too long for one claim.
@@ -135,14 +155,6 @@ class Documents:
                     },
                 )
 
-    async def fail_document(self, document: PendingDocument, error: str) -> None:
-        """Mark a document as one that cannot be indexed, with the reason."""
-        await fail_document(self._pool, self._worker_id, document, error)
-
-    async def delay_documents(self, embedding_space_id: int, error: str) -> None:
-        """Store why the documents of a corpus wait for its embedding model, until one of them is stored."""
-        await fetch(self._pool, "delay_documents", embedding_space_id=embedding_space_id, error=error)
-
 
 async def copy_passages(connection: AsyncConnection[Any], batch_id: UUID, documents: Sequence[IndexedDocument]) -> None:
     """Copy chunks and vectors to the staging table of store_documents, in the connection's transaction."""
@@ -163,16 +175,3 @@ async def copy_passages(connection: AsyncConnection[Any], batch_id: UUID, docume
                         None if vector is None else HalfVector(vector),
                     )
                 )
-
-
-async def fail_document(pool: Pool, worker_id: int, document: PendingDocument, error: str) -> None:
-    """Mark a document as one that cannot be indexed."""
-    await fetch(
-        pool,
-        "fail_document",
-        worker_id=worker_id,
-        corpus_id=document.corpus_id,
-        document_id=document.document_id,
-        content_hash=document.content_hash,
-        error=error,
-    )

@@ -8,19 +8,14 @@ from uuid import uuid4
 import psycopg
 
 from pgclarify.data.documents import IndexedDocument, LongDocument, PendingDocument
-from pgclarify.database.documents import LEASE, copy_passages, fail_document
+from pgclarify.database.documents import LEASE, LeasedDocuments, copy_passages
 from pgclarify.database.errors import translated
-from pgclarify.database.pool import Pool, fetch
+from pgclarify.database.pool import fetch
 from pgclarify.database.queries import queries
 
 
-class LongDocuments:
+class LongDocuments(LeasedDocuments):
     """Documents that were set aside, of which each claim of one worker stages a part."""
-
-    def __init__(self, pool: Pool, worker_id: int) -> None:
-        self._pool = pool
-        self._worker_id = worker_id
-        self._last_corpus_id = 0
 
     async def claim_document(self, *, skipped_models: Sequence[str] = ()) -> LongDocument | None:
         """Lease the longest-waiting document of one corpus; None if there is none.
@@ -41,19 +36,6 @@ class LongDocuments:
         self._last_corpus_id = row["corpus_id"]
         staged = {name: row.pop(name) for name in ("batch_id", "staged_passages", "staged_chars")}
         return LongDocument(PendingDocument(**row), **staged)
-
-    async def is_leased(self, document: LongDocument) -> bool:
-        """Return whether a claimed document is still leased by this worker and unchanged."""
-        rows = await fetch(
-            self._pool,
-            "leased_documents",
-            worker_id=self._worker_id,
-            corpus_id=document.document.corpus_id,
-            document_ids=[document.document.document_id],
-            content_hashes=[document.document.content_hash],
-            lease=LEASE,
-        )
-        return bool(rows)
 
     async def release_document(self) -> int:
         """Release the leases of this worker; return how many it must keep for now."""
@@ -142,11 +124,3 @@ class LongDocuments:
                 # Keep the staged parts for another attempt.
                 raise psycopg.Rollback
         return False
-
-    async def fail_document(self, document: PendingDocument, error: str) -> None:
-        """Mark a document as one that cannot be indexed, with the reason."""
-        await fail_document(self._pool, self._worker_id, document, error)
-
-    async def delay_documents(self, embedding_space_id: int, error: str) -> None:
-        """Store why the documents of a corpus wait for its embedding model, until one of them is stored."""
-        await fetch(self._pool, "delay_documents", embedding_space_id=embedding_space_id, error=error)

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from pgclarify.data.documents import PendingPassage
+from pgclarify.database.documents import LEASE
 from pgclarify.database.pool import Pool, fetch
 
-# Longer than one claim takes on a slow machine. Leases of a dead worker are taken over at once.
-_LEASE = timedelta(minutes=15)
 # Pause before a passage that could not be embedded is tried again: long enough for temporary problems to end.
 _PAUSE = timedelta(seconds=20)
 
@@ -36,7 +35,7 @@ class EmbeddingSpaces:
             "claim_passages",
             worker_id=self._worker_id,
             max_passages=max_passages,
-            lease=_LEASE,
+            lease=LEASE,
             skipped_models=list(skipped_models),
             after_space_id=self._last_space_id,
         )
