@@ -10,7 +10,7 @@ for name in (
     "pgclarify.cli.main",
     "pgclarify.cli.rendering",
     "pgclarify.cli.server",
-    "pgclarify.providers.chat_model",
+    "pgclarify.providers.endpoint",
     "pgclarify.worker.serving",
     "sentence_transformers",
     "transformers.models.bert.modeling_bert",

@@ -31,7 +31,6 @@ from pgclarify.algorithms.metrics import bootstrap_interval
 from pgclarify.evaluation.judges import BothJudge, ModelJudge
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.records import Judge
-from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from tests.fakes import FakeLedger
 
@@ -176,7 +175,7 @@ async def _main(given: argparse.Namespace) -> None:
             endpoint = Endpoint(
                 model=given.model, base_url=given.base_url, concurrency=given.concurrency, timeout=_TIMEOUT
             )
-            chat = KeptReplies(ChatModel(await stack.enter_async_context(endpoint)), given.replies)
+            chat = KeptReplies(await stack.enter_async_context(endpoint), given.replies)
             model = ModelJudge(FakeLedger(), chat)
             made: dict[str, Judge] = {"model": model, "both": BothJudge(model)}
             judges += [made[name] for name in given.judge]

@@ -70,7 +70,6 @@ from pgclarify.operations.trace import Tally
 from pgclarify.prompts.baselines import ReadFromPassages, disambiguation
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Begin, Embedder, SpanReader
-from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 
 _FILES: Final = {"ramdocs": "ramdocs.questions", "squad2": "squad2.ambiguous"}
@@ -127,7 +126,7 @@ async def _ask(
     async def serve(address: str) -> None:
         # One call at a time, so that the server has the start of the prompt from the call before.
         async with Endpoint(model=model, base_url=address, concurrency=1, timeout=_TIMEOUT) as endpoint:
-            completer = KeptReplies(ChatModel(endpoint), replies)
+            completer = KeptReplies(endpoint, replies)
             for one, size in waiting:
                 with step(f"{one.data_set}, {size} a call: {one.question}"):
                     for call in calls(one, size) if size else [at_once(one)]:
@@ -200,7 +199,7 @@ def _shares_words(one: Shown | ReadFromPassages, others: Sequence[Shown | ReadFr
     return any(asks_same_words(one.interpretation, other.interpretation) for other in others if other is not one)
 
 
-class _Kept(ChatModel):
+class _Kept(Endpoint):
     """Has only the replies that are kept."""
 
     async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> NoReturn:
@@ -404,8 +403,8 @@ async def checks(title: str, ways: Mapping[str, Sequence[Outcome]]) -> Table:
 
 async def _evaluate(asked: Sequence[Asked], model: str, replies: Path, top_k: int) -> list[Table]:
     tables = []
-    async with Endpoint(model=model, base_url="http://127.0.0.1:9/v1") as endpoint:
-        kept_replies = KeptReplies(_Kept(endpoint), replies)
+    async with _Kept(model=model, base_url="http://127.0.0.1:9/v1") as endpoint:
+        kept_replies = KeptReplies(endpoint, replies)
         with closing(Embedders()) as embedders, closing(load_span_reader()) as reader:
             embedder = await embedders.get_for_readings(MODEL)
 

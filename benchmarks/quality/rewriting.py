@@ -38,13 +38,11 @@ from benchmarks.quality.kept_replies import KeptReplies
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.algorithms.rewriting_faithfulness import find_fault
 from pgclarify.data.dialogue import Rewriting
-from pgclarify.data.model_calls import Completion, CompletionRequest
 from pgclarify.embedding import load_embedder
 from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.execution import execute
 from pgclarify.prompts.rewriting import rewriting as rewriting_prompt
-from pgclarify.protocols import Begin, Embedder
-from pgclarify.providers.chat_model import ChatModel
+from pgclarify.protocols import Embedder
 from pgclarify.providers.endpoint import Endpoint
 from tests.fakes import FakeDialogueStore, FakeStore
 from tests.fakes.context import context_of
@@ -87,17 +85,6 @@ def sample(rows: Sequence[dict[str, Any]], count: int) -> list[dict[str, Any]]:
     return ambiguous + [row for row in unseen if row["ambiguity"] != "ambiguous"][: count - len(ambiguous)]
 
 
-class _KeptChat(ChatModel):
-    """A chat model whose replies are kept."""
-
-    def __init__(self, endpoint: Endpoint, path: Path | None) -> None:
-        super().__init__(endpoint)
-        self.kept = KeptReplies(ChatModel(endpoint), path)
-
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-        return await self.kept.complete(request)
-
-
 async def ask(
     rows: Sequence[dict[str, Any]],
     endpoint: Endpoint,
@@ -106,7 +93,7 @@ async def ask(
     classifier: AmbiguityClassifier,
 ) -> list[Asked]:
     """For each question: call the model, run `rewrite`, and run the detection alone. One call at a time."""
-    chat = _KeptChat(endpoint, replies)
+    chat = KeptReplies(endpoint, replies)
 
     async def embedders(_: str) -> Embedder:
         return embedder
@@ -116,7 +103,7 @@ async def ask(
     for row in rows:
         question = row["target_turn"]["question"]
         history = [text for turn in row["history_turns"] for text in (turn["question"], turn["answer"])]
-        said, completions = await chat.kept.ask(rewriting_prompt(question, history))
+        said, completions = await chat.ask(rewriting_prompt(question, history))
         rewriting, is_sent, _ = await _rewrite(question, history, detector, chat)
         _, _, seconds = await _rewrite(question, history, detector, None)
         asked.append(
@@ -135,7 +122,7 @@ async def ask(
 
 
 async def _rewrite(
-    question: str, history: Sequence[str], detector: Detector, chat: ChatModel | None
+    question: str, history: Sequence[str], detector: Detector, chat: KeptReplies | None
 ) -> tuple[Rewriting, bool, float]:
     """Run the job `rewrite`. Returns whether it called the model, and its seconds."""
     store = FakeStore()

@@ -49,7 +49,6 @@ from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
 from pgclarify.operations.judging.verdicts import counts_at
 from pgclarify.prompts.confirmation import confirmation
 from pgclarify.protocols import Embedder
-from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.scoring import THRESHOLD
@@ -284,7 +283,7 @@ async def _confirmed(
     async with Endpoint(
         model=given.model, base_url=given.confirm, concurrency=given.concurrency, timeout=_TIMEOUT
     ) as endpoint:
-        kept = KeptReplies(ChatModel(endpoint), given.replies)
+        kept = KeptReplies(endpoint, given.replies)
         for name, batches in asked.items():
             replies = await asyncio.gather(*(kept.ask(_call(batch)) for batch in batches))
             confirmed[name] = {

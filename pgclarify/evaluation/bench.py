@@ -36,7 +36,7 @@ from pgclarify.prompts.versions import in_service
 
 # Libraries for language models need a second to import, and most evaluations ask no model in this process.
 if TYPE_CHECKING:
-    from pgclarify.providers.chat_model import ChatModel
+    from pgclarify.providers.endpoint import Endpoint
 
 JUDGES: Final = ("lexical", "model", "both")
 EXTRACTIVE: Final = "extractive"
@@ -201,13 +201,12 @@ class Bench:
         )
         return self._asked
 
-    async def _chat(self) -> ChatModel:
-        from pgclarify.providers.chat_model import ChatModel
+    async def _chat(self) -> Endpoint:
         from pgclarify.providers.endpoint import Endpoint
 
         rates = EndpointRates()
         self._stack.enter_context(rates.shared(self._pool))
-        return ChatModel(await self._stack.enter_async_context(Endpoint.from_settings(self._settings, rates)))
+        return await self._stack.enter_async_context(Endpoint.from_settings(self._settings, rates))
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint: its limit on calls in flight, the server's abilities, and its failures."""
+"""A chat model behind an endpoint: the limit on calls in flight, the server's abilities, and its failures."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from pydantic import SecretStr
 
 from pgclarify.config import ReasoningEffort, Settings
-from pgclarify.data.model_calls import Completion, CompletionRequest
+from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.errors import ConfigurationError, EndpointFailed, EndpointUnavailable, RequestRefused
 from pgclarify.protocols import Begin, Rates
 from pgclarify.providers.call_line import CallLine
@@ -44,13 +44,14 @@ _BYTES_PER_TOKEN: Final = 128
 _BYTES_AROUND: Final = 64 * 1024
 
 _logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 # Statuses for a request whose form the server may not support; a simpler form is tried.
 _REFUSING_FORM: Final = frozenset({400, 422})
 
 
 class Endpoint:
-    """One OpenAI-compatible endpoint. All runs of a worker share it.
+    """A chat model behind an OpenAI-compatible endpoint. All runs of a worker share it. Implements protocols.Completer.
 
     Args:
         model: The model's name at the endpoint.
@@ -123,6 +124,11 @@ class Endpoint:
         )
 
     @property
+    def provider(self) -> str:
+        """Always openai."""
+        return "openai"
+
+    @property
     def base_url(self) -> str:
         """Its address."""
         return self.address.base_url
@@ -143,6 +149,29 @@ class Endpoint:
             It is exact once a call has succeeded.
         """
         return self._dialect.most_output_tokens(max_tokens)
+
+    def adapt(self, call: ModelCall[T]) -> ModelCall[T]:
+        """Return the call unchanged: a chat model can answer any call."""
+        return call
+
+    def request(self, call: ModelCall[Any]) -> CompletionRequest:
+        """Make the request of a call to this model."""
+        effort = self.reasoning_effort
+        return CompletionRequest(
+            purpose=call.purpose,
+            model=self.model,
+            parameters={
+                "temperature": call.temperature,
+                "max_tokens": call.max_tokens,
+                **({} if effort is None else {EFFORT: effort.value}),
+            },
+            prompt_version=call.version,
+            messages=call.messages,
+            schema=call.schema,
+            sample=call.sample,
+            max_output_tokens=self.most_output_tokens(call.max_tokens),
+            document_ids=call.document_ids,
+        )
 
     def body(self, request: CompletionRequest, dialect: Dialect | None = None) -> dict[str, Any]:
         """Return the body of a request, in the richest form that is known to work unless another one is given."""

@@ -112,7 +112,6 @@ async def open_language_models(
         provider = Provider.OPENAI if settings.has_model else Provider.EXTRACTIVE
     try:
         if provider is Provider.OPENAI:
-            from pgclarify.providers.chat_model import ChatModel
             from pgclarify.providers.endpoint import Endpoint
             from pgclarify.worker.model_file import served
 
@@ -123,7 +122,7 @@ async def open_language_models(
                 batches = None if endpoint.address.is_azure else BatchEndpoint(endpoint)
                 try:
                     yield LanguageModels(
-                        ChatModel(endpoint),
+                        endpoint,
                         extractive,
                         settings.llm_reasoning_effort,
                         batches=batches,

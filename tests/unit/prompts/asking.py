@@ -4,7 +4,6 @@ import json
 from typing import TypeVar
 
 from pgclarify.data.model_calls import Completion, ModelCall
-from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from tests.openai_server import Server
 
@@ -24,5 +23,4 @@ def asked(call: ModelCall[T]) -> list[str]:
 async def over_http(server: Server, call: ModelCall[T]) -> T:
     """Send a call to a real endpoint, and read its reply."""
     async with Endpoint(model="rules-1", base_url=server.base_url) as endpoint:
-        chat = ChatModel(endpoint)
-        return call.read(await chat.complete(chat.request(call)))
+        return call.read(await endpoint.complete(endpoint.request(call)))

@@ -36,7 +36,6 @@ from pgclarify.prompts import (
 )
 from pgclarify.prompts.versions import JUDGE_VERSIONS, VERSIONS, combined
 from pgclarify.protocols import Completer, Embedder, SpanReader
-from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
@@ -150,11 +149,18 @@ def _changed(before: list[str], after: list[str]) -> list[str]:
     )
 
 
+class _Chat(Endpoint):
+    """Has no client, which takes a second to make."""
+
+    def __init__(self) -> None:
+        self.model, self.reasoning_effort = "model", None
+
+    def most_output_tokens(self, max_tokens: int) -> int:
+        return max_tokens
+
+
 def _lines() -> Iterator[str]:
-    # A real endpoint takes a second to make.
-    chat = ChatModel(
-        cast(Endpoint, SimpleNamespace(model="model", reasoning_effort=None, most_output_tokens=lambda most: most))
-    )
+    chat = _Chat()
     extractive = ExtractiveVerifier(
         cast(Embedder, SimpleNamespace(model="all-MiniLM-L6-v2")), cast(SpanReader, SimpleNamespace())
     )

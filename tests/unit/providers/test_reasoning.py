@@ -8,7 +8,6 @@ import pytest
 from pgclarify.config import ReasoningEffort, Settings
 from pgclarify.data.model_calls import Message, ModelCall
 from pgclarify.errors import EndpointUnavailable, RequestRefused
-from pgclarify.providers.chat_model import ChatModel
 from pgclarify.providers.endpoint import Endpoint
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.unit.providers.test_endpoint import SCHEMA, endpoint_of, request
@@ -52,7 +51,7 @@ async def test_the_effort_is_sent_and_another_one_is_another_key_of_the_ledger(s
     keys = set()
     for effort in (None, ReasoningEffort.LOW, ReasoningEffort.HIGH):
         async with endpoint_of(server, reasoning_effort=effort) as endpoint:
-            asked = ChatModel(endpoint).request(CALL)
+            asked = endpoint.request(CALL)
             await endpoint.complete(asked)
             keys.add(asked.key)
         assert server.bodies[-1].get("reasoning_effort") == (effort and effort.value)
@@ -63,7 +62,7 @@ async def test_parameters_that_openai_refuses_are_left_out_later(server):
     server.behavior = as_openai
     async with endpoint_of(server, reasoning_effort=ReasoningEffort.LOW) as endpoint:
         for _ in range(2):
-            await endpoint.complete(ChatModel(endpoint).request(CALL))
+            await endpoint.complete(endpoint.request(CALL))
     assert server.calls == 4
     last = server.bodies[-1]
     assert {"max_tokens", "temperature"}.isdisjoint(last)
@@ -92,7 +91,7 @@ async def test_an_effort_that_is_refused_is_not_left_out(server, refusal):
     server.behavior = (lambda chat: refusal) if refusal else as_openai
     async with endpoint_of(server, reasoning_effort=ReasoningEffort.MAX) as endpoint:
         with pytest.raises(EndpointUnavailable) as caught:
-            await endpoint.complete(ChatModel(endpoint).request(CALL))
+            await endpoint.complete(endpoint.request(CALL))
     # All passages would fail in the same way, so the error is not about one of them.
     assert not isinstance(caught.value, RequestRefused)
     assert "PGCLARIFY_LLM_REASONING_EFFORT" in str(caught.value.hint)
@@ -198,12 +197,11 @@ async def test_requests_that_learn_at_once_lose_nothing_of_each_other(server):
 async def test_a_request_is_sent_with_no_more_than_was_reserved_for_it(server, behavior):
     server.behavior = behavior
     async with endpoint_of(server) as endpoint:
-        model = ChatModel(endpoint)
-        reserved_before = [model.request(CALL) for _ in range(2)]
+        reserved_before = [endpoint.request(CALL) for _ in range(2)]
         for asked in reserved_before:
             await endpoint.complete(asked)
             assert limits(server)[-1] == asked.max_output_tokens == 64
-        await endpoint.complete(model.request(CALL))
+        await endpoint.complete(endpoint.request(CALL))
     assert limits(server)[-1] == 64 + 4096
 
 
