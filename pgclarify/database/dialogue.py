@@ -18,7 +18,7 @@ from pgclarify.data.dialogue import (
     Turn,
 )
 from pgclarify.data.runs import Run
-from pgclarify.database.pool import fetch, fetch_within
+from pgclarify.database.pool import fetch_within
 from pgclarify.database.runs import Runs
 from pgclarify.errors import ConfigurationError, DatabaseError
 
@@ -85,13 +85,7 @@ class DialogueTables:
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        found = await fetch(
-            self._runs.pool,
-            "classifier_of_run",
-            run_id=run.run_id,
-            attempt=run.attempt,
-            known_ids=list(known_ids),
-        )
+        found = await self._runs.fetch(run, "classifier_of_run", known_ids=list(known_ids))
         for row in found:
             key = row.pop("trained_classifier_id")
             return key, None if row["weights"] is None else TrainedVersion(**row)
@@ -103,11 +97,9 @@ class DialogueTables:
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        await fetch(
-            self._runs.pool,
+        await self._runs.fetch(
+            run,
             "record_detections",
-            run_id=run.run_id,
-            attempt=run.attempt,
             detections=json.dumps([asdict(detection, dict_factory=_without_nulls) for detection in detections]),
         )
 
@@ -122,14 +114,7 @@ class DialogueTables:
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        await fetch(
-            self._runs.pool,
-            "record_route",
-            run_id=run.run_id,
-            attempt=run.attempt,
-            route=route,
-            saved_completions=saved_completions,
-        )
+        await self._runs.fetch(run, "record_route", route=route, saved_completions=saved_completions)
 
     async def record_rewriting(self, run: Run, rewriting: Rewriting) -> None:
         """Store the rewritten question of a run; it replaces an earlier one.
@@ -137,13 +122,7 @@ class DialogueTables:
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        await fetch(
-            self._runs.pool,
-            "record_rewriting",
-            run_id=run.run_id,
-            attempt=run.attempt,
-            rewriting=json.dumps(asdict(rewriting)),
-        )
+        await self._runs.fetch(run, "record_rewriting", rewriting=json.dumps(asdict(rewriting)))
 
     async def record_clarifying_questions(self, run: Run, questions: Sequence[ClarifyingQuestion]) -> None:
         """Store clarifying questions with their evidence; they replace earlier ones.
@@ -153,11 +132,9 @@ class DialogueTables:
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        await fetch(
-            self._runs.pool,
+        await self._runs.fetch(
+            run,
             "record_clarifying_questions",
-            run_id=run.run_id,
-            attempt=run.attempt,
             questions=json.dumps([asdict(question) for question in questions]),
         )
 
@@ -171,7 +148,7 @@ class DialogueTables:
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        rows = await fetch(self._runs.pool, "conversation_turns", run_id=run.run_id, attempt=run.attempt)
+        rows = await self._runs.fetch(run, "conversation_turns")
         return rows[0]["question"], [Turn(asked=row["asked"], reply=row["reply"]) for row in rows]
 
     async def record_answers(self, run: Run, answers: Sequence[ListedAnswer]) -> None:
@@ -180,13 +157,7 @@ class DialogueTables:
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        await fetch(
-            self._runs.pool,
-            "record_answers",
-            run_id=run.run_id,
-            attempt=run.attempt,
-            answers=json.dumps([asdict(answer) for answer in answers]),
-        )
+        await self._runs.fetch(run, "record_answers", answers=json.dumps([asdict(answer) for answer in answers]))
 
 
 def _slices(questions: Sequence[str]) -> Iterator[tuple[int, list[str]]]:

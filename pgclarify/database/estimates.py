@@ -16,7 +16,6 @@ from pgclarify.data.runs import Run
 from pgclarify.database.arrays import vector_text
 from pgclarify.database.exploration import found_passage
 from pgclarify.database.ledger import key_of_call
-from pgclarify.database.pool import fetch
 from pgclarify.database.runs import Runs
 
 
@@ -52,11 +51,9 @@ class EstimateTables:
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        rows = await fetch(
-            self._runs.pool,
+        rows = await self._runs.fetch(
+            run,
             "find_for_each",
-            run_id=run.run_id,
-            attempt=run.attempt,
             questions=list(queries),
             vectors=None if vectors is None else [vector_text(vector) for vector in vectors],
             embedding_model=run.embedding_model,
@@ -91,13 +88,7 @@ class EstimateTables:
             {**key_of_call(key), "document_ids": list(document_ids)}
             for key, document_ids in zip(keys, shown, strict=True)
         ]
-        rows = await fetch(
-            self._runs.pool,
-            "known_completions",
-            run_id=run.run_id,
-            attempt=run.attempt,
-            calls=json.dumps(calls),
-        )
+        rows = await self._runs.fetch(run, "known_completions", calls=json.dumps(calls))
         known: list[Completion | None] = [None] * len(keys)
         for row in rows:
             place = row.pop("ordinal") - 1
@@ -110,10 +101,4 @@ class EstimateTables:
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        await fetch(
-            self._runs.pool,
-            "record_estimate",
-            run_id=run.run_id,
-            attempt=run.attempt,
-            seen=json.dumps(asdict(prospect)),
-        )
+        await self._runs.fetch(run, "record_estimate", seen=json.dumps(asdict(prospect)))

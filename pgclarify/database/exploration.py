@@ -13,7 +13,6 @@ from pgclarify.data.candidates import Candidate, Found, Neighbors
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
 from pgclarify.database.arrays import vector_text
-from pgclarify.database.pool import fetch
 from pgclarify.database.runs import Runs
 
 
@@ -52,11 +51,9 @@ class ExplorationTables:
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        rows = await fetch(
-            self._runs.pool,
+        rows = await self._runs.fetch(
+            run,
             "find_passages",
-            run_id=run.run_id,
-            attempt=run.attempt,
             question=query,
             vector=None if vector is None else vector_text(vector),
             embedding_model=run.embedding_model,
@@ -92,11 +89,9 @@ class ExplorationTables:
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        rows = await fetch(
-            self._runs.pool,
+        rows = await self._runs.fetch(
+            run,
             "find_neighbors",
-            run_id=run.run_id,
-            attempt=run.attempt,
             document_ids=[passage.document_id for passage in passages],
             passage_ids=[passage.passage_id for passage in passages],
             k=k,
@@ -129,11 +124,9 @@ class ExplorationTables:
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        rows = await fetch(
-            self._runs.pool,
+        rows = await self._runs.fetch(
+            run,
             "record_candidates",
-            run_id=run.run_id,
-            attempt=run.attempt,
             candidates=json.dumps([_candidate_row(candidate) for candidate in candidates]),
         )
         return list(rows[0]["kept"])

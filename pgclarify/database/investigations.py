@@ -7,7 +7,6 @@ from dataclasses import asdict
 
 from pgclarify.data.investigation import Step
 from pgclarify.data.runs import Run
-from pgclarify.database.pool import fetch
 from pgclarify.database.runs import Runs
 
 
@@ -26,6 +25,4 @@ class StepTables:
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        await fetch(
-            self._runs.pool, "record_step", run_id=run.run_id, attempt=run.attempt, step=json.dumps(asdict(step))
-        )
+        await self._runs.fetch(run, "record_step", step=json.dumps(asdict(step)))

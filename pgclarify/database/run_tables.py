@@ -60,11 +60,9 @@ class RunTables(LedgerTables):
         """
         if self._runs.batch_body is None or not requests:
             return
-        (row,) = await fetch(
-            self._runs.pool,
+        (row,) = await self._runs.fetch(
+            run,
             "wait_for_batch",
-            run_id=run.run_id,
-            attempt=run.attempt,
             calls=self._calls(requests, [*map(self._runs.batch_body, requests)]),
         )
         if row["has_left"]:
@@ -88,7 +86,7 @@ class RunTables(LedgerTables):
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        rows = await fetch(self._runs.pool, "copy_verdicts", run_id=run.run_id, attempt=run.attempt)
+        rows = await self._runs.fetch(run, "copy_verdicts")
         return [
             (
                 Passage(row["document_id"], row["passage_id"], row["content"], row["title"], row["heading"]),
@@ -137,11 +135,9 @@ class RunTables(LedgerTables):
             RunLost: If the run is no longer this worker's.
         """
         status, stop_reason, stop_code = as_ended(status, stop_reason, stop_code, self.refusal)
-        (stored,) = await fetch(
-            self._runs.pool,
+        (stored,) = await self._runs.fetch(
+            run,
             "finish_run",
-            run_id=run.run_id,
-            attempt=run.attempt,
             status=status.value,
             error=error,
             error_code=error_code,

@@ -96,6 +96,15 @@ class Runs:
         self.completions = Coalescer(self._write_completions)
         self._last_lock: str | None = None
 
+    async def fetch(self, run: Run, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
+        """Run a named statement about a run of this worker, as `pgclarify.database.pool.fetch` does.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+            DatabaseError: If the server refuses.
+        """
+        return await fetch(self.pool, name, run_id=run.run_id, attempt=run.attempt, **parameters)
+
     async def start(self, run_id: int, *, is_alone: bool = False) -> Run | FailedRun | None:
         """Start a run. A run that cannot be started fails.
 
@@ -145,7 +154,7 @@ class Runs:
             DatabaseBusy: If another session has locked it.
             DatabaseError: If the server refuses.
         """
-        await fetch(self.pool, "put_back_run", run_id=run.run_id, attempt=run.attempt, pause=pause)
+        await self.fetch(run, "put_back_run", pause=pause)
 
     async def watch(self, runs: Sequence[Run]) -> tuple[list[Run], frozenset[int]]:
         """Look at runs of this worker from outside. Queued runs that a caller waits for go first from now on.

@@ -8,7 +8,7 @@ import pytest
 
 from pgclarify.data.runs import Run
 from pgclarify.data.vocabulary import RunStatus
-from pgclarify.database import run_tables
+from pgclarify.database import runs
 from pgclarify.database.pool import Pool
 from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import Runs
@@ -31,7 +31,7 @@ async def test_the_code_of_a_run_is_the_stored_one(
     async def fetch(pool: Pool, name: str, **parameters: Any) -> list[dict[str, Any]]:
         return [{"stop_code": stored}]
 
-    monkeypatch.setattr(run_tables, "fetch", fetch)
+    monkeypatch.setattr(runs, "fetch", fetch)
     run = Run(1, 1, "clarify", "rental cars", {}, 1, "all-MiniLM-L6-v2", 384)
     tables = RunTables(Runs(cast("Pool", None), worker_id=1), run)
     await tables.finish_run(run, status, [], None if error_code is None else "an error", error_code=error_code)
