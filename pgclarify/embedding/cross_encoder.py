@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,7 @@ from pgclarify.embedding.embedder import (
     MAX_CHARS_PER_TOKEN,
 )
 from pgclarify.embedding.loading import load_cross_encoder
-from pgclarify.embedding.sentence_transformers import set_threads
-from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingError
+from pgclarify.errors import DimensionMismatch, EmbeddingError
 from pgclarify.language.foreign_text import check_unicode
 
 _ENTAILMENT = "entailment"
@@ -40,18 +38,14 @@ class SentenceTransformerCrossEncoder:
 
     Args:
         model: A model's name, or a local path.
-        threads: CPU threads of the model; None lets torch decide.
         device: The device.
 
     Raises:
         ModelNotFound: If there is no such model.
         EmbeddingError: If it is not a cross-encoder.
-        ConfigurationError: If threads is not positive.
     """
 
-    def __init__(self, model: str, *, threads: int | None = None, device: Device = Device.AUTO) -> None:
-        if threads is not None and threads < 1:
-            raise ConfigurationError("threads must be at least 1", detail=f"threads is {threads}.")
+    def __init__(self, model: str, *, device: Device = Device.AUTO) -> None:
         self._name = model
         self._encoder: Any = load_cross_encoder(model, device)
         # Some models of the library have no transformer with a head, and no such configuration.
@@ -72,8 +66,6 @@ class SentenceTransformerCrossEncoder:
             max_chars=5 * max_tokens,
             length=_length,
             name="the cross-encoder",
-            # Not bound to this encoder, because the thread would keep it alive.
-            on_thread_start=None if threads is None else partial(set_threads, threads),
         )
 
     @property

@@ -22,22 +22,14 @@ class CrossEncoders(Registry[SentenceTransformerCrossEncoder]):
     """The cross-encoders of a process: usually one that ranks passages and one that tells entailment.
 
     Args:
-        most_loaded: How many unused models are kept, the most recently used ones.
-        most_leaving: No further model is loaded while this many others are in use besides the kept ones.
         device: Their device.
     """
 
-    def __init__(
-        self,
-        *,
-        most_loaded: int = _MOST_LOADED,
-        most_leaving: int = _MOST_LEAVING,
-        device: Device = Device.AUTO,
-    ) -> None:
+    def __init__(self, device: Device = Device.AUTO) -> None:
         super().__init__(
             partial(SentenceTransformerCrossEncoder, device=device),
-            most_loaded=most_loaded,
+            most_loaded=_MOST_LOADED,
             most_loading=_MOST_LOADING,
-            most_leaving=most_leaving,
+            most_leaving=_MOST_LEAVING,
             retry_after=_RETRY_AFTER,
         )

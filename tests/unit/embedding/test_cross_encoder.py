@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pgclarify.embedding import cross_encoders
 from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.loading import load_cross_encoder, load_model
-from pgclarify.errors import ConfigurationError, EmbeddingError, ModelNotFound
+from pgclarify.errors import EmbeddingError, ModelNotFound
 from pgclarify.protocols import CrossEncoder
 from tests.unit.embedding.small_cross_encoder import save_cross_encoder
 
@@ -52,7 +53,7 @@ def opened() -> Iterator[Open]:
     loaded: list[SentenceTransformerCrossEncoder] = []
 
     def load(path: str) -> SentenceTransformerCrossEncoder:
-        loaded.append(SentenceTransformerCrossEncoder(path, threads=1))
+        loaded.append(SentenceTransformerCrossEncoder(path))
         return loaded[-1]
 
     yield load
@@ -140,11 +141,6 @@ def test_a_model_that_is_not_there_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(ModelNotFound) as caught:
         SentenceTransformerCrossEncoder(str(tmp_path / "nothing"))
     assert caught.value.hint
-
-
-def test_threads_are_positive(models: dict[str, str]) -> None:
-    with pytest.raises(ConfigurationError):
-        SentenceTransformerCrossEncoder(models["reranker"], threads=0)
 
 
 async def test_text_beyond_the_limit_of_a_model_does_not_change_relevance(models: dict[str, str], opened: Open) -> None:
@@ -276,8 +272,12 @@ async def test_the_log_tells_why_a_model_could_not_be_loaded(tmp_path: Path, cap
     assert repr(caught.value.__cause__) in record.getMessage()
 
 
-async def test_with_too_many_in_use_another_is_refused_until_one_is_free(models: dict[str, str]) -> None:
-    kept = CrossEncoders(most_loaded=1, most_leaving=1)
+async def test_with_too_many_in_use_another_is_refused_until_one_is_free(
+    models: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cross_encoders, "_MOST_LOADED", 1)
+    monkeypatch.setattr(cross_encoders, "_MOST_LEAVING", 1)
+    kept = CrossEncoders()
     try:
         held = [await kept.get(models[name]) for name in ("reranker", "judge")]
         with pytest.raises(EmbeddingError, match="no room") as caught:
