@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -88,11 +88,13 @@ async def open_language_models(
     """
     opening = asyncio.Lock()
     readers: list[LocalSpanReader] = []
+    stack = AsyncExitStack()
 
     async def opened_reader() -> SpanReader:
         async with opening:
             if not readers:
                 readers.append(await asyncio.to_thread(load_span_reader))
+                stack.push_async_callback(asyncio.to_thread, readers[0].close)
         return readers[0]
 
     async def extractive() -> Completer:
@@ -110,29 +112,19 @@ async def open_language_models(
                 " PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
             )
         provider = Provider.OPENAI if settings.has_model else Provider.EXTRACTIVE
-    try:
-        if provider is Provider.OPENAI:
-            from pgclarify.providers.endpoint import Endpoint
-            from pgclarify.worker.model_file import served
-
-            async with served(settings) as reachable, Endpoint.from_settings(reachable, rates) as endpoint:
-                from pgclarify.providers.batch_endpoint import BatchEndpoint
-
-                # The batch API of Azure's older address has other paths.
-                batches = None if endpoint.address.is_azure else BatchEndpoint(endpoint)
-                try:
-                    yield LanguageModels(
-                        endpoint,
-                        extractive,
-                        settings.llm_reasoning_effort,
-                        batches=batches,
-                        reader=opened_reader,
-                    )
-                finally:
-                    if batches is not None:
-                        await batches.aclose()
-        else:
+    async with stack:
+        if provider is Provider.EXTRACTIVE:
             yield LanguageModels(await extractive(), embedding_model=settings.embedding_model)
-    finally:
-        for reader in readers:
-            await asyncio.to_thread(reader.close)
+            return
+        from pgclarify.providers.batch_endpoint import BatchEndpoint
+        from pgclarify.providers.endpoint import Endpoint
+        from pgclarify.worker.model_file import served
+
+        reachable = await stack.enter_async_context(served(settings))
+        endpoint = await stack.enter_async_context(Endpoint.from_settings(reachable, rates))
+        batches = None
+        # The batch API of Azure's older address has other paths.
+        if not endpoint.address.is_azure:
+            batches = BatchEndpoint(endpoint)
+            stack.push_async_callback(batches.aclose)
+        yield LanguageModels(endpoint, extractive, settings.llm_reasoning_effort, batches=batches, reader=opened_reader)
