@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.markup import read_html
-from pgclarify.ingest.text import storable
+from pgclarify.language.foreign_text import storable
 
 # A message has at least one of these headers. Without one, it is some other text.
 _HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Received")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.extras import missing_reader
-from pgclarify.ingest.text import MAX_DOCUMENT_CHARS, storable, too_long
+from pgclarify.ingest.text import MAX_DOCUMENT_CHARS, too_long
+from pgclarify.language.foreign_text import storable
 
 # The chunker sees the end of a page as the end of a paragraph, which is usually right.
 _PAGE_BREAK = "\n\n"

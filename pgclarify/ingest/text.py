@@ -93,11 +93,6 @@ class _Utf8(io.RawIOBase):
             raise OSError(f"it is not {self._encoding.upper()} text") from error
 
 
-def storable(text: str) -> str:
-    """Replace what PostgreSQL cannot store, such as characters of a font without a table, or of a broken mail."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
-
-
 def unstorable(text: str) -> str | None:
     """Return, as a sentence, why PostgreSQL could not store a text; None if it can."""
     position = text.find("\x00")

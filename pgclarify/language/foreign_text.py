@@ -1,4 +1,4 @@
-"""Sanitizes text of corpora, models, users and files before it is shown to a person."""
+"""Sanitizes text of corpora, models, users and files before it is shown to a person, embedded or stored."""
 
 from __future__ import annotations
 
@@ -42,6 +42,11 @@ def check_unicode(texts: Iterable[str]) -> None:
                 "a text to embed is not valid Unicode",
                 detail=f"Text {position} has half a surrogate pair at offset {error.start}.",
             ) from error
+
+
+def storable(text: str) -> str:
+    """Replace what PostgreSQL cannot store: NUL and lone surrogates, as in a broken mail, or in JSON."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
 
 
 def _spelt_out(character: str) -> str:

@@ -19,9 +19,10 @@ from pydantic import SecretStr
 
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError
+from pgclarify.language.foreign_text import storable
 from pgclarify.providers.key import Key
 from pgclarify.providers.rate_limit import RateLimit, asked_wait
-from pgclarify.providers.reply import UnreadableReply, read_refusal, storable
+from pgclarify.providers.reply import UnreadableReply, read_refusal
 from pgclarify.providers.transport import MOST_BYTES, Encoded, LimitedTransport, TooLarge
 
 OPENAI_BASE_URL: Final = "https://api.openai.com/v1"

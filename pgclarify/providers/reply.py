@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.language.foreign_text import storable
 from pgclarify.language.thoughts import without_thoughts
 
 # The limit of the ledger's columns.
@@ -209,11 +210,6 @@ def read_entailments(body: bytes, count: int) -> tuple[bool, ...]:
     if not isinstance(found, list) or len(found) != count:
         raise _unreadable(found)
     return tuple(_is_entailed(item) for item in found)
-
-
-def storable(text: str) -> str:
-    """Replace what PostgreSQL cannot store: NUL and lone surrogates, which JSON may contain."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
 
 
 def _parsed(body: bytes) -> object:
