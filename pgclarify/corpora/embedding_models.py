@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-from pgclarify.corpora.splitting import Splitter
+from pgclarify.corpora.splitting import Splitter, chunker_of
 from pgclarify.errors import (
     ConfigurationError,
     DimensionMismatch,
@@ -22,7 +22,7 @@ from pgclarify.protocols import Embedder
 _logger = logging.getLogger(__name__)
 
 # Seconds to wait for a model. A loaded model is there at once; while another one loads, other corpora go on.
-LOADING_SECONDS = 1.0
+_LOADING_SECONDS = 1.0
 _MODEL_RETRY_SECONDS = 30.0
 
 
@@ -31,25 +31,23 @@ class Models:
 
     Args:
         embedders: Returns the embedding model of a name; raises ModelNotFound.
-        splitters: Makes the splitter for a model; called once for each model.
-        loading_seconds: How long to wait for a model that is being loaded.
-        holder: What the vectors belong to, for errors.
         forget: Called with the name of a model that has other dimensions than the vectors, so that it is loaded anew.
+        splitters: Makes the splitter for a model; called once for each model.
+        holder: What the vectors belong to, for errors.
     """
 
     def __init__(
         self,
         embedders: Callable[[str], Awaitable[Embedder]],
-        splitters: Callable[[Embedder], Splitter],
-        loading_seconds: float,
+        forget: Callable[[str], object],
+        *,
+        splitters: Callable[[Embedder], Splitter] = chunker_of,
         holder: Literal["corpus", "space"] = "corpus",
-        forget: Callable[[str], object] = lambda model: None,
     ) -> None:
         self._embedders = embedders
         self._make_splitter = splitters
         # Kept as long as the models themselves.
         self._splitters: WeakKeyDictionary[Embedder, Splitter] = WeakKeyDictionary()
-        self._loading_seconds = loading_seconds
         self._holder = holder
         self._forget = forget
         self._loading: dict[str, asyncio.Task[Embedder | None]] = {}
@@ -78,7 +76,7 @@ class Models:
         if model not in self._loading:
             self._loading[model] = asyncio.create_task(self._load(model), name=f"loading {model}")
         task = self._loading[model]
-        await asyncio.wait([task], timeout=self._loading_seconds)
+        await asyncio.wait([task], timeout=_LOADING_SECONDS)
         embedder = task.result() if task.done() else None
         if embedder is None:
             if (error := self._failed.get(model)) is not None:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models, public_reason
+from pgclarify.corpora.embedding_models import Models, public_reason
 from pgclarify.corpora.splitting import (
     Splitter,
     chunker_of,
@@ -51,10 +51,8 @@ class Ingestion:
         embedders: Returns the embedding model of a name; raises ModelNotFound.
         splitters: Makes the splitter for a model; called once for each model.
         forget: Makes the next call of `embedders` load a model anew.
-        loading_seconds: How long other corpora wait for a model that is being loaded.
         max_documents: Most documents in one claim.
         max_chars: Most characters in one claim, unless a single document has more.
-        max_chunks: Most chunks in one claim.
         batch_size: Chunks in one call of a model on this machine. Between calls, documents that changed meanwhile are
             dropped.
         retry_seconds: How long to wait before a claim that could not be stored is tried again.
@@ -67,19 +65,16 @@ class Ingestion:
         *,
         splitters: Callable[[Embedder], Splitter] = chunker_of,
         forget: Callable[[str], object] = lambda model: None,
-        loading_seconds: float = LOADING_SECONDS,
         max_documents: int = 256,
         max_chars: int = 4_000_000,
-        max_chunks: int = PART_CHUNKS,
         batch_size: int = 64,
         retry_seconds: float = 1.0,
     ) -> None:
         self._store = store
-        self._models = Models(embedders, splitters, loading_seconds, forget=forget)
+        self._models = Models(embedders, forget, splitters=splitters)
         self._may_hold_leases = False
         self._max_documents = max_documents
         self._max_chars = max_chars
-        self._max_chunks = max_chunks
         self._batch_size = batch_size
         self._retry_seconds = retry_seconds
         self._under_way: set[asyncio.Task[None]] = set()
@@ -195,7 +190,7 @@ class Ingestion:
         cut: list[tuple[PendingDocument, list[Chunk]]] = []
         size = 0
         for place, document in enumerate(pending):
-            if size >= self._max_chunks:
+            if size >= PART_CHUNKS:
                 return cut, pending[place:]
             try:
                 chunks, next_start = await asyncio.to_thread(splitter.split_part, document.content)
@@ -204,7 +199,7 @@ class Ingestion:
                 continue
             if next_start is not None:
                 await self._store.set_aside_document(document, expected_passages(document, next_start, len(chunks)))
-            elif cut and size + len(chunks) > self._max_chunks:
+            elif cut and size + len(chunks) > PART_CHUNKS:
                 return cut, pending[place:]
             else:
                 cut.append((document, chunks))

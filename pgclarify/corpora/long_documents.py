@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models, public_reason
-from pgclarify.corpora.splitting import Splitter, chunker_of, expected_passages, new_chunks, render, texts_a_call
+from pgclarify.corpora.embedding_models import Models, public_reason
+from pgclarify.corpora.splitting import Splitter, expected_passages, new_chunks, render, texts_a_call
 from pgclarify.data.documents import Chunk, IndexedDocument, LongDocument, PendingDocument
 from pgclarify.database.long_documents import LongDocuments
 from pgclarify.errors import (
@@ -27,6 +27,9 @@ from pgclarify.protocols import Embedder, Payer, paid_by
 
 _logger = logging.getLogger(__name__)
 
+# For a model on this machine. Between calls, a document that changed meanwhile is dropped.
+_CHUNKS_A_CALL = 64
+
 
 class LongIngestion:
     """Indexes documents that Ingestion has set aside; successive steps are for different corpora.
@@ -37,11 +40,7 @@ class LongIngestion:
     Args:
         store: The tables of the corpora.
         embedders: Returns the embedding model of a name; raises ModelNotFound.
-        splitters: Makes the splitter for a model; called once for each model.
         forget: Makes the next call of `embedders` load a model anew.
-        loading_seconds: How long other corpora wait for a model that is being loaded.
-        batch_size: Chunks in one call of a model on this machine. Between calls, a document that changed meanwhile is
-            dropped.
         retry_seconds: How long to wait before a part that could not be stored is tried again.
     """
 
@@ -50,16 +49,12 @@ class LongIngestion:
         store: LongDocuments,
         embedders: Callable[[str], Awaitable[Embedder]],
         *,
-        splitters: Callable[[Embedder], Splitter] = chunker_of,
         forget: Callable[[str], object] = lambda model: None,
-        loading_seconds: float = LOADING_SECONDS,
-        batch_size: int = 64,
         retry_seconds: float = 1.0,
     ) -> None:
         self._store = store
-        self._models = Models(embedders, splitters, loading_seconds, forget=forget)
+        self._models = Models(embedders, forget)
         self._may_hold_lease = False
-        self._batch_size = batch_size
         self._retry_seconds = retry_seconds
 
     async def claim(self) -> LongDocument | None:
@@ -165,7 +160,7 @@ class LongIngestion:
         hashes = await self._store.passage_hashes(claimed)
         new = new_chunks(title, chunks, hashes)
         rows: dict[int, NDArray[np.float32]] = {}
-        size = texts_a_call(embedder, self._batch_size)
+        size = texts_a_call(embedder, _CHUNKS_A_CALL)
         for start in range(0, len(new), size):
             if start and not await self._store.leased_documents([claimed.document]):
                 return None

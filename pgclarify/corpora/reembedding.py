@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import numpy as np
 
-from pgclarify.corpora.embedding_models import LOADING_SECONDS, Models, public_reason
-from pgclarify.corpora.splitting import Splitter, chunker_of
+from pgclarify.corpora.embedding_models import Models, public_reason
+from pgclarify.corpora.splitting import Splitter
 from pgclarify.data.documents import PendingPassage
 from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.errors import (
@@ -31,9 +31,7 @@ class Reembedding:
     Args:
         store: The tables of the spaces.
         embedders: Returns the embedding model of a name; raises ModelNotFound.
-        splitters: Makes the splitter for a model, which renders the text to embed; called once for each model.
         forget: Makes the next call of `embedders` load a model anew.
-        loading_seconds: How long other spaces wait for a model that is being loaded.
         max_passages: Most passages in one claim.
     """
 
@@ -42,13 +40,11 @@ class Reembedding:
         store: EmbeddingSpaces,
         embedders: Callable[[str], Awaitable[Embedder]],
         *,
-        splitters: Callable[[Embedder], Splitter] = chunker_of,
         forget: Callable[[str], object] = lambda model: None,
-        loading_seconds: float = LOADING_SECONDS,
         max_passages: int = 128,
     ) -> None:
         self._store = store
-        self._models = Models(embedders, splitters, loading_seconds, "space", forget)
+        self._models = Models(embedders, forget, holder="space")
         self._may_hold_leases = False
         self._max_passages = max_passages
 

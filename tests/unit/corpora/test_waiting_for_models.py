@@ -156,6 +156,7 @@ async def test_an_endpoint_that_does_not_answer_at_first_is_told_once_it_is_know
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("pgclarify.corpora.embedding_models._MODEL_RETRY_SECONDS", 0.0)
+    monkeypatch.setattr("pgclarify.corpora.embedding_models._LOADING_SECONDS", 0.0)
     asked = asyncio.Event()
 
     async def embedder_of(model: str) -> Embedder:
@@ -163,7 +164,7 @@ async def test_an_endpoint_that_does_not_answer_at_first_is_told_once_it_is_know
         raise EmbeddingUnavailable("the embedding endpoint cannot be reached")
 
     store = FakeDocumentStore(SHORT)
-    pipeline = Ingestion(store, embedder_of, loading_seconds=0.0)
+    pipeline = Ingestion(store, embedder_of)
     assert await pipeline.ingest_once() == 3
     assert store.delayed == {}, "the error is not known yet"
     asked.set()
@@ -173,7 +174,8 @@ async def test_an_endpoint_that_does_not_answer_at_first_is_told_once_it_is_know
     await pipeline.close()
 
 
-async def test_nobody_waits_for_a_model_that_is_being_loaded() -> None:
+async def test_nobody_waits_for_a_model_that_is_being_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgclarify.corpora.embedding_models._LOADING_SECONDS", 0.0)
     loaded = asyncio.Event()
     embedder = FakeEmbedder()
 
@@ -182,7 +184,7 @@ async def test_nobody_waits_for_a_model_that_is_being_loaded() -> None:
         return embedder
 
     store = FakeDocumentStore(SHORT)
-    pipeline = Ingestion(store, embedder_of, loading_seconds=0.0)
+    pipeline = Ingestion(store, embedder_of)
     assert [await pipeline.ingest_once() for _ in range(2)] == [3, 0]
     assert len(store.pending) == 3
 
