@@ -171,12 +171,8 @@ select embedding_space_id, model from pgclarify_private.building_spaces();
 select pgclarify_private.open_space(%(embedding_space_id)s, %(dimensions)s);
 
 -- name: refuse_space
--- Store why a space cannot be opened.
+-- Store why a worker cannot open or fill a space.
 select pgclarify_private.refuse_space(%(embedding_space_id)s, %(error)s);
-
--- name: refuse_filling
--- Store why a worker cannot fill a space.
-select pgclarify_private.refuse_filling(%(embedding_space_id)s, %(error)s);
 
 -- name: delay_documents
 -- Store why documents wait for the embedding model.

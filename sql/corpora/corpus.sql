@@ -63,6 +63,7 @@ declare
     v_corpus pgclarify_private.corpus;
     v_names text[];
     v_near text;
+    v_detail text;
 begin
     if v_name is not null then
         select visible.* into v_corpus
@@ -80,13 +81,11 @@ begin
         order by likeness desc nulls last, visible.name
         limit 10
     ) as named;
+    v_detail := coalesce('You can search: ' || array_to_string(v_names, ', ') || '.', 'You can search no corpus.');
     if v_name is not null then
         raise exception 'corpus "%" does not exist', v_name
             using errcode = 'undefined_object',
-                detail = case
-                    when v_names is null then 'You can search no corpus.'
-                    else format('You can search: %s.', array_to_string(v_names, ', '))
-                end,
+                detail = v_detail,
                 hint = case
                     when v_name ~ '^\s*{' then 'This looks like options: pass options => ''{…}''.'
                     -- The same whether the corpus is closed to the caller or is none.
@@ -103,10 +102,7 @@ begin
             using errcode = 'invalid_parameter_value',
                 column = 'corpus',
                 constraint = case when v_names is null then 'corpus_exists' else 'corpus_is_named' end,
-                detail = case
-                    when v_names is null then 'You can search no corpus.'
-                    else format('You can search: %s.', array_to_string(v_names, ', '))
-                end,
+                detail = v_detail,
                 hint = case
                     when v_names is null then 'Make one with pgclarify.create_corpus(''name''), or ask the owner of a corpus for: '
                         'select pgclarify.grant_access(''name'', ''ROLE'', ''user'').'

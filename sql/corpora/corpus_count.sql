@@ -174,6 +174,7 @@ grant execute on function pgclarify_private.fold_tallies() to pgclarify_worker;
 
 create or replace function pgclarify_private.corpus_statuses(caller pgclarify_private.caller)
 returns table (
+    corpus_id bigint,
     corpus text,
     documents bigint,
     passages bigint,
@@ -187,8 +188,8 @@ returns table (
     error text,
     next_embedding_model text,
     next_embedded bigint,
+    lag_seconds double precision,
     pending_passages bigint,
-    corpus_id bigint,
     search_config text,
     graph_degree integer,
     graph_similarity text,
@@ -205,6 +206,7 @@ begin atomic
         select pgclarify_private.roles_of(pgclarify_private.verify_caller(corpus_statuses.caller)) as roles
     )
     select
+        visible.corpus_id,
         visible.name,
         counted.documents - hidden.documents,
         counted.passages - hidden.passages,
@@ -212,7 +214,7 @@ begin atomic
         counted.embedded - hidden.passages,
         case when not hidden.is_anything then counted.linked end,
         case when role.sees_all then counted.failed end,
-        case when not hidden.is_anything then clock_timestamp() - least(oldest.added_at, attached.pending_since) end,
+        waited.lag,
         seen.revision,
         space.model,
         coalesce(
@@ -227,8 +229,8 @@ begin atomic
         ),
         next_space.model,
         case when not hidden.is_anything then next_space.embedded end,
+        extract(epoch from waited.lag)::double precision,
         case when not hidden.is_anything then counted.pending_passages + attached.pending end,
-        visible.corpus_id,
         visible.search_config,
         visible.graph_degree,
         visible.graph_similarity,
@@ -323,37 +325,20 @@ begin atomic
                 where pending.corpus_id = visible.corpus_id and pending.is_long
             )
         ) as added_at
-    ) as oldest;
+    ) as oldest
+    cross join lateral (
+        select
+            case
+                when not hidden.is_anything then clock_timestamp() - least(oldest.added_at, attached.pending_since)
+            end as lag
+    ) as waited;
 end;
 
 comment on function pgclarify_private.corpus_statuses(pgclarify_private.caller) is 'Rows of view corpus for a caller.';
 grant execute on function pgclarify_private.corpus_statuses(pgclarify_private.caller) to pgclarify_reader;
 
 create or replace view pgclarify.corpus as
-select
-    status.corpus_id,
-    status.corpus,
-    status.documents,
-    status.passages,
-    status.pending,
-    status.embedded,
-    status.linked,
-    status.failed,
-    status.lag,
-    status.revision,
-    status.embedding_model,
-    status.error,
-    status.next_embedding_model,
-    status.next_embedded,
-    extract(epoch from status.lag)::double precision as lag_seconds,
-    status.pending_passages,
-    status.search_config,
-    status.graph_degree,
-    status.graph_similarity,
-    status.owner,
-    status.reader,
-    status.analyst,
-    status.created_at
+select status.*
 from pgclarify_private.caller
 cross join lateral pgclarify_private.corpus_statuses(caller) as status;
 

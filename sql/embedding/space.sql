@@ -114,13 +114,13 @@ begin atomic
         where
             space.embedding_space_id = refuse_space.embedding_space_id
             and space.state = 'building'
-            and space.dimensions is null
             and space.error is distinct from refuse_space.error
         for no key update skip locked
     );
 end;
 
-comment on function pgclarify_private.refuse_space(bigint, text) is 'Store why a space cannot be opened.';
+comment on function pgclarify_private.refuse_space(bigint, text) is
+'Store why a worker cannot open or fill a space. Opening it clears this, and so do the next stored vectors.';
 grant execute on function pgclarify_private.refuse_space(bigint, text) to pgclarify_worker;
 
 create or replace function pgclarify_private.is_paused(corpus_id bigint)

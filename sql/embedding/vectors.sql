@@ -356,25 +356,3 @@ comment on function pgclarify_private.fail_passage(bigint, bigint, text, bigint,
 'searches do not switch to its space. Nothing is noted if another transaction locks the passage or its space. pause: time '
 'until the next attempt.';
 grant execute on function pgclarify_private.fail_passage(bigint, bigint, text, bigint, text, interval) to pgclarify_worker;
-
-create or replace function pgclarify_private.refuse_filling(embedding_space_id bigint, error text)
-returns void
-language sql volatile security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    update pgclarify_private.embedding_space as space
-    set error = refuse_filling.error
-    where space.embedding_space_id in (
-        select filling.embedding_space_id
-        from pgclarify_private.embedding_space as filling
-        where filling.embedding_space_id = refuse_filling.embedding_space_id
-            and filling.state = 'building'
-            and filling.dimensions is not null
-            and filling.error is distinct from refuse_filling.error
-        for no key update skip locked
-    );
-end;
-
-comment on function pgclarify_private.refuse_filling(bigint, text) is
-'Store why a worker cannot fill a space, although its model could once be loaded. The next stored vectors clear it.';
-grant execute on function pgclarify_private.refuse_filling(bigint, text) to pgclarify_worker;

@@ -1,29 +1,5 @@
 -- Erasing a document: all text that comes from it.
 
-create or replace function pgclarify_private.refuse_to_erase(source_id bigint, document_id text)
-returns void
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    raise exception 'document "%" is a row of an attached table', pgclarify_private.shown(refuse_to_erase.document_id)
-        using errcode = 'object_not_in_prerequisite_state',
-            detail = (
-                select format(
-                    'The table is %s. If it is erased only here, the next change of the row brings it back.',
-                    source.relation_name
-                )
-                from pgclarify_private.source
-                where source.source_id = refuse_to_erase.source_id
-            ),
-            hint = 'Delete the row there, wait until pending_changes in pgclarify.source_status is 0, then erase the document; '
-                'or detach the table with pgclarify.detach_table first.';
-end
-$$;
-
-comment on function pgclarify_private.refuse_to_erase(bigint, text) is
-'Error 55000: the document belongs to an attached table, which would bring it back.';
-
 create or replace function pgclarify_private.lexemes_of(corpus_id bigint, document_id text)
 returns text[]
 language plpgsql stable security definer
@@ -117,6 +93,7 @@ create or replace function pgclarify_private.lock_for_erasing(corpus_id bigint, 
 returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 as $$
 declare
     v_deadline constant timestamptz := clock_timestamp() + current_setting('lock_timeout')::interval;
@@ -131,7 +108,14 @@ begin
     where document.corpus_id = lock_for_erasing.corpus_id and document.id = lock_for_erasing.document_id
     for update;
     perform pgclarify_private.wait_until(v_deadline);
-    return pgclarify_private.lock_running(lock_for_erasing.corpus_id);
+    -- What an attempt has begun to write is visible to the next statement; later writes wait.
+    return array(
+        select run.run_id
+        from pgclarify_private.run
+        where run.status = 'running' and run.corpus_id = lock_for_erasing.corpus_id
+        order by run.run_id
+        for update
+    );
 end
 $$;
 
@@ -149,7 +133,6 @@ declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(erase_document.caller, erase_document.corpus);
     v_document_id constant text := erase_document.document_id;
     v_lexemes text[];
-    v_source_id bigint;
     v_merged record;
     v_running bigint[];
     v_has_erased boolean;
@@ -162,11 +145,11 @@ begin
     from pgclarify_private.document
     where document.corpus_id = v_corpus.corpus_id and document.id = v_document_id;
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, '{}', array[v_document_id]);
-    select document.source_id into v_source_id
-    from pgclarify_private.document
-    where document.corpus_id = v_corpus.corpus_id and document.id = v_document_id;
-    if found then
-        perform pgclarify_private.refuse_to_erase(v_source_id, v_document_id);
+    if exists (
+        select from pgclarify_private.document
+        where document.corpus_id = v_corpus.corpus_id and document.id = v_document_id
+    ) then
+        perform pgclarify_private.refuse_by_hand(v_corpus.corpus_id, v_document_id);
     end if;
     perform pgclarify_private.erase_terms(v_corpus.corpus_id, v_lexemes);
     perform pgclarify_private.erase_staged(v_corpus.corpus_id, v_document_id);

@@ -1,34 +1,7 @@
 -- Erasing what runs, the ledger and evaluations store of a document. Ids, times, tokens and costs stay. Everything is
 -- found by indexes, independent of statistics: the settings ensure that.
 
-create or replace function pgclarify_private.lock_running(corpus_id bigint)
-returns bigint[]
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-as $$
-declare
-    v_run_ids bigint[];
-begin
-    with locked as (
-        select run.run_id
-        from pgclarify_private.run
-        where run.status = 'running' and run.corpus_id = lock_running.corpus_id
-        order by run.run_id
-        for update
-    )
-    select coalesce(array_agg(locked.run_id), '{}') into v_run_ids from locked;
-    return v_run_ids;
-end
-$$;
-
-comment on function pgclarify_private.lock_running(bigint) is
-'Lock the running runs on a corpus, and return them. What an attempt has begun to write is visible to the next statement; '
-'later writes wait.';
-
-create or replace function pgclarify_private.erase_replies(corpus_id bigint, document_id text, run_ids bigint[])
+create or replace function pgclarify_private.erase_replies(corpus_id bigint, document_id text)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -36,28 +9,14 @@ as $$
 declare
     v_has_erased boolean;
 begin
-    with found as (
-        select noted.completion_id
-        from pgclarify_private.completion_document as noted
-        where noted.corpus_id = erase_replies.corpus_id and noted.document_id = erase_replies.document_id
-        union
-        -- Their inputs contain earlier replies of the run, and were stored before documents of such inputs were recorded.
-        select paid.completion_id
-        from unnest(erase_replies.run_ids) as asked (run_id)
-        cross join lateral (
-            select completion.completion_id, completion.purpose
-            from pgclarify_private.completion
-            where completion.run_id = asked.run_id
-            -- Not by the purpose, which also has an index: that would read the whole ledger.
-            offset 0
-        ) as paid
-        where paid.purpose in ('follow_up', 'sample', 'entailment', 'answer', 'conclusion', 'inference')
-    ),
-    locked as (
+    with locked as (
         select completion.completion_id
-        from pgclarify_private.completion
-        inner join found on completion.completion_id = found.completion_id
-        where completion.erased_at is null
+        from pgclarify_private.completion_document as noted
+        inner join pgclarify_private.completion on noted.completion_id = completion.completion_id
+        where
+            noted.corpus_id = erase_replies.corpus_id
+            and noted.document_id = erase_replies.document_id
+            and completion.erased_at is null
         -- In the order of claims, because the two would deadlock otherwise.
         order by
             completion.purpose, completion.model, completion.parameters, completion.prompt_version, completion.input_hash,
@@ -86,9 +45,9 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.erase_replies(bigint, text, bigint[]) is
-'Erase the replies to inputs that contained a document; true if there was one. A reply that has not arrived yet will not be '
-'stored. run_ids: runs with the document among their candidates.';
+comment on function pgclarify_private.erase_replies(bigint, text) is
+'Erase the replies to inputs that contained a document, or a reply that came from it; true if there was one. A reply that has '
+'not arrived yet will not be stored.';
 
 create or replace function pgclarify_private.erase_verdicts(corpus_id bigint, document_id text, run_ids bigint[])
 returns boolean
@@ -355,7 +314,7 @@ declare
     );
     v_has_erased boolean;
 begin
-    v_has_erased := pgclarify_private.erase_replies(v_corpus_id, v_document_id, v_run_ids);
+    v_has_erased := pgclarify_private.erase_replies(v_corpus_id, v_document_id);
     v_has_erased := pgclarify_private.erase_verdicts(v_corpus_id, v_document_id, v_run_ids) or v_has_erased;
     v_has_erased := pgclarify_private.erase_interpretations(v_corpus_id, v_document_id, v_run_ids) or v_has_erased;
     v_has_erased := pgclarify_private.erase_lists(v_corpus_id, v_document_id, v_run_ids) or v_has_erased;

@@ -15,7 +15,7 @@ declare
         when not v_pays then ''
         when v_run.operation = 'investigate'
             then '; only prompts over the same passages are not paid for again'
-        else '; passages that were judged are not paid for again'
+        else '; passages that are unchanged are not paid for again'
     end;
     v_answered bigint;
     v_seen record;
@@ -23,11 +23,9 @@ begin
     -- A reply continues a conversation.
     if v_run.finished_at is null or v_run.operation in ('consolidate', 'reply', 'estimate') then
         return null;
-    elsif v_run.corpus_name is null then
-        return 'a new run' || case when v_pays then '; calls that this one paid for are not paid for again' else '' end;
-    elsif v_run.corpus_id is null then
+    elsif v_run.corpus_id is null and v_run.corpus_name is not null then
         return 'it cannot be: the corpus was dropped';
-    elsif v_run.status <> 'succeeded' then
+    elsif v_run.corpus_id is null or v_run.status <> 'succeeded' then
         return 'a new run' || case when v_pays then '; calls that this one paid for are not paid for again' else '' end;
     end if;
     if not pgclarify_private.reuses_runs() then
@@ -45,12 +43,7 @@ begin
             )
         when v_answered is not null then format('served from run %s, with no call', v_answered)
         when v_run.corpus_revision is distinct from v_seen.revision then
-            'a new run, since the corpus has changed' || case
-                when not v_pays then ''
-                when v_run.operation = 'investigate'
-                    then '; only prompts over the same passages are not paid for again'
-                else '; passages that are unchanged are not paid for again'
-            end
+            'a new run, since the corpus has changed' || v_kept
         when
             pgclarify_private.explores(v_run.settings)
             and v_run.graph_revision is distinct from v_seen.graph_revision

@@ -1,26 +1,5 @@
 -- The neighborhood graph for its users: only neighbors that they may read.
 
-create or replace function pgclarify_private.raise_graph_is_gone(corpus_id bigint, corpus text)
-returns void
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    raise exception '%',
-        case
-            when to_regclass(pgclarify_private.partition_name('passage', raise_graph_is_gone.corpus_id)) is null
-                then 'the corpus has been dropped by now'
-            else 'the corpus has another embedding model by now'
-        end
-        using errcode = 'serialization_failure',
-            detail = format('The graph of corpus "%s" that this transaction sees is gone.', raise_graph_is_gone.corpus),
-            hint = 'Begin a new transaction.';
-end
-$$;
-
-comment on function pgclarify_private.raise_graph_is_gone(bigint, text) is
-'Error 40001 if workers have dropped tables of a corpus since the transaction began.';
-
 create or replace function pgclarify_private.nearest_visible(
     corpus pgclarify_private.corpus, roles name[], document_id text, passage_id bigint, depth integer
 )
@@ -149,7 +128,16 @@ begin
     end if;
 exception
     when undefined_table then
-        perform pgclarify_private.raise_graph_is_gone(v_corpus.corpus_id, v_corpus.name);
+        -- Workers have dropped tables of the corpus since the transaction began.
+        raise exception '%',
+            case
+                when to_regclass(pgclarify_private.partition_name('passage', v_corpus.corpus_id)) is null
+                    then 'the corpus has been dropped by now'
+                else 'the corpus has another embedding model by now'
+            end
+            using errcode = 'serialization_failure',
+                detail = format('The graph of corpus "%s" that this transaction sees is gone.', v_corpus.name),
+                hint = 'Begin a new transaction.';
 end
 $$;
 

@@ -263,8 +263,13 @@ returns table (name name, relation oid, event text, firing "char")
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
+    -- Whether rows of the table can change by statements on another one: it has partitions, is one, or inherits.
     with tree as (
-        select pgclarify_private.is_part(expected_triggers.source.relation) as is_part
+        select
+            exists (select from pg_catalog.pg_inherits where pg_inherits.inhrelid = expected_triggers.source.relation)
+            or pg_class.relkind = 'p' as is_part
+        from pg_catalog.pg_class
+        where pg_class.oid = expected_triggers.source.relation
     )
     select
         pgclarify_private.trigger_name(expected_triggers.source.source_id, kind.suffix),

@@ -379,16 +379,14 @@ begin
         limit remove_source.max_documents
     );
     v_ids := pgclarify_private.first_documents(v_source.corpus_id, '', v_ids, remove_source.max_bytes);
-    begin
-        perform pgclarify_private.merge_documents(v_source.corpus_id, v_source.source_id, '{}', v_ids);
-        if cardinality(v_ids) = 0 then
-            delete from pgclarify_private.source where source.source_id = v_source.source_id;
-        end if;
-    exception
-        when lock_not_available then
-            return null;
-    end;
+    perform pgclarify_private.merge_documents(v_source.corpus_id, v_source.source_id, '{}', v_ids);
+    if cardinality(v_ids) = 0 then
+        delete from pgclarify_private.source where source.source_id = v_source.source_id;
+    end if;
     return cardinality(v_ids);
+exception
+    when lock_not_available then
+        return null;
 end
 $$;
 

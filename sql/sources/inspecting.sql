@@ -78,13 +78,9 @@ declare
     v_fault text;
 begin
     select pgclarify_private.failure(found.message, found.detail) into v_fault
-    from pgclarify_private.table_problems(source_fault.source) as found
-    limit 1;
-    if v_fault is not null then
-        return v_fault;
-    end if;
-    select pgclarify_private.failure(found.message, found.detail) into v_fault
     from (
+        select wrong.message, wrong.detail from pgclarify_private.table_problems(source_fault.source) as wrong
+        union all
         select denied.message, denied.detail
         from pgclarify_private.access_problems(source_fault.source, (source_fault.source).attached_by) as denied
         union all

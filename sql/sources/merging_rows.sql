@@ -158,11 +158,8 @@ declare
     v_half record;
 begin
     begin
-        v_merged := pgclarify_private.merge_fit_rows(merge_rows.source, merge_rows.keys);
-        added := v_merged.added;
-        changed := v_merged.changed;
-        removed := v_merged.removed;
-        skipped := v_merged.skipped;
+        select merged.* into added, changed, removed, skipped
+        from pgclarify_private.merge_fit_rows(merge_rows.source, merge_rows.keys) as merged;
         return;
     exception
         when data_exception or program_limit_exceeded or check_violation then

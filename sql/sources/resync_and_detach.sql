@@ -108,8 +108,7 @@ begin
     update pgclarify_private.source
     set
         state = case
-            when v_settings ->> 'documents' = 'remove' then 'removing'
-            when v_source.state = 'removing' then 'removing'
+            when v_settings ->> 'documents' = 'remove' or v_source.state = 'removing' then 'removing'
             else 'detached'
         end,
         error = null,

@@ -1,5 +1,5 @@
--- Rows of attached tables, and how they become documents. Statements on a user's table are built here and in
--- sources/colliding_ids.sql. The functions of sources/selecting.sql execute them.
+-- Rows of attached tables, and how they become documents. Statements on a user's table are built here. The functions of
+-- sources/selecting.sql execute them.
 
 create or replace function pgclarify_private.key_type(source pgclarify_private.source)
 returns text

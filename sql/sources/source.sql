@@ -1,7 +1,7 @@
 -- Which tables can be attached to a corpus: every problem of a table, with its solution.
 
 create or replace function pgclarify_private.members_of(relation oid)
-returns table (relation oid, kind "char", owner oid)
+returns table (relation oid, kind "char")
 language sql stable strict security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -13,28 +13,13 @@ begin atomic
         from member
         inner join pg_catalog.pg_inherits on member.relation = pg_inherits.inhparent
     )
-    select pg_class.oid, pg_class.relkind, pg_class.relowner
+    select pg_class.oid, pg_class.relkind
     from member
     inner join pg_catalog.pg_class on member.relation = pg_class.oid;
 end;
 
 comment on function pgclarify_private.members_of(oid) is
-'A table and all its partitions, of every level, each with its kind (pg_class.relkind) and its owner.';
-
-create or replace function pgclarify_private.is_part(relation oid)
-returns boolean
-language sql stable strict security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        exists (select from pg_catalog.pg_inherits where pg_inherits.inhrelid = is_part.relation)
-        or exists (
-            select from pg_catalog.pg_class where pg_class.oid = is_part.relation and pg_class.relkind = 'p'
-        );
-end;
-
-comment on function pgclarify_private.is_part(oid) is
-'True if rows of the table can change by statements on another one: it has partitions, is one, or inherits.';
+'A table and all its partitions, of every level, each with its kind (pg_class.relkind).';
 
 create or replace function pgclarify_private.used_columns(source pgclarify_private.source)
 returns table (use text, name name)

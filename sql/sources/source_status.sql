@@ -64,21 +64,7 @@ comment on function pgclarify_private.source_statuses(pgclarify_private.caller) 
 grant execute on function pgclarify_private.source_statuses(pgclarify_private.caller) to pgclarify_reader;
 
 create or replace view pgclarify.source_status as
-select
-    status.corpus,
-    status.source_id,
-    status.relation,
-    status.relation_oid,
-    status.state,
-    status.error,
-    status.pending_changes,
-    status.rows_added,
-    status.rows_changed,
-    status.rows_removed,
-    status.rows_skipped,
-    status.load_started_at,
-    status.loaded_at,
-    status.attached_by
+select status.*
 from pgclarify_private.caller
 cross join lateral pgclarify_private.source_statuses(caller) as status;
 

@@ -189,22 +189,22 @@ def test_a_model_that_cannot_be_had_leaves_the_corpus_as_it_is(connection: Conne
 
 def test_a_model_that_is_no_longer_what_it_was_says_so(connection: Connection, worker: HandWorker) -> None:
     space_id = begin(connection, worker)
-    worker.send("refuse_filling", embedding_space_id=space_id, error="other dimensions")
+    worker.send("refuse_space", embedding_space_id=space_id, error="other dimensions")
     assert error(connection) == "other dimensions"
     assert scalar(connection, SET, NEW) == space_id
     assert error(connection) is None, "a new request is a new try"
 
-    worker.send("refuse_filling", embedding_space_id=space_id, error="other dimensions")
+    worker.send("refuse_space", embedding_space_id=space_id, error="other dimensions")
     fill(worker)
     assert worker.advance_spaces() == [True]
     assert error(connection) is None
-    worker.send("refuse_filling", embedding_space_id=space_id, error="too late")
+    worker.send("refuse_space", embedding_space_id=space_id, error="too late")
     assert error(connection) is None
 
 
 def test_a_worker_that_goes_on_clears_the_error_of_a_space(connection: Connection, worker: HandWorker) -> None:
     space_id = begin(connection, worker)
-    worker.send("refuse_filling", embedding_space_id=space_id, error="the endpoint cannot be reached")
+    worker.send("refuse_space", embedding_space_id=space_id, error="the endpoint cannot be reached")
     worker.store_vectors(worker.claim_passages(1))
     assert error(connection) is None
 

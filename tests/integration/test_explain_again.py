@@ -99,7 +99,7 @@ class TestAskedAgain:
         desk.owner.execute(f"grant {make_role(name='team')} to {desk.user.info.user}".encode())
 
         assert self.last(desk, run_id) == (
-            "a new run, since the roles of alice have changed; passages that were judged are not paid for again"
+            "a new run, since the roles of alice have changed; passages that are unchanged are not paid for again"
         )
         assert desk.submit(method="dense") != run_id
 
@@ -141,7 +141,7 @@ class TestAskedAgain:
         for no in ("off", "false", "0", "no"):
             desk.user.execute(f"set pgclarify.reuse_runs = {no}".encode())
             assert self.last(desk, run_id) == (
-                "a new run, since pgclarify.reuse_runs is off here; passages that were judged are not paid for again"
+                "a new run, since pgclarify.reuse_runs is off here; passages that are unchanged are not paid for again"
             )
             assert desk.submit(method="dense") != run_id
         for yes in ("on", "true", "1", "yes", "''", "' on '"):
