@@ -1,6 +1,6 @@
 """Pure methods: numpy in, plain data out. No I/O, no database, no model."""
 
-from pgclarify.algorithms.answer_variants import find_variant, is_last_name, is_variant, split_answer
+from pgclarify.algorithms.answer_variants import find_variant, is_last_name, is_variant
 from pgclarify.algorithms.answers import answer_directions, relate_answers
 from pgclarify.algorithms.consolidation import Bounds, Density, Grouping, consolidate, medoid
 from pgclarify.algorithms.contradictions import Relation, relate, relate_readings
@@ -41,7 +41,6 @@ __all__ = [
     "relate_readings",
     "relevance_to_unit_interval",
     "semantic_sets",
-    "split_answer",
     "tell_apart",
     "to_unit_interval",
 ]

@@ -40,8 +40,6 @@ _LINKS: Final = word_set("of for from by in on at to with about 's and")
 # another word: Republican, Christopher, Dominica, Christiana.
 _SPELLED_ENDINGS: Final = word_set("am m h")
 _LONG_WORD: Final = 8
-_LAST_OF_SEVERAL: Final = re.compile(r"(?:^|\s)(?:and|or)\s", re.IGNORECASE)
-_FEW_WORDS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +59,6 @@ class _Said:
     small: frozenset[str]
     acronym: str
     initials: str
-
-
-def split_answer(answer: str) -> list[str]:
-    """Split an answer that enumerates at least three things of a few words each; another answer is the only part.
-
-    Two things alone may be one name (Simon and Garfunkel).
-    """
-    *parts, last = (part.strip() for part in answer.split(","))
-    rest = _LAST_OF_SEVERAL.split(last, maxsplit=1)
-    parts += [part.strip() for part in rest if part.strip()]
-    is_enumeration = len(rest) == 2 and len(parts) > 2 and all(0 < len(part.split()) <= _FEW_WORDS for part in parts)
-    return parts if is_enumeration else [answer]
 
 
 def is_variant(one: str, other: str) -> bool:

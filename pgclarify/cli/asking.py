@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from pgclarify.cli import connection, terminal
 from pgclarify.cli.waiting import waiting
-from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import LoopbackUnavailable, NotFound, NoWorker, PgclarifyError, RunTimeout
 
 if TYPE_CHECKING:
@@ -173,7 +172,7 @@ def nothing(database: connection.Database, question: str, corpus: str | None, ru
     run = get_run(database, run_id)
     closest = connection.client_of(database).closest_passages(run_id, top_k=_MOST_CLOSEST)
     passages = [asdict(passage) for passage in closest]
-    if run["status"] == "partial" and run["stop_code"] != StopCode.UNPROVEN:
+    if run["status"] == "partial":
         return nothing_rendering.not_looked_at(run, passages)
     if asked and not any(corpus.documents for corpus in asked):
         return rendering.empty_corpus(corpus)

@@ -48,15 +48,14 @@ def _reasons(reasons: Iterable[Row]) -> Iterable[RenderableType]:
         yield Indented(Text("  - "), Text(f"{source}{printable(reason['text'])}", style="dim"))
 
 
-def rewriting(_: str, rows: Sequence[Row]) -> RenderableType:
-    """Render a rewritten question, and a remark on it.
+def rewritten(_: str, rows: Sequence[Row]) -> RenderableType:
+    """Render a rewritten question; rows: the row of `pgclarify.rewrite`."""
+    return Text(printable(rows[0]["rewritten"]))
 
-    Args:
-        rows: The row of `pgclarify.rewrite`.
-    """
-    (row,) = rows
-    remark = row["reason"] or "the question is clear, and stays as it is"
-    return Group(Text(printable(row["rewritten"])), Text(printable(remark), style="dim"))
+
+def why_rewritten(_: str, rows: Sequence[Row]) -> RenderableType:
+    """Render the reason of a rewritten question; rows: the row of `pgclarify.rewrite`."""
+    return Text(printable(rows[0]["reason"] or "the question is clear, and stays as it is"), style="dim")
 
 
 def proposals(question: str, rows: Sequence[Row]) -> RenderableType:

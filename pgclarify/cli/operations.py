@@ -47,6 +47,8 @@ class Operation:
         top_k: The default number of passages; None without this option.
         has_history: Whether it has option --history.
         partial: What a run that ended early means for the rows, as a sentence.
+        remark: Renders what is written to standard error, so that only the result is on standard output; None if all is
+            the result. The exit code is then 1 if the run ended early.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Operation:
     top_k: int | None = None
     has_history: bool = False
     partial: str = ""
+    remark: Callable[[str, list[Row]], RenderableType] | None = None
 
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -107,9 +110,10 @@ OPERATIONS: Mapping[str, Operation] = {
         "rewrite",
         "Rewrite a question so that it stands alone. A clear question stays as it is. Needs a language model.",
         "Looking at the question",
-        _show("dialogue_rendering", "rewriting"),
+        _show("dialogue_rendering", "rewritten"),
         "'When was she born?' --history 'Who wrote Emma?' --history 'Jane Austen.'",
         has_history=True,
+        remark=_show("dialogue_rendering", "why_rewritten"),
     ),
     "clarifying-questions": Operation(
         "clarifying_questions",
@@ -174,8 +178,6 @@ def _ask(
     as_json: bool,
     **given: Any,  # noqa: ANN401
 ) -> None:
-    from pgclarify.cli import dialogue_rendering, rendering
-
     seconds = read_seconds(timeout)
     arguments = {name: value for name, value in given.items() if value is not None} | read_options(option or [])
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
@@ -188,11 +190,22 @@ def _ask(
         if not rows and run_id is not None:
             console = terminal.notices() if as_json else terminal.results()
             console.print(asking.nothing(database, question, given["corpus"], run_id))
-        if as_json or not rows:
-            return
         run = {} if run_id is None else asking.get_run(database, run_id)
+    if not as_json and rows:
+        _print(operation, question, rows, run_id, run)
+    if operation.remark is not None and run.get("status") == "partial":
+        raise typer.Exit(1)
+
+
+def _print(operation: Operation, question: str, rows: list[Row], run_id: int | None, run: Row) -> None:
+    from pgclarify.cli import dialogue_rendering, rendering
+
     console = terminal.results()
-    console.print(operation.show(question, [{**run, **row} for row in rows]))
+    shown: list[Row] = [{**run, **row} for row in rows]
+    console.print(operation.show(question, shown), soft_wrap=operation.remark is not None)
+    if operation.remark is not None:
+        console = terminal.notices()
+        console.print(operation.remark(question, shown))
     if run_id is not None:
         if operation.partial:
             console.print(dialogue_rendering.cut_short(run, operation.partial))

@@ -20,7 +20,7 @@ def read_questions(file: Path | None) -> list[str]:
     """
     content = sys.stdin.buffer.read() if file is None else file.read_bytes()
     try:
-        lines = content.decode("utf-8-sig").split("\n")
+        lines = content.decode("utf-8-sig").replace("\x00", " ").split("\n")
     except UnicodeDecodeError as error:
         number = error.object.count(b"\n", 0, error.start) + 1
         raise InputError(

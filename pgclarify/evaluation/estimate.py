@@ -9,6 +9,7 @@ from typing import Any, Final
 from pgclarify.database.evaluations import Plan
 from pgclarify.evaluation.bench import EXTRACTIVE, Bench
 from pgclarify.evaluation.data_sets import DataSet
+from pgclarify.operations.clarification import bounds
 
 # The most calls of a case, for methods whose number of calls does not depend on what they find.
 _FIXED: Final[Mapping[str, int]] = {"direct": 1, "dtv": 7, "dtv_unverified": 2, "rac": 2, "rewrite": 1}
@@ -78,7 +79,7 @@ def most_calls(method: str, settings: Mapping[str, Any]) -> int | None:
         case "investigate":
             return int(settings.get("max_calls", _MAX_CALLS))
         case "list_answers":
-            return 1 + int(settings.get("top_k", _TOP_K))
+            return sum(bounds.most_calls({"top_k": _TOP_K, **settings}, relaxes=True).values())
         case "clarifying_questions":
             return _PROPOSED
         case _:

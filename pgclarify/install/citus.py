@@ -1,4 +1,4 @@
-"""Where Citus is active, what an install or a grant makes stays on the server that it is connected to."""
+"""Where Citus is active, what an install makes stays on the server that it is connected to."""
 
 from __future__ import annotations
 

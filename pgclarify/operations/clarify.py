@@ -39,7 +39,7 @@ async def clarify(context: RunContext) -> Ending:
 
 
 async def judge_passages(context: RunContext) -> list[tuple[Candidate, Verdict]]:
-    """Judge passages as the settings say; return the verdicts by rank. None if a budget allowed no verdict."""
+    """Judge passages as the settings say; return the verdicts by rank, an empty list if a budget allowed none."""
     try:
         return await _judged(context)
     except BudgetSpent:

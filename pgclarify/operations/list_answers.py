@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from pgclarify.algorithms import find_variant, is_last_name, is_variant, split_answer
+from pgclarify.algorithms import find_variant, is_last_name, is_variant
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.citations import Citation
 from pgclarify.data.dialogue import ListedAnswer
 from pgclarify.data.verdicts import Verdict
-from pgclarify.data.vocabulary import Outcome, StopCode
+from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.language.numbers import counted
 from pgclarify.language.quotes import fold
 from pgclarify.operations.clarification.interpretations import Grounded
@@ -44,10 +44,11 @@ async def list_answers(context: RunContext) -> Ending:
         most: int = context.run.settings["max_answers"]
         tally.rows = min(len(answers), most)
         await context.stores.dialogue.record_answers(context.run, answers[:most])
-    if len(answers) > most:
+    ending = ending_of(context, verdicts)
+    if len(answers) > most and ending.status is RunStatus.SUCCEEDED:
         context.trace.stop_reason = f"the limit of {counted(most, 'answer')} was reached"
         context.trace.stop_code = StopCode.LIMIT
-    return ending_of(context, verdicts)
+    return ending
 
 
 @dataclass(slots=True)
@@ -66,7 +67,7 @@ class _Entry:
 
 
 def merge_answers(judged: Sequence[tuple[Candidate, Verdict]]) -> list[ListedAnswer]:
-    """Return the different answers of grounded verdicts; each part of an enumeration is an answer.
+    """Return the different answers of grounded verdicts.
 
     Args:
         judged: By rank.
@@ -81,18 +82,15 @@ def merge_answers(judged: Sequence[tuple[Candidate, Verdict]]) -> list[ListedAns
         if verdict.outcome is not Outcome.GROUNDED:
             continue
         found, text = Grounded.of(candidate.passage, verdict), passage_text(candidate.passage)
-        citation = Citation(found.rank, found.quote, found.start_char, found.end_char)
-        for answer in split_answer(found.answer):
-            known = find_variant(answer, [entry.variants for entry in entries], is_one=partial(_is_one, text, texts))
-            if known is None:
-                entries.append(_Entry())
-            entry = entries[-1 if known is None else known]
-            if fold(answer) not in map(fold, entry.variants):
-                entry.variants.append(answer)
-            if citation not in entry.citations:
-                entry.citations.append(citation)
-            entry.document_ids.add(found.passage.document_id)
-            texts.setdefault(answer, text)
+        known = find_variant(found.answer, [entry.variants for entry in entries], is_one=partial(_is_one, text, texts))
+        if known is None:
+            entries.append(_Entry())
+        entry = entries[-1 if known is None else known]
+        if fold(found.answer) not in map(fold, entry.variants):
+            entry.variants.append(found.answer)
+        entry.citations.append(Citation(found.rank, found.quote, found.start_char, found.end_char))
+        entry.document_ids.add(found.passage.document_id)
+        texts.setdefault(found.answer, text)
     # The sort is stable, so that the best rank stays first among equals.
     entries.sort(key=lambda entry: -len(entry.document_ids))
     return [

@@ -13,7 +13,7 @@
         {% for setting in settings if pgclarify.likeness(name, setting) >= 0.6 %}
             {% do exceptions.raise_compiler_error(
                 model.name ~ ": config " ~ name ~ " has no effect. Is " ~ setting ~ " meant? The configs are: "
-                ~ settings | join(', ') ~ "."
+                ~ settings | join(', ') ~ ". Names of your own belong in meta."
             ) %}
         {% endfor %}
     {% endfor %}

@@ -40,42 +40,11 @@ class Proven:
 def prove(finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Sequence[Step] = ()) -> Proven | None:
     """Check an answer against its passages.
 
-    The checks are those of `prove_told`, and one more: if the question or the answer has names or numbers, one of them
-    must be in the cited passages, because a model that finds nothing tends to quote something unrelated. Names are only
-    recognized in English.
-
-    Args:
-        finding: The model's reply.
-        shown: The passages, in the order in which the model saw them.
-        asked: The question.
-        steps: Answered steps that this answer may depend on.
-
-    Returns:
-        None if the model gave no answer.
-
-    Raises:
-        Unproven: If the proof is missing; the message says what is wrong.
-    """
-    proven = prove_told(finding, shown, asked=asked, steps=steps)
-    if proven is None:
-        return None
-    if _is_abroad(asked, proven.cited):
-        return proven
-    before = [text for step in steps for text in (step.question, step.answer) if text is not None]
-    about = frozenset[str]().union(*(names(text) for text in (asked, *before)))
-    if about and about.isdisjoint(distinct_words(*_texts(proven.cited))):
-        raise Unproven("the passage is about something else than the question")
-    return proven
-
-
-def prove_told(
-    finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Sequence[Step] = ()
-) -> Proven | None:
-    """Check that the passages give an answer, even if they are about something else.
-
     Quotes that are not in their passage are dropped, and so are English quotes that share no word with the question,
     the answer or the steps. At least one must be left. The cited passages or the steps' answers must give the answer,
-    as `is_told` decides, with numbers in any notation: an answer from the model's memory does not count.
+    as `is_told` decides, with numbers in any notation: an answer from the model's memory does not count. If the
+    question or the steps have names or numbers, one of them must be in the cited passages, because a model that finds
+    nothing tends to quote something unrelated. Names are only recognized in English.
 
     Args:
         finding: The model's reply.
@@ -107,7 +76,11 @@ def prove_told(
         raise Unproven("the quote has nothing to do with the question")
     if not _is_told_by(telling, answer, asked, steps):
         raise Unproven("the answer does not come from the passages")
-    return Proven(answer, tuple(citation for _, citation in telling), tuple(one for one, _ in telling))
+    cited = tuple(one for one, _ in telling)
+    about = frozenset[str]().union(*(names(text) for text in (asked, *before)))
+    if not _is_abroad(asked, cited) and about and about.isdisjoint(distinct_words(*_texts(cited))):
+        raise Unproven("the passage is about something else than the question")
+    return Proven(answer, tuple(citation for _, citation in telling), cited)
 
 
 def _is_told_by(telling: Sequence[tuple[Candidate, Citation]], answer: str, asked: str, steps: Sequence[Step]) -> bool:

@@ -62,7 +62,8 @@ def every_rendering(text: str) -> list[RenderableType]:
     cited = citation(document_id=text, title=text, heading=text, quote=text, is_current=False)
     return [
         rendering.ambiguity(text, [ambiguity(reasons=reasons)]),
-        rendering.rewriting("q", [{"rewritten": text, "was_ambiguous": True, "reason": text}]),
+        rendering.rewritten("q", [{"rewritten": text, "was_ambiguous": True, "reason": text}]),
+        rendering.why_rewritten("q", [{"rewritten": text, "was_ambiguous": True, "reason": text}]),
         rendering.proposals(text, [proposal(clarifying_question=text, reformulation=text, document_ids=[text])]),
         rendering.answers(text, [listed(answer=text, variants=[text, text], citations=[cited])]),
         rendering.cut_short({"status": "partial", "stop_reason": text, "stop_code": "limit"}, "So it is."),
@@ -140,11 +141,9 @@ def test_answers_number_their_citations_through() -> None:
     ("status", "stop_reason", "stop_code", "told"),
     [
         ("succeeded", None, None, ""),
-        ("succeeded", "no further answer", None, "\nStopped: no further answer\n"),
+        ("succeeded", "the limit was reached", "limit", "\nStopped: the limit was reached\n"),
         ("partial", "it failed", "failed_calls", "\nSome calls failed on the way. So it is.\n\nStopped: it failed\n"),
         ("partial", "spent", "budget", "\nA budget allowed no more calls on the way. So it is.\n\nStopped: spent\n"),
-        ("partial", "nothing new", "repeated", "\nIt ended early. So it is.\n\nStopped: nothing new\n"),
-        ("partial", "not proven", "unproven", "\nIt ended early. So it is.\n\nStopped: not proven\n"),
     ],
 )
 def test_output_of_a_run_that_stopped_early_says_why(

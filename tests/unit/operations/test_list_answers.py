@@ -12,7 +12,7 @@ from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.operations.execution import execute
 from pgclarify.operations.list_answers import merge_answers
-from tests.fakes import FakeDialogueStore, FakeStore, RunRecord, scripts
+from tests.fakes import FakeDialogueStore, FakeLedgerTable, FakeStore, RunRecord, scripts
 from tests.fakes.context import context_of
 
 QUESTION = "Who played the queen in Lindvik Castle?"
@@ -31,9 +31,11 @@ async def carry_out(
     replies: Mapping[str, Reading | EndpointUnavailable | None] = REPLIES,
     contents: Sequence[str] = CONTENTS,
     max_answers: int = 10,
+    max_calls: int | None = None,
 ) -> tuple[RunRecord, list[ListedAnswer]]:
     store = FakeStore(
-        [Passage(f"d{place}", 1, content, title="Lindvik Castle") for place, content in enumerate(contents, 1)]
+        [Passage(f"d{place}", 1, content, title="Lindvik Castle") for place, content in enumerate(contents, 1)],
+        table=FakeLedgerTable(max_calls=max_calls),
     )
     dialogue = FakeDialogueStore(store)
     settings = {"method": "dense", "top_k": 20, "max_answers": max_answers}
@@ -70,11 +72,17 @@ class TestRun:
 
     async def test_passages_that_could_not_be_judged_leave_the_other_answers(self) -> None:
         gone = EndpointUnavailable("the model does not answer")
-        record, answers = await carry_out({**REPLIES, SERIES: gone})
+        record, answers = await carry_out({**REPLIES, SERIES: gone}, max_answers=1)
+        assert record.stop_code is None
         assert (record.status, record.error_code) == (RunStatus.PARTIAL, gone.sqlstate)
         assert [one.answer for one in answers] == ["Ida Holm"]
         record, answers = await carry_out(dict.fromkeys(CONTENTS, gone))
         assert (record.status, answers) == (RunStatus.FAILED, [])
+
+    async def test_answers_before_a_budget_ended_are_kept(self) -> None:
+        record, answers = await carry_out(max_calls=1)
+        assert (record.status, record.stop_code) == (RunStatus.PARTIAL, StopCode.BUDGET)
+        assert [one.answer for one in answers] == ["Ada Berg"]
 
 
 class TestMerging:
@@ -95,12 +103,3 @@ class TestMerging:
         assert self.merged(("Ida Holm", FILM), ("Holm", text)) == [("Ida Holm", "Holm")]
         assert self.merged(("Holm", text), ("Ida Holm", FILM)) == [("Holm", "Ida Holm")]
         assert self.merged(("Ida Holm", FILM), ("Holm", "Holm is a fine queen.")) == [("Ida Holm",), ("Holm",)]
-
-    def test_each_part_of_an_enumeration_is_an_answer(self) -> None:
-        assert self.merged(
-            ("red, blue and green", "It comes in red, blue and green."), ("Blue", "Blue sells best.")
-        ) == [
-            ("blue",),
-            ("red",),
-            ("green",),
-        ]
