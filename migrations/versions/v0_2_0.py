@@ -21,44 +21,6 @@ def upgrade() -> None:
     _execute(_read("v0_2_0.sql"))
 
 
-def downgrade() -> None:
-    """Drop everything but the schemas, which are made before migrations by a role that may create schemas."""
-    _execute("""
-        do $$
-        declare
-            v_ours constant oid[] := array(
-                select oid from pg_namespace where nspname in ('pgclarify', 'pgclarify_private')
-            );
-            v_statement text;
-        begin
-            -- All names first: what one statement drops, the next could not name any more.
-            foreach v_statement in array array(
-                select format('drop table if exists %s cascade', c.oid::regclass)
-                from pg_class as c
-                where c.relnamespace = any(v_ours) and c.relkind in ('r', 'p') and c.relname <> 'schema_version'
-                union all
-                select format('drop sequence if exists %s cascade', c.oid::regclass)
-                from pg_class as c
-                where c.relnamespace = any(v_ours) and c.relkind = 'S'
-                union all
-                select format('drop routine if exists %s cascade', p.oid::regprocedure)
-                from pg_proc as p
-                where p.pronamespace = any(v_ours)
-                union all
-                select format('drop type if exists %s cascade', t.oid::regtype)
-                from pg_type as t
-                left join pg_class as c on c.oid = t.typrelid
-                where t.typnamespace = any(v_ours) and (t.typtype = 'e' or c.relkind = 'c')
-            )
-            loop
-                execute v_statement;
-            end loop;
-        end
-        $$;
-        alter default privileges for role pgclarify_owner grant execute on functions to public;
-    """)
-
-
 def _read(name: str) -> str:
     """A file beside this one; the extension's types are found wherever it lives."""
     text = Path(__file__).with_name(name).read_text(encoding="utf-8")

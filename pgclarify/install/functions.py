@@ -108,29 +108,6 @@ def renew_source_functions(cursor: psycopg.Cursor[Any]) -> None:
         cursor.execute(statement)
 
 
-def drop_routines(cursor: psycopg.Cursor[Any]) -> None:
-    """Drop our views and functions: everything that sql/ creates; it creates no data."""
-    cursor.execute(
-        """
-        select format('drop view if exists %I.%I cascade', n.nspname, c.relname)
-        from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
-        where n.nspname in ('pgclarify', 'pgclarify_private', 'pgclarify_capture') and c.relkind = 'v'
-        union all
-        select format('drop policy if exists %I on %I.%I', policyname, schemaname, tablename)
-        from pg_policies where schemaname in ('pgclarify', 'pgclarify_private')
-        union all
-        select format('drop routine if exists %s cascade', p.oid::regprocedure)
-        from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
-        where n.nspname in ('pgclarify', 'pgclarify_private')
-        """
-    )
-    for (statement,) in cursor.fetchall():
-        cursor.execute(statement)
-    cursor.execute("select to_regclass('pgclarify_private.applied_sql') is not null")
-    if cursor.fetchone() == (True,):
-        cursor.execute("delete from pgclarify_private.applied_sql")
-
-
 def _texts(cursor: psycopg.Cursor[Any]) -> list[str]:
     """Return the files with the extensions' schemas inserted."""
     # Without dblink the functions are created all the same, and report the missing extension when they are called.

@@ -1,4 +1,4 @@
-"""Installs, upgrades and removes the schema: extensions, roles, migrations, functions, policies and views.
+"""Installs and upgrades the schema: extensions, roles, migrations, functions, policies and views.
 
 Everything happens in one transaction under one advisory lock. So two installs at the same time are safe, and one that
 fails changes nothing.
@@ -14,26 +14,23 @@ from typing import Any, cast
 
 import psycopg
 import sqlalchemy
-from psycopg import sql
 
 from pgclarify.errors import ConfigurationError, DatabaseError, ServerUnavailable
 from pgclarify.install.citus import keep_on_coordinator
 from pgclarify.install.create_extension.update import update_extension
 from pgclarify.install.extensions import (
-    DBLINK_SCHEMA,
     check_encoding,
     create_extensions,
     extension_schema,
     grant_extensions,
     has_dblink,
 )
-from pgclarify.install.functions import apply_sql, drop_routines
+from pgclarify.install.functions import apply_sql
 from pgclarify.install.loopback import write_keys
-from pgclarify.install.revisions import current_revision, move_tables
-from pgclarify.install.roles import CAPTURE_SCHEMA, check_schemas, create_roles, create_schemas, mend_roles
+from pgclarify.install.revisions import current_revision, upgrade
+from pgclarify.install.roles import check_schemas, create_roles, create_schemas, mend_roles
 from pgclarify.install.table_readers import admit_table_readers, make_role_maker
 from pgclarify.install.versions import known_revisions
-from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 
 # pg_advisory_xact_lock(1885823084, 0): the first key is ours; workers use their ids as the second one.
 INSTALL_LOCK = (1885823084, 0)
@@ -135,7 +132,7 @@ def install(
             make_role_maker(cursor)
             cursor.execute("set local role pgclarify_owner")
             if previous != newest:
-                move_tables(connection, "head")
+                upgrade(connection)
             apply_sql(cursor, are_tables_new=previous != newest)
         adopted = _adopt_roles(cursor) if adopt_roles else ()
         cursor.execute("reset role")
@@ -155,42 +152,6 @@ def _adopt_roles(cursor: psycopg.Cursor[Any]) -> tuple[AdoptedRole, ...]:
         "select name, kind, sum(count)::bigint from pgclarify_private.adopt_roles() group by name, kind order by 1, 2"
     )
     return tuple(AdoptedRole(*row) for row in cursor.fetchall())
-
-
-def uninstall(dsn: str) -> None:
-    """Remove the schema with everything in it. Roles stay: other databases of the server may use them.
-
-    Raises:
-        ServerUnavailable: If there is no connection.
-    """
-    with _transaction(dsn) as connection:
-        cursor = _cursor(connection)
-        check_schemas(cursor)
-        cursor.execute("drop extension if exists pgclarify cascade")
-        if current_revision(connection) is not None:
-            drop_routines(cursor)
-            move_tables(connection, "base")
-        for schema in (SCHEMA, PRIVATE_SCHEMA, CAPTURE_SCHEMA):
-            cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(schema)))
-        # Only we have access to it.
-        cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(DBLINK_SCHEMA)))
-
-
-def migrate(dsn: str, revision: str) -> None:
-    """Move the tables to a revision ("base", "head"), without functions and views: for tests and repairs.
-
-    Raises:
-        ServerUnavailable: If there is no connection.
-    """
-    with _transaction(dsn) as connection:
-        cursor = _cursor(connection)
-        create_extensions(cursor)
-        create_roles(cursor)
-        create_schemas(cursor)
-        grant_extensions(cursor)
-        drop_routines(cursor)
-        cursor.execute("set local role pgclarify_owner")
-        move_tables(connection, revision)
 
 
 # A statement that waits for running calls, and one of them for us, is a deadlock.

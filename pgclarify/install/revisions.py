@@ -1,4 +1,4 @@
-"""Revisions of the tables: the present one, and the way to another."""
+"""Revisions of the tables: the present one, and the upgrade to that of this version."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def current_revision(connection: sqlalchemy.Connection) -> str | None:
     return str(current)
 
 
-def move_tables(connection: sqlalchemy.Connection, revision: str) -> None:
-    """Move the tables, with their data, to a newer revision ("head"), or drop them ("base"), in the transaction."""
+def upgrade(connection: sqlalchemy.Connection) -> None:
+    """Upgrade the tables to the newest revision, with their data, in the transaction."""
     config = Config()
     config.set_main_option("script_location", str(shipped("migrations")))
     config.attributes["connection"] = connection
     with _alembic_lock:
-        (command.downgrade if revision == "base" else command.upgrade)(config, revision)
+        command.upgrade(config, "head")

@@ -96,9 +96,8 @@ def test_code_of_somebody_elses_schema_does_not_run_as_the_installer(
                 )
             )
 
-        for step in (installer.install, installer.uninstall):
-            with pytest.raises(ConfigurationError):
-                step(dsn)
+        with pytest.raises(ConfigurationError):
+            installer.install(dsn)
 
         assert connection.execute("select is_called from of_the_stranger.runs").fetchone() == (False,)
 
@@ -109,9 +108,8 @@ def test_a_schema_that_there_is_no_way_from_is_left_alone(
 ) -> None:
     connection.execute("update pgclarify_private.schema_version set version_num = %s", [revision])
 
-    for step in (installer.install, installer.uninstall):
-        with pytest.raises(SchemaMismatch):
-            step(database)
+    with pytest.raises(SchemaMismatch):
+        installer.install(database)
     with pytest.raises(SchemaMismatch):
         versions.check_schema(connection)
 

@@ -162,7 +162,8 @@ def test_whoever_may_create_roles_may_install(make_tenant: Callable[[str], str],
     assert ask(dsn) == NO_LOOPBACK
     demand_password(root)
     assert ask(dsn) == NO_WORKER
-    installer.uninstall(dsn)
+    with closing(psycopg.connect(dsn, autocommit=True)) as tenant:
+        tenant.execute("drop schema pgclarify, pgclarify_private, pgclarify_capture cascade")
 
 
 def test_a_wrong_password_and_a_missing_grant_have_a_hint(

@@ -43,12 +43,11 @@ def test_with_something_to_change_it_says_whom_it_waits_for(
 ) -> None:
     connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
 
-    for step in (installer.install, installer.uninstall):
-        with monkeypatch.context() as impatient, pytest.raises(DatabaseError) as refusal:
-            impatient.setattr(installer, "LOCK_TIMEOUT", "300ms")
-            step(database)
-        assert refusal.value.sqlstate == "55P03"
-        assert f"{call_in_progress.info.backend_pid} ({call_in_progress.info.user})" in (refusal.value.detail or "")
+    with monkeypatch.context() as impatient, pytest.raises(DatabaseError) as refusal:
+        impatient.setattr(installer, "LOCK_TIMEOUT", "300ms")
+        installer.install(database)
+    assert refusal.value.sqlstate == "55P03"
+    assert f"{call_in_progress.info.backend_pid} ({call_in_progress.info.user})" in (refusal.value.detail or "")
     call_in_progress.execute("rollback")
     installer.install(database)
 
@@ -94,18 +93,12 @@ def test_a_deadlock_with_a_running_call_is_an_error_of_ours(database: str, monke
     assert refused.value.sqlstate == "40P01"
 
 
-def test_functions_of_another_version_are_refused(connection: Connection) -> None:
+def test_functions_of_another_version_are_refused(database: str, connection: Connection) -> None:
     connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'other'")
     with pytest.raises(SchemaMismatch):
         versions.check_schema(connection)
 
     connection.execute("delete from pgclarify_private.applied_sql")
-    with pytest.raises(SchemaMismatch):
-        versions.check_schema(connection)
-
-
-def test_tables_without_functions_are_refused(database: str, connection: Connection) -> None:
-    installer.migrate(database, "head")
     with pytest.raises(SchemaMismatch):
         versions.check_schema(connection)
 

@@ -299,8 +299,8 @@ def test_an_upgrade_makes_what_notes_changes_anew(database: str, alice: Connecti
 
 
 @pytest.mark.committed
-def test_uninstalling_takes_the_triggers_along(alice: Connection, database: str) -> None:
+def test_removing_the_schemas_takes_the_triggers_along(alice: Connection, connection: Connection) -> None:
     attach(alice)
-    installer.uninstall(database)
+    connection.execute("drop schema pgclarify, pgclarify_private, pgclarify_capture cascade")
     alice.execute("update app.article set title = 'New'")
     assert alice.execute(TRIGGERS.encode()).fetchall() == []
