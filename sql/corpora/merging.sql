@@ -58,19 +58,18 @@ declare
         from unnest(put_documents.documents) as given
         where given.origin <> ''
     );
-    v_tally pgclarify_private.corpus_tally;
 begin
     added := 0;
     changed := 0;
     refused := '{}';
     unindexable := '{}';
-    v_tally.pending := 0;
-    v_tally.pending_passages := 0;
-    v_tally.failed := 0;
-    v_tally.restricted_documents := 0;
-    v_tally.restricted_passages := 0;
-    v_tally.restricted_lexemes := 0;
-    v_tally.revision := 0;
+    tally.pending := 0;
+    tally.pending_passages := 0;
+    tally.failed := 0;
+    tally.restricted_documents := 0;
+    tally.restricted_passages := 0;
+    tally.restricted_lexemes := 0;
+    tally.revision := 0;
     perform pgclarify_private.note_roles(
         array(select distinct unnest(given.readers) from unnest(v_left) as given where given.readers is not null)
     );
@@ -91,8 +90,8 @@ begin
         select
             coalesce(array_agg(inserted.id), '{}'),
             coalesce(array_agg(inserted.id order by inserted.id) filter (where inserted.error is null), '{}'),
-            v_tally.restricted_documents + count(inserted.readers)
-        into v_kept, v_pending, v_tally.restricted_documents
+            tally.restricted_documents + count(inserted.readers)
+        into v_kept, v_pending, tally.restricted_documents
         from inserted;
         with queued as (
             insert into pgclarify_private.pending_document (corpus_id, document_id, passages)
@@ -102,10 +101,10 @@ begin
             order by given.id
             returning pending_document.passages
         )
-        select v_tally.pending_passages + coalesce(sum(queued.passages), 0) into v_tally.pending_passages from queued;
+        select tally.pending_passages + coalesce(sum(queued.passages), 0) into tally.pending_passages from queued;
         added := added + cardinality(v_kept);
-        v_tally.pending := v_tally.pending + cardinality(v_pending);
-        v_tally.failed := v_tally.failed + cardinality(v_kept) - cardinality(v_pending);
+        tally.pending := tally.pending + cardinality(v_pending);
+        tally.failed := tally.failed + cardinality(v_kept) - cardinality(v_pending);
         exit when cardinality(v_kept) = cardinality(v_left);
 
         -- Existing documents, except those of other sources.
@@ -155,13 +154,13 @@ begin
             coalesce(
                 array_agg(compared.id) filter (where compared.is_new_content and compared.new_error is not null), '{}'
             ),
-            v_tally.failed + coalesce(
+            tally.failed + coalesce(
                 sum((compared.new_error is not null)::integer - (compared.old_error is not null)::integer)
                 filter (where compared.is_new_content),
                 0
             ),
-            v_tally.restricted_documents + coalesce(sum(compared.restricted), 0)
-        into v_kept, v_changed, v_reread, v_pending, v_failed, v_tally.failed, v_tally.restricted_documents
+            tally.restricted_documents + coalesce(sum(compared.restricted), 0)
+        into v_kept, v_changed, v_reread, v_pending, v_failed, tally.failed, tally.restricted_documents
         from compared;
 
         if cardinality(v_changed) > 0 then
@@ -195,17 +194,17 @@ begin
                 returning xmax <> 0 as was_pending, pending_document.passages
             )
             select
-                v_tally.pending + count(*) filter (where not queued.was_pending),
-                v_tally.pending_passages - v_passages + coalesce(sum(queued.passages), 0)
-            into v_tally.pending, v_tally.pending_passages
+                tally.pending + count(*) filter (where not queued.was_pending),
+                tally.pending_passages - v_passages + coalesce(sum(queued.passages), 0)
+            into tally.pending, tally.pending_passages
             from queued;
         end if;
         if cardinality(v_reread) > 0 then
             -- After the queue was filled: new readers do not find passages of an earlier content.
             v_reread_tally := pgclarify_private.copy_readers(put_documents.corpus_id, v_reread, false);
-            v_tally.restricted_passages := v_tally.restricted_passages + v_reread_tally.restricted_passages;
-            v_tally.restricted_lexemes := v_tally.restricted_lexemes + v_reread_tally.restricted_lexemes;
-            v_tally.revision := greatest(v_tally.revision, v_reread_tally.revision);
+            tally.restricted_passages := tally.restricted_passages + v_reread_tally.restricted_passages;
+            tally.restricted_lexemes := tally.restricted_lexemes + v_reread_tally.restricted_lexemes;
+            tally.revision := greatest(tally.revision, v_reread_tally.revision);
         end if;
         -- A new origin is not a change of the document.
         update pgclarify_private.document
@@ -217,8 +216,8 @@ begin
             and document.origin is distinct from given.origin;
         if cardinality(v_failed) > 0 then
             -- A document that cannot be indexed is not found by its old content.
-            select v_tally.pending - dequeued.documents, v_tally.pending_passages - dequeued.passages
-            into v_tally.pending, v_tally.pending_passages
+            select tally.pending - dequeued.documents, tally.pending_passages - dequeued.passages
+            into tally.pending, tally.pending_passages
             from pgclarify_private.dequeue_documents(put_documents.corpus_id, v_failed) as dequeued;
             unindexable := unindexable || v_failed;
         end if;
@@ -242,7 +241,6 @@ begin
             )
         where kept.id is null;
     end loop;
-    tally := v_tally;
 end
 $$;
 

@@ -169,7 +169,7 @@ returns setof bigint
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- This checks a thousand tables in some milliseconds; suspect ones are then examined.
+    -- This takes about 0.1 ms for each table. Suspect ones are then examined.
     select source.source_id
     from pgclarify_private.source
     left join pg_catalog.pg_class as relation on relation.oid = source.relation
@@ -200,15 +200,7 @@ begin atomic
             or exists (select pgclarify_private.capture_grants(source.source_id))
             or exists (
                 select
-                from unnest(
-                    array_remove(
-                        array[
-                            source.id_column, source.content_column, source.title_column, source.uri_column,
-                            source.readers_column
-                        ] || source.metadata_columns,
-                        null
-                    )
-                ) as used (name)
+                from pgclarify_private.used_columns(source) as used
                 left join pg_catalog.pg_attribute
                     on
                         pg_attribute.attrelid = source.relation

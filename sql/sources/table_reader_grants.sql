@@ -30,12 +30,11 @@ begin atomic
         string_agg(quote_ident(listed.name), ', ' order by listed.name), revocation.relation::regclass,
         pg_get_userbyid(revocation.reader)
     )
-    from unnest(revocation.names) as listed (name)
-    having count(*) > 0;
+    from unnest(revocation.names) as listed (name);
 end;
 
 comment on function pgclarify_private.revocation(oid, oid, name[]) is
-'The statement that revokes columns of a table from a table reader; null without any.';
+'The statement that revokes columns of a table from a table reader.';
 
 create or replace function pgclarify_private.missing_grants(source pgclarify_private.source)
 returns setof text
