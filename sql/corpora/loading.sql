@@ -4,7 +4,7 @@ create or replace function pgclarify_private.located(
     corpus_id bigint, document_ids text[], origins text[], known_as text[]
 )
 returns table (
-    ordinal bigint, document_id text, origin text, is_taken boolean, taken_from text, relation text
+    ordinal bigint, document_id text, is_taken boolean, taken_from text, relation text
 )
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -48,7 +48,6 @@ begin atomic
     select
         placed.ordinal,
         placed.document_id,
-        placed.origin,
         not placed.is_known
         and present.id is not null
         and not pgclarify_private.may_replace(present.source_id, present.origin, placed.origin),
@@ -69,7 +68,7 @@ create or replace function pgclarify_private.check_load(
     caller pgclarify_private.caller, corpus text, document_ids text[], origins text[], known_as text[]
 )
 returns table (
-    ordinal bigint, document_id text, origin text, is_taken boolean, taken_from text, relation text
+    ordinal bigint, document_id text, is_taken boolean, taken_from text, relation text
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
