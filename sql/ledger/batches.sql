@@ -98,7 +98,6 @@ declare
     -- Longer than a worker needs to start again.
     v_longest_absence constant interval := '10 minutes';
     v_living constant bigint[] := array(select living.worker_id from pgclarify_private.living_workers() as living);
-    v_woken bigint[];
 begin
     -- The same lock as in gather_batch, because both change requests of any batch.
     lock table pgclarify_private.batch in share row exclusive mode;

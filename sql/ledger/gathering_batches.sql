@@ -15,7 +15,6 @@ declare
     v_run_ids bigint[];
     v_completion_ids bigint[];
     v_is_due boolean;
-    v_owner record;
     v_count integer;
 begin
     perform pgclarify_private.lock_budgets();
