@@ -63,6 +63,7 @@ create or replace function pgclarify_private.nearest_by_words(
     document_ids text[],
     passage_ids bigint[],
     depth integer,
+    max_candidates bigint default 2000,
     roles name[] default null
 )
 returns setof pgclarify_private.neighborhood
@@ -73,8 +74,6 @@ as $$
 declare
     -- Lexemes that represent a passage.
     v_lexemes constant integer := 12;
-    -- Most passages that they may find; more common lexemes then add no candidates, but still count.
-    v_max_candidates constant integer := 2000;
     -- As in lexical: BM25, computed from ts_rank.
     v_saturation constant double precision := 1.2;
     v_length_weight constant double precision := 0.75;
@@ -130,7 +129,7 @@ begin
             array_agg(placed.query order by placed.place) as queries,
             array_agg(placed.weight order by placed.place) as weights,
             string_agg(placed.query::text, ' | ' order by placed.place)
-            filter (where placed.passages_so_far <= v_max_candidates)::tsquery as candidates
+            filter (where placed.passages_so_far <= nearest_by_words.max_candidates)::tsquery as candidates
         into v_asked
         from placed;
         -- A lexeme of every second passage finds no useful candidates.
@@ -191,6 +190,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.nearest_by_words(bigint, text[], bigint[], integer, name[]) is
+comment on function pgclarify_private.nearest_by_words(bigint, text[], bigint[], integer, bigint, name[]) is
 'The depth passages that share most with each of these: BM25 of its twelve rarest lexemes, divided by its own score. '
+'max_candidates: most passages that those lexemes may find; more common lexemes then add no candidates, but still count. '
 'roles: those that must be able to read the passages, and each of these; null for all passages.';

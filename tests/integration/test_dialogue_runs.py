@@ -47,11 +47,11 @@ def over(desk: Desk, operation: str) -> int:
             "questions",
             [{"ordinal": 1, "proposed": {"clarifying_question": "Which?"}, "is_answerable": None, "citations": []}],
         ),
-        "answer": ("answer", {"ordinal": 1, "answer": "ten", "variants": ["ten"], "citations": []}),
+        "answers": ("answers", [{"ordinal": 1, "answer": "ten", "variants": ["ten"], "citations": []}]),
     }  # fmt: skip
     what = {
         "detect_ambiguity": "detections", "rewrite": "rewriting",
-        "reply": "rewriting", "list_answers": "answer",
+        "reply": "rewriting", "list_answers": "answers",
     }.get(operation, operation)  # fmt: skip
     name, value = kept[what]
     desk.worker.send(f"record_{what}", run_id=run_id, attempt=1, **{name: json.dumps(value)})

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from pgclarify.data.runs import Run
-from pgclarify.database import exploration
 from pgclarify.database.exploration import ExplorationTables
-from pgclarify.database.pool import Pool, fetch, open_pool
+from pgclarify.database.pool import open_pool
 from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import Runs
 from pgclarify.operations.retrieval.exploration import Query, by_signal, explore_passages, find_first
@@ -105,11 +104,13 @@ async def test_an_exploration_sends_few_statements(
     """One for the first ranking, at most one for the neighbors of a batch, and one for the candidates."""
     sent: list[str] = []
 
-    async def noted(pool: Pool, name: str, /, **parameters: Any) -> list[Any]:
-        sent.append(name)
-        return await fetch(pool, name, **parameters)
+    fetch = Runs.fetch
 
-    monkeypatch.setattr(exploration, "fetch", noted)
+    async def noted(runs: Runs, run: Run, name: str, /, **parameters: Any) -> list[Any]:
+        sent.append(name)
+        return await fetch(runs, run, name, **parameters)
+
+    monkeypatch.setattr(Runs, "fetch", noted)
     run_id = int(scalar(user, "select pgclarify.submit('clarify', 'at 25', 'insurance')"))
     query = Query("at 25", np.array([1, 0, 0, 0], dtype=np.float32), "dense", "lexical")
     async with open_pool(worker.connection.info.dsn) as pool:
