@@ -12,6 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from pgclarify.language.names import GIVEN_NAMES, TITLES, join_initials
@@ -137,6 +138,8 @@ def find_variant(
     return None
 
 
+# Each answer of a list is compared with all others.
+@lru_cache(maxsize=1000)
 def _read(text: str, *, months: frozenset[str]) -> _Said:
     letters = re.sub(r"[\s.]", "", text)
     small = {word for word in _LETTERS.findall(_plain(text)) if word.islower()}

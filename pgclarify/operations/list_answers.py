@@ -6,6 +6,7 @@ docs/methods/list-answers.md has the figures.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -40,7 +41,7 @@ async def list_answers(context: RunContext) -> Ending:
     if failure is not None:
         return failure
     with context.trace.stage("listing") as tally:
-        answers = merge_answers(judged)
+        answers = await asyncio.to_thread(merge_answers, judged)
         most: int = context.run.settings["max_answers"]
         tally.rows = min(len(answers), most)
         await context.stores.dialogue.record_answers(context.run, answers[:most])

@@ -1,4 +1,4 @@
--- Putting the calls that runs leave into batches, as far as budgets allow.
+-- Collects calls that wait for a batch into one, as far as budgets allow.
 
 create or replace function pgclarify_private.gather_batch(
     worker_id bigint, model text, endpoint text, max_requests integer, max_bytes bigint, quiet interval

@@ -24,7 +24,7 @@ TENANT: Final = "tenant"
 # A worker has a dozen connections, some tests have dozens of callers, and several pytest-xdist processes share it.
 CONNECTIONS: Final = 400
 # A folder in memory (Linux), and the memory that servers may need.
-MEMORY: Final = Path("/dev/shm")  # noqa: S108 - in a folder of a name that nobody can guess
+MEMORY: Final = Path("/dev/shm")  # noqa: S108 - its folders have random names
 MEMORY_BYTES: Final = 8 * 2**30
 
 

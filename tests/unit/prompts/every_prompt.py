@@ -27,6 +27,24 @@ from pgclarify.prompts import (
     verdict,
 )
 
+TOPICS = (
+    *(
+        relaxation,
+        verdict,
+        confirmation,
+        relevance,
+        reranking,
+        entailment,
+        inference,
+        investigation,
+        one_pass,
+        rewriting,
+        clarifying_questions,
+    ),
+    *(baselines, dialogue, listing_at_once, verdicts, evaluation_judge),
+)
+"""The modules of prompts."""
+
 OF_CROSS_ENCODERS = {"inference", "reranking"}
 """Their inputs are texts without a prompt."""
 

@@ -13,33 +13,17 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from benchmarks import prompts as of_benchmarks
-from benchmarks.prompts import dialogue, listing_at_once, verdicts
 from pgclarify.data.dialogue import Turn
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Step
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.vocabulary import StepKind, StepOutcome
-from pgclarify.prompts import (
-    baselines,
-    clarifying_questions,
-    confirmation,
-    entailment,
-    evaluation_judge,
-    inference,
-    investigation,
-    one_pass,
-    relaxation,
-    relevance,
-    reranking,
-    rewriting,
-    verdict,
-)
 from pgclarify.prompts.versions import JUDGE_VERSIONS, VERSIONS, combined
 from pgclarify.protocols import Completer, Embedder, SpanReader
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
-from tests.unit.prompts.every_prompt import OF_CROSS_ENCODERS, Given, calls
+from tests.unit.prompts.every_prompt import OF_CROSS_ENCODERS, TOPICS, Given, calls
 
 KEYS = Path(__file__).with_name("ledger_keys.txt")
 HEAD = """\
@@ -67,23 +51,6 @@ GIVEN = Given(
     asked=["Do you want to visit it?"],
 )
 CALLS = calls(GIVEN)
-
-TOPICS = (
-    *(
-        relaxation,
-        verdict,
-        confirmation,
-        relevance,
-        reranking,
-        entailment,
-        inference,
-        investigation,
-        one_pass,
-        rewriting,
-        clarifying_questions,
-    ),
-    *(baselines, dialogue, listing_at_once, verdicts, evaluation_judge),
-)
 
 ALL_VERSIONS = {**VERSIONS, **JUDGE_VERSIONS, **of_benchmarks.VERSIONS}
 
