@@ -13,7 +13,6 @@ from benchmarks.speed import (
     clarify_latency,
     clarify_throughput,
     detection,
-    edits,
     exploration,
     graph,
     idle,
@@ -47,7 +46,6 @@ def main() -> None:
             *capture.measure(),
             *ingest.measure(),
             *detection.measure(questions=4_000),
-            *edits.measure(rows=2_000, seconds=12),
             *churn.measure(seconds=20),
         ]
     )

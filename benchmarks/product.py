@@ -228,20 +228,9 @@ def load(
         connection.execute("vacuum analyze")
 
 
-def create(
-    connection: Connection, corpus: str, options: Mapping[str, object] | None = None, *, shards: int | None = None
-) -> None:
-    """Create a corpus that can take vectors.
-
-    Args:
-        connection: To the database.
-        corpus: Name of a corpus that does not exist.
-        options: Options of create_corpus.
-        shards: If not None, the corpus is distributed to so many shards of a Citus cluster.
-    """
-    connection.execute("select pgclarify.create_corpus(%s, options => %s)", [corpus, Jsonb(options or {})])
-    if shards is not None:
-        connection.execute("select pgclarify.distribute(%s, %s)", [corpus, Jsonb({"shards": shards})])
+def create(connection: Connection, corpus: str, options: Mapping[str, object]) -> None:
+    """Create a corpus that can take vectors, with these options of create_corpus."""
+    connection.execute("select pgclarify.create_corpus(%s, options => %s)", [corpus, Jsonb(options)])
     connection.execute(
         "select pgclarify_private.open_space(space.embedding_space_id, %s)"
         " from pgclarify_private.embedding_space as space"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import random
 import signal
@@ -57,8 +56,6 @@ class Crew:
         self._settings = {"PGCLARIFY_LLM_TIMEOUT": _CALL_SECONDS, "PGCLARIFY_EMBEDDING_MODEL": embedding_model}
         self._lock = threading.Lock()
         self._members: dict[workers.Worker, ExitStack] = {}
-        self._keys: dict[workers.Worker, str] = {}
-        self._hired = itertools.count(1)
 
     @property
     def members(self) -> list[workers.Worker]:
@@ -69,19 +66,12 @@ class Crew:
     def hire(self, dsn: str) -> workers.Worker:
         """Start a worker, and wait until it is ready."""
         stack = ExitStack()
-        key = f"worker-{next(self._hired)}"
-        settings = self._settings | {"OPENAI_API_KEY": key}
         member = stack.enter_context(
-            workers.worker(dsn, self._base_url, self._folder, concurrency=CONCURRENCY, settings=settings)
+            workers.worker(dsn, self._base_url, self._folder, concurrency=CONCURRENCY, settings=self._settings)
         )
         with self._lock:
             self._members[member] = stack
-            self._keys[member] = key
         return member
-
-    def key_of(self, member: workers.Worker) -> str:
-        """The API key of a worker. No other worker has the same one."""
-        return self._keys[member]
 
     def kill(self, member: workers.Worker) -> None:
         """Kill a worker by SIGKILL."""

@@ -25,8 +25,7 @@ from rich.table import Table
 from benchmarks import product
 from benchmarks.data_sets import MODEL, read
 from benchmarks.figures import step
-from benchmarks.quality import readings
-from benchmarks.quality.adaptive_clarify import Carry, Known, Oracle, Question, load_questions, serving
+from benchmarks.quality.adaptive_clarify import Carry, Known, Oracle, Question, load, load_questions, serving
 from benchmarks.quality.ambiguity import trained_on_one_side
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.algorithms.metrics import covered_answers
@@ -40,6 +39,7 @@ from tests.fakes.completer import Prompt
 from training.splits import is_for_training
 
 _QUOTED = 80
+_NO_ANSWER = "No answer"
 _WAYS: Mapping[str, Mapping[str, object]] = {
     "clarify": {},
     "ask_back": {"ask_back": "when_vague"},
@@ -94,7 +94,7 @@ def questions(data_dir: Path) -> dict[str, list[Question]]:
     clear = [
         Question("squad2", text, (Known(text, (row["answer"],), frozenset([row["passage"]])),))
         for row in read(data_dir / "squad2.answerable.jsonl.gz")
-        if row["answer"] != readings.NO_ANSWER and (text := row["question"].strip())
+        if row["answer"] != _NO_ANSWER and (text := row["question"].strip())
     ]
     asked = {
         "squad2.answerable": list({one.text: one for one in clear}.values()),
@@ -203,7 +203,7 @@ def _main() -> None:
     asked = {kind: mine[: arguments.questions] for kind, mine in questions(arguments.data_dir).items()}
     with product.database() as dsn:
         with openai_server.spawn() as idle, product.worker(dsn, idle, concurrency=1):
-            readings.load(dsn, arguments.data_dir)
+            load(dsn, arguments.data_dir, ("squad2", "ambignq"))
         Console(width=120).print(*asyncio.run(compare(dsn, asked, classifier)))
 
 

@@ -1,4 +1,4 @@
-"""Verdicts on the first passages of many questions, kept in a file, for consolidation and top_k.
+"""Verdicts on the first passages of many questions, kept in a file, for top_k.
 
 python -m benchmarks.quality.judged DATA_DIR FILE lets the extractive verifier judge the first 50 passages (--depth) of
 a hybrid search for each question of ambignq, squad2.ambiguous and musique (--corpora, --questions). It starts a server,
@@ -14,13 +14,11 @@ import gzip
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks import product
 from benchmarks.data_sets import MODEL, read
@@ -34,7 +32,6 @@ from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs
 from pgclarify.embedding import load_embedder, load_span_reader
-from pgclarify.embedding.registry import Embedders
 from pgclarify.language.quotes import find_quote
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.scoring import THRESHOLD
@@ -100,18 +97,6 @@ def read_judged(path: Path, data_dir: Path) -> list[Judged]:
     ]
 
 
-def embed(texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-    """Vectors of readings, as a worker embeds them, each of unit length."""
-    distinct = list(dict.fromkeys(texts))
-
-    async def encode(embedders: Embedders) -> NDArray[np.float32]:
-        return await (await embedders.get_for_readings(MODEL)).encode(distinct)
-
-    with closing(Embedders()) as embedders, step(f"embedding {len(distinct):,} readings"):
-        vectors = asyncio.run(encode(embedders))
-    return dict(zip(distinct, vectors, strict=True))
-
-
 def share_interval(parts: Sequence[int], wholes: Sequence[int]) -> tuple[float, float]:
     """The 95 % bootstrap interval over questions of the ratio of two sums."""
     generator = np.random.default_rng(0)
@@ -119,14 +104,6 @@ def share_interval(parts: Sequence[int], wholes: Sequence[int]) -> tuple[float, 
     above, below = np.array(parts)[drawn].sum(axis=1), np.array(wholes)[drawn].sum(axis=1)
     low, high = np.quantile(above[below > 0] / below[below > 0], [0.025, 0.975])
     return float(low), float(high)
-
-
-def share(parts: Sequence[int], wholes: Sequence[int]) -> str:
-    """The ratio of two sums over questions, with its interval, for a table."""
-    if not sum(wholes):
-        return "of none"
-    low, high = share_interval(parts, wholes)
-    return f"{sum(parts)} of {sum(wholes)}: {sum(parts) / sum(wholes):.2f} ({low:.2f} to {high:.2f})"
 
 
 def _write(path: Path, judged: Iterable[Judged]) -> None:

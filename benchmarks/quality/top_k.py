@@ -1,4 +1,4 @@
-"""How many passages to judge: known answers in the passages and in their readings, and readings shown, by top_k.
+"""How many passages to judge: known answers in the passages and in their readings, by top_k.
 
 python -m benchmarks.quality.top_k DATA_DIR FILE... The files are those of benchmarks.quality.judged.
 """
@@ -13,7 +13,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.quality.consolidation import WAYS, group, prepare
 from benchmarks.quality.judged import Judged, read_judged, share_interval
 from pgclarify.algorithms.metrics import covered_answers
 
@@ -22,7 +21,7 @@ _SIZES = (5, 10, 20, 30, 50)
 
 def table(title: str, judged: Sequence[Judged]) -> Table:
     """A row for each top_k for which some question has enough passages."""
-    shown = Table("top_k", "documents", "passages", "answers", "95 %", "quotes", "readings", "right", title=title)
+    shown = Table("top_k", "documents", "passages", "answers", "95 %", "quotes", title=title)
     for column in shown.columns:
         column.justify = "right"
     most = max(len(one.contents) for one in judged)
@@ -34,10 +33,6 @@ def table(title: str, judged: Sequence[Judged]) -> Table:
         )
         in_answers = [_covered(one, [reading.answer for reading in one.first(top_k)]) for one in judged]
         low, high = share_interval(in_answers, known)
-        cases = prepare(judged, top_k)
-        representatives = [[members[0] for members in group(WAYS["default"], case)] for case in cases]
-        all_shown = sum(map(len, representatives))
-        right = sum(bool(case.answered[one]) for case, some in zip(cases, representatives, strict=True) for one in some)
         shown.add_row(
             str(top_k),
             f"{retrieved / sum(map(len, golds)):.3f}" if any(golds) else "",
@@ -45,8 +40,6 @@ def table(title: str, judged: Sequence[Judged]) -> Table:
             f"{sum(in_answers) / sum(known):.3f}",
             f"{low:.2f} to {high:.2f}",
             f"{sum(_covered(one, [reading.quote for reading in one.first(top_k)]) for one in judged) / sum(known):.3f}",
-            f"{all_shown / len(judged):.2f}",
-            f"{right / max(1, all_shown):.3f}",
         )
     return shown
 
