@@ -13,7 +13,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 # Without compiled files, every process compiles its imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-upgraded acceptance unit lint style types imports sql docs reference snapshots baseline system train-reader bench dbt dbt-example superset dashboards extension install-extension wheels release install clean help
+.PHONY: demo check test test-upgraded acceptance unit lint style types imports sql docs reference snapshots system train-reader bench dbt dbt-example superset dashboards extension install-extension wheels release install clean help
 demo: $(VENV)/.demo ## Install pgclarify, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
@@ -62,9 +62,6 @@ reference: install ## Write docs/reference/, the sources of the dbt package and 
 
 snapshots: install ## Write the snapshots of tests: the rights of roles, a recorded run, prompts' keys
 	$(BIN)/pytest --quiet --update-snapshots tests/snapshots tests/unit/prompts/test_ledger_keys.py
-
-baseline: install ## Write the SQL that creates the tables, from pgclarify/schema
-	$(BIN)/python -m migrations.baseline
 
 # A browser opens reports; PgBouncer and a Java program are clients of the server.
 system: ## Install system packages for `make acceptance`: Chromium, PgBouncer, a JDK, PostgreSQL's JDBC driver

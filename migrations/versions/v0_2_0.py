@@ -1,14 +1,14 @@
-"""The baseline: all tables and row types of version 0.2.0.
+"""The tables of a new database, which are those that `pgclarify.schema` declares in this version.
 
-`make baseline` writes v0_2_0.sql from the tables in pgclarify/schema.
+So no later revision is carried out in a new database. It is stamped with the newest one: see `install/revisions.py`.
 
 Revision ID: v0_2_0
 Revises:
 """
 
-from pathlib import Path
-
 from alembic import context, op
+
+from pgclarify.install.tables import statements
 
 revision = "v0_2_0"
 down_revision = None
@@ -17,16 +17,10 @@ depends_on = None
 
 
 def upgrade() -> None:
-    _execute(_read("v0_2_0_before_tables.sql"))
-    _execute(_read("v0_2_0.sql"))
-
-
-def _read(name: str) -> str:
-    """A file beside this one; the extension's types are found wherever it lives."""
-    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     if context.is_offline_mode():
-        # PostgreSQL replaces the name of the schema in the script of an extension.
-        return text
+        # PostgreSQL replaces the name of pgvector's schema in the script of an extension.
+        op.get_context().impl.static_output(statements())
+        return
     schema = (
         op.get_bind()
         .exec_driver_sql(
@@ -35,12 +29,5 @@ def _read(name: str) -> str:
         )
         .scalar_one()
     )
-    return text.replace("@extschema:vector@", schema)
-
-
-def _execute(statements: str) -> None:
-    if context.is_offline_mode():
-        op.get_context().impl.static_output(statements.rstrip().removesuffix(";") + ";")
-        return
     # psycopg takes several statements at once only without parameters, which is also what keeps % in them literal.
-    op.get_bind().connection.cursor().execute(statements)
+    op.get_bind().connection.cursor().execute(statements().replace("@extschema:vector@", schema))

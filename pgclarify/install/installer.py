@@ -132,7 +132,7 @@ def install(
             make_role_maker(cursor)
             cursor.execute("set local role pgclarify_owner")
             if previous != newest:
-                upgrade(connection)
+                upgrade(connection, is_new=previous is None)
             apply_sql(cursor, are_tables_new=previous != newest)
         adopted = _adopt_roles(cursor) if adopt_roles else ()
         cursor.execute("reset role")

@@ -1,8 +1,9 @@
-"""Revisions of the tables: the present one, and the upgrade to that of this version."""
+"""Revisions of the tables: the present one, the newest one of a new database, and the upgrade to that."""
 
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import sqlalchemy
 from alembic import command
@@ -31,10 +32,31 @@ def current_revision(connection: sqlalchemy.Connection) -> str | None:
     return str(current)
 
 
-def upgrade(connection: sqlalchemy.Connection) -> None:
-    """Upgrade the tables to the newest revision, with their data, in the transaction."""
-    config = Config()
-    config.set_main_option("script_location", str(shipped("migrations")))
+def create(config: Config, *, as_script: bool = False) -> None:
+    """Create the tables of this version in a new database. They are at the newest revision, so none is carried out.
+
+    Args:
+        config: As of `config_of`.
+        as_script: Whether to write SQL to the output of config, instead of executing it.
+    """
+    first = known_revisions()[-1]
+    command.upgrade(config, first, sql=as_script)
+    command.stamp(config, f"{first}:head" if as_script else "head", sql=as_script)
+
+
+def upgrade(connection: sqlalchemy.Connection, *, is_new: bool) -> None:
+    """Create the tables or, with their data, upgrade them to the newest revision, in the transaction."""
+    config = config_of()
     config.attributes["connection"] = connection
     with _alembic_lock:
-        command.upgrade(config, "head")
+        if is_new:
+            create(config)
+        else:
+            command.upgrade(config, "head")
+
+
+def config_of(**options: Any) -> Config:  # noqa: ANN401 - those of Alembic
+    """Return Alembic's configuration, with the folder of the revisions."""
+    config = Config(**options)
+    config.set_main_option("script_location", str(shipped("migrations")))
+    return config

@@ -1,4 +1,4 @@
-"""The tables in SQLAlchemy Core. `make baseline` writes the SQL of the first revision from them.
+"""The tables in SQLAlchemy Core. A new database gets them.
 
 Alembic reads them to find what a new revision must change. Partitions, functions, views, policies and the queue are
 created elsewhere.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -12,11 +14,12 @@ import sqlalchemy
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from migrations import baseline
 from pgclarify import schema
-from pgclarify.install import installer
+from pgclarify.install import installer, revisions, tables, versions
+from pgclarify.install.create_extension import files
 from pgclarify.schema_names import SCHEMA
 from tests.migration import catalog
+from tests.pages import CHECKOUT
 
 
 def look(dsn: str, read: Callable[[psycopg.Connection[Any]], set[str]]) -> set[str]:
@@ -39,8 +42,31 @@ def test_removed_and_installed_again(make_database: Callable[..., str]) -> None:
     assert look(dsn, catalog.everything) == first
 
 
-def test_the_baseline_is_written_from_the_tables() -> None:
-    assert baseline.FILE.read_text(encoding="utf-8") == baseline.render(), "run make baseline"
+@pytest.fixture
+def later_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The shipped revisions with a later one, which fails in a database that has the declared tables."""
+    folder = tmp_path / "migrations"
+    shutil.copytree(CHECKOUT / "migrations", folder)
+    for module in (revisions, versions):
+        monkeypatch.setattr(module, "shipped", lambda _: folder)
+    (folder / "versions" / "v9.py").write_text(
+        'from alembic import op\n\nrevision = "v9"\ndown_revision = "v0_2_0"\n\n\n'
+        'def upgrade() -> None:\n    op.execute("alter table pgclarify_private.run add column question text")\n'
+    )
+    return "v9"
+
+
+def test_a_new_database_gets_the_declared_tables_at_the_newest_revision(
+    make_database: Callable[..., str], later_revision: str
+) -> None:
+    assert installer.install(make_database()).current == later_revision
+
+
+def test_the_script_of_an_extension_has_the_declared_tables_at_the_newest_revision(later_revision: str) -> None:
+    script = files.extension_files()[f"pgclarify--{files.VERSION}.sql"]
+
+    assert "add column question" not in script
+    assert f"SET version_num='{later_revision}'" in script
 
 
 def test_alembic_finds_nothing_to_change_in_a_new_database(database: str) -> None:
@@ -71,8 +97,7 @@ def test_upgraded_tables_are_those_that_are_declared(database: str, make_databas
     dsn = make_database()
     with closing(psycopg.connect(dsn)) as connection, connection:
         connection.execute("create extension vector; create schema pgclarify; create schema pgclarify_private")
-        connection.execute("create sequence pgclarify_private.passage_id_seq")
-        connection.execute(baseline.render().replace("@extschema:vector@", "public").encode())
+        connection.execute(tables.statements().replace("@extschema:vector@", "public").encode())
 
     declared, upgraded = look(dsn, catalog.tables), look(database, catalog.tables)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -12,8 +12,9 @@ from alembic import command
 from alembic.config import Config
 from psycopg import sql
 
+from pgclarify.install.revisions import config_of, create
 from pgclarify.install.roles import LACKING, MEMBERSHIPS, ROLES, SCHEMA_GRANTS, SCHEMAS
-from pgclarify.install.shipped import shipped, sql_files, sql_hash
+from pgclarify.install.shipped import sql_files, sql_hash
 from pgclarify.install.table_readers import role_maker_statements
 
 VERSION = version("pgclarify")
@@ -103,7 +104,7 @@ def _creation() -> Iterator[str]:
             "set local role pgclarify_owner",
         ),
     )
-    yield _migrations("head")
+    yield _tables(lambda config: create(config, as_script=True))
     yield from (text for _, text in sql_files())
     yield _part("applied_sql")
     yield _statement("set local role none")
@@ -119,7 +120,7 @@ def _update(revision: str) -> Iterator[str]:
     yield from map(_statement, _roles())
     yield _statement("set local role pgclarify_owner")
     yield _part("note_routines")
-    yield _migrations(f"{revision}:head")
+    yield _tables(lambda config: command.upgrade(config, f"{revision}:head", sql=True))
     yield from (text for _, text in sql_files())
     yield _part("drop_left_over")
     yield _part("applied_sql")
@@ -149,12 +150,10 @@ def _schemas() -> Iterator[str]:
         yield f"grant {right} on schema {schema} to {role}"
 
 
-def _migrations(revisions: str) -> str:
-    """Return a range of revisions as SQL, with the row that says which one is installed."""
+def _tables(write: Callable[[Config], None]) -> str:
+    """Return what a command of Alembic writes, with the row that says which revision is installed."""
     script = io.StringIO()
-    config = Config(output_buffer=script)
-    config.set_main_option("script_location", str(shipped("migrations")))
-    command.upgrade(config, revisions, sql=True)
+    write(config_of(output_buffer=script))
     return script.getvalue()
 
 

@@ -1,29 +1,28 @@
-"""Writes versions/v0_2_0.sql from the tables in pgclarify/schema: `make baseline`.
+"""The statements that create the tables of a new database, from `pgclarify.schema`."""
 
-A test fails if the file differs.
-"""
+from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from sqlalchemy import Table
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import DDL, CreateIndex, CreateTable, ExecutableDDLElement, SetColumnComment, SetTableComment
 
+from pgclarify.install.shipped import shipped
 from pgclarify.schema import metadata
 from pgclarify.schema.base import NO_STATISTICS
-
-FILE = Path(__file__).parent / "versions" / "v0_2_0.sql"
-HEAD = "-- Written by `make baseline` from the tables in pgclarify/schema."
 
 # With psycopg's style of parameters, each % in a comment would be doubled.
 _DIALECT = postgresql.dialect(paramstyle="named")
 
 
-def render() -> str:
-    """Return the statements that create the tables."""
-    tables = ("\n".join(map(_text, _statements(table))) for table in metadata.sorted_tables)
-    return "\n\n".join((HEAD, *tables)) + "\n"
+def statements() -> str:
+    """Return the statements: first what SQLAlchemy cannot declare, then the tables.
+
+    pgvector may be in any schema, which is `@extschema:vector@`, as in scripts of PostgreSQL extensions.
+    """
+    before = (shipped("migrations") / "before_tables.sql").read_text(encoding="utf-8")
+    return "\n".join((before, *(_text(one) for table in metadata.sorted_tables for one in _statements(table))))
 
 
 def _statements(table: Table) -> Iterator[ExecutableDDLElement]:
@@ -40,11 +39,5 @@ def _statements(table: Table) -> Iterator[ExecutableDDLElement]:
 
 
 def _text(statement: ExecutableDDLElement) -> str:
-    # pgvector may be in any schema.
     text = str(statement.compile(dialect=_DIALECT)).replace(" HALFVEC", " @extschema:vector@.halfvec")
-    lines = (line.rstrip() for line in text.expandtabs(4).splitlines())
-    return "\n".join(line for line in lines if line) + ";"
-
-
-if __name__ == "__main__":
-    FILE.write_text(render(), encoding="utf-8")
+    return f"{text.strip()};"
