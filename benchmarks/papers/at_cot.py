@@ -11,7 +11,7 @@ from typing import Final
 
 from benchmarks.papers import Data, Row, line_of, main
 from benchmarks.prompts.dialogue import simulated_choice, simulated_reply
-from pgclarify.data.dialogue import MOST_TURNS, Form, PromptScheme, Turn
+from pgclarify.data.dialogue import MOST_TURNS, Form, Turn
 from pgclarify.errors import InvalidReply
 from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out
 from pgclarify.evaluation.bench import Bench
@@ -19,24 +19,22 @@ from pgclarify.evaluation.records import Case, Method, Output
 from pgclarify.prompts.clarifying_questions import clarifying_questions
 from pgclarify.prompts.rewriting import reformulation
 
-_SCHEMES: Final = (PromptScheme.STANDARD, PromptScheme.AT_STANDARD, PromptScheme.COT, PromptScheme.AT_COT)
 # Questions to answer are asked one by one; reformulations are chosen from five. AT-CoT, §4.2.
 _COUNTS: Final = {Form.RESPOND: 1, Form.SELECT: 5}
 
 
 class SimulatedUser:
-    """A conversation of three turns: a proposal by a scheme, the user's reply, and then a search. Implements Method.
+    """A conversation of three turns: a proposal, the user's reply, and then a search. Implements Method.
 
-    The product has one scheme. So the prompts are asked here, without the check that a document answers a proposal.
+    The prompts are asked here, without the check that a document answers a proposal.
     A conversation ends early if nothing is asked, or if a reply does not fit.
 
     Source: AT-CoT, §4.2 and Table 4.
     """
 
-    def __init__(self, asked: Asked, data: Data, *, scheme: PromptScheme, form: Form) -> None:
+    def __init__(self, asked: Asked, data: Data, *, form: Form) -> None:
         self._asked = asked
         self._data = data
-        self._scheme = scheme
         self._form = form
 
     async def answer(self, case: Case) -> Output:
@@ -48,7 +46,7 @@ class SimulatedUser:
         question = case.question
         turns: list[Turn] = []
         for _ in range(MOST_TURNS):
-            call = clarifying_questions(question, [], scheme=self._scheme, form=self._form, count=_COUNTS[self._form])
+            call = clarifying_questions(question, [], form=self._form, count=_COUNTS[self._form])
             try:
                 proposed = await ask(self._asked, meter, call)
                 texts = [one.clarifying_question or one.reformulation or "" for one in proposed]
@@ -66,20 +64,15 @@ class SimulatedUser:
         return Output(retrieved=tuple(found), questions=(question,), notes={"turns": len(turns)})
 
 
-async def simulated(bench: Bench, data: Data, *, scheme: PromptScheme, form: Form) -> Method:
+async def simulated(bench: Bench, data: Data, *, form: Form) -> Method:
     """Make the method."""
-    return SimulatedUser(await bench.asked(), data, scheme=scheme, form=form)
+    return SimulatedUser(await bench.asked(), data, form=form)
 
 
 ROWS: Final = (
     Row("without clarification", "search", {"top_k": 20}),
-    *(
-        Row(f"{scheme}, {form}", f"{scheme}_{form}",
-            make=partial(simulated, scheme=scheme, form=form))
-        for scheme in _SCHEMES
-        for form in Form
-    ),
-)  # fmt: skip
+    *(Row(f"at_cot, {form}", f"at_cot_{form}", make=partial(simulated, form=form)) for form in Form),
+)
 
 if __name__ == "__main__":
     main("AT-CoT, Table 8", ROWS, ("recall@10", "calls", "failed"))

@@ -20,40 +20,6 @@ Source: Detect, then rewrite (summary), Method Summary.
 """
 
 
-class PromptScheme(StrEnum):
-    """The prompt for clarifying questions. Source: AT-CoT, §3.2 and Table 2, Equations 1 to 4."""
-
-    STANDARD = "standard"
-    """Only questions."""
-
-    AT_STANDARD = "at_standard"
-    """The prompt explains the types of ambiguity; the model writes questions directly."""
-
-    AT_TYPES = "at_types"
-    """The prompt explains the types, and each question names its type: AT-CoT without its reasoning. Ours."""
-
-    COT = "cot"
-    """Free reasoning, then questions."""
-
-    AT_COT = "at_cot"
-    """The model says which types apply and why, then asks questions for each type."""
-
-    @property
-    def explains_types(self) -> bool:
-        """Return whether the prompt explains the types of ambiguity."""
-        return self in (PromptScheme.AT_STANDARD, PromptScheme.AT_TYPES, PromptScheme.AT_COT)
-
-    @property
-    def names_types(self) -> bool:
-        """Return whether its questions have a type."""
-        return self in (PromptScheme.AT_TYPES, PromptScheme.AT_COT)
-
-    @property
-    def reasons(self) -> bool:
-        """Return whether the model gives its reasons."""
-        return self in (PromptScheme.COT, PromptScheme.AT_COT)
-
-
 class Form(StrEnum):
     """The form of a clarifying question. Source: AT-CoT, §4.2."""
 
@@ -165,13 +131,13 @@ class ProposedQuestion:
     """A clarifying question, or a reformulation to choose, as a model proposed it.
 
     Attributes:
-        ambiguity_type: None for schemes that name no types.
-        reasoning: The model's reasoning; None for schemes without reasoning.
+        ambiguity_type: The type of ambiguity that it resolves.
+        reasoning: Why the question has this type; None if the model gave no reason.
         clarifying_question: The question; None if there are reformulations to choose from.
         reformulation: The complete question of a user with this meaning; None if the model gave none.
     """
 
-    ambiguity_type: AmbiguityType | None
+    ambiguity_type: AmbiguityType
     reasoning: str | None
     clarifying_question: str | None
     reformulation: str | None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pgclarify.data.dialogue import ClarifyingQuestion, Form, PromptScheme, ProposedQuestion
+from pgclarify.data.dialogue import ClarifyingQuestion, Form, ProposedQuestion
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import CompletionError, InvalidReply, code_of
 from pgclarify.language.numbers import counted
@@ -86,7 +86,6 @@ class _Proposing:
         call = clarifying_questions(
             self._run.question,
             settings.get("history", []),
-            scheme=PromptScheme.AT_COT,
             form=self._form,
             count=settings.get("proposals", settings["count"]),
         ).then(self._fit)

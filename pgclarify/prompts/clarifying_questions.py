@@ -1,7 +1,6 @@
-"""Asks for clarifying questions about a vague question: five prompt schemes and two forms.
+"""Asks for clarifying questions about a vague question, in two forms: the model first says which types apply and why.
 
-Source: AT-CoT, §3.2, Tables 1 and 2, and §4.2. The wording, the form of replies, the examples and the scheme at_types
-    are ours.
+Source: AT-CoT, §3.2, Table 1, Equation 4, and §4.2. The wording, the form of replies and the examples are ours.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from pgclarify.data.dialogue import Form, PromptScheme, ProposedQuestion
+from pgclarify.data.dialogue import Form, ProposedQuestion
 from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.data.vocabulary import AmbiguityType
 from pgclarify.errors import InvalidReply
@@ -58,16 +57,9 @@ nearer to what this person really needs. Find out whether the broader one is wan
 specify: what it is after is clear, but it covers too much. More particular information would narrow it: which \
 aspect, kind, place, time or purpose is meant, or who or what an unclear word stands for. Find that out."""
 
-_REASONING: Final[Mapping[PromptScheme, str]] = {
-    PromptScheme.STANDARD: "",
-    PromptScheme.AT_STANDARD: "Keep these ways in mind.",
-    PromptScheme.AT_TYPES: "Keep these ways in mind, and name the one that each of yours is about.",
-    PromptScheme.COT: "First say in one or two sentences why the question is vague, and how to clarify it.",
-    PromptScheme.AT_COT: (
-        "First say which of these ways apply to the question, and why, in one sentence each. Then write yours for"
-        " these ways, and name the way that each is about."
-    ),
-}
+_REASONING: Final = """\
+First say which of these ways apply to the question, and why, in one sentence each. Then write yours for these ways, \
+and name the way that each is about."""
 
 _RULES: Final = """\
 Write in the language of the question.
@@ -90,13 +82,11 @@ class _Example(NamedTuple):
 
     Attributes:
         question: The question.
-        reasoning: The free reasoning about it.
         types: Each type that applies to it, with the reason.
         entries: The type, the clarifying question and the reformulation of each entry.
     """
 
     question: str
-    reasoning: str
     types: tuple[tuple[AmbiguityType, str], ...]
     entries: tuple[tuple[AmbiguityType, str, str], ...]
 
@@ -104,8 +94,6 @@ class _Example(NamedTuple):
 # With an entry of each type.
 _EXAMPLE: Final = _Example(
     "lindvik harbor fee",
-    "Two towns are called Lindvik, the fee is only a part of what a boat costs there, and it depends on how long one"
-    " stays: ask which town, whether all costs are wanted, and for how long.",
     (
         (AmbiguityType.SEMANTIC, "Two towns are called Lindvik."),
         (AmbiguityType.GENERALIZE, "The fee is only a part of what it costs to keep a boat there."),
@@ -131,8 +119,8 @@ _EXAMPLE: Final = _Example(
 )
 
 
-def _of_one(kind: AmbiguityType, question: str, why: str, how: str, asked: str, reformulation: str) -> _Example:
-    return _Example(question, f"{why}: {how}.", ((kind, f"{why}."),), ((kind, asked, reformulation),))
+def _of_one(kind: AmbiguityType, question: str, why: str, asked: str, reformulation: str) -> _Example:
+    return _Example(question, ((kind, why),), ((kind, asked, reformulation),))
 
 
 # If one entry is asked for, each type has a question of its own.
@@ -140,24 +128,21 @@ _EXAMPLES_OF_ONE: Final = (
     _of_one(
         AmbiguityType.SEMANTIC,
         "lindvik harbor fee",
-        "Two towns are called Lindvik",
-        "ask which one is meant",
+        "Two towns are called Lindvik.",
         "Do you mean Lindvik on the coast or Lindvik on the lake?",
         "What is the harbor fee in Lindvik on the lake?",
     ),
     _of_one(
         AmbiguityType.GENERALIZE,
         "when does bus 7 leave ortval for lindvik",
-        "Bus 7 is only one of the ways to get there",
-        "ask whether all of them are wanted",
+        "Bus 7 is only one of the ways to get there.",
         "Do you want to know all ways to get from Ortval to Lindvik?",
         "How can one get from Ortval to Lindvik?",
     ),
     _of_one(
         AmbiguityType.SPECIFY,
         "camping in brenholt",
-        "Camping in Brenholt has places, prices and rules",
-        "ask which of these is wanted",
+        "Camping in Brenholt has places, prices and rules.",
         "Are you looking for places to camp, or for what camping costs?",
         "What does camping in Brenholt cost?",
     ),
@@ -197,7 +182,6 @@ class _Question(BaseModel):
 class _Reply(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    reasoning: Reasoning = None
     types: list[_Type] = []
     questions: list[_Question]
 
@@ -206,7 +190,6 @@ def clarifying_questions(
     question: str,
     history: Sequence[str],
     *,
-    scheme: PromptScheme,
     form: Form,
     count: int,
 ) -> ModelCall[list[ProposedQuestion]]:
@@ -215,26 +198,24 @@ def clarifying_questions(
     Args:
         question: The original question.
         history: The earlier turns, oldest first; may be empty.
-        scheme: The prompt scheme.
         form: Questions to answer, or reformulations to choose from.
         count: Most proposals, from 1.
 
-    Source: AT-CoT, §3.2, Equations 1 to 4, Table 2 and §4.2.
+    Source: AT-CoT, §3.2, Equation 4, and §4.2.
     """
-    reasoning = _TOKENS_OF_REASONING if scheme.reasons else 0
     return model_call(
         "questions",
-        _system(scheme, form, count),
+        _system(form, count),
         [*history_lines(history), question_line(question)],
-        _schema(scheme, form, count),
-        lambda completion: _read(completion, scheme, form, count),
-        max_tokens=reasoning + max(count * _TOKENS_A_QUESTION, _LEAST_TOKENS),
+        _schema(form, count),
+        lambda completion: _read(completion, form, count),
+        max_tokens=_TOKENS_OF_REASONING + max(count * _TOKENS_A_QUESTION, _LEAST_TOKENS),
         reminder=_REMINDER_OF_ONE if count == 1 else _REMINDER.replace("COUNT", str(count)),
         temperature=_TEMPERATURE,
     )
 
 
-def _read(completion: Completion, scheme: PromptScheme, form: Form, count: int) -> list[ProposedQuestion]:
+def _read(completion: Completion, form: Form, count: int) -> list[ProposedQuestion]:
     reply = read_form(_Reply, completion)
     found: dict[str, ProposedQuestion] = {}
     for one in reply.questions:
@@ -242,11 +223,11 @@ def _read(completion: Completion, scheme: PromptScheme, form: Form, count: int) 
         text = asked or one.reformulation
         if text is None or (form is Form.RESPOND and asked is None):
             continue
-        if scheme.names_types and one.type is None:
+        if one.type is None:
             raise InvalidReply("the model named no type of ambiguity", reply=shown(completion.reply))
         proposed = ProposedQuestion(
-            ambiguity_type=one.type if scheme.names_types else None,
-            reasoning=_reasoning(reply, scheme, one.type),
+            ambiguity_type=one.type,
+            reasoning=next((each.reasoning for each in reply.types if each.type is one.type), None),
             clarifying_question=asked,
             reformulation=one.reformulation,
         )
@@ -257,78 +238,45 @@ def _read(completion: Completion, scheme: PromptScheme, form: Form, count: int) 
     return list(found.values())[:count]
 
 
-def _reasoning(reply: _Reply, scheme: PromptScheme, kind: AmbiguityType | None) -> str | None:
-    if scheme is PromptScheme.COT:
-        return reply.reasoning
-    if scheme is PromptScheme.AT_COT:
-        return next((one.reasoning for one in reply.types if one.type is kind), None)
-    return None
-
-
-def _system(scheme: PromptScheme, form: Form, count: int) -> str:
-    parts = [_VAGUE + (_TASK_OF_ONE[form] if count == 1 else _TASK[form].replace("COUNT", str(count)))]
-    if scheme.explains_types:
-        parts.append(_TYPES)
-    if _REASONING[scheme]:
-        parts.append(_REASONING[scheme])
-    parts += [_RULES.replace("FORM", _described(scheme, form)), _KEYS[form]]
+def _system(form: Form, count: int) -> str:
+    task = _TASK_OF_ONE[form] if count == 1 else _TASK[form].replace("COUNT", str(count))
+    rules = _RULES.replace("FORM", _described(form))
     # A proposal for each type: in one example, or, if count is 1, in an example for each type.
-    parts.append("\n".join(_examples(scheme, form, count)))
-    return "\n\n".join(parts)
+    return "\n\n".join((_VAGUE + task, _TYPES, _REASONING, rules, _KEYS[form], "\n".join(_examples(form, count))))
 
 
-def _described(scheme: PromptScheme, form: Form) -> str:
-    type_key = '"type": ..., ' if scheme.names_types else ""
-    question_key = '"question": ..., ' if form is Form.RESPOND else ""
-    reasoning = {
-        PromptScheme.COT: '"reasoning": ..., ',
-        PromptScheme.AT_COT: '"types": [{"type": ..., "reasoning": ...}], ',
-    }.get(scheme, "")
-    return f'{{{reasoning}"questions": [{{{type_key}{question_key}"reformulation": ...}}]}}'
+def _described(form: Form) -> str:
+    types = '"types": [{"type": ..., "reasoning": ...}]'
+    question = '"question": ..., ' if form is Form.RESPOND else ""
+    return f'{{{types}, "questions": [{{"type": ..., {question}"reformulation": ...}}]}}'
 
 
-def _examples(scheme: PromptScheme, form: Form, count: int) -> Iterator[str]:
+def _examples(form: Form, count: int) -> Iterator[str]:
     # A model that is asked for two also sees all three types. A third entry is dropped, but a missing one is lost.
     examples = _EXAMPLES_OF_ONE if count == 1 else (_EXAMPLE,)
     yield "Examples, with 1 entry each" if count == 1 else f"Example, with {len(_EXAMPLE.entries)} entries"
     for example in examples:
         yield f"Question: {example.question}"
-        yield _reply_of(example, scheme, form)
+        yield _reply_of(example, form)
 
 
-def _reply_of(example: _Example, scheme: PromptScheme, form: Form) -> str:
+def _reply_of(example: _Example, form: Form) -> str:
+    types = ", ".join(f'{{"type": "{kind}", "reasoning": "{why}"}}' for kind, why in example.types)
     entries = []
     for kind, asked, reformulation in example.entries:
-        parts = [f'"type": "{kind}"'] if scheme.names_types else []
-        parts += [f'"question": "{asked}"'] if form is Form.RESPOND else []
-        entries.append("{" + ", ".join((*parts, f'"reformulation": "{reformulation}"')) + "}")
-    questions = f'"questions": [{", ".join(entries)}]'
-    if scheme is PromptScheme.COT:
-        return f'{{"reasoning": "{example.reasoning}", {questions}}}'
-    if scheme is PromptScheme.AT_COT:
-        types = ", ".join(f'{{"type": "{kind}", "reasoning": "{why}"}}' for kind, why in example.types)
-        return f'{{"types": [{types}], {questions}}}'
-    return f"{{{questions}}}"
+        question = f'"question": "{asked}", ' if form is Form.RESPOND else ""
+        entries.append(f'{{"type": "{kind}", {question}"reformulation": "{reformulation}"}}')
+    return f'{{"types": [{types}], "questions": [{", ".join(entries)}]}}'
 
 
-def _schema(scheme: PromptScheme, form: Form, count: int) -> Mapping[str, Any]:
+def _schema(form: Form, count: int) -> Mapping[str, Any]:
     text: Mapping[str, Any] = {"type": "string"}
     kind: Mapping[str, Any] = {"type": "string", "enum": [str(one) for one in AmbiguityType]}
-    entry: Mapping[str, Mapping[str, Any]] = {
-        **({"type": kind} if scheme.names_types else {}),
-        **({"question": text} if form is Form.RESPOND else {}),
-        "reformulation": text,
-    }
-    types = {
-        "type": "array",
-        "minItems": 1,
-        "maxItems": len(AmbiguityType),
-        "items": object_schema(type=kind, reasoning=text),
-    }
-    before: Mapping[PromptScheme, Mapping[str, Mapping[str, Any]]] = {
-        PromptScheme.COT: {"reasoning": text},
-        PromptScheme.AT_COT: {"types": types},
-    }
-    # Exactly the requested number, because a small model gives as many as the example has.
-    questions = {"type": "array", "minItems": count, "maxItems": count, "items": object_schema(**entry)}
-    return object_schema(**before.get(scheme, {}), questions=questions)
+    question = {"question": text} if form is Form.RESPOND else {}
+    entry = object_schema(type=kind, **question, reformulation=text)
+    reason = object_schema(type=kind, reasoning=text)
+    return object_schema(
+        types={"type": "array", "minItems": 1, "maxItems": len(AmbiguityType), "items": reason},
+        # Exactly the requested number, because a small model gives as many as the example has.
+        questions={"type": "array", "minItems": count, "maxItems": count, "items": entry},
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.prompts import dialogue, listing_at_once, verdicts
-from pgclarify.data.dialogue import Form, PromptScheme, Turn
+from pgclarify.data.dialogue import Form, Turn
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Step
 from pgclarify.data.model_calls import ModelCall
@@ -98,21 +98,15 @@ def calls(given: Given) -> list[tuple[str, ModelCall[Any]]]:
         ("with history", rewriting.reformulation(given.question, given.turns, history=given.history)),
         *(
             (
-                f"{scheme} {form}{' with history' if history else ''}",
-                clarifying_questions.clarifying_questions(given.question, history, scheme=scheme, form=form, count=3),
+                f"at_cot {form}{' with history' if history else ''}",
+                clarifying_questions.clarifying_questions(given.question, history, form=form, count=3),
             )
-            for scheme in PromptScheme
             for form in Form
             for history in ([], given.history)
         ),
-        *(
-            (
-                f"one {scheme}",
-                clarifying_questions.clarifying_questions(
-                    given.question, [], scheme=scheme, form=Form.RESPOND, count=1
-                ),
-            )
-            for scheme in PromptScheme
+        (
+            "one at_cot",
+            clarifying_questions.clarifying_questions(given.question, [], form=Form.RESPOND, count=1),
         ),
         ("", dialogue.ambiguity(given.question, [])),
         ("with history", dialogue.ambiguity(given.question, given.history)),

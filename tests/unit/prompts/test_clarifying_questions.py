@@ -1,4 +1,4 @@
-"""Clarifying questions: five schemes in two forms, and which replies are accepted."""
+"""Clarifying questions: two forms, and which replies are accepted."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pgclarify.data.dialogue import Form, PromptScheme, ProposedQuestion
+from pgclarify.data.dialogue import Form, ProposedQuestion
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.vocabulary import AmbiguityType
 from pgclarify.errors import InvalidReply
@@ -14,25 +14,20 @@ from pgclarify.prompts.clarifying_questions import clarifying_questions
 from tests.unit.prompts.asking import said
 
 QUESTION = "harbor museum"
-ALL = [(scheme, form) for scheme in PromptScheme for form in Form]
-every_prompt = pytest.mark.parametrize(("scheme", "form"), ALL)
-every_scheme = pytest.mark.parametrize("scheme", list(PromptScheme))
+every_form = pytest.mark.parametrize("form", list(Form))
 
 
 def request_of(
     *history: str,
     question: str = QUESTION,
-    scheme: PromptScheme = PromptScheme.AT_COT,
     form: Form = Form.RESPOND,
     count: int = 5,
 ) -> ModelCall[list[ProposedQuestion]]:
-    return clarifying_questions(question, history, scheme=scheme, form=form, count=count)
+    return clarifying_questions(question, history, form=form, count=count)
 
 
-def read(
-    reply: object, scheme: PromptScheme = PromptScheme.AT_COT, form: Form = Form.RESPOND, count: int = 5
-) -> list[ProposedQuestion]:
-    return request_of(scheme=scheme, form=form, count=count).read(said(reply))
+def read(reply: object, form: Form = Form.RESPOND, count: int = 5) -> list[ProposedQuestion]:
+    return request_of(form=form, count=count).read(said(reply))
 
 
 def properties(request: ModelCall[list[ProposedQuestion]]) -> tuple[list[str], list[str]]:
@@ -41,24 +36,15 @@ def properties(request: ModelCall[list[ProposedQuestion]]) -> tuple[list[str], l
 
 
 @pytest.mark.parametrize(
-    ("scheme", "before", "kind"),
-    [
-        (PromptScheme.STANDARD, [], []),
-        (PromptScheme.AT_STANDARD, [], []),
-        (PromptScheme.AT_TYPES, [], ["type"]),
-        (PromptScheme.COT, ["reasoning"], []),
-        (PromptScheme.AT_COT, ["types"], ["type"]),
-    ],
+    ("form", "texts"), [(Form.RESPOND, ["question", "reformulation"]), (Form.SELECT, ["reformulation"])]
 )
-def test_each_scheme_has_its_form_and_reasons_come_first(scheme: PromptScheme, before: list[str], kind: list[str]):
-    for form, texts in ((Form.RESPOND, ["question", "reformulation"]), (Form.SELECT, ["reformulation"])):
-        request = request_of(scheme=scheme, form=form)
-        assert properties(request) == ([*before, "questions"], [*kind, *texts])
+def test_the_reasons_come_before_the_questions(form: Form, texts: list[str]):
+    assert properties(request_of(form=form)) == (["types", "questions"], ["type", *texts])
 
 
-@every_prompt
-def test_the_schema_asks_for_all_of_it(scheme: PromptScheme, form: Form):
-    schema = request_of(scheme=scheme, form=form, count=3).schema
+@every_form
+def test_the_schema_asks_for_all_of_it(form: Form):
+    schema = request_of(form=form, count=3).schema
 
     def objects(part: Any) -> list[dict[str, Any]]:
         if isinstance(part, dict):
@@ -79,10 +65,10 @@ def examples_in(request: ModelCall[list[ProposedQuestion]]) -> tuple[str, list[s
     return head, lines[::2], lines[1::2]
 
 
-@every_prompt
+@every_form
 @pytest.mark.parametrize("count", [1, 2, 3, 10])
-def test_examples_have_all_types_and_are_replies_that_are_read(scheme: PromptScheme, form: Form, count: int):
-    request = request_of(scheme=scheme, form=form, count=count)
+def test_examples_have_all_types_and_are_replies_that_are_read(form: Form, count: int):
+    request = request_of(form=form, count=count)
     head, questions, replies = examples_in(request)
     sizes, shown = ([1, 1, 1], "Examples, with 1 entry each") if count == 1 else ([3], "Example, with 3 entries")
     assert head == shown
@@ -91,61 +77,41 @@ def test_examples_have_all_types_and_are_replies_that_are_read(scheme: PromptSch
     assert all(question.startswith("Question: ") for question in questions)
     assert all(list(json.loads(reply)) == properties(request)[0] for reply in replies)
 
-    entries = [entry for reply in replies for entry in read(reply, scheme, form)]
-    kinds = list(AmbiguityType) if scheme.names_types else [None] * 3
-    assert [one.ambiguity_type for one in entries] == kinds, "one of each type"
+    entries = [entry for reply in replies for entry in read(reply, form)]
+    assert [one.ambiguity_type for one in entries] == list(AmbiguityType), "one of each type"
     for one in entries:
-        assert (one.reasoning is not None) == scheme.reasons
+        assert one.reasoning is not None
         assert (one.clarifying_question is not None) == (form is Form.RESPOND)
         assert one.reformulation is not None
         # The example in the prompt is about another subject than the question.
         assert QUESTION not in one.reformulation
 
 
-@every_prompt
-def test_the_prompt_asks_for_one_question_in_the_singular(scheme: PromptScheme, form: Form):
-    request = request_of(scheme=scheme, form=form, count=1).retry()
+@every_form
+def test_the_prompt_asks_for_one_question_in_the_singular(form: Form):
+    request = request_of(form=form, count=1).retry()
     task = request.messages[0].content.split("\n", 1)[0]
     assert re.search(r" the one (clarifying question|reformulation) ", task)
     for message in request.messages:
         assert not re.search(r"differs? from|Each one|1 entries", message.content)
 
 
-@every_prompt
-def test_a_reply_as_long_as_the_whole_example_is_not_cut_off(scheme: PromptScheme, form: Form):
+@every_form
+def test_a_reply_as_long_as_the_whole_example_is_not_cut_off(form: Form):
     """With 3 characters for each token. Most tokenizers need fewer tokens."""
-    reply = request_of(scheme=scheme, form=form, count=3).messages[0].content.splitlines()[-1]
-    assert request_of(scheme=scheme, form=form, count=1).max_tokens >= len(reply) / 3
+    reply = request_of(form=form, count=3).messages[0].content.splitlines()[-1]
+    assert request_of(form=form, count=1).max_tokens >= len(reply) / 3
 
 
-@every_scheme
-def test_only_schemes_with_types_explain_them(scheme: PromptScheme):
-    system = request_of(scheme=scheme).messages[0].content
-    assert [f"\n{kind}: " in system for kind in AmbiguityType] == [scheme.explains_types] * 3
-    assert ("First say" in system) == scheme.reasons
-    # A type is asked for only in schemes that predict one.
-    assert ('"type"' in system) == scheme.names_types
-
-
-def test_schemes_differ_only_in_the_definitions():
-    """AT-STANDARD is STANDARD with the definitions (Equations 1 and 2). All other text must be equal."""
-    standard, with_types = (request_of(scheme=scheme) for scheme in (PromptScheme.STANDARD, PromptScheme.AT_STANDARD))
-    parts = standard.messages[0].content.split("\n\n")
-    more = with_types.messages[0].content.split("\n\n")
-    assert [part for part in more if part in parts] == parts
-    assert len(more) == len(parts) + 2
-    assert standard.schema == with_types.schema
-
-
-@every_prompt
-def test_as_many_are_asked_for_as_are_wanted(scheme: PromptScheme, form: Form):
-    messages = request_of(scheme=scheme, form=form, count=7).retry().messages
+@every_form
+def test_as_many_are_asked_for_as_are_wanted(form: Form):
+    messages = request_of(form=form, count=7).retry().messages
     assert " 7 " in messages[0].content.split("\n", 1)[0]
     assert "7 entries" in messages[1].content
     for message in messages:
         assert "COUNT" not in message.content
         assert "FORM" not in message.content
-    few, many = (request_of(scheme=scheme, form=form, count=count) for count in (1, 10))
+    few, many = (request_of(form=form, count=count) for count in (1, 10))
     assert many.max_tokens > few.max_tokens
 
 
@@ -161,10 +127,6 @@ def test_only_the_last_turns_of_a_conversation_are_shown():
     assert (lines[0], lines[9], lines[10]) == ("Turn 1: said 2", "Turn 10: said 11", f"Question: {QUESTION}")
 
 
-def test_every_scheme_and_form_is_a_row_of_its_own():
-    assert len({request_of(scheme=scheme, form=form).messages for scheme, form in ALL}) == len(ALL)
-
-
 SPECIFY = {"type": "specify", "reasoning": "It names no\npurpose."}
 VISIT = {"type": "specify", "question": "Do you want to  visit it?", "reformulation": "When does it open?"}
 NOVEL = {"type": "semantic", "question": "Do you mean the novel?", "reformulation": "Who wrote it?"}
@@ -178,20 +140,6 @@ def test_types_and_their_reasons_are_read():
         # The model gave no reason for this type.
         ProposedQuestion(AmbiguityType.SEMANTIC, None, "Do you mean the novel?", "Who wrote it?"),
     ]
-
-
-@pytest.mark.parametrize("extra", [{}, {"type": "specify"}])
-def test_free_reasoning_is_everyones(extra: dict[str, str]):
-    """Also if the model names a type that it was not asked for."""
-    reply = {"reasoning": "It is vague.", "questions": [{"question": "A?", "reformulation": "B?"} | extra]}
-    assert read(reply, PromptScheme.COT) == [ProposedQuestion(None, "It is vague.", "A?", "B?")]
-
-
-@pytest.mark.parametrize("scheme", [PromptScheme.STANDARD, PromptScheme.AT_STANDARD, PromptScheme.AT_TYPES])
-def test_without_a_scheme_for_it_there_is_no_reasoning(scheme: PromptScheme):
-    (one,) = read({"reasoning": "Because.", "types": [SPECIFY], "questions": [VISIT]}, scheme)
-    assert one.reasoning is None
-    assert one.ambiguity_type == ("specify" if scheme.names_types else None)
 
 
 def test_to_choose_from_there_are_reformulations_only():
@@ -220,14 +168,10 @@ def test_repeated_questions_are_proposed_once_up_to_the_count():
     assert len(read(reply, form=Form.SELECT)) == 1
 
 
-def test_a_scheme_with_types_needs_them():
+def test_each_question_needs_its_type():
     untyped = {"questions": [VISIT, {"question": "Sail?", "reformulation": "Who sails?"}]}
-    for scheme in PromptScheme:
-        if scheme.names_types:
-            with pytest.raises(InvalidReply, match="named no type"):
-                read(untyped, scheme)
-        else:
-            assert len(read(untyped, scheme)) == 2
+    with pytest.raises(InvalidReply, match="named no type"):
+        read(untyped)
 
 
 @pytest.mark.parametrize(
@@ -245,7 +189,6 @@ def test_a_scheme_with_types_needs_them():
         '{"questions": [{"type": "specify", "question": "Cut of',
     ],
 )
-@every_scheme
-def test_a_reply_of_another_form_is_refused(reply: object, scheme: PromptScheme):
+def test_a_reply_of_another_form_is_refused(reply: object):
     with pytest.raises(InvalidReply):
-        read(reply, scheme)
+        read(reply)
