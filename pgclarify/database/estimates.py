@@ -33,17 +33,15 @@ class EstimateTables:
         *,
         method: str,
         depth: int,
-        signal: str | None = None,
     ) -> list[list[Found]]:
         """Search for several queries, in one statement.
 
         Args:
             run: The run.
             queries: At least one.
-            vectors: float32, shape (len(queries), dimensions); None if neither method nor signal needs them.
+            vectors: float32, shape (len(queries), dimensions); None if the method needs none.
             method: As in ExplorationTables.find_passages.
             depth: Likewise, for each query.
-            signal: Likewise.
 
         Returns:
             For each query its passages, best first.
@@ -59,7 +57,6 @@ class EstimateTables:
             embedding_model=run.embedding_model,
             method=method,
             depth=depth,
-            signal=signal,
         )
         found: list[list[Found]] = [[] for _ in queries]
         for row in rows:

@@ -393,8 +393,7 @@ from pgclarify_private.find_for_estimate(
     %(vectors)s::halfvec[],
     %(embedding_model)s,
     %(method)s,
-    %(depth)s,
-    %(signal)s
+    %(depth)s
 );
 
 -- name: known_completions

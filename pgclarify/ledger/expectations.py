@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
 from pgclarify.data.estimates import Expected
 from pgclarify.data.model_calls import Completion, CompletionKey, CompletionRequest, ModelCall
@@ -21,17 +21,6 @@ T = TypeVar("T")
 _KEYS_AT_ONCE: Final = 5000
 # The assumed input length of a purpose without known inputs; the prompt of an evaluation is about as long.
 _INPUT_BYTES: Final = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class Known(Generic[T]):
-    """What the ledger has for a call.
-
-    Attributes:
-        value: The result; or an error if neither the reply nor that of the second attempt can be read.
-    """
-
-    value: T | InvalidReply
 
 
 class Expectations:
@@ -89,7 +78,7 @@ class Expectations:
 
     async def look(
         self, put: Callable[[], Sequence[ModelCall[T]]], completer: Completer | None = None
-    ) -> list[Known[T] | None]:
+    ) -> list[T | InvalidReply | None]:
         """Look up calls, and further attempts after invalid replies; count all of them.
 
         Args:
@@ -97,7 +86,8 @@ class Expectations:
             completer: Would answer them, always the same for a purpose; None for the one of the class.
 
         Returns:
-            For each call, what the ledger has; None if it would have to be made.
+            For each call, what was read from its reply; or the error, if neither that reply nor those of further
+            attempts can be read; None if it would have to be made.
 
         Raises:
             RunLost: If the run is no longer this worker's.
@@ -109,13 +99,13 @@ class Expectations:
         known = await self._read(calls, completer)
         asked = dict(enumerate(calls))
         for _ in range(MOST_ATTEMPTS - 1):
-            unfit = [place for place, one in enumerate(known) if one and isinstance(one.value, InvalidReply)]
+            unfit = [place for place, one in enumerate(known) if isinstance(one, InvalidReply)]
             asked = {place: asked[place].retry() for place in unfit}
             for place, one in zip(unfit, await self._read([*asked.values()], completer), strict=True):
                 known[place] = one
         return known
 
-    async def _read(self, calls: Sequence[ModelCall[T]], completer: Completer) -> list[Known[T] | None]:
+    async def _read(self, calls: Sequence[ModelCall[T]], completer: Completer) -> list[T | InvalidReply | None]:
         requests = await asyncio.to_thread(lambda: [_Rendered.of(completer.request(call)) for call in calls])
         completions: list[Completion | None] = []
         for start in range(0, len(requests), _KEYS_AT_ONCE):
@@ -159,12 +149,14 @@ class _Rendered:
         return cls(request.key, length, request.document_ids)
 
 
-def _replies(calls: Sequence[ModelCall[T]], completions: Sequence[Completion | None]) -> Iterator[Known[T] | None]:
+def _replies(
+    calls: Sequence[ModelCall[T]], completions: Sequence[Completion | None]
+) -> Iterator[T | InvalidReply | None]:
     for call, completion in zip(calls, completions, strict=True):
         if completion is None:
             yield None
             continue
         try:
-            yield Known(call.read(completion))
+            yield call.read(completion)
         except InvalidReply as error:
-            yield Known(error)
+            yield error

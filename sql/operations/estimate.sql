@@ -38,8 +38,7 @@ create or replace function pgclarify_private.find_for_estimate(
     query_vectors @extschema:vector@.halfvec[],
     embedding_model text,
     method text,
-    depth integer,
-    signal text
+    depth integer
 )
 returns table (
     question_ordinal integer,
@@ -67,18 +66,18 @@ begin
         with ordinality as asked (question, query_vector, ordinal)
     cross join lateral pgclarify_private.ranked_passages(
         v_run, asked.question, asked.query_vector, find_for_estimate.embedding_model, find_for_estimate.method,
-        find_for_estimate.depth, find_for_estimate.signal
+        find_for_estimate.depth, null
     ) as found;
 end
 $$;
 
 comment on function pgclarify_private.find_for_estimate(
-    bigint, integer, text[], @extschema:vector@.halfvec[], text, text, integer, text
+    bigint, integer, text[], @extschema:vector@.halfvec[], text, text, integer
 ) is
 'Search for several questions of a run, as its requester, and store nothing: passages of each question, best first. '
-'query_vectors: one for each question, null if method and signal need none. Other parameters as in find_passages.';
+'query_vectors: one for each question, null if the method needs none. Other parameters as in find_passages.';
 grant execute on function pgclarify_private.find_for_estimate(
-    bigint, integer, text[], @extschema:vector@.halfvec[], text, text, integer, text
+    bigint, integer, text[], @extschema:vector@.halfvec[], text, text, integer
 ) to pgclarify_worker;
 
 create or replace function pgclarify_private.known_completions(run_id bigint, attempt integer, calls jsonb)

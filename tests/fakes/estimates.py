@@ -42,13 +42,12 @@ class FakeEstimateStore(EstimateTables):
         *,
         method: str,
         depth: int,
-        signal: str | None = None,
     ) -> list[list[Found]]:
         """Return the first ranking, once for each query."""
         self.searches.append(list(queries))
         every = [None] * len(queries) if vectors is None else list(vectors)
         return [
-            await self._passages.find_passages(run, query, vector, method=method, depth=depth, signal=signal)
+            await self._passages.find_passages(run, query, vector, method=method, depth=depth)
             for query, vector in zip(queries, every, strict=True)
         ]
 

@@ -26,7 +26,6 @@ from pgclarify.operations.judging.verdicts import PassageJudge, verdict_call
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage, ranked
 from pgclarify.operations.trace import Tally
-from pgclarify.prompts.confirmation import GivenAnswer
 from pgclarify.prompts.one_pass import one_pass
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.protocols import Completer, Embedder
@@ -154,7 +153,10 @@ class OnePass:
         async def on_result(_: int, is_confirmed: bool | PgclarifyError) -> None:
             said.append(is_confirmed)
 
-        await self._confirmation.ask([proven_answer(self._run.question, proven)], on_result, tally=tally)
+        citation = proven.citations[0]
+        quoted = Quoted(citation.quote, citation.start_char, citation.end_char)
+        given = given_answer(proven.cited[0].passage, self._run.question, proven.answer, quoted)
+        await self._confirmation.ask([given], on_result, tally=tally)
         match said:
             case [PgclarifyError() as error]:
                 return describe(error)
@@ -215,10 +217,3 @@ def answer_call(question: str, candidates: Sequence[Candidate]) -> ModelCall[Pro
     """
     call = one_pass(question, [candidate.passage for candidate in candidates])
     return call.then(lambda finding: prove(finding, candidates, asked=question))
-
-
-def proven_answer(question: str, proven: Proven) -> GivenAnswer:
-    """Return what has to be confirmed of an answer: that the first cited passage gives it."""
-    citation = proven.citations[0]
-    quoted = Quoted(citation.quote, citation.start_char, citation.end_char)
-    return given_answer(proven.cited[0].passage, question, proven.answer, quoted)

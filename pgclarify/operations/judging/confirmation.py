@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from pgclarify.data.documents import Passage
-from pgclarify.data.model_calls import ModelCall
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError
 from pgclarify.language.languages import is_foreign
 from pgclarify.ledger.completions import CallResult, ask_all
@@ -123,23 +122,16 @@ class ModelConfirmation:
                 await on_result(place, value if isinstance(value, CompletionError) else value[place - first])
 
         context = self._context
-        calls = confirmation_calls(given)
+        # Which answers share a call depends on the answers before them. If a verdict failed, and succeeds in a later
+        # run, that run asks again about it and all after it. Calls by blocks of rank would not change. But if a third
+        # of 20 passages is supported, every run would make twice as many calls.
+        calls = [confirmation(given[start : start + AT_ONCE]) for start in range(0, len(given), AT_ONCE)]
         await ask_all(context.store, self._chat, calls, on_call, poll=context.poll, tally=tally)
 
 
 def confirms_nothing() -> ConfigurationError:
     """Make the error of a worker that cannot confirm, because it has no language model."""
     return no_language_model('"verify": "model"', 'pass "checks", or leave it out')
-
-
-def confirmation_calls(given: Sequence[GivenAnswer]) -> list[ModelCall[list[bool]]]:
-    """Render the calls about some answers, a fixed number in each, in order.
-
-    Which answers share a call depends on the answers before them. If a verdict failed, and succeeds in a later run,
-    that run asks again about it and all after it. Calls by blocks of rank would not change. But if a third of 20
-    passages is supported, every run would make twice as many calls.
-    """
-    return [confirmation(given[start : start + AT_ONCE]) for start in range(0, len(given), AT_ONCE)]
 
 
 def given_answer(passage: Passage, interpretation: str, answer: str, quoted: Quoted) -> GivenAnswer:
