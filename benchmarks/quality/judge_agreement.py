@@ -3,9 +3,9 @@
 python -m benchmarks.quality.judge_agreement DATA_DIR [--base-url URL --model NAME [--judge model both] [--concurrency
 N] [--replies FILE]] [--part development|held] [--publish FILE], where squad2.corpus, squad2.ambiguous and
 squad2.answerable are (.jsonl.gz). The judges are: the lexical judge; with a model, also the model; and both together.
-Both together call a claim supported only if milder rules and the model agree; the model gets only claims that the rules
-support. benchmarks/quality/claim_labels.py says who made the labels. The development claims choose rules; the held
-claims are only for reporting. The 95 % intervals are over passages, because claims about one passage are similar.
+Both together call a claim supported only if both do; the model gets only claims that the lexical judge supports.
+benchmarks/quality/claim_labels.py says who made the labels. The development claims choose rules; the held claims are
+only for reporting. The 95 % intervals are over passages, because claims about one passage are similar.
 
 --replies keeps the model's replies in a file, so that a second run calls no model.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +28,7 @@ from benchmarks.figures import step
 from benchmarks.quality.claim_labels import LabelledClaim, read_claims
 from benchmarks.quality.kept_replies import KeptReplies
 from pgclarify.algorithms.metrics import bootstrap_interval
+from pgclarify.embedding import load_span_reader
 from pgclarify.evaluation.judges import BothJudge, ModelJudge
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.records import Judge
@@ -169,15 +170,16 @@ async def _judge(judge: Judge, claims: Sequence[LabelledClaim]) -> list[Judged]:
 
 async def _main(given: argparse.Namespace) -> None:
     claims = [one for one in read_claims(given.data_dir) if given.part in (None, _part(one))]
-    judges: list[Judge] = [LexicalJudge()]
     async with AsyncExitStack() as stack:
+        lexical = LexicalJudge(stack.enter_context(closing(load_span_reader())))
+        judges: list[Judge] = [lexical]
         if given.model is not None:
             endpoint = Endpoint(
                 model=given.model, base_url=given.base_url, concurrency=given.concurrency, timeout=_TIMEOUT
             )
             chat = KeptReplies(await stack.enter_async_context(endpoint), given.replies)
             model = ModelJudge(FakeLedger(), chat)
-            made: dict[str, Judge] = {"model": model, "both": BothJudge(model)}
+            made: dict[str, Judge] = {"model": model, "both": BothJudge(lexical, model)}
             judges += [made[name] for name in given.judge]
         judgements = {judge.name: await _judge(judge, claims) for judge in judges}
     console = Console(width=190)

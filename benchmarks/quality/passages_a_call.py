@@ -367,7 +367,7 @@ def _misled(outcomes: Sequence[Outcome], *, contested: bool = False) -> str:
     return f"{sum(told)} of {len(told)}" if told else ""
 
 
-async def checks(title: str, ways: Mapping[str, Sequence[Outcome]]) -> Table:
+async def checks(title: str, ways: Mapping[str, Sequence[Outcome]], reader: SpanReader) -> Table:
     """What the checks keep and lose. Differences are to the first way."""
     headers = ["verify", "coverage", "coverage, difference", "precision", "precision, difference"]
     headers += ["supported", "supported, difference", "misled", "contested", "readings", "same words"]
@@ -380,7 +380,7 @@ async def checks(title: str, ways: Mapping[str, Sequence[Outcome]]) -> Table:
             for outcome in outcomes
             for one in outcome.shown
         ]
-        judged = iter(await LexicalJudge().supports(claims))
+        judged = iter(await LexicalJudge(reader).supports(claims))
         sizes = [len(one.shown) for one in outcomes]
         supported = [(sum(next(judged) for _ in one.shown), len(one.shown)) for one in outcomes]
         first_supported = first_supported or supported
@@ -437,7 +437,7 @@ async def _evaluate(asked: Sequence[Asked], model: str, replies: Path, top_k: in
                 tables.append(curve(f"{data_set}, held questions, top_k {top_k}", ways))
                 verified = {one: list((await collect(some, 1, verify=one)).values()) for one in _VERIFIED}
                 title = f"{data_set}: {len(first)} held questions, one passage a call"
-                tables.append(await checks(title, verified))
+                tables.append(await checks(title, verified, reader))
                 for outcome in first.values():
                     for one in outcome.same_words:
                         print(f"{data_set}: {outcome.asked.question} | {one.interpretation} | {one.answer}")

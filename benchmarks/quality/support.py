@@ -24,6 +24,7 @@ import asyncio
 import json
 import random
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -185,7 +186,8 @@ async def _verdicts(
         found = await _extractive(asked, passages, is_own=given.answerable)
         labels = _labels(given.labels, "extractive")
     claims = [(Stated(reading.interpretation, (reading.answer,)), [passage]) for _, passage, reading in found]
-    supported = await LexicalJudge().supports(claims)
+    with closing(load_span_reader()) as reader:
+        supported = await LexicalJudge(reader).supports(claims)
     return [
         _Verdict(question, passage, reading, labels.get((question.id, passage.document_id)), is_supported)
         for (question, passage, reading), is_supported in zip(found, supported, strict=True)

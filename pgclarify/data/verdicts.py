@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pgclarify.data.vocabulary import Outcome, StopCode
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+# A logit: the probability 0.12.
+_LEAST_ANSWERABLE: Final = -2.0
 
 
 class Refusal(StrEnum):
@@ -54,6 +58,11 @@ class AnswerSpan:
     end: int
     answerable: float
     log_probability: float
+
+    @property
+    def is_answerable(self) -> bool:
+        """Whether the passage may have an answer: its probability is at least 0.12."""
+        return self.answerable > _LEAST_ANSWERABLE
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -25,6 +25,7 @@ from pgclarify.database.ledger import LedgerTables
 from pgclarify.database.pool import Pool, open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs
+from pgclarify.embedding import load_span_reader
 from pgclarify.errors import ConfigurationError, DatabaseError, InputError, NotReady, NoWorker, PermissionDenied
 from pgclarify.evaluation.baselines import AllAtOnce, Asked, Direct, DiversifyThenVerify
 from pgclarify.evaluation.data_sets import DataSet
@@ -108,11 +109,12 @@ class Bench:
         """
         if name not in JUDGES:
             raise InputError(f"there is no judge {name!r}", hint=f"The judges are {', '.join(JUDGES)}.")
+        lexical = LexicalJudge(self._stack.enter_context(closing(load_span_reader())))
         if name == "lexical":
-            return LexicalJudge()
+            return lexical
         asked = await self.asked()
         model = ModelJudge(asked.ledger, asked.chat)
-        return BothJudge(model) if name == "both" else model
+        return BothJudge(lexical, model) if name == "both" else model
 
     def plan(self, name: str, method: str, settings: Mapping[str, Any], data_set: DataSet, judge: Judge) -> Plan:
         """Return the facts of an evaluation that are stored before it begins."""

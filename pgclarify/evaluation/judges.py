@@ -12,7 +12,6 @@ from pgclarify.errors import CompletionError, InvalidReply, RequestRefused
 from pgclarify.evaluation.baselines import POLL, UsageMeter
 from pgclarify.evaluation.lexical_judge import (
     LexicalJudge,
-    SentenceBounds,
     answers_differ,
     is_same_answer,
     states_answer,
@@ -25,8 +24,6 @@ from pgclarify.prompts.versions import JUDGE_VERSIONS, combined
 from pgclarify.protocols import Completer
 
 T = TypeVar("T")
-# Lower than the bounds of the lexical judge alone, because the model refuses most wrong readings that pass.
-_BOUNDS: Final = SentenceBounds(share=0.3, of_best=0.5)
 
 
 class ModelJudge:
@@ -118,17 +115,18 @@ class ModelJudge:
 
 
 class BothJudge:
-    """Calls a reading supported only if its words and a model both say so. Words alone decide what matches.
+    """Calls a reading supported only if both judges say so. The lexical one alone decides what matches.
 
     Args:
-        model: The judge of what the words support.
+        lexical: The judge without a language model.
+        model: The judge of what the other one supports.
     """
 
     needs_answers: Final = True
 
-    def __init__(self, model: ModelJudge) -> None:
+    def __init__(self, lexical: LexicalJudge, model: ModelJudge) -> None:
+        self._lexical = lexical
         self._model = model
-        self._lexical = LexicalJudge(_BOUNDS)
 
     @property
     def name(self) -> str:
@@ -138,7 +136,7 @@ class BothJudge:
     @property
     def version(self) -> str:
         """Return the versions of both judges."""
-        return f"1+{self._lexical.version}+{self._model.version}"
+        return f"2+{self._lexical.version}+{self._model.version}"
 
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
         """See Judge."""

@@ -1,13 +1,13 @@
-"""The judge without a model: it compares words in milliseconds, and its judgements never vary.
+"""The judge without a language model: it compares words, the trained reader reads on, and its judgements never vary.
 
 docs/methods/evaluation.md describes its rules for support and matches, and how often it is wrong.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -22,12 +22,15 @@ from pgclarify.language.quotes import fold, without_accents
 from pgclarify.language.sentences import split_sentences
 from pgclarify.language.stems import root
 from pgclarify.language.words import NO_NOUNS, PIECE
+from pgclarify.protocols import SpanReader
 
-VERSION: Final = "4"
-"""Increase it when any judgement changes. A test compares many judgements with those of this version."""
+VERSION: Final = "5"
+"""Increase it when any judgement changes."""
 
-# A passage is about a question if it has this share of the question's words.
+# A passage, or a sentence with its title, is about a question if it has this share of the question's words.
 _ABOUT: Final = 0.4
+# A sentence must also have this part of the best share in the passage.
+_OF_BEST: Final = 0.75
 # Two questions ask the same if their words have this F1 (the threshold of Eq. 16, for unigrams instead of BLEU).
 _SAME: Final = 0.5
 
@@ -41,32 +44,15 @@ _CHOICE: Final = re.compile(r"\bor\b", re.IGNORECASE)
 _NAME_AFTER_NUMBER: Final = re.compile(r"\s[A-Z][a-z]")
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceBounds:
-    """The conditions for a sentence, read with its title, to be about a question.
-
-    Attributes:
-        share: The sentence has at least this share of the question's words.
-        of_best: The sentence has at least this part of the best share in the passage.
-    """
-
-    share: float
-    of_best: float
-
-
-_STRICT: Final = SentenceBounds(share=0.4, of_best=0.75)
-
-
 class LexicalJudge:
-    """Judges by words alone. Implements Judge.
+    """Judges by words, and by the trained reader where words of the question are missing. Implements Judge.
 
     Args:
-        bounds: The conditions for a sentence with the answer to be about the question. Other bounds than the default
-            change the judgements, so that `version` does not apply.
+        reader: The trained reader.
     """
 
-    def __init__(self, bounds: SentenceBounds = _STRICT) -> None:
-        self._bounds = bounds
+    def __init__(self, reader: SpanReader) -> None:
+        self._reader = reader
 
     @property
     def name(self) -> str:
@@ -80,21 +66,38 @@ class LexicalJudge:
 
     @property
     def needs_answers(self) -> bool:
-        """Words alone cannot tell whether a passage answers a question."""
+        """Both rules compare a given answer."""
         return True
 
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
-        """Judge whether a passage states one of the answers in a sentence that is about the question.
+        """Judge whether a passage states one of the answers in a sentence that is about the question, or as its answer.
 
-        Such a sentence has two fifths of the other words of the question, and three quarters of the best share in the
-        passage. The answer must have the shape that the question asks for, such as a number for "how many", and must
-        not consist of words of the question alone. For the answers yes and no, the passage must have two fifths of the
-        question's words, which is weak evidence. Without a question, the passage must have the answer. A reading
-        without an answer is not supported, because words alone cannot show whether a passage answers a question.
+        A sentence about the question has two fifths of the other words of the question, and three quarters of the best
+        share in the passage. The answer must have the shape that the question asks for, such as a number for "how
+        many", and must not consist of words of the question alone. For the answers yes and no, the passage must have
+        two fifths of the question's words, which is weak evidence. Without a question, the passage must have the
+        answer. If no sentence with the answer is about the question, the trained reader must find the same answer. A
+        reading without an answer is not supported.
 
-        Source: VERDICT, Eq. 20, with words instead of a model.
+        Source: VERDICT, Eq. 20, with words and the trained reader instead of a language model.
         """
-        return [_is_supported(stated, passages, self._bounds) for stated, passages in claims]
+
+        async def is_supported(stated: Stated, passages: Sequence[Passage]) -> bool:
+            return _is_supported(stated, passages) or await self._is_read(stated, passages)
+
+        return list(await asyncio.gather(*(is_supported(*claim) for claim in claims)))
+
+    async def _is_read(self, stated: Stated, passages: Sequence[Passage]) -> bool:
+        """Return whether the trained reader finds the answer in a passage that states it."""
+        for passage in passages:
+            if stated.interpretation is None or not _states(_text(passage), _fitting(stated)):
+                continue
+            span = await self._reader.read(stated.interpretation, _header(passage), passage.content)
+            if span is not None and span.is_answerable:
+                read = passage.content[span.start : span.end]
+                if is_same_answer([read], stated.answers):
+                    return True
+        return False
 
     async def matches(self, question: str, readings: Sequence[Stated], among: Sequence[Stated]) -> list[bool]:
         """Judge whether a reading asks the same as one of the others.
@@ -135,19 +138,28 @@ def answers_differ(one: Stated, other: Stated) -> bool:
     return any(one.answers) and any(other.answers) and not is_same_answer(one.answers, other.answers)
 
 
-def _is_supported(stated: Stated, passages: Sequence[Passage], bounds: SentenceBounds) -> bool:
+def _is_supported(stated: Stated, passages: Sequence[Passage]) -> bool:
     if not any(stated.answers):
         return False
     if stated.interpretation is None:
         return any(states_answer(stated.answers, passage) for passage in passages)
-    # Passages do not state "yes" or "no".
-    answers = [answer for answer in stated.answers if not _YES_OR_NO.match(answer)]
+    answers = _stated(stated)
     # The words of the answer do not show which question it answers.
     asked = _words(stated.interpretation).difference(*map(_words, answers))
     if answers:
-        fitting = [answer for answer in answers if _may_answer(stated.interpretation, answer)]
-        return bool(fitting) and any(_states_about(asked, fitting, passage, bounds) for passage in passages)
+        fitting = _fitting(stated)
+        return bool(fitting) and any(_states_about(asked, fitting, passage) for passage in passages)
     return bool(asked) and any(_share(asked, _words(_text(passage))) >= _ABOUT for passage in passages)
+
+
+def _stated(stated: Stated) -> list[str]:
+    """Return the answers that a passage can state, which are all but "yes" and "no"."""
+    return [answer for answer in stated.answers if not _YES_OR_NO.match(answer)]
+
+
+def _fitting(stated: Stated) -> list[str]:
+    """Return the answers that a passage can state, and that may answer the question."""
+    return [answer for answer in _stated(stated) if _may_answer(stated.interpretation or "", answer)]
 
 
 def _may_answer(question: str, answer: str) -> bool:
@@ -157,7 +169,7 @@ def _may_answer(question: str, answer: str) -> bool:
     return not repeats and has_asked_shape(question, answer)
 
 
-def _states_about(asked: frozenset[str], answers: Sequence[str], passage: Passage, bounds: SentenceBounds) -> bool:
+def _states_about(asked: frozenset[str], answers: Sequence[str], passage: Passage) -> bool:
     text = _text(passage)
     if not _states(text, answers):
         return False
@@ -168,7 +180,7 @@ def _states_about(asked: frozenset[str], answers: Sequence[str], passage: Passag
     if not stating:
         # A title applies to every sentence. Otherwise the answer crosses the end of a sentence.
         stating = shares if _states(header, answers) else [_share(asked, _words(text))]
-    return max(stating, default=0.0) >= max(bounds.share, bounds.of_best * max(shares, default=0.0))
+    return max(stating, default=0.0) >= max(_ABOUT, _OF_BEST * max(shares, default=0.0))
 
 
 def _is_same(one: Stated, other: Stated) -> bool:

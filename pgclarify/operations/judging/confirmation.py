@@ -23,8 +23,6 @@ AT_ONCE: Final = 5
 NOT_FOUND: Final = "read once more, the passage does not give the answer"
 """The reason for an answer that was not confirmed."""
 
-# The trained reader gives the logit of an answer: below a probability of 0.12, there is none.
-_LEAST_ANSWERABLE: Final = -2.0
 # Both limits bound the prompt. Passages for the default embedding model are shorter.
 _LONGEST_PASSAGE: Final = 3000
 _LONGEST_HEADING: Final = 300
@@ -87,7 +85,7 @@ class ReaderConfirmation:
             span = await self._reader.read(asked, headings, passage.content)
         except EmbeddingError as error:
             return error
-        return span is None or span.answerable > _LEAST_ANSWERABLE
+        return span is None or span.is_answerable
 
 
 class ModelConfirmation:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from pgclarify.data.documents import Passage
+from pgclarify.data.verdicts import AnswerSpan
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.evaluation.figures import Row, compare, measure, summarize
 from pgclarify.evaluation.lexical_judge import LexicalJudge
@@ -28,11 +29,22 @@ REFUELING = PredictedInterpretation("What is the refueling fee?", "ninety dollar
 WRONG = PredictedInterpretation("What is the refueling fee?", "ten dollars", (CitedPassage(FEES),))
 
 
-def figures(output: Output, case: Case = CASE, method: str = "clarify") -> Row:
+class FakeReader:
+    """Always finds ninety dollars, with a logit. Implements SpanReader."""
+
+    def __init__(self, answerable: float = -9.0) -> None:
+        self._answerable = answerable
+
+    async def read(self, question: str, title: str, passage: str) -> AnswerSpan:
+        start = passage.index("ninety dollars")
+        return AnswerSpan(start, start + len("ninety dollars"), self._answerable, 0.0)
+
+
+def figures(output: Output, case: Case = CASE, method: str = "clarify", *, answerable: float = -9.0) -> Row:
     async def evidence(question: str) -> Sequence[Passage]:
         return [FEES]
 
-    return asyncio.run(measure(method, case, output, LexicalJudge(), evidence)).figures
+    return asyncio.run(measure(method, case, output, LexicalJudge(FakeReader(answerable)), evidence)).figures
 
 
 def test_a_right_reading_counts_for_coverage_and_grounding() -> None:
@@ -45,6 +57,16 @@ def test_a_right_reading_counts_for_coverage_and_grounding() -> None:
     assert found["grounded_recall"] == 0.5
     assert (found["misled"], found["recall@10"]) == (0, 1)
     assert (found["calls"], found["tokens"], found["cost_usd"]) == (21, 900, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("answer", "answerable", "precision"), [("ninety dollars", 0, 1), ("ninety dollars", -9, 0), ("two hundred", 0, 0)]
+)
+def test_the_reader_grounds_the_answer_that_it_finds_to_a_question_in_other_words(
+    answer: str, answerable: float, precision: float
+) -> None:
+    filling = PredictedInterpretation("How much is filling up the tank?", answer, (CitedPassage(FEES),))
+    assert figures(Output((filling,), (FEES,)), answerable=answerable)["grounded_precision"] == precision
 
 
 def test_a_known_wrong_answer_misleads() -> None:
