@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,14 +21,13 @@ from pgclarify.data.vocabulary import RunStatus
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply, RunFailed, code_of, describe
 from pgclarify.evaluation.records import Case, CitedPassage, Output, PredictedInterpretation, Retriever, Usage
-from pgclarify.ledger.completions import CallResult, PollInterval, ask_all, ask_one
+from pgclarify.ledger.completions import ask_all, ask_one
 from pgclarify.prompts import baselines as prompts
 from pgclarify.prompts.investigation import answer as answer_call
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.protocols import Completer, Embedder
 
 T = TypeVar("T")
-POLL: Final = PollInterval()
 
 
 class UsageMeter:
@@ -170,23 +169,10 @@ class DiversifyThenVerify:
 
         Source: VERDICT, Eq. 3.
         """
-        kept = set[int]()
-        errors: list[CompletionError] = []
-
-        async def on_result(_: int, result: CallResult[list[int]]) -> None:
-            if isinstance(result.value, CompletionError):
-                errors.append(result.value)
-            else:
-                kept.update(result.value)
-
-        await ask_all(
-            self._asked.ledger,
-            self._asked.chat,
-            [prompts.verification(interpretation, passages) for interpretation in interpretations],
-            on_result,
-            poll=POLL,
-            tally=meter,
-        )
+        calls = [prompts.verification(interpretation, passages) for interpretation in interpretations]
+        values = [one.value for one in await ask_all(self._asked.ledger, self._asked.chat, calls, tally=meter)]
+        errors = [value for value in values if isinstance(value, CompletionError)]
+        kept = {place for value in values if not isinstance(value, CompletionError) for place in value}
         for error in errors:
             if not isinstance(error, InvalidReply) or len(errors) == len(interpretations):
                 raise error
@@ -269,7 +255,7 @@ async def ask(asked: Asked, meter: UsageMeter, call: ModelCall[T]) -> T:
         CompletionError: If no reply fits.
         DatabaseError: If the ledger fails.
     """
-    result = await ask_one(asked.ledger, asked.chat, call, poll=POLL, tally=meter)
+    result = await ask_one(asked.ledger, asked.chat, call, tally=meter)
     if isinstance(result.value, CompletionError):
         raise result.value
     return result.value

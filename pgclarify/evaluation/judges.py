@@ -9,7 +9,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply, RequestRefused
-from pgclarify.evaluation.baselines import POLL, UsageMeter
+from pgclarify.evaluation.baselines import UsageMeter
 from pgclarify.evaluation.lexical_judge import (
     LexicalJudge,
     answers_differ,
@@ -18,7 +18,7 @@ from pgclarify.evaluation.lexical_judge import (
 )
 from pgclarify.evaluation.records import Stated
 from pgclarify.language.questions import asks_same_words
-from pgclarify.ledger.completions import CallResult, ask_all
+from pgclarify.ledger.completions import ask_all
 from pgclarify.prompts import evaluation_judge
 from pgclarify.prompts.versions import JUDGE_VERSIONS, combined
 from pgclarify.protocols import Completer
@@ -99,18 +99,14 @@ class ModelJudge:
         return judged
 
     async def _ask(self, calls: Sequence[ModelCall[T]], *, otherwise: T) -> list[T]:
-        judged = [otherwise] * len(calls)
-        errors: list[CompletionError] = []
-
-        async def on_result(place: int, result: CallResult[T]) -> None:
+        judged = []
+        for result in await ask_all(self._ledger, self._chat, calls, tally=self.meter):
             if not isinstance(result.value, CompletionError):
-                judged[place] = result.value
-            elif not isinstance(result.value, InvalidReply | RequestRefused):
-                errors.append(result.value)
-
-        await ask_all(self._ledger, self._chat, calls, on_result, poll=POLL, tally=self.meter)
-        if errors:
-            raise errors[0]
+                judged.append(result.value)
+            elif isinstance(result.value, InvalidReply | RequestRefused):
+                judged.append(otherwise)
+            else:
+                raise result.value
         return judged
 
 

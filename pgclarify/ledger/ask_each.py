@@ -10,7 +10,7 @@ from pgclarify.data.model_calls import ModelCall
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply, NotAllowed
 from pgclarify.ledger.calls import Calls, OutOfCalls
-from pgclarify.ledger.completions import CallResult, PollInterval, ask_all
+from pgclarify.ledger.completions import ask_all
 from pgclarify.protocols import Completer, Meter
 
 T = TypeVar("T")
@@ -22,7 +22,6 @@ async def ask_each(
     asked: Sequence[ModelCall[T]],
     otherwise: T,
     *,
-    poll: PollInterval,
     tally: Meter | None = None,
     calls: Calls | None = None,
     may_be_refused: bool = True,
@@ -36,7 +35,6 @@ async def ask_each(
         completer: Makes the calls.
         asked: Any number, also none.
         otherwise: Replaces a missing reply; the tally's note says how many there are.
-        poll: How often to look for replies that others are paying for.
         tally: Counts the replies; None counts nothing.
         calls: The run's remaining calls; None if there is no limit.
         may_be_refused: False if a call that a budget refuses is an error.
@@ -52,30 +50,28 @@ async def ask_each(
     """
     if calls is not None and not calls.take(len(asked)):
         raise OutOfCalls
-    values: dict[int, T] = {}
     missing: list[InvalidReply | NotAllowed] = []
     failed: list[CompletionError] = []
-
-    async def on_result(index: int, result: CallResult[T]) -> None:
+    values: list[T] = []
+    may_retry = None if calls is None else partial(calls.take, 1)
+    for result in await ask_all(ledger, completer, asked, tally=tally, may_retry=may_retry):
         match result.value:
             case NotAllowed() as error if not may_be_refused:
                 failed.append(error)
             case InvalidReply() | NotAllowed() as error:
                 missing.append(error)
+                values.append(otherwise)
             case CompletionError() as error:
                 failed.append(error)
             case value:
-                values[index] = value
-
-    may_retry = None if calls is None else partial(calls.take, 1)
-    await ask_all(ledger, completer, asked, on_result, poll=poll, tally=tally, may_retry=may_retry)
+                values.append(value)
     if failed or len(missing) == len(asked) > 0:
         raise (failed or missing)[0]
     if missing and tally is not None:
         refusal = next((error for error in missing if isinstance(error, NotAllowed)), None)
         why = "could not be read" if refusal is None else f"are not to be had: {refusal.message}"
         tally.note = f"{len(missing)} of {len(asked)} replies {why}"
-    return [values.get(index, otherwise) for index in range(len(asked))]
+    return values
 
 
 async def ask_every(
@@ -83,7 +79,6 @@ async def ask_every(
     completer: Completer,
     asked: Sequence[ModelCall[T]],
     *,
-    poll: PollInterval,
     tally: Meter | None = None,
 ) -> list[T]:
     """Make all calls at once; a missing reply is an error.
@@ -92,7 +87,6 @@ async def ask_every(
         ledger: The store of replies.
         completer: Makes the calls.
         asked: Any number, also none.
-        poll: How often to look for replies that others are paying for.
         tally: Counts the replies; None counts nothing.
 
     Returns:
@@ -104,16 +98,9 @@ async def ask_every(
         RunLost: If the run is no longer this worker's.
         DatabaseError: If the ledger fails.
     """
-    results: dict[int, T | CompletionError] = {}
-
-    async def on_result(index: int, result: CallResult[T]) -> None:
-        results[index] = result.value
-
-    await ask_all(ledger, completer, asked, on_result, poll=poll, tally=tally)
     values: list[T] = []
-    for index in range(len(asked)):
-        value = results[index]
-        if isinstance(value, CompletionError):
-            raise value
-        values.append(value)
+    for result in await ask_all(ledger, completer, asked, tally=tally):
+        if isinstance(result.value, CompletionError):
+            raise result.value
+        values.append(result.value)
     return values

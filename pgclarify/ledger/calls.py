@@ -10,7 +10,7 @@ from typing import TypeVar
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply
-from pgclarify.ledger.completions import Paid, PollInterval, ask_one, complete_all
+from pgclarify.ledger.completions import Paid, ask_one, complete_all
 from pgclarify.protocols import Completer, Meter
 
 T = TypeVar("T")
@@ -39,17 +39,15 @@ class Calls:
         ledger: The store of replies.
         completer: Makes the calls.
         most: The limit, at least 1.
-        poll: How often to look for replies that others are paying for.
 
     Attributes:
         were_short: True if something was skipped because too few calls were left.
     """
 
-    def __init__(self, ledger: LedgerTables, completer: Completer, *, most: int, poll: PollInterval) -> None:
+    def __init__(self, ledger: LedgerTables, completer: Completer, *, most: int) -> None:
         self._ledger = ledger
         self._completer = completer
         self._most = most
-        self._poll = poll
         self._taken = 0
         self._kept = 0
         self.were_short = False
@@ -108,7 +106,6 @@ class Calls:
             self._ledger,
             self._completer,
             render(),
-            poll=self._poll,
             tally=tally,
             may_retry=partial(self.take, 1),
             retry=lambda _: render().retry(),
@@ -127,5 +124,5 @@ class Calls:
             results[index] = result
 
         requests = [self._completer.request(call) for call in calls]
-        await complete_all(self._ledger, self._completer, requests, on_result, poll=self._poll, tally=tally)
+        await complete_all(self._ledger, self._completer, requests, on_result, tally=tally)
         return [results[index] for index in range(len(calls))]

@@ -35,17 +35,9 @@ MOST_ATTEMPTS = 8
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class PollInterval:
-    """How often to look for replies that others are paying for.
-
-    Attributes:
-        first: Seconds before the first look, and after every look that found something new.
-        longest: Most seconds between two looks; each look without a result doubles the pause.
-    """
-
-    first: float = 0.05
-    longest: float = 1.0
+# Seconds before the first look for replies that others are paying for, and after every look that found something new.
+# Each look without a result doubles the pause.
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +74,13 @@ async def ask_all(
     ledger: LedgerTables,
     completer: Completer,
     calls: Sequence[ModelCall[T]],
-    on_result: Callable[[int, CallResult[T]], Awaitable[None]],
+    on_result: Callable[[int, CallResult[T]], Awaitable[None]] | None = None,
     *,
-    poll: PollInterval,
     tally: Meter | None = None,
     may_retry: Callable[[], bool] | None = None,
     retry: Callable[[int], ModelCall[T]] | None = None,
-) -> None:
-    """Make all calls, and a second attempt for each invalid reply.
+) -> list[CallResult[T]]:
+    """Make all calls, and a second attempt for each invalid reply; return the results, in order.
 
     An invalid reply of an earlier run does not count as an attempt of this one. Otherwise the input would fail in every
     later run, too.
@@ -99,7 +90,6 @@ async def ask_all(
         completer: Makes the calls.
         calls: Any number, also none.
         on_result: Called once with the index of each call and its result, as soon as it is known; these calls overlap.
-        poll: How often to look for replies that others are paying for.
         tally: Counts the replies; None counts nothing.
         may_retry: Called before each further attempt; None allows all.
         retry: Renders the second attempt of the call with this index, if it depends on the first reply; else None.
@@ -108,25 +98,29 @@ async def ask_all(
         RunLost: If on_result raised it; calls in flight are cancelled.
         DatabaseError: If the ledger fails.
     """
+    results: dict[int, CallResult[T]] = {}
 
     async def attempted(index: int, call: ModelCall[T], reply: Paid | CompletionError, attempts: int) -> None:
         result = _read(call, reply)
         may_go_on = attempts == 1 or (result.is_reused and attempts < MOST_ATTEMPTS)
         is_over = not isinstance(result.value, InvalidReply) or not may_go_on
         if is_over or (may_retry is not None and not may_retry()):
-            await on_result(index, result)
+            results[index] = result
+            if on_result is not None:
+                await on_result(index, result)
             return
         again = retry(index) if retry is not None and attempts == 1 else call.retry()
 
         async def once_more(_: int, reply: Paid | CompletionError) -> None:
             await attempted(index, again, reply, attempts + 1)
 
-        await complete_all(ledger, completer, [completer.request(again)], once_more, poll=poll, tally=tally)
+        await complete_all(ledger, completer, [completer.request(again)], once_more, tally=tally)
 
     async def first(index: int, reply: Paid | CompletionError) -> None:
         await attempted(index, calls[index], reply, 1)
 
-    await complete_all(ledger, completer, [completer.request(call) for call in calls], first, poll=poll, tally=tally)
+    await complete_all(ledger, completer, [completer.request(call) for call in calls], first, tally=tally)
+    return [results[index] for index in range(len(calls))]
 
 
 async def ask_one(
@@ -134,7 +128,6 @@ async def ask_one(
     completer: Completer,
     call: ModelCall[T],
     *,
-    poll: PollInterval,
     tally: Meter | None = None,
     may_retry: Callable[[], bool] | None = None,
     retry: Callable[[int], ModelCall[T]] | None = None,
@@ -144,13 +137,8 @@ async def ask_one(
     Raises:
         DatabaseError: If the ledger fails.
     """
-    results: list[CallResult[T]] = []
-
-    async def on_result(_: int, result: CallResult[T]) -> None:
-        results.append(result)
-
-    await ask_all(ledger, completer, [call], on_result, poll=poll, tally=tally, may_retry=may_retry, retry=retry)
-    return results[0]
+    (result,) = await ask_all(ledger, completer, [call], tally=tally, may_retry=may_retry, retry=retry)
+    return result
 
 
 async def complete_all(
@@ -159,7 +147,6 @@ async def complete_all(
     requests: Sequence[CompletionRequest],
     on_result: Callable[[int, Paid | CompletionError], Awaitable[None]],
     *,
-    poll: PollInterval,
     tally: Meter | None = None,
 ) -> None:
     """Get a reply to every request, from the ledger or by paying for it. Equal requests are made once.
@@ -173,7 +160,6 @@ async def complete_all(
         requests: Any number, also none.
         on_result: Called once with the index of each request and its reply or error, as soon as it is known; these
             calls overlap.
-        poll: How often to look for replies that others are paying for.
         tally: Counts the replies; None counts nothing.
 
     Raises:
@@ -182,7 +168,7 @@ async def complete_all(
     """
     if not requests:
         return
-    client = _LedgerClient(ledger, completer, requests, on_result, poll, tally)
+    client = _LedgerClient(ledger, completer, requests, on_result, tally)
     try:
         await client.run()
     except BaseExceptionGroup as group:
@@ -204,14 +190,12 @@ class _LedgerClient:
         completer: Completer,
         requests: Sequence[CompletionRequest],
         on_result: Callable[[int, Paid | CompletionError], Awaitable[None]],
-        poll: PollInterval,
         tally: Meter | None,
     ) -> None:
         self._ledger = ledger
         self._completer = completer
         self._tally = tally
         self._on_result = on_result
-        self._poll = poll
         self._leased: set[int] = set()
         # Each distinct request, by the index of its first occurrence, with all its occurrences.
         self._requests: dict[int, CompletionRequest] = {}
@@ -232,12 +216,12 @@ class _LedgerClient:
     async def _get(self, tasks: asyncio.TaskGroup, leaders: list[int]) -> None:
         """Start the calls that can be started, and wait for the others."""
         waiting = await self._claim(tasks, leaders)
-        pause = self._poll.first
+        pause = FIRST_PAUSE
         while waiting:
             await asyncio.sleep(pause)
             before = len(waiting)
             waiting = await self._claim(tasks, waiting)
-            pause = self._poll.first if len(waiting) < before else min(2 * pause, self._poll.longest)
+            pause = FIRST_PAUSE if len(waiting) < before else min(2 * pause, LONGEST_PAUSE)
 
     async def give_back(self) -> None:
         """Release the remaining leases, so that others need not wait until they expire."""

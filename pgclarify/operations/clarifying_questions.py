@@ -91,7 +91,7 @@ class _Proposing:
         ).then(self._fit)
         with self._trace.stage("questioning") as tally:
             context = self._context
-            result = await ask_one(context.store, context.models.completer, call, poll=context.poll, tally=tally)
+            result = await ask_one(context.store, context.models.completer, call, tally=tally)
             value = result.value
             if isinstance(value, CompletionError):
                 raise value

@@ -23,7 +23,6 @@ from pgclarify.errors import (
     ModelNotFound,
     PriceMissing,
 )
-from pgclarify.ledger.completions import PollInterval
 from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
@@ -92,7 +91,6 @@ class RunContext:
         store: Its tables and the ledger. The operation must not write the end of the run: see `execute`.
         stores: All other tables.
         models: The models.
-        poll: How often to look for replies that other runs are paying for.
         trace: Records the stages, and why the run stopped early.
     """
 
@@ -100,7 +98,6 @@ class RunContext:
     store: RunTables
     stores: Stores
     models: Models
-    poll: PollInterval = field(default_factory=PollInterval)
     trace: Trace = field(default_factory=Trace)
 
     async def embedder(self) -> Embedder:

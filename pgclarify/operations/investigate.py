@@ -51,7 +51,7 @@ async def investigate(context: RunContext) -> Ending:
     """
     run, store, models, trace = context.run, context.store, context.models, context.trace
     embedder = await context.embedder()
-    calls = Calls(store, models.completer, most=run.settings["max_calls"], poll=context.poll)
+    calls = Calls(store, models.completer, most=run.settings["max_calls"])
     # Answers of steps are also compared if none are sampled.
     judge = "embedding" if run.settings["entailment"] == "none" else run.settings["entailment"]
     entailment = await models.entailments.get(judge, store, embedder, calls=calls)

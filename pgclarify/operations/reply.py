@@ -41,7 +41,7 @@ async def _reformulate(context: RunContext) -> Rewriting:
 
     with context.trace.stage("rewriting") as tally:
         call = reformulation(first, turns, history=run.settings.get("history", [])).then(check)
-        result = await ask_one(context.store, context.models.completer, call, poll=context.poll, tally=tally)
+        result = await ask_one(context.store, context.models.completer, call, tally=tally)
         if not isinstance(result.value, CompletionError):
             rewriting = Rewriting(result.value, None)
         elif is_unchanged:

@@ -137,7 +137,7 @@ class _Rewrite:
     async def _ask(self, chat: Completer, tally: Tally) -> str | CompletionError | None:
         """Ask the model, and a second time if the reply cannot be read."""
         call = rewriting(self._run.question, self._last_said)
-        return (await ask_one(self._context.store, chat, call, poll=self._context.poll, tally=tally)).value
+        return (await ask_one(self._context.store, chat, call, tally=tally)).value
 
     async def _checked(self, rewritten: str) -> Rewriting:
         """Accept the model's question if it is faithful, and refuse it otherwise."""

@@ -13,7 +13,6 @@ from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.investigations import StepTables
 from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import ModelNotFound
-from pgclarify.ledger.completions import PollInterval
 from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.context import Models, RunContext, Stores
 from pgclarify.operations.investigation.entailment import Entailments
@@ -27,8 +26,6 @@ from tests.fakes.estimates import FakeEstimateStore
 from tests.fakes.exploration import FakeExplorationStore
 from tests.fakes.steps import FakeStepStore
 from tests.fakes.store import FakeStore
-
-FAST = PollInterval(first=0.001, longest=0.002)
 
 
 def context_of(
@@ -47,7 +44,6 @@ def context_of(
     entailments: Entailments | None = None,
     detector: Detector | None = None,
     classifier: AmbiguityClassifier | None = None,
-    poll: PollInterval = FAST,
 ) -> RunContext:
     """Make the context for the operation of a run.
 
@@ -66,7 +62,6 @@ def context_of(
         entailments: The same default as for rerankers.
         detector: The default uses the classifier.
         classifier: The classifier of the detector. The default finds no question ambiguous.
-        poll: How often to check for replies of other runs.
     """
     completer = completer or ScriptedCompleter({})
     nobody = completer
@@ -104,7 +99,6 @@ def context_of(
             entailments=entailments or Entailments(None, no_cross_encoder),
             detector=detector or Detector(classifier or FakeClassifier(), get_embedder),
         ),
-        poll=poll,
     )
 
 

@@ -12,12 +12,11 @@ from pgclarify.database.ledger import LedgerTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.runs import Runs
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from pgclarify.ledger.completions import Paid, PollInterval, complete_all
+from pgclarify.ledger import completions
+from pgclarify.ledger.completions import Paid, complete_all
 from tests.fakes import scripts
 from tests.integration.by_hand import Connection, Hire, scalar
 from tests.integration.spending import budget, enter, price, status
-
-FAST = PollInterval(0.01, 0.01)
 
 
 def request(text: str) -> CompletionRequest:
@@ -46,7 +45,7 @@ async def test_a_reply_that_comes_late_spares_a_call_in_line(
         assert claim.completion_id is not None
         dead.die()
         ours = LedgerTables(Runs(pool, living.worker_id), run_id)
-        asking = asyncio.create_task(complete_all(ours, verifier, [request("b"), request("a")], on_result, poll=FAST))
+        asking = asyncio.create_task(complete_all(ours, verifier, [request("b"), request("a")], on_result))
         while not verifier.in_flight:  # noqa: ASYNC110 - what is waited for has no event
             await asyncio.sleep(0)
         assert (
@@ -96,13 +95,11 @@ async def test_overlapping_batches_of_one_attempt_pay_once(connection: Connectio
         (again,) = await LedgerTables(runs, run_id).claim_completions([request("b")])
         assert (again.is_ours, again.is_taken_over) == (True, True)
 
-        batches = [
-            asyncio.create_task(complete_all(attempt, verifier, [request("a")], on_result, poll=FAST)) for _ in range(2)
-        ]
+        batches = [asyncio.create_task(complete_all(attempt, verifier, [request("a")], on_result)) for _ in range(2)]
         while not verifier.in_flight:  # noqa: ASYNC110 - what is waited for has no event
             await asyncio.sleep(0)
         # Looks at the ledger several times meanwhile.
-        await asyncio.sleep(5 * FAST.longest)
+        await asyncio.sleep(5 * completions.FIRST_PAUSE)
         gate.set()
         await asyncio.gather(*batches)
 
@@ -124,7 +121,7 @@ async def test_a_batch_that_waits_for_a_call_makes_it_if_that_call_fails(
 
     async with open_pool(make_conninfo(database, user=worker.connection.info.user)) as pool, asyncio.timeout(60):
         attempt = LedgerTables(Runs(pool, worker.worker_id), run_id)
-        await asyncio.gather(*(complete_all(attempt, verifier, [request("a")], on_result, poll=FAST) for _ in range(2)))
+        await asyncio.gather(*(complete_all(attempt, verifier, [request("a")], on_result) for _ in range(2)))
 
     assert [type(result) for result in landed] == [EndpointUnavailable] * 2
     assert len(verifier.calls) == 2

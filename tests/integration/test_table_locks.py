@@ -14,7 +14,7 @@ from pgclarify.database.ledger import LedgerTables
 from pgclarify.database.pool import Pool, open_pool
 from pgclarify.database.runs import Runs
 from pgclarify.errors import DatabaseBusy
-from pgclarify.ledger.completions import Paid, PollInterval, complete_all
+from pgclarify.ledger.completions import Paid, complete_all
 from tests.fakes import scripts
 from tests.fakes.completer import Prompt
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, rows_of, scalar, state_of
@@ -202,9 +202,7 @@ class TestWhileAnAdministratorLocks:
         async with open_pool(make_conninfo(database, user=worker.connection.info.user)) as pool:
             runs = Watched(pool, worker.worker_id)
             lock()
-            asking = asyncio.create_task(
-                complete_all(LedgerTables(runs, run_id), completer, [request], on_result, poll=PollInterval(0.01, 0.01))
-            )
+            asking = asyncio.create_task(complete_all(LedgerTables(runs, run_id), completer, [request], on_result))
             await runs.is_refused.wait()
             assert not completer.calls
             holder.execute("commit")

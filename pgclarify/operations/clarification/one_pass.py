@@ -126,7 +126,7 @@ class OnePass:
         """
         tally.rows = len(candidates)
         call = answer_call(self._run.question, candidates)
-        result = await ask_one(self._context.store, chat, call, poll=self._context.poll, tally=tally)
+        result = await ask_one(self._context.store, chat, call, tally=tally)
         if not isinstance(result.value, Proven):
             missing = describe(result.value) if isinstance(result.value, CompletionError) else "no passage answers it"
             tally.note = f"one pass found no proof: {missing}"

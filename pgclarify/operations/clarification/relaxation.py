@@ -24,7 +24,7 @@ async def relax(context: RunContext) -> str:
     if call is None:
         return run.question
     with context.trace.stage("relaxation") as tally:
-        result = await ask_one(context.store, completer, call, poll=context.poll, tally=tally)
+        result = await ask_one(context.store, completer, call, tally=tally)
         match result.value:
             case InvalidReply() | NotAllowed():
                 relaxed = run.question

@@ -17,7 +17,6 @@ from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import ModelNotFound
 from pgclarify.ledger.ask_each import ask_each, ask_every
 from pgclarify.ledger.calls import Calls
-from pgclarify.ledger.completions import PollInterval
 from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_language_model
 from pgclarify.prompts.entailment import entailment
 from pgclarify.prompts.inference import inference
@@ -30,7 +29,6 @@ Chosen with all-MiniLM-L6-v2 for the best F1 among pairs whose words do not deci
 figures of other pairs.
 """
 
-_POLL_INTERVAL = PollInterval()
 # Most pairs in one call of a model behind an endpoint: the default limit of text-embeddings-inference.
 _PAIRS_AT_ONCE = 32
 Pair = tuple[str, str]
@@ -43,14 +41,12 @@ class Entailments:
     Attributes:
         chat: The language model; None if there is none.
         cross_encoders: Returns the cross-encoder of a name; raises EmbeddingError.
-        poll: How often to look for replies that other runs are paying for.
         at_endpoint: Returns the model of a name that begins with `endpoint:`, which answers the prompt `inference`;
             raises ConfigurationError or ModelNotFound.
     """
 
     chat: Completer | None
     cross_encoders: Callable[[str], Awaitable[CrossEncoder]]
-    poll: PollInterval = _POLL_INTERVAL
     at_endpoint: Callable[[str], Completer] = no_endpoint
 
     async def get(
@@ -77,9 +73,9 @@ class Entailments:
                 raise no_language_model(
                     'the entailment "model"', 'pass "embedding" or the name of a cross-encoder, or leave it out'
                 )
-            return partial(_by_language_model, ledger, self.chat, self.poll, calls)
+            return partial(_by_language_model, ledger, self.chat, calls)
         if name.startswith(AT_ENDPOINT):
-            return partial(_by_endpoint, ledger, self.at_endpoint(name), self.poll)
+            return partial(_by_endpoint, ledger, self.at_endpoint(name))
         try:
             encoder = await self.cross_encoders(name)
         except ModelNotFound as error:
@@ -132,7 +128,6 @@ def _relate(pairs: Mapping[frozenset[str], Pair]) -> dict[frozenset[str], Relati
 async def _by_language_model(
     ledger: LedgerTables,
     chat: Completer,
-    poll: PollInterval,
     calls: Calls | None,
     question: str,
     pairs: Sequence[Pair],
@@ -147,7 +142,7 @@ async def _by_language_model(
         RunLost: If the run is no longer this worker's.
     """
     asked = [entailment(question, *pair, document_ids=document_ids) for pair in pairs]
-    return await ask_each(ledger, chat, asked, False, poll=poll, tally=tally, calls=calls)
+    return await ask_each(ledger, chat, asked, False, tally=tally, calls=calls)
 
 
 async def _by_cross_encoder(
@@ -171,7 +166,6 @@ async def _by_cross_encoder(
 async def _by_endpoint(
     ledger: LedgerTables,
     model: Completer,
-    poll: PollInterval,
     question: str,
     pairs: Sequence[Pair],
     *,
@@ -188,7 +182,7 @@ async def _by_endpoint(
     asked = [
         inference(shown[start : start + _PAIRS_AT_ONCE], document_ids) for start in range(0, len(shown), _PAIRS_AT_ONCE)
     ]
-    return [*chain(*await ask_every(ledger, model, asked, poll=poll, tally=tally))]
+    return [*chain(*await ask_every(ledger, model, asked, tally=tally))]
 
 
 def _with_question(question: str, pairs: Sequence[Pair]) -> list[Pair]:

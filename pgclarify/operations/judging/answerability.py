@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pgclarify.data.candidates import Candidate, Found
 from pgclarify.data.citations import Citation
 from pgclarify.data.verdicts import Reading, Refusal
-from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import CompletionError, describe
-from pgclarify.ledger.completions import CallResult, ask_all
+from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.verdict_check import check_quote
 from pgclarify.operations.judging.verdicts import counts_at, verdict_call
@@ -65,23 +64,20 @@ class AnswerabilityCheck:
         citations: list[dict[int, Citation]] = [{} for _ in questions]
         errors: list[list[CompletionError]] = [[] for _ in questions]
 
-        async def on_result(index: int, result: CallResult[Reading | StopCode]) -> None:
-            question, place, candidate = asked[index]
-            if isinstance(result.value, CompletionError):
-                errors[question].append(result.value)
-                return
-            if isinstance(result.value, Reading) and counts_at(result.value, place + 1):
-                citation = _cite(result.value, questions[question], candidate)
-                if citation is not None:
-                    citations[question][place] = citation
-
         context, completer = self._context, self._context.models.completer
         with context.trace.stage("checking") as tally:
             tally.rows = len(asked)
             calls = [
                 verdict_call(completer, questions[question], candidate.passage) for question, _, candidate in asked
             ]
-            await ask_all(context.store, completer, calls, on_result, poll=context.poll, tally=tally)
+            results = await ask_all(context.store, completer, calls, tally=tally)
+            for (question, place, candidate), result in zip(asked, results, strict=True):
+                if isinstance(result.value, CompletionError):
+                    errors[question].append(result.value)
+                elif isinstance(result.value, Reading) and counts_at(result.value, place + 1):
+                    citation = _cite(result.value, questions[question], candidate)
+                    if citation is not None:
+                        citations[question][place] = citation
             failed = [error for one in errors for error in one]
             if failed:
                 tally.note = f"{len(failed)} of {len(asked)} verdicts failed: {describe(failed[0])}"

@@ -124,7 +124,7 @@ class ModelConfirmation:
         # run, that run asks again about it and all after it. Calls by blocks of rank would not change. But if a third
         # of 20 passages is supported, every run would make twice as many calls.
         calls = [confirmation(given[start : start + AT_ONCE]) for start in range(0, len(given), AT_ONCE)]
-        await ask_all(context.store, self._chat, calls, on_call, poll=context.poll, tally=tally)
+        await ask_all(context.store, self._chat, calls, on_call, tally=tally)
 
 
 def confirms_nothing() -> ConfigurationError:

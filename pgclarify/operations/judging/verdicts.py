@@ -14,7 +14,7 @@ from pgclarify.data.verdicts import Reading, Refusal, Verdict
 from pgclarify.data.vocabulary import Outcome, StopCode
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError, code_of, describe
 from pgclarify.language.questions import ask_for
-from pgclarify.ledger.completions import CallResult, ask_all
+from pgclarify.ledger.completions import CallResult, ask_all, ask_one
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.confirmation import NOT_FOUND, Confirmation, given_answer
@@ -118,7 +118,7 @@ class PassageJudge:
             if run.settings.get("batch") and self._context.models.chat is not None:
                 requests = [self._context.models.completer.request(call) for call in calls]
                 await self._context.store.wait_for_batch(run, requests)
-            await self._ask(calls, keep, tally)
+            await ask_all(self._context.store, self._context.models.completer, calls, keep, tally=tally)
         if self._confirmation is not None and supported:
             with trace.stage("confirmation", batch=batch) as tally:
                 await self._confirm(self._confirmation, supported, record, tally)
@@ -169,29 +169,18 @@ class PassageJudge:
             RunLost: If the run is no longer this worker's.
             DatabaseError: If the ledger fails.
         """
-        verdicts: list[Verdict] = []
+        context = self._context
         for candidate in candidates:
-
-            async def keep(_: int, result: CallResult[Reading | StopCode], candidate: Candidate = candidate) -> None:
-                verdicts.append(await supported_verdict(self._context.run, candidate, result, self._embedder))
-
-            await self._ask([self._call(candidate.passage)], keep, tally)
-            if verdicts[-1].outcome is Outcome.GROUNDED:
-                return candidate, verdicts[-1]
+            call = self._call(candidate.passage)
+            result = await ask_one(context.store, context.models.completer, call, tally=tally)
+            verdict = await supported_verdict(context.run, candidate, result, self._embedder)
+            if verdict.outcome is Outcome.GROUNDED:
+                return candidate, verdict
         return None
 
     def _call(self, passage: Passage) -> ModelCall[Reading | StopCode]:
         # The original question: relaxation is for recall only.
         return verdict_call(self._context.models.completer, self._context.run.question, passage)
-
-    async def _ask(
-        self,
-        calls: Sequence[ModelCall[Reading | StopCode]],
-        keep: Callable[[int, CallResult[Reading | StopCode]], Awaitable[None]],
-        tally: Tally,
-    ) -> None:
-        context = self._context
-        await ask_all(context.store, context.models.completer, calls, keep, poll=context.poll, tally=tally)
 
 
 def verdict_call(completer: Completer, question: str, passage: Passage) -> ModelCall[Reading | StopCode]:

@@ -14,7 +14,6 @@ from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import ModelNotFound
 from pgclarify.ledger.ask_each import ask_each, ask_every
 from pgclarify.ledger.calls import Calls
-from pgclarify.ledger.completions import PollInterval
 from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_language_model
 from pgclarify.operations.retrieval.evidence import passage_text
 from pgclarify.prompts.relevance import relevance
@@ -27,8 +26,6 @@ PASSAGES_AT_ONCE = 100
 UNREAD = 0.05
 """The score of a passage whose grade cannot be read: less than that of any grade."""
 
-_POLL_INTERVAL = PollInterval()
-
 
 @dataclass(frozen=True, slots=True)
 class Rerankers:
@@ -37,14 +34,12 @@ class Rerankers:
     Attributes:
         chat: The language model; None if there is none.
         cross_encoders: Returns the cross-encoder of a name; raises EmbeddingError.
-        poll: How often to look for replies that other runs are paying for.
         at_endpoint: Returns the model of a name that begins with `endpoint:`, which answers the prompt `reranking`;
             raises ConfigurationError or ModelNotFound.
     """
 
     chat: Completer | None
     cross_encoders: Callable[[str], Awaitable[CrossEncoder]]
-    poll: PollInterval = _POLL_INTERVAL
     at_endpoint: Callable[[str], Completer] = no_endpoint
 
     async def get(self, name: str, ledger: LedgerTables, *, calls: Calls | None = None) -> Reranker | None:
@@ -70,9 +65,9 @@ class Rerankers:
                 raise no_language_model(
                     'the reranker "model"', 'pass "signal" or the name of a cross-encoder, or leave it out'
                 )
-            return partial(_by_language_model, ledger, self.chat, self.poll, calls)
+            return partial(_by_language_model, ledger, self.chat, calls)
         if name.startswith(AT_ENDPOINT):
-            return partial(_by_endpoint, ledger, self.at_endpoint(name), self.poll)
+            return partial(_by_endpoint, ledger, self.at_endpoint(name))
         try:
             encoder = await self.cross_encoders(name)
         except ModelNotFound as error:
@@ -85,7 +80,6 @@ class Rerankers:
 async def _by_language_model(
     ledger: LedgerTables,
     chat: Completer,
-    poll: PollInterval,
     calls: Calls | None,
     question: str,
     passages: Sequence[Passage],
@@ -103,7 +97,7 @@ async def _by_language_model(
     """
     most = len(passages) if calls is None else calls.at_most(len(passages))
     asked = [relevance(question, passage) for passage in passages[:most]]
-    scores = await ask_each(ledger, chat, asked, UNREAD, poll=poll, tally=tally, calls=calls, may_be_refused=False)
+    scores = await ask_each(ledger, chat, asked, UNREAD, tally=tally, calls=calls, may_be_refused=False)
     return [*scores, *[UNREAD] * (len(passages) - most)]
 
 
@@ -119,7 +113,6 @@ def reranking_calls(question: str, passages: Sequence[Passage]) -> list[ModelCal
 async def _by_endpoint(
     ledger: LedgerTables,
     model: Completer,
-    poll: PollInterval,
     question: str,
     passages: Sequence[Passage],
     *,
@@ -131,7 +124,7 @@ async def _by_endpoint(
         CompletionError: If a call failed; NotAllowed if a budget refused one.
         RunLost: If the run is no longer this worker's.
     """
-    return [*chain(*await ask_every(ledger, model, reranking_calls(question, passages), poll=poll, tally=tally))]
+    return [*chain(*await ask_every(ledger, model, reranking_calls(question, passages), tally=tally))]
 
 
 async def _by_cross_encoder(

@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 
 from pgclarify.data.model_calls import CompletionRequest, Message
 from pgclarify.errors import CompletionError
-from pgclarify.ledger.completions import Paid, PollInterval, complete_all
+from pgclarify.ledger.completions import Paid, complete_all
 from tests.fakes import FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter
 
 # The reply about a passage that is in no script.
 NOTHING = scripts.verdict_reply(None)
-FAST = PollInterval(first=0.001, longest=0.002)
 
 
 def request(text: str, *, sample: int = 0) -> CompletionRequest:
@@ -38,7 +37,7 @@ async def buy(
 
     # A test that waits without end should fail, not hang.
     async with asyncio.timeout(60):
-        await complete_all(ledger, verifier, requests, on_result, poll=FAST)
+        await complete_all(ledger, verifier, requests, on_result)
     return [results[index] for index in range(len(requests))]
 
 

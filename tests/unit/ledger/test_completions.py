@@ -16,7 +16,7 @@ from pgclarify.ledger.completions import MOST_ATTEMPTS, CallResult, Paid, ask_on
 from pgclarify.prompts.verdict import verdict
 from tests.fakes import FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter
-from tests.unit.ledger.buying import FAST, NOTHING, buy, replies, request, reused, until_in_flight
+from tests.unit.ledger.buying import NOTHING, buy, replies, request, reused, until_in_flight
 
 
 async def test_an_input_of_several_documents_is_noted_for_each() -> None:
@@ -76,7 +76,7 @@ async def test_a_reply_is_stored_before_anyone_sees_it() -> None:
         assert isinstance(result, Paid)
         stored.append(ledger.table.rows[result.completion_id].completion is not None)
 
-    await complete_all(ledger, scripts.verifier(), [request("a")], on_result, poll=FAST)
+    await complete_all(ledger, scripts.verifier(), [request("a")], on_result)
     assert stored == [True]
 
 
@@ -186,7 +186,7 @@ async def test_an_error_on_landing_ends_everything() -> None:
         raise RunLost("it is gone")
 
     with pytest.raises(RunLost):
-        await complete_all(ledger, verifier, [request("a"), request("paid"), request("b")], on_result, poll=FAST)
+        await complete_all(ledger, verifier, [request("a"), request("paid"), request("b")], on_result)
     assert verifier.in_flight == 0
     assert ledger.table.leased == []
 
@@ -196,7 +196,7 @@ async def test_a_lost_run_explains_errors_that_came_with_it() -> None:
         raise RunLost("it is gone") if index else DatabaseError("deadlock")
 
     with pytest.raises(RunLost):
-        await complete_all(FakeLedger(), scripts.verifier(), [request("a"), request("b")], on_result, poll=FAST)
+        await complete_all(FakeLedger(), scripts.verifier(), [request("a"), request("b")], on_result)
 
 
 async def test_a_ledger_that_fails_does_not_hide_why_it_ended() -> None:
@@ -224,7 +224,7 @@ async def ask(ledger: FakeLedger, verifier: ScriptedCompleter, text: str) -> Cal
         return int(completion.reply)
 
     call = ModelCall("verdict", "1", (Message("user", text),), {}, read, max_tokens=9)
-    return await ask_one(ledger, verifier, call, poll=FAST)
+    return await ask_one(ledger, verifier, call)
 
 
 async def test_a_reply_that_fits_is_not_asked_for_again() -> None:
@@ -269,7 +269,7 @@ async def test_a_later_run_asks_again_where_only_bad_replies_are_known(bad: str)
 
     async def run() -> tuple[object, list[int]]:
         verifier = scripts.verifier({passage.content: [bad, bad, NOTHING]})
-        result = await ask_one(ledger, verifier, verdict("When does it open?", passage), poll=FAST)
+        result = await ask_one(ledger, verifier, verdict("When does it open?", passage))
         return result.value, [call.sample for call in verifier.calls]
 
     value, samples = await run()

@@ -13,7 +13,7 @@ from pgclarify.config import Settings
 from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest
 from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.ledger import completions
-from pgclarify.ledger.completions import Paid, PollInterval, complete_all
+from pgclarify.ledger.completions import Paid, complete_all
 from pgclarify.protocols import Begin, waited_for
 from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.endpoint import Endpoint
@@ -204,9 +204,7 @@ async def test_looks_get_rarer_and_are_only_for_what_is_outstanding(monkeypatch:
     async def on_result(index: int, result: Paid | CompletionError) -> None:
         results.append(index)
 
-    await complete_all(
-        ledger, scripts.verifier(), [request("a"), request("b"), request("c")], on_result, poll=PollInterval()
-    )
+    await complete_all(ledger, scripts.verifier(), [request("a"), request("b"), request("c")], on_result)
     assert sorted(results) == [0, 1, 2]
     assert pauses == [0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 0.05, 0.1]
     assert ledger.sizes == [3, 2, 2, 2, 2, 2, 2, 2, 1, 1]

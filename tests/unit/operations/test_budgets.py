@@ -12,7 +12,6 @@ from pgclarify.data.model_calls import Claim, CompletionRequest
 from pgclarify.data.runs import as_ended
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.errors import BudgetSpent, EndpointUnavailable, PriceMissing
-from pgclarify.ledger.completions import PollInterval
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.operations.trace import Tally
@@ -107,7 +106,7 @@ class TestClarify:
     async def test_a_reranker_that_may_not_ask(self) -> None:
         judge = scripts.relevance_judge({"one": "0.9"})
         ledger, tally = FakeLedger(FakeLedgerTable(max_calls=2)), Tally()
-        reranker = await Rerankers(judge, missing, PollInterval(0, 0)).get("model", ledger)
+        reranker = await Rerankers(judge, missing).get("model", ledger)
         assert reranker is not None
         with pytest.raises(BudgetSpent):
             await reranker("?", passages("one", "two", "three"), tally=tally)
@@ -121,7 +120,7 @@ class TestClarify:
             run,
             scripts.verifier(script()),
             exploration=FakeExplorationStore(clarifying, corpus()),
-            rerankers=Rerankers(judge, missing, PollInterval(0, 0)),
+            rerankers=Rerankers(judge, missing),
         )
         record = clarifying.runs[run.run_id]
         assert (record.status, record.error, record.stop_reason) == (RunStatus.PARTIAL, None, SPENT)
@@ -132,7 +131,7 @@ class TestClarify:
         # The first passage of the search gets the lowest grade. No other passage is graded.
         judge = scripts.relevance_judge({content(1): "0.1"}, otherwise="0.9")
         orchard.store.table.max_calls = 1
-        record = await orchard.carry_out(rerankers=Rerankers(judge, missing, PollInterval(0, 0)))
+        record = await orchard.carry_out(rerankers=Rerankers(judge, missing))
 
         assert [candidate.passage.passage_id for candidate in record.candidates] == [1, 2, 3, 4]
         assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
@@ -145,7 +144,7 @@ class TestClarify:
         settings = {"method": "lexical", "reranker": "model", "max_passages": 4, "top_k": 3}
         run = searching.add_run("rental cars", operation="search", settings=settings)
         judge = scripts.relevance_judge({found[0].content: "0.1"}, otherwise="0.9")
-        rerankers = Rerankers(judge, missing, PollInterval(0, 0))
+        rerankers = Rerankers(judge, missing)
         exploration = FakeExplorationStore(searching, found)
         await execute(context_of(run, searching, passages=exploration, rerankers=rerankers))
         record = searching.runs[run.run_id]

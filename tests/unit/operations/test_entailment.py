@@ -14,7 +14,6 @@ from pgclarify.errors import (
     ModelNotFound,
     describe,
 )
-from pgclarify.ledger.completions import PollInterval
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.trace import Tally
 from pgclarify.protocols import CrossEncoder, Entailment
@@ -23,7 +22,6 @@ from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.reranker import FakeRerankEndpoint
 
 QUESTION = "When did the bridge open?"
-PACE = PollInterval(first=0.0, longest=0.0)
 
 
 async def missing(name: str) -> CrossEncoder:
@@ -35,7 +33,7 @@ async def by_embedding(embedder: FakeEmbedder) -> Entailment:
 
 
 async def by_model(judge: ScriptedCompleter, ledger: FakeLedger) -> Entailment:
-    return await Entailments(judge, missing, PACE).get("model", ledger, FakeEmbedder())
+    return await Entailments(judge, missing).get("model", ledger, FakeEmbedder())
 
 
 async def test_without_a_language_model_none_can_be_asked() -> None:
@@ -118,7 +116,7 @@ async def test_a_reply_is_of_the_documents_of_its_answers() -> None:
     endpoint, ledger = FakeRerankEndpoint({}, []), FakeLedger()
     for entailment in (
         await by_model(scripts.entailment_judge(otherwise="yes"), ledger),
-        await Entailments(None, missing, PACE, endpoint.at_endpoint).get("endpoint:nli", ledger, FakeEmbedder()),
+        await Entailments(None, missing, endpoint.at_endpoint).get("endpoint:nli", ledger, FakeEmbedder()),
     ):
         await entailment(QUESTION, [("a", "b")], document_ids=["1", "2"])
     noted = {row.request.purpose: row.request.document_ids for row in ledger.table.rows.values()}
@@ -164,7 +162,7 @@ async def test_a_cross_encoder_that_tells_no_entailment_is_refused_before_anythi
 
 class TestBehindAnEndpoint:
     async def judge(self, endpoint: FakeRerankEndpoint, ledger: FakeLedger) -> Entailment:
-        judges = Entailments(None, missing, PACE, endpoint.at_endpoint)
+        judges = Entailments(None, missing, endpoint.at_endpoint)
         return await judges.get("endpoint:nli", ledger, FakeEmbedder())
 
     async def test_32_pairs_are_a_call_and_none_is_paid_twice(self) -> None:

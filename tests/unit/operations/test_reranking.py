@@ -13,7 +13,6 @@ from pgclarify.errors import (
     ModelNotFound,
     describe,
 )
-from pgclarify.ledger.completions import PollInterval
 from pgclarify.operations.retrieval.evidence import passage_text
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.operations.trace import Tally
@@ -23,7 +22,6 @@ from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.reranker import FakeRerankEndpoint
 
 QUESTION = "When did the bridge open?"
-PACE = PollInterval(first=0.0, longest=0.0)
 
 
 def passages(*contents: str) -> list[Passage]:
@@ -35,7 +33,7 @@ async def missing(name: str) -> CrossEncoder:
 
 
 async def asking(judge: ScriptedCompleter, ledger: FakeLedger) -> Reranker:
-    reranker = await Rerankers(judge, missing, PACE).get("model", ledger)
+    reranker = await Rerankers(judge, missing).get("model", ledger)
     assert reranker is not None
     return reranker
 
@@ -138,7 +136,7 @@ async def test_a_cross_encoder_that_does_not_score_is_refused_before_anything_el
 
 
 async def behind(endpoint: FakeRerankEndpoint, ledger: FakeLedger) -> Reranker:
-    reranker = await Rerankers(None, missing, PACE, endpoint.at_endpoint).get("endpoint:words-1", ledger)
+    reranker = await Rerankers(None, missing, endpoint.at_endpoint).get("endpoint:words-1", ledger)
     assert reranker is not None
     return reranker
 

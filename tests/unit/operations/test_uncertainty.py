@@ -5,7 +5,6 @@ import pytest
 from pgclarify.data.documents import Passage
 from pgclarify.errors import EndpointUnavailable, InvalidReply
 from pgclarify.ledger.calls import Calls, OutOfCalls
-from pgclarify.ledger.completions import PollInterval
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.investigation.uncertainty import Samples, SemanticEquivalence, draw_samples
 from pgclarify.operations.trace import Tally
@@ -17,11 +16,10 @@ from tests.fakes.context import no_cross_encoder
 QUESTION = "Where was Ida Holm born?"
 PASSAGES = [Passage("a", 1, "Ida Holm was born in Ortval.")]
 UNREADABLE = InvalidReply("a reply has the wrong form")
-PACE = PollInterval(first=0.001, longest=0.001)
 
 
 def calls(investigator: ScriptedCompleter, most: int = 10) -> Calls:
-    return Calls(FakeLedger(), investigator, most=most, poll=PACE)
+    return Calls(FakeLedger(), investigator, most=most)
 
 
 async def sampled(*said: object, entailment: FakeEntailment | None = None) -> Samples:
@@ -88,7 +86,7 @@ async def test_the_share_of_an_answer_counts_itself(answer: str, expected: float
 
 
 async def asking(judge: ScriptedCompleter, ledger: FakeLedger, limited: Calls | None) -> Entailment:
-    return await Entailments(judge, no_cross_encoder, PACE).get("model", ledger, FakeEmbedder(), calls=limited)
+    return await Entailments(judge, no_cross_encoder).get("model", ledger, FakeEmbedder(), calls=limited)
 
 
 async def test_comparisons_are_of_the_documents_of_the_batch():
