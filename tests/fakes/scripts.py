@@ -199,10 +199,9 @@ def _grade(line: str) -> str:
 
 def proposals_reply(proposed: Sequence[ProposedQuestion]) -> str:
     """Write proposals as a model would."""
-    types = {one.ambiguity_type: one.reasoning for one in proposed if one.ambiguity_type is not None}
+    types = {one.ambiguity_type: one.reasoning for one in proposed}
     return json.dumps(
         {
-            "reasoning": next((one.reasoning for one in proposed), None),
             "types": [{"type": kind, "reasoning": reasoning} for kind, reasoning in types.items()],
             "questions": [
                 {

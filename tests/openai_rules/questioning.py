@@ -55,7 +55,6 @@ def _questions(text: str, form: Mapping[str, Any]) -> dict[str, Any]:
     ]
     keys = form["questions"]["items"]["properties"]
     said = {
-        "reasoning": "It does not say what is wanted.",
         "types": [{"type": kind, "reasoning": f"It may be {kind}."} for kind in TYPES],
         "questions": [{key: entry[key] for key in keys} for entry in entries],
     }

@@ -199,6 +199,8 @@ async def test_looks_get_rarer_and_are_only_for_what_is_outstanding(monkeypatch:
         await sleep(0)
 
     monkeypatch.setattr(asyncio, "sleep", sleep_at_once)
+    monkeypatch.setattr(completions, "FIRST_PAUSE", 1)
+    monkeypatch.setattr(completions, "LONGEST_PAUSE", 20)
     results: list[int] = []
 
     async def on_result(index: int, result: Paid | CompletionError) -> None:
@@ -206,7 +208,8 @@ async def test_looks_get_rarer_and_are_only_for_what_is_outstanding(monkeypatch:
 
     await complete_all(ledger, scripts.verifier(), [request("a"), request("b"), request("c")], on_result)
     assert sorted(results) == [0, 1, 2]
-    assert pauses == [0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 0.05, 0.1]
+    # Each doubles the one before it, up to the longest, and begins anew after a look that found something.
+    assert pauses == [1, 2, 4, 8, 16, 20, 20, 1, 2]
     assert ledger.sizes == [3, 2, 2, 2, 2, 2, 2, 2, 1, 1]
 
 
