@@ -32,31 +32,7 @@ comment on function pgclarify_private.noted_keys(text, name, oid) is
 'A query of the keys in a transition table, as text, and whether their column still has this type; rows without a key are '
 'skipped.';
 
-create or replace function pgclarify_private.packed_keys(rows text, query text, is_short boolean)
-returns text
-language sql immutable strict parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    -- Limited by rows, not by keys: an update has as many old rows as new ones.
-    select format(
-        case when packed_keys.is_short
-            then
-                'select case when (select one.is_same_type from (%2$s) as one limit 1) then array_agg(noted.key) end'
-                ' from (%2$s) as noted where not exists (select from %1$s offset 3000) having count(*) > 0'
-            else
-                'select case when bool_and(noted.is_same_type) then array_agg(noted.key) end'
-                ' from (select listed.*, row_number() over () / 3000 as place from (%2$s) as listed) as noted'
-                ' group by noted.place'
-        end,
-        packed_keys.rows, packed_keys.query
-    );
-end;
-
-comment on function pgclarify_private.packed_keys(text, text, boolean) is
-'A query of arrays with up to 3,000 keys of a query of noted_keys on a transition table. An array is null if the column has '
-'changed. The short form returns the keys of at most 3,000 rows, or nothing, in a third of the time.';
-
-create or replace function pgclarify_private.noting(source_id bigint, one_key text, short text, long text)
+create or replace function pgclarify_private.noting(source_id bigint, one_key text, keys text)
 returns text
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
@@ -67,29 +43,22 @@ begin atomic
         insert into pgclarify_capture.change (source_id, relation, keys)
         select %1$s, tg_relid, array[one.key] from (%2$s) as one where one.is_same_type;
         if not found then
-            %3$s
-        end if;
-        if not found then
-            %4$s
+            -- An array of 150 keys mostly fits into a row without TOAST.
+            insert into pgclarify_capture.change (source_id, relation, keys)
+            select %1$s, tg_relid, case when bool_and(noted.is_same_type) then array_agg(noted.key) end
+            from (select listed.*, row_number() over () / 150 as place from (%3$s) as listed) as noted
+            group by noted.place;
         end if;
         $statements$,
         noting.source_id,
         noting.one_key,
-        format(insertion.template, noting.source_id, noting.short),
-        format(insertion.template, noting.source_id, noting.long)
-    )
-    from (
-        -- An array of this size mostly fits into a row without TOAST.
-        select
-            'insert into pgclarify_capture.change (source_id, relation, keys) '
-            'select %1$s, tg_relid, packed.keys[part.first : part.first + 149] from (%2$s) as packed (keys) '
-            'cross join lateral generate_series(1, coalesce(cardinality(packed.keys), 1), 150) as part (first);' as template
-    ) as insertion;
+        noting.keys
+    );
 end;
 
-comment on function pgclarify_private.noting(bigint, text, text, text) is
-'Statements of a trigger function that record the keys of one statement. If it changed one row, they use the key query of '
-'noted_keys; otherwise first the short, then the long query of packed_keys.';
+comment on function pgclarify_private.noting(bigint, text, text) is
+'Statements of a trigger function that record the keys of one statement, by queries as those of noted_keys. one_key: has a row '
+'if the statement changed one row. keys: all of them.';
 
 create or replace function pgclarify_private.make_capture(source_id bigint)
 returns void
@@ -100,13 +69,8 @@ declare
     v_source pgclarify_private.source;
     v_name name := pgclarify_private.capture_name(make_capture.source_id);
     v_type oid;
-    v_triggers text;
     v_new text;
-    v_new_short text;
-    v_new_long text;
     v_old text;
-    v_old_short text;
-    v_old_long text;
     v_body text;
     v_propagation text;
 begin
@@ -117,88 +81,42 @@ begin
         pg_attribute.attrelid = v_source.relation
         and pg_attribute.attname = v_source.id_column
         and not pg_attribute.attisdropped;
-    select
-        string_agg(
-            quote_literal(
-                concat(
-                    pgclarify_private.trigger_name(v_source.source_id, kind.suffix), ' ', kind.trigger_type, ' ',
-                    kind.old_table, ',',
-                    kind.new_table
-                )
-            ),
-            ', ' order by kind.suffix
-        )
-    into v_triggers
-    from pgclarify_private.trigger_kinds() as kind;
     v_new := pgclarify_private.noted_keys('new_rows', v_source.id_column, v_type);
     v_old := pgclarify_private.noted_keys('old_rows', v_source.id_column, v_type);
-    v_new_short := pgclarify_private.packed_keys('new_rows', v_new, true);
-    v_new_long := pgclarify_private.packed_keys('new_rows', v_new, false);
-    v_old_short := pgclarify_private.packed_keys('old_rows', v_old, true);
-    v_old_long := pgclarify_private.packed_keys('old_rows', v_old, false);
     -- Static statements take a fraction of the time of statements that are built at run time.
     v_body := format(
         $body$
 -- The table may have a column of any name, and one that is gone may have that of a variable.
 #variable_conflict use_column
 declare
-    -- A statement trigger of the table itself, with the name of ours. Whether it has transition tables shows when they are
-    -- read, and a restored database has other numbers.
-    v_is_known constant boolean :=
-        tg_relid = %5$s and tg_level = 'STATEMENT' and tg_op <> 'TRUNCATE' and tg_name = %6$L || pg_catalog.lower(tg_op);
-    v_is_ours boolean;
-    v_is_same_column boolean;
+    v_is_same_type boolean := false;
+    v_new text;
+    v_old text;
 begin
-    if not v_is_known then
-        -- Neither is found by a transaction whose snapshot is older than the trigger. Of the number of the table only a view
-        -- knows, since it is another one in a restored database. A partition has its trigger from its parent; but not that of
-        -- truncate, which stays on a partition that is detached.
-        select
-            -- As one text, which takes less time.
-            concat(pg_trigger.tgname, ' ', pg_trigger.tgtype, ' ', pg_trigger.tgoldtable, ',', pg_trigger.tgnewtable) in (%4$s)
-            and (pg_trigger.tgrelid = source.relation or pg_trigger.tgparentid <> 0 or pg_trigger.tgtype = 32),
-            exists (
-                select from pg_catalog.pg_attribute
-                where
-                    pg_attribute.attrelid = tg_relid
-                    and pg_attribute.attname = %3$L
-                    and pg_attribute.atttypid = %2$s
-                    and not pg_attribute.attisdropped
-            )
-        into v_is_ours, v_is_same_column
-        from pg_catalog.pg_trigger
-        left join pgclarify_capture.source on source.source_id = %1$s
-        where pg_trigger.tgrelid = tg_relid and pg_trigger.tgname = tg_name;
-        if not v_is_ours then
-            raise exception 'trigger "%%" is none of pgclarify''s', tg_name
-                using errcode = 'trigger_protocol_violated',
-                    detail = format('It is on table %%s, and notes changes for source %1$s.', tg_relid::pg_catalog.regclass),
-                    hint = format('Drop it: drop trigger %%I on %%s.', tg_name, tg_relid::pg_catalog.regclass);
-        end if;
-        if tg_op = 'TRUNCATE' or v_is_ours is null or not v_is_same_column then
+    if tg_op = 'TRUNCATE' then
+        insert into pgclarify_capture.change (source_id, relation) values (%1$s, tg_relid);
+    elsif tg_level = 'ROW' then
+        begin
+            v_is_same_type := pg_typeof(coalesce(new.%3$I, old.%3$I)) = %2$s;
+            v_new := case when new.%3$I is not null then concat(new.%3$I) end;
+            v_old := case when old.%3$I is not null then concat(old.%3$I) end;
+        exception
+            -- The column is gone, or of another type since this session read it.
+            when others then
+                v_is_same_type := false;
+        end;
+        if not v_is_same_type then
             insert into pgclarify_capture.change (source_id, relation) values (%1$s, tg_relid);
-            return null;
-        end if;
-    end if;
-    if tg_level = 'ROW' then
-        if tg_op <> 'DELETE' then
-            if new.%3$I is not null then
-                insert into pgclarify_capture.change (source_id, relation, keys)
-                values (%1$s, tg_relid, array[concat(new.%3$I)]);
-            end if;
-        end if;
-        if tg_op = 'DELETE' or tg_op = 'UPDATE' and (new.%3$I is null or concat(new.%3$I) <> concat(old.%3$I)) then
-            if old.%3$I is not null then
-                insert into pgclarify_capture.change (source_id, relation, keys)
-                values (%1$s, tg_relid, array[concat(old.%3$I)]);
-            end if;
+        elsif num_nonnulls(v_new, v_old) > 0 then
+            insert into pgclarify_capture.change (source_id, relation, keys)
+            values (%1$s, tg_relid, array_remove(array[v_new, nullif(v_old, v_new)], null));
         end if;
     elsif tg_op = 'UPDATE' then
-        %7$s
+        %4$s
     elsif tg_op = 'INSERT' then
-        %8$s
+        %5$s
     else
-        %9$s
+        %6$s
     end if;
     return null;
 end
@@ -207,9 +125,6 @@ $body$,
         -- 0 is not a type: without the column, every change counts as a change of any row.
         coalesce(v_type, 0),
         v_source.id_column,
-        v_triggers,
-        v_source.relation::oid,
-        pgclarify_private.trigger_name(v_source.source_id, ''),
         pgclarify_private.noting(
             v_source.source_id,
             format(
@@ -217,16 +132,10 @@ $body$,
                 ' and not exists (select from new_rows offset 1)',
                 v_new, v_old
             ),
-            -- Old keys are mostly equal to the new ones, and then the arrays are equal, too.
-            v_new_short || ' union ' || v_old_short,
-            v_new_long || ' union ' || v_old_long
+            v_new || ' union ' || v_old
         ),
-        pgclarify_private.noting(
-            v_source.source_id, v_new || ' and not exists (select from new_rows offset 1)', v_new_short, v_new_long
-        ),
-        pgclarify_private.noting(
-            v_source.source_id, v_old || ' and not exists (select from old_rows offset 1)', v_old_short, v_old_long
-        )
+        pgclarify_private.noting(v_source.source_id, v_new || ' and not exists (select from new_rows offset 1)', v_new),
+        pgclarify_private.noting(v_source.source_id, v_old || ' and not exists (select from old_rows offset 1)', v_old)
     );
     v_propagation := pgclarify_private.set_ddl_propagation('off');
     execute format(
@@ -256,7 +165,7 @@ $$;
 
 comment on function pgclarify_private.make_capture(bigint) is
 'Create or replace the function that the triggers of a source call. It appends to change, and never fails because of the '
-'table. Error 39P01 for a trigger that is not one of expected_triggers.';
+'table. A trigger of the owner''s that calls it for another table does no harm: follow_changes reads rows of the attached table.';
 
 create or replace function pgclarify_private.expected_triggers(source pgclarify_private.source)
 returns table (name name, relation oid, event text, firing "char")

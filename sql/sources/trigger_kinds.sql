@@ -10,13 +10,6 @@ from pgclarify_private.change;
 comment on view pgclarify_capture.change is 'Trigger functions append to it: pgclarify_private.change.';
 grant insert on pgclarify_capture.change to pgclarify_capture;
 
-create or replace view pgclarify_capture.source as
-select source.source_id, source.relation
-from pgclarify_private.source;
-
-comment on view pgclarify_capture.source is 'The table of each source, for its triggers.';
-grant select on pgclarify_capture.source to pgclarify_capture;
-
 -- Transition tables have no schema. If a trigger has none, its function finds these two views, and never a table of that name
 -- in the session's pg_temp.
 
@@ -51,40 +44,27 @@ comment on view pgclarify_capture.old_rows is 'Found before pg_temp by a trigger
 grant select on pgclarify_capture.old_rows to pgclarify_capture;
 
 create or replace function pgclarify_private.trigger_kinds()
-returns table (
-    suffix text, is_for_parts boolean, event text, trigger_type smallint, old_table text, new_table text, firing "char"
-)
+returns table (suffix text, is_for_parts boolean, event text, firing "char")
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- One call for each statement, with all its rows, is many times cheaper than one call for each row. But statement triggers
     -- do not fire under logical replication, nor if the statement names another table of the same tree; row triggers do.
-    select kind.suffix, kind.is_for_parts, kind.event, kind.trigger_type, kind.old_table, kind.new_table, kind.firing
+    select kind.suffix, kind.is_for_parts, kind.event, kind.firing
     from (
         values
-        (
-            'insert', false, 'after insert on %s referencing new table as new_rows for each statement',
-            4::smallint, '', 'new_rows', 'O'::"char"
-        ),
-        (
-            'update', false,
-            'after update on %s referencing old table as old_rows new table as new_rows for each statement',
-            16, 'old_rows', 'new_rows', 'O'
-        ),
-        (
-            'delete', false, 'after delete on %s referencing old table as old_rows for each statement',
-            8, 'old_rows', '', 'O'
-        ),
-        ('replica', false, 'after insert or update or delete on %s for each row', 29, '', '', 'R'),
-        ('row', true, 'after insert or update or delete on %s for each row', 29, '', '', 'A'),
-        ('truncate', null, 'after truncate on %s for each statement', 32, '', '', 'A')
-    ) as kind (suffix, is_for_parts, event, trigger_type, old_table, new_table, firing);
+        ('insert', false, 'after insert on %s referencing new table as new_rows for each statement', 'O'::"char"),
+        ('update', false, 'after update on %s referencing old table as old_rows new table as new_rows for each statement', 'O'),
+        ('delete', false, 'after delete on %s referencing old table as old_rows for each statement', 'O'),
+        ('replica', false, 'after insert or update or delete on %s for each row', 'R'),
+        ('row', true, 'after insert or update or delete on %s for each row', 'A'),
+        ('truncate', null, 'after truncate on %s for each statement', 'A')
+    ) as kind (suffix, is_for_parts, event, firing);
 end;
 
 comment on function pgclarify_private.trigger_kinds() is
 'The triggers that an attached table may need: suffix of the name, whether it is for tables with partitions and similar '
-'(null: for all), event, pg_trigger.tgtype, names of the transition tables (empty: none), and in which sessions it fires '
-'(pg_trigger.tgenabled).';
+'(null: for all), event, and in which sessions it fires (pg_trigger.tgenabled).';
 
 create or replace function pgclarify_private.trigger_name(source_id bigint, suffix text)
 returns name

@@ -64,8 +64,7 @@ def keys(rows: list[tuple[str, str | None]]) -> list[str | None]:
         ("insert into app.article select from generate_series(1, 0)", []),
         ("update app.article set title = 'New'", ["1", "2", "3"]),
         ("update app.article set id = id + 10 where id = 2", ["12", "2"]),
-        # 3 is both an old and a new id: one entry for each.
-        ("update app.article set id = id + 1 where id >= 2", ["2", "3", "3", "4"]),
+        ("update app.article set id = id + 1 where id >= 2", ["2", "3", "4"]),
         ("delete from app.article where id = 3", ["3"]),
         ("delete from app.article where id = 99", []),
         ("truncate app.article", [None]),
@@ -91,7 +90,7 @@ def test_every_change_is_noted(
     assert keys(noted()) == expected
 
 
-@pytest.mark.parametrize("rows", [150, 151, 3000, 3001, 6100])
+@pytest.mark.parametrize("rows", [149, 150, 3000])
 def test_many_rows_of_a_statement_are_noted_together(
     alice: Connection, connection: Connection, attach: Attach, noted: Noted, rows: int
 ) -> None:
@@ -102,7 +101,7 @@ def test_many_rows_of_a_statement_are_noted_together(
 
     def expect(*expected: int) -> None:
         (counted, longest) = connection.execute(parts).fetchone() or (0, 0)
-        assert counted <= len(expected) / 150 + len(expected) / 3000 + 2
+        assert counted <= len(expected) / 150 + 1
         assert longest <= 150
         assert sorted(int(key or 0) for key in keys(noted())) == sorted(expected)
 
