@@ -1,33 +1,27 @@
 -- Changes of an attached table itself, made with its owner's rights: grants and triggers.
 
-create or replace function pgclarify_private.owned_source(
-    caller pgclarify_private.caller, corpus_id bigint, relation oid
-)
+create or replace function pgclarify_private.owned_source(caller pgclarify_private.caller, corpus text, relation oid)
 returns pgclarify_private.source
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(owned_source.caller, owned_source.corpus);
     v_source pgclarify_private.source;
-    v_corpus text;
 begin
-    perform pgclarify_private.verify_caller(owned_source.caller);
     if owned_source.relation is null then
         raise exception 'no table is named'
             using errcode = 'invalid_parameter_value',
                 detail = 'Parameter relation is null.',
                 hint = 'List what is attached: select corpus, relation, relation_oid from pgclarify.source_status.';
     end if;
-    -- After the lock, the corpus is there.
-    perform pgclarify_private.lock_corpus(owned_source.corpus_id);
-    select corpus.name into strict v_corpus from pgclarify_private.corpus where corpus.corpus_id = owned_source.corpus_id;
-    perform pgclarify_private.owned_corpus(owned_source.caller, v_corpus);
+    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     select source.* into v_source
     from pgclarify_private.source
-    where source.corpus_id = owned_source.corpus_id and source.relation = owned_source.relation::regclass
+    where source.corpus_id = v_corpus.corpus_id and source.relation = owned_source.relation::regclass
     for update;
     if not found then
-        raise exception 'table "%" is not attached to corpus "%"', owned_source.relation::regclass, v_corpus
+        raise exception 'table "%" is not attached to corpus "%"', owned_source.relation::regclass, v_corpus.name
             using errcode = 'undefined_object',
                 detail = 'A dropped table is named by its number, even if another table has its name now.',
                 hint = 'List what is attached: select corpus, relation, relation_oid from pgclarify.source_status.';
@@ -36,46 +30,18 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.owned_source(pgclarify_private.caller, bigint, oid) is
+comment on function pgclarify_private.owned_source(pgclarify_private.caller, text, oid) is
 'The source of a corpus that the caller may change, locked with its corpus locked; error 42704 if there is none.';
 
-create or replace function pgclarify_private.own_source(caller pgclarify_private.caller, source_id bigint)
-returns pgclarify_private.source
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_roles constant name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(own_source.caller));
-    v_source pgclarify_private.source;
-begin
-    select source.* into v_source
-    from pgclarify_private.source
-    inner join pgclarify_private.corpus on source.corpus_id = corpus.corpus_id
-    where
-        source.source_id = own_source.source_id
-        and (pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, v_roles) or 'pgclarify_owner'::name = any(v_roles));
-    if not found then
-        raise exception 'source % does not exist', coalesce(own_source.source_id::text, 'null')
-            using errcode = 'undefined_object',
-                detail = 'No source of that number is in a corpus of yours.',
-                hint = 'List what is attached: select source_id, corpus, relation from pgclarify.source_status.';
-    end if;
-    return pgclarify_private.owned_source(own_source.caller, v_source.corpus_id, v_source.relation);
-end
-$$;
-
-comment on function pgclarify_private.own_source(pgclarify_private.caller, bigint) is
-'The same by its number. A source of another role and one that is not there end with the same error, because the error of '
-'owned_source names the corpus.';
-
-create or replace function pgclarify_private.source_steps(caller pgclarify_private.caller, source_id bigint)
+create or replace function pgclarify_private.source_steps(caller pgclarify_private.caller, corpus text, relation oid)
 returns table (is_grant boolean, table_name text, statement text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_source pgclarify_private.source := pgclarify_private.own_source(source_steps.caller, source_steps.source_id);
-    v_problem record;
+    v_source pgclarify_private.source := pgclarify_private.owned_source(
+        source_steps.caller, source_steps.corpus, source_steps.relation
+    );
 begin
     return query
         select step.is_grant, v_source.relation::text, step.statement
@@ -93,23 +59,19 @@ begin
         ) as step (is_grant, statement, place)
         order by step.is_grant desc, step.place;
     if found then
-        for v_problem in
-            select found.*
-            from pgclarify_private.ownership_problems(v_source, pgclarify_private.verify_caller(source_steps.caller)) as found
-        loop
-            perform pgclarify_private.raise_problem(v_problem.code, v_problem.message, v_problem.detail, v_problem.hint);
-        end loop;
+        perform pgclarify_private.raise_problem(found.code, found.message, found.detail, found.hint)
+        from pgclarify_private.ownership_problems(v_source, pgclarify_private.verify_caller(source_steps.caller)) as found;
     end if;
 end
 $$;
 
-comment on function pgclarify_private.source_steps(pgclarify_private.caller, bigint) is
+comment on function pgclarify_private.source_steps(pgclarify_private.caller, text, oid) is
 'Statements that an attached table still needs, for the caller to execute with its own rights: grants, then triggers, with '
 'the name of the table.';
-grant execute on function pgclarify_private.source_steps(pgclarify_private.caller, bigint) to pgclarify_user;
+grant execute on function pgclarify_private.source_steps(pgclarify_private.caller, text, oid) to pgclarify_user;
 
 create or replace function pgclarify_private.verify_locked(
-    caller pgclarify_private.caller, source_id bigint, locked_name text
+    caller pgclarify_private.caller, corpus text, relation oid, locked_name text
 )
 returns void
 language plpgsql volatile security definer
@@ -117,7 +79,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_source pgclarify_private.source;
-    v_problem record;
 begin
     if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
         raise exception 'triggers cannot be made in a % transaction', current_setting('transaction_isolation')
@@ -125,7 +86,7 @@ begin
                 detail = 'It would not see what the owner of the table has changed since it began.',
                 hint = 'Begin the transaction with: begin isolation level read committed.';
     end if;
-    v_source := pgclarify_private.own_source(verify_locked.caller, verify_locked.source_id);
+    v_source := pgclarify_private.owned_source(verify_locked.caller, verify_locked.corpus, verify_locked.relation);
     if v_source.relation::text <> verify_locked.locked_name
         or not exists (
             select from pg_locks
@@ -143,23 +104,22 @@ begin
     end if;
     -- PostgreSQL evaluates the partition key of each partitioned partition when it makes a row trigger. With a unique index, no
     -- key is an expression, and the lock keeps the index.
-    for v_problem in
-        select found.* from pgclarify_private.table_problems(v_source) as found
+    perform pgclarify_private.raise_problem(found.code, found.message, found.detail, found.hint)
+    from (
+        select wrong.* from pgclarify_private.table_problems(v_source) as wrong
         union all
-        select found.* from pgclarify_private.code_problems(v_source) as found
-    loop
-        perform pgclarify_private.raise_problem(v_problem.code, v_problem.message, v_problem.detail, v_problem.hint);
-    end loop;
+        select risky.* from pgclarify_private.code_problems(v_source) as risky
+    ) as found;
 end
 $$;
 
-comment on function pgclarify_private.verify_locked(pgclarify_private.caller, bigint, text) is
+comment on function pgclarify_private.verify_locked(pgclarify_private.caller, text, oid, text) is
 'Check an attached table again after the caller has locked it, so that making its triggers runs no code of its owner: error '
 '40001 if it was renamed, or the error of a problem that is new.';
-grant execute on function pgclarify_private.verify_locked(pgclarify_private.caller, bigint, text) to pgclarify_user;
+grant execute on function pgclarify_private.verify_locked(pgclarify_private.caller, text, oid, text) to pgclarify_user;
 
 create or replace function pgclarify_private.take_steps(
-    caller pgclarify_private.caller, source_id bigint, is_dry_run boolean
+    caller pgclarify_private.caller, corpus text, relation oid, is_dry_run boolean
 )
 returns void
 language plpgsql volatile
@@ -171,34 +131,32 @@ declare
     v_grants text[];
     v_table text;
     v_triggers text[];
-    v_propagation text := current_setting('citus.enable_ddl_propagation', true);
+    v_propagation text;
 begin
     select
         coalesce(array_agg(step.statement) filter (where step.is_grant), '{}'),
         coalesce(array_agg(step.statement) filter (where not step.is_grant), '{}'),
         min(step.table_name)
     into v_grants, v_triggers, v_table
-    from pgclarify_private.source_steps(take_steps.caller, take_steps.source_id) as step;
+    from pgclarify_private.source_steps(take_steps.caller, take_steps.corpus, take_steps.relation) as step;
     if take_steps.is_dry_run then
         -- The number of the source is not known yet.
         raise notice 'it would be done with your rights; N is the number of the source'
             using detail = regexp_replace(
-                array_to_string(v_grants || v_triggers, E';\n') || ';',
-                format('(pgclarify_|capture_)%s(?=[_(])', take_steps.source_id),
-                '\1N', 'g'
+                array_to_string(v_grants || v_triggers, E';\n') || ';', '(pgclarify_|capture_)\d+(?=[_(])', '\1N', 'g'
             );
         return;
     end if;
     -- The nodes of a cluster do not have the role that reads the table.
-    perform set_config('citus.enable_ddl_propagation', 'off', true) where v_propagation is not null;
+    v_propagation := pgclarify_private.set_ddl_propagation('off');
     foreach v_step in array v_grants loop
         execute v_step;
     end loop;
-    perform set_config('citus.enable_ddl_propagation', v_propagation, true) where v_propagation is not null;
+    perform pgclarify_private.set_ddl_propagation(v_propagation);
     if cardinality(v_triggers) > 0 then
         -- Creating a trigger needs this lock, too. Since the check of the table, its owner may have changed it.
         execute format('lock table only %s in share row exclusive mode', v_table);
-        perform pgclarify_private.verify_locked(take_steps.caller, take_steps.source_id, v_table);
+        perform pgclarify_private.verify_locked(take_steps.caller, take_steps.corpus, take_steps.relation, v_table);
     end if;
     foreach v_step in array v_triggers loop
         execute v_step;
@@ -206,10 +164,10 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.take_steps(pgclarify_private.caller, bigint, boolean) is
+comment on function pgclarify_private.take_steps(pgclarify_private.caller, text, oid, boolean) is
 'Make grants and triggers that an attached table needs, with the caller''s own rights. It reads no row, because that could '
 'run code of the table''s owner in the caller''s session. A dry run only reports the statements.';
-grant execute on function pgclarify_private.take_steps(pgclarify_private.caller, bigint, boolean) to pgclarify_user;
+grant execute on function pgclarify_private.take_steps(pgclarify_private.caller, text, oid, boolean) to pgclarify_user;
 
 create or replace function pgclarify.attach_table(
     corpus text, relation regclass, id_column text, content_column text, options jsonb default '{}'
@@ -223,11 +181,6 @@ declare
     v_caller pgclarify_private.caller;
     v_is_dry_run boolean := coalesce(attach_table.options -> 'dry_run' = 'true', false);
     v_source_id bigint;
-    v_state text;
-    v_message text;
-    v_detail text;
-    v_hint text;
-    v_context text;
 begin
     select signed.* into v_caller from pgclarify_private.caller as signed;
     begin
@@ -236,7 +189,7 @@ begin
             attach_table.options
         );
         if v_source_id is not null then
-            perform pgclarify_private.take_steps(v_caller, v_source_id, v_is_dry_run);
+            perform pgclarify_private.take_steps(v_caller, attach_table.corpus, attach_table.relation, v_is_dry_run);
         end if;
         if v_is_dry_run then
             raise exception 'done' using errcode = 'PC000';
@@ -245,15 +198,6 @@ begin
         -- What was made for the report is undone.
         when sqlstate 'PC000' then
             return null;
-        when others then
-            get stacked diagnostics
-                v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
-                v_hint = pg_exception_hint, v_context = pg_exception_context;
-            -- Our own errors have both fields; the context of internal functions does not help the caller.
-            if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify_private\.[^\n]* RAISE(\n|$)' then
-                raise;
-            end if;
-            raise exception using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint;
     end;
     return v_source_id;
 end

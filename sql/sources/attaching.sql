@@ -18,73 +18,6 @@ $$;
 comment on function pgclarify_private.raise_problem(text, text, text, text) is
 'Raise an error with these fields; code: name of a SQLSTATE.';
 
-create or replace function pgclarify_private.describe_source(
-    corpus_id bigint, relation regclass, attached_by name, settings jsonb
-)
-returns pgclarify_private.source
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_source pgclarify_private.source;
-begin
-    if describe_source.relation is null then
-        raise exception 'no table is named'
-            using errcode = 'invalid_parameter_value',
-                detail = 'Parameter relation is null.',
-                hint = 'For example, pass relation => ''public.articles''.';
-    end if;
-    if coalesce(describe_source.settings ->> 'id_column', '') = ''
-        or coalesce(describe_source.settings ->> 'content_column', '') = '' then
-        raise exception 'no column is named'
-            using errcode = 'invalid_parameter_value',
-                detail = format(
-                    'Parameter %s is empty.',
-                    case when coalesce(describe_source.settings ->> 'id_column', '') = ''
-                        then 'id_column' else 'content_column' end
-                ),
-                hint = 'For example, pass id_column => ''id'', content_column => ''body''.';
-    end if;
-    if exists (
-        select from jsonb_array_elements(describe_source.settings -> 'metadata') as listed
-        where jsonb_typeof(listed) <> 'string'
-    ) then
-        raise exception 'option "metadata" has a wrong value'
-            using errcode = 'invalid_parameter_value',
-                column = 'metadata',
-                detail = format('It is %s.', describe_source.settings -> 'metadata'),
-                hint = 'Pass a JSON array of names of columns, for example ["language"].';
-    end if;
-    if length(describe_source.settings ->> 'id_prefix') > 200 then
-        raise exception 'option "id_prefix" has a wrong value'
-            using errcode = 'invalid_parameter_value',
-                column = 'id_prefix',
-                detail = format('It has %s characters.', length(describe_source.settings ->> 'id_prefix')),
-                hint = 'Pass 200 at most.';
-    end if;
-    v_source.corpus_id := describe_source.corpus_id;
-    v_source.relation := describe_source.relation;
-    v_source.relation_name := describe_source.relation::text;
-    v_source.attached_by := describe_source.attached_by;
-    v_source.attached_by_oid := pgclarify_private.role_oid(describe_source.attached_by);
-    v_source.id_column := describe_source.settings ->> 'id_column';
-    v_source.content_column := describe_source.settings ->> 'content_column';
-    v_source.title_column := describe_source.settings ->> 'title';
-    v_source.uri_column := describe_source.settings ->> 'uri';
-    v_source.readers_column := describe_source.settings ->> 'readers';
-    v_source.metadata_columns := array(
-        select listed.name
-        from jsonb_array_elements_text(describe_source.settings -> 'metadata') with ordinality as listed (name, place)
-        order by listed.place
-    );
-    v_source.id_prefix := describe_source.settings ->> 'id_prefix';
-    return v_source;
-end
-$$;
-
-comment on function pgclarify_private.describe_source(bigint, regclass, name, jsonb) is
-'The row of source for these settings, without an id; error 22023 if they are not valid.';
-
 create or replace function pgclarify_private.attach_table(
     caller pgclarify_private.caller, corpus text, relation regclass, id_column text, content_column text, options jsonb
 )
@@ -112,10 +45,53 @@ declare
     v_others text[] := '{}';
     v_source_id bigint;
 begin
-    v_source := pgclarify_private.describe_source(
-        v_corpus.corpus_id, attach_table.relation, v_caller,
-        v_settings || jsonb_build_object('id_column', attach_table.id_column, 'content_column', attach_table.content_column)
+    if attach_table.relation is null then
+        raise exception 'no table is named'
+            using errcode = 'invalid_parameter_value',
+                detail = 'Parameter relation is null.',
+                hint = 'For example, pass relation => ''public.articles''.';
+    end if;
+    if '' in (coalesce(attach_table.id_column, ''), coalesce(attach_table.content_column, '')) then
+        raise exception 'no column is named'
+            using errcode = 'invalid_parameter_value',
+                detail = 'Parameter id_column or content_column is empty.',
+                hint = 'For example, pass id_column => ''id'', content_column => ''body''.';
+    end if;
+    if exists (
+        select from jsonb_array_elements(v_settings -> 'metadata') as listed
+        where jsonb_typeof(listed) <> 'string'
+    ) then
+        raise exception 'option "metadata" has a wrong value'
+            using errcode = 'invalid_parameter_value',
+                column = 'metadata',
+                detail = format('It is %s.', v_settings -> 'metadata'),
+                hint = 'Pass a JSON array of names of columns, for example ["language"].';
+    end if;
+    if length(v_settings ->> 'id_prefix') > 200 then
+        raise exception 'option "id_prefix" has a wrong value'
+            using errcode = 'invalid_parameter_value',
+                column = 'id_prefix',
+                detail = format('It has %s characters.', length(v_settings ->> 'id_prefix')),
+                hint = 'Pass 200 at most.';
+    end if;
+    v_source.corpus_id := v_corpus.corpus_id;
+    v_source.relation := attach_table.relation;
+    v_source.relation_name := attach_table.relation::text;
+    v_source.attached_by := v_caller;
+    v_source.attached_by_oid := pgclarify_private.role_oid(v_caller);
+    v_source.id_column := attach_table.id_column;
+    v_source.content_column := attach_table.content_column;
+    v_source.title_column := v_settings ->> 'title';
+    v_source.uri_column := v_settings ->> 'uri';
+    v_source.readers_column := v_settings ->> 'readers';
+    v_source.metadata_columns := array(
+        select listed.name
+        from jsonb_array_elements_text(v_settings -> 'metadata') with ordinality as listed (name, place)
+        order by listed.place
     );
+    v_source.id_prefix := v_settings ->> 'id_prefix';
+    -- Two calls for one table wait for each other; adding documents is not blocked.
+    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     for v_problem in
         select found.* from pgclarify_private.table_problems(v_source) as found
@@ -201,14 +177,7 @@ begin
         readers_column = excluded.readers_column,
         id_prefix = excluded.id_prefix,
         created_at = now()
-    where source.state in ('detached', 'removing')
     returning source.source_id into v_source_id;
-    if v_source_id is null then
-        raise exception 'table "%" is attached to corpus "%" already', v_source.relation_name, v_corpus.name
-            using errcode = 'duplicate_object',
-                detail = 'Another transaction was faster.',
-                hint = 'See its state: select state from pgclarify.source_status.';
-    end if;
     perform pgclarify_private.load_anew(v_source_id);
     return v_source_id;
 end

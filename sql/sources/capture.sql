@@ -165,7 +165,8 @@ $$;
 
 comment on function pgclarify_private.make_capture(bigint) is
 'Create or replace the function that the triggers of a source call. It appends to change, and never fails because of the '
-'table. A trigger of the owner''s that calls it for another table does no harm: follow_changes reads rows of the attached table.';
+'table. A trigger of the owner''s that calls it for another table does no harm: follow_changes reads only rows of the attached '
+'table.';
 
 create or replace function pgclarify_private.expected_triggers(source pgclarify_private.source)
 returns table (name name, relation oid, event text, firing "char")

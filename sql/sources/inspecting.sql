@@ -145,25 +145,6 @@ comment on function pgclarify_private.layout_of(pgclarify_private.source) is
 'A hash of the partitions of an attached table, and of the files of partitions whose TRUNCATE is not recorded; empty without '
 'partitions.';
 
-create or replace function pgclarify_private.trigger_fault(source pgclarify_private.source)
-returns text
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select format(
-        'the triggers of table "%s" are not as they should be, so changes may have been missed. Call pgclarify.resync as the '
-        'owner of the table, or pgclarify.detach_table.',
-        missing.relation::regclass
-    )
-    from pgclarify_private.missing_triggers(trigger_fault.source) as missing
-    -- A partition that was added later is compared when its file changes.
-    where missing.relation = trigger_fault.source.relation
-    limit 1;
-end;
-
-comment on function pgclarify_private.trigger_fault(pgclarify_private.source) is
-'Why changes of an attached table are not recorded, and what to do about it; null if they are.';
-
 create or replace function pgclarify_private.suspect_sources()
 returns setof bigint
 language sql stable security definer
@@ -233,7 +214,20 @@ begin
         v_source := pgclarify_private.take_source(v_source_id);
         continue when v_source.source_id is null or v_source.state not in ('loading', 'following');
         perform pgclarify_private.grant_capture(v_source_id);
-        v_fault := coalesce(pgclarify_private.source_fault(v_source), pgclarify_private.trigger_fault(v_source));
+        v_fault := coalesce(
+            pgclarify_private.source_fault(v_source),
+            (
+                select format(
+                    'the triggers of table "%s" are not as they should be, so changes may have been missed. Call '
+                    'pgclarify.resync as the owner of the table, or pgclarify.detach_table.',
+                    missing.relation::regclass
+                )
+                from pgclarify_private.missing_triggers(v_source) as missing
+                -- A partition that was added later is compared when its file changes.
+                where missing.relation = v_source.relation
+                limit 1
+            )
+        );
         if v_fault is not null then
             perform pgclarify_private.fail_source(v_source_id, v_fault);
             v_count := v_count + 1;

@@ -50,37 +50,6 @@ comment on function pgclarify_private.note_unfit(pgclarify_private.source, text)
 'Record that some rows of an attached table cannot be documents; it is still followed. The rows are not stored, so only the '
 'next load or resync, which reads all rows, clears this.';
 
-create or replace function pgclarify_private.collision(corpus_id bigint, document_id text)
-returns text
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select format(
-        case
-            when pg_class.oid is not null then
-                'some rows cannot be documents: "%1$s" is a document already, and comes from table %2$s. Detach one of the '
-                'tables and remove its documents; then attach it with another id_prefix.'
-            when other.source_id is not null then
-                'some rows cannot be documents: "%1$s" is a document already, and comes from table %2$s, which was dropped. '
-                'Detach that one by its number, with pgclarify.detach_table(%3$L, %4$s), and call pgclarify.resync.'
-            else
-                'some rows cannot be documents: "%1$s" is a document already, and was added by hand. Remove it, and call '
-                'pgclarify.resync; or detach the table, remove its documents, and attach it with another id_prefix.'
-        end,
-        left(collision.document_id, 100), coalesce(pg_class.oid::regclass::text, other.relation_name), corpus.name,
-        other.relation::oid
-    )
-    from pgclarify_private.corpus
-    -- It may be gone already.
-    left join pgclarify_private.document on corpus.corpus_id = document.corpus_id and document.id = collision.document_id
-    left join pgclarify_private.source as other on document.source_id = other.source_id
-    left join pg_catalog.pg_class on other.relation = pg_class.oid
-    where corpus.corpus_id = collision.corpus_id;
-end;
-
-comment on function pgclarify_private.collision(bigint, text) is
-'The text of source.error if a row of an attached table has the id of this document, which is not of that table.';
-
 create or replace function pgclarify_private.merge_fit_rows(
     source pgclarify_private.source,
     keys text[],
@@ -120,7 +89,21 @@ begin
     if cardinality(v_merged.refused) > 0 then
         perform pgclarify_private.note_unfit(
             merge_fit_rows.source,
-            pgclarify_private.collision((merge_fit_rows.source).corpus_id, v_merged.refused[1])
+            (
+                select format(
+                    'some rows cannot be documents: "%s" is a document already, and %s. Remove it, or detach that table, and '
+                    'call pgclarify.resync; or attach this table with another id_prefix.',
+                    left(refused.id, 100),
+                    case
+                        when other.source_id is null then 'was added by hand'
+                        else format('comes from table %s (number %s)', other.relation_name, other.relation::oid)
+                    end
+                )
+                from unnest(v_merged.refused[:1]) as refused (id)
+                left join pgclarify_private.document
+                    on document.corpus_id = (merge_fit_rows.source).corpus_id and document.id = refused.id
+                left join pgclarify_private.source as other on other.source_id = document.source_id
+            )
         );
     elsif v_read.unfit is not null then
         perform pgclarify_private.note_unfit(

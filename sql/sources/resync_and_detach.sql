@@ -7,10 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_caller name := pgclarify_private.verify_caller(resync.caller);
-    v_source pgclarify_private.source := pgclarify_private.owned_source(
-        resync.caller, (pgclarify_private.owned_corpus(resync.caller, resync.corpus)).corpus_id, resync.relation
-    );
-    v_problem record;
+    v_source pgclarify_private.source := pgclarify_private.owned_source(resync.caller, resync.corpus, resync.relation);
 begin
     if v_source.state in ('detached', 'removing') then
         raise exception 'table "%" is detached', v_source.relation_name
@@ -25,15 +22,14 @@ begin
         v_source.attached_by := v_caller;
         v_source.attached_by_oid := pgclarify_private.role_oid(v_caller);
     end if;
-    for v_problem in
-        select found.* from pgclarify_private.table_problems(v_source) as found
+    perform pgclarify_private.raise_problem(found.code, found.message, found.detail, found.hint)
+    from (
+        select wrong.* from pgclarify_private.table_problems(v_source) as wrong
         union all
-        select found.* from pgclarify_private.access_problems(v_source, v_source.attached_by) as found
+        select denied.* from pgclarify_private.access_problems(v_source, v_source.attached_by) as denied
         union all
-        select found.* from pgclarify_private.code_problems(v_source) as found
-    loop
-        perform pgclarify_private.raise_problem(v_problem.code, v_problem.message, v_problem.detail, v_problem.hint);
-    end loop;
+        select risky.* from pgclarify_private.code_problems(v_source) as risky
+    ) as found;
     update pgclarify_private.source
     set
         attached_by = v_source.attached_by,
@@ -58,27 +54,10 @@ as $$
 declare
     v_caller pgclarify_private.caller;
     v_source_id bigint;
-    v_state text;
-    v_message text;
-    v_detail text;
-    v_hint text;
-    v_context text;
 begin
     select signed.* into v_caller from pgclarify_private.caller as signed;
-    begin
-        v_source_id := pgclarify_private.resync(v_caller, resync.corpus, resync.relation);
-        perform pgclarify_private.take_steps(v_caller, v_source_id, false);
-    exception
-        when others then
-            get stacked diagnostics
-                v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
-                v_hint = pg_exception_hint, v_context = pg_exception_context;
-            -- Our own errors have both fields; the context of internal functions does not help the caller.
-            if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify_private\.[^\n]* RAISE(\n|$)' then
-                raise;
-            end if;
-            raise exception using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint;
-    end;
+    v_source_id := pgclarify_private.resync(v_caller, resync.corpus, resync.relation);
+    perform pgclarify_private.take_steps(v_caller, resync.corpus, resync.relation, false);
     return v_source_id;
 end
 $$;
@@ -99,8 +78,7 @@ as $$
 declare
     v_settings jsonb := pgclarify_private.check_options(detach_table.options, pgclarify_private.options_of('detach_table'));
     v_source pgclarify_private.source := pgclarify_private.owned_source(
-        detach_table.caller, (pgclarify_private.owned_corpus(detach_table.caller, detach_table.corpus)).corpus_id,
-        detach_table.relation
+        detach_table.caller, detach_table.corpus, detach_table.relation
     );
 begin
     perform pgclarify_private.drop_capture(v_source.source_id);
@@ -157,7 +135,7 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_propagation text := current_setting('citus.enable_ddl_propagation', true);
+    v_propagation text;
 begin
     if exists (
         select from pg_class
@@ -166,9 +144,9 @@ begin
             and pg_has_role((take_back.caller).name, pg_class.relowner, 'usage')
     ) then
         -- The nodes of a cluster do not have the role that reads the table.
-        perform set_config('citus.enable_ddl_propagation', 'off', true) where v_propagation is not null;
+        v_propagation := pgclarify_private.set_ddl_propagation('off');
         execute take_back.statement;
-        perform set_config('citus.enable_ddl_propagation', v_propagation, true) where v_propagation is not null;
+        perform pgclarify_private.set_ddl_propagation(v_propagation);
     else
         raise notice 'pgclarify may still read columns of table "%"', take_back.relation::regclass
             using detail = 'It is not your table.', hint = format('Its owner says: %s.', take_back.statement);
@@ -191,31 +169,14 @@ declare
     v_source_id bigint;
     v_statements text[];
     v_statement text;
-    v_state text;
-    v_message text;
-    v_detail text;
-    v_hint text;
-    v_context text;
 begin
     select signed.* into v_caller from pgclarify_private.caller as signed;
-    begin
-        select min(step.source_id), array_agg(step.statement) filter (where step.statement is not null)
-        into v_source_id, v_statements
-        from pgclarify_private.detach_table(v_caller, detach_table.corpus, detach_table.relation, detach_table.options) as step;
-        foreach v_statement in array coalesce(v_statements, '{}') loop
-            perform pgclarify_private.take_back(v_caller, detach_table.relation, v_statement);
-        end loop;
-    exception
-        when others then
-            get stacked diagnostics
-                v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
-                v_hint = pg_exception_hint, v_context = pg_exception_context;
-            -- Our own errors have both fields; the context of internal functions does not help the caller.
-            if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify_private\.[^\n]* RAISE(\n|$)' then
-                raise;
-            end if;
-            raise exception using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint;
-    end;
+    select min(step.source_id), array_agg(step.statement) filter (where step.statement is not null)
+    into v_source_id, v_statements
+    from pgclarify_private.detach_table(v_caller, detach_table.corpus, detach_table.relation, detach_table.options) as step;
+    foreach v_statement in array coalesce(v_statements, '{}') loop
+        perform pgclarify_private.take_back(v_caller, detach_table.relation, v_statement);
+    end loop;
     return v_source_id;
 end
 $$;

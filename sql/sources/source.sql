@@ -58,21 +58,9 @@ begin
         return query select
             'undefined_table',
             format('table "%s" does not exist', (table_problems.source).relation_name),
-            coalesce(attached.detail, 'No table has that number.'),
-            coalesce(attached.hint, 'Pass the name of a table, such as ''public.articles''.')
-        from (values (1)) as always (one)
-        left join (
-            select
-                'It was dropped.' as detail,
-                format(
-                    'Detach it by its number: select pgclarify.detach_table(%L, %s).', corpus.name, known.relation::oid
-                ) as hint
-            from pgclarify_private.source as known
-            inner join pgclarify_private.corpus on known.corpus_id = corpus.corpus_id
-            where
-                known.corpus_id = (table_problems.source).corpus_id
-                and known.relation = (table_problems.source).relation
-        ) as attached on true;
+            'It was dropped, or no table has that number.',
+            'Pass the name of a table, such as ''public.articles''. Detach a table that was dropped by its number, '
+            'source_status.relation_oid.';
         return;
     end if;
     select pg_namespace.nspname into v_schema from pg_namespace where pg_namespace.oid = v_table.relnamespace;
@@ -80,18 +68,7 @@ begin
         return query select
             'wrong_object_type',
             format('"%s" is not a table', v_name),
-            format(
-                'It is %s, whose changes no trigger sees.',
-                case v_table.relkind
-                    when 'v' then 'a view'
-                    when 'm' then 'a materialized view'
-                    when 'f' then 'a foreign table'
-                    when 'i' then 'an index'
-                    when 'I' then 'an index'
-                    when 'S' then 'a sequence'
-                    else 'a composite type'
-                end
-            ),
+            'It is neither a plain nor a partitioned table, so no trigger sees its changes.',
             'Attach the table behind it; or keep a table in step with it, and attach that.';
         return;
     end if;
@@ -107,14 +84,8 @@ begin
         return query select
             'feature_not_supported',
             format('table "%s" does not last', v_name),
-            case v_table.relpersistence
-                when 't' then 'It is temporary, and seen by its session only.'
-                else 'It is unlogged: after a crash it is empty.'
-            end,
-            case v_table.relpersistence
-                when 't' then 'Copy it into a plain table, and attach that.'
-                else format('Make it a plain one: alter table %s set logged.', v_name)
-            end;
+            'It is temporary, and seen by its session only; or it is unlogged, and empty after a crash.',
+            format('Make it a plain one: alter table %s set logged. Copy a temporary one into a plain table.', v_name);
     end if;
     if v_table.relrowsecurity then
         return query select
@@ -201,41 +172,6 @@ end;
 
 comment on function pgclarify_private.mixed_owners(pgclarify_private.source) is
 'The rows of table_problems about tables of another role that the table inherits from, or that are its partitions.';
-
-create or replace function pgclarify_private.index_hint(source pgclarify_private.source)
-returns text
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    with partitioned as (
-        select pg_partitioned_table.partrelid as relation, key.attnum
-        from pgclarify_private.members_of(index_hint.source.relation) as member
-        inner join pg_catalog.pg_partitioned_table on member.relation = pg_partitioned_table.partrelid
-        cross join lateral unnest(pg_partitioned_table.partattrs) as key (attnum)
-    ),
-    columns as (
-        select string_agg(distinct ', ' || quote_ident(pg_attribute.attname), '') as others
-        from partitioned
-        inner join pg_catalog.pg_attribute
-            on partitioned.relation = pg_attribute.attrelid and partitioned.attnum = pg_attribute.attnum
-        where pg_attribute.attname <> index_hint.source.id_column
-    )
-    select case
-        -- An expression: a unique index of a partitioned table cannot have it.
-        when exists (select from partitioned where partitioned.attnum = 0)
-            then 'Attach its partitions, each by itself and by an id that is unique in it.'
-        else format(
-            'Make one: create unique index %son %s (%I%s). If two rows have one id, change that first.',
-            -- A table with partitions does not support this.
-            case when not exists (select from partitioned) then 'concurrently ' end,
-            index_hint.source.relation::text, index_hint.source.id_column, columns.others
-        )
-    end
-    from columns;
-end;
-
-comment on function pgclarify_private.index_hint(pgclarify_private.source) is
-'How to create the unique index that the id of an attached table needs.';
 
 create or replace function pgclarify_private.column_problems(source pgclarify_private.source)
 returns table (code text, message text, detail text, hint text)
@@ -326,7 +262,17 @@ begin atomic
         'object_not_in_prerequisite_state',
         format('column "%s" is not unique', used.name),
         'An id needs a unique index of its own: valid, immediate, and without a condition.',
-        pgclarify_private.index_hint(column_problems.source)
+        case
+            when exists (
+                select from pg_catalog.pg_partitioned_table
+                where pg_partitioned_table.partrelid = column_problems.source.relation
+            )
+                then 'Make one on the id and the columns by which the table is partitioned; or attach each partition by itself.'
+            else format(
+                'Make one: create unique index concurrently on %s (%I). If two rows have one id, change that first.',
+                column_problems.source.relation::text, used.name
+            )
+        end
     from used
     where
         used.use = 'id'

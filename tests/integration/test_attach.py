@@ -9,15 +9,12 @@ import pytest
 
 from tests.integration.attaching import (
     ATTACH,
-    DETACH,
     EVERYTHING,
     READABLE,
-    RESYNC,
     STATE,
     TRIGGERS,
     attach,
     notices,
-    refusal,
     table_reader_of,
 )
 from tests.integration.by_hand import Connection, scalar, state_of
@@ -127,17 +124,6 @@ class TestAttaching:
     )
     def test_arguments_are_checked(self, alice: Connection, arguments: str, state: str) -> None:
         assert state_of(alice, f"select pgclarify.attach_table({arguments})") == state
-
-    def test_an_error_does_not_tell_how_it_came_about(self, alice: Connection) -> None:
-        missing = "select pgclarify.attach_table('nowhere', 'app.article', 'id', 'body')"
-        no_column = "select pgclarify.attach_table('kb', 'app.article', 'id', 'Body')"
-        for call in (missing, no_column, RESYNC, DETACH, "select pgclarify.resync('kb', null)"):
-            diagnostic = refusal(alice, call)
-            assert diagnostic.message_detail
-            assert diagnostic.message_hint
-            context = diagnostic.context or ""
-            assert context.count("\n") == 0
-            assert "SQL statement" not in context
 
 
 class TestDryRun:

@@ -95,14 +95,12 @@ class TestResync:
     def test_faults_that_it_mends_are_told_as_such(self, alice: Connection, connection: Connection) -> None:
         attach(alice)
         alice.execute("alter table app.article disable trigger user")
-        fault = scalar(connection, "select pgclarify_private.trigger_fault(source) from pgclarify_private.source")
-        assert "pgclarify.resync" in fault
-        assert "alter table" not in fault
+        connection.execute("select pgclarify_private.inspect_sources()")
+        assert "pgclarify.resync" in scalar(connection, "select error from pgclarify.source_status")
         # Only this call is needed.
         alice.execute(RESYNC.encode())
-        assert (
-            scalar(connection, "select pgclarify_private.trigger_fault(source) from pgclarify_private.source") is None
-        )
+        connection.execute("select pgclarify_private.inspect_sources()")
+        assert rows(connection, STATE) == ["loading"]
 
         alice.execute(f"revoke select (body) on app.article from {table_reader_of(connection)}".encode())  # noqa: S608 - no query
         assert "pgclarify.resync" in scalar(
