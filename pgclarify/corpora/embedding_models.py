@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Literal
 from weakref import WeakKeyDictionary
 
 from pgclarify.corpora.splitting import Splitter, chunker_of
@@ -33,7 +32,6 @@ class Models:
         embedders: Returns the embedding model of a name; raises ModelNotFound.
         forget: Called with the name of a model that has other dimensions than the vectors, so that it is loaded anew.
         splitters: Makes the splitter for a model; called once for each model.
-        holder: What the vectors belong to, for errors.
     """
 
     def __init__(
@@ -42,13 +40,11 @@ class Models:
         forget: Callable[[str], object],
         *,
         splitters: Callable[[Embedder], Splitter] = chunker_of,
-        holder: Literal["corpus", "space"] = "corpus",
     ) -> None:
         self._embedders = embedders
         self._make_splitter = splitters
         # Kept as long as the models themselves.
         self._splitters: WeakKeyDictionary[Embedder, Splitter] = WeakKeyDictionary()
-        self._holder = holder
         self._forget = forget
         self._loading: dict[str, asyncio.Task[Embedder | None]] = {}
         self._left_until: dict[str, float] = {}
@@ -93,9 +89,8 @@ class Models:
 
     def _splitter(self, embedder: Embedder, dimensions: int) -> Splitter:
         if dimensions != embedder.dimensions:
-            holder = "the corpus" if self._holder == "corpus" else "its space"
             raise DimensionMismatch(
-                f"the embedding model gives {embedder.dimensions} dimensions, and {holder} holds {dimensions}",
+                f"the embedding model gives {embedder.dimensions} dimensions, and its vectors have {dimensions}",
                 hint="Have workers load the model that the vectors come from, or change the model of the corpus.",
             )
         if embedder not in self._splitters:

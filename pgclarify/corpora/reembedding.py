@@ -44,7 +44,7 @@ class Reembedding:
         max_passages: int = 128,
     ) -> None:
         self._store = store
-        self._models = Models(embedders, forget, holder="space")
+        self._models = Models(embedders, forget)
         self._may_hold_leases = False
         self._max_passages = max_passages
 

@@ -93,11 +93,11 @@ class Documents(LeasedDocuments):
         """
         await fetch(
             self._pool,
-            "set_aside_documents",
+            "set_aside_document",
             worker_id=self._worker_id,
             corpus_id=document.corpus_id,
-            document_ids=[document.document_id],
-            passages=[passages],
+            document_id=document.document_id,
+            passages=passages,
         )
 
     async def release_documents(self, documents: Sequence[PendingDocument] | None = None) -> int:
@@ -129,6 +129,7 @@ class Documents(LeasedDocuments):
             "passage_hashes",
             corpus_id=documents[0].corpus_id,
             document_ids=[document.document_id for document in documents],
+            batch_id=None,
         )
         return {row["document_id"]: row["content_hashes"] for row in rows}
 

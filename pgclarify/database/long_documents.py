@@ -54,12 +54,12 @@ class LongDocuments(LeasedDocuments):
         """Return the texts of the document's passages with vectors, except passages staged to stay; in any order."""
         rows = await fetch(
             self._pool,
-            "unstaged_hashes",
+            "passage_hashes",
             corpus_id=document.document.corpus_id,
-            document_id=document.document.document_id,
+            document_ids=[document.document.document_id],
             batch_id=document.batch_id,
         )
-        return [row["content_hash"] for row in rows]
+        return list(rows[0]["content_hashes"]) if rows else []
 
     async def keep_part(
         self, part: IndexedDocument, claimed: LongDocument, *, end_char: int, passages_left: int

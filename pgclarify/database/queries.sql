@@ -259,12 +259,9 @@ select
         %(worker_id)s, %(are_long)s, %(corpus_id)s, %(document_ids)s::text[], %(content_hashes)s::bytea[]
     ) as kept;
 
--- name: set_aside_documents
--- Mark documents that need several steps.
-select
-    pgclarify_private.set_aside_documents(
-        %(worker_id)s, %(corpus_id)s, %(document_ids)s::text[], %(passages)s::integer[]
-    );
+-- name: set_aside_document
+-- Mark a document that needs several steps.
+select pgclarify_private.set_aside_document(%(worker_id)s, %(corpus_id)s, %(document_id)s, %(passages)s);
 
 -- name: claim_long_document
 -- Lease a document that needs several steps, for its next step.
@@ -273,11 +270,6 @@ select
     batch_id, staged_passages, staged_chars
 from
     pgclarify_private.claim_long_document(%(worker_id)s, %(lease)s, %(skipped_models)s::text[], %(after_corpus_id)s);
-
--- name: unstaged_hashes
--- The texts of a claimed document that have a vector and are not staged to stay.
-select content_hash
-from pgclarify_private.unstaged_hashes(%(corpus_id)s, %(document_id)s, %(batch_id)s) as content_hash;
 
 -- name: keep_part
 -- Store that a part of a document has been staged.
@@ -295,8 +287,9 @@ select
     ) as is_kept;
 
 -- name: passage_hashes
--- The texts of claimed documents that have a vector already.
-select document_id, content_hashes from pgclarify_private.passage_hashes(%(corpus_id)s, %(document_ids)s::text[]);
+-- The texts of claimed documents that have a vector already, except those that a batch has staged to stay.
+select document_id, content_hashes
+from pgclarify_private.passage_hashes(%(corpus_id)s, %(document_ids)s::text[], %(batch_id)s);
 
 -- name: stage_passages
 -- Copy passages of a batch to the staging table of store_documents.

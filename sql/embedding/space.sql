@@ -5,7 +5,7 @@
 --
 -- building, dimensions null: no worker has loaded its model yet; `error` says why not. Next: open_space.
 -- building, queued_document_id null: opened, with partitions. New passages are queued for it, existing ones are not.
--- Next: begin_filling, which needs a moment in which no other transaction locks the corpus.
+-- Next: advance_space starts to fill it, which needs a moment in which no other transaction locks the corpus.
 -- building, queued_document_id not null, queued_at null: being filled. Passages up to the cursor (queued_document_id,
 -- queued_passage_id), which starts at ('', 0), were queued in pending_passage; claim_passages continues there.
 -- building, queued_at not null: all were queued. While pending_passage has rows of it, it is still being filled; after
@@ -185,68 +185,12 @@ comment on function pgclarify_private.due_spaces() is
 'documents to cut again, and those that no search reads any more.';
 grant execute on function pgclarify_private.due_spaces() to pgclarify_worker;
 
-create or replace function pgclarify_private.ask_for_a_pause(embedding_space_id bigint)
-returns void
-language sql volatile security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    update pgclarify_private.embedding_space as space
-    -- Longer than a worker needs to store its current claims. Then there is no new pause for a while, because a long
-    -- transaction of a user, which no pause ends, would stop the workers.
-    set paused_until = now() + interval '10 seconds'
-    where space.embedding_space_id in (
-        select due.embedding_space_id
-        from pgclarify_private.embedding_space as due
-        where due.embedding_space_id = ask_for_a_pause.embedding_space_id
-            and due.state = 'building'
-            and coalesce(due.paused_until < now() - interval '1 minute', true)
-            and due.embedding_space_id in (select listed.embedding_space_id from pgclarify_private.due_spaces() as listed)
-        for no key update skip locked
-    );
-end;
-
-comment on function pgclarify_private.ask_for_a_pause(bigint) is
-'Ask workers to start no new work on the corpus of a space that is due, for some seconds: with many workers, there is never a '
-'moment in which none locks it. Called by a worker that found it locked.';
-
-create or replace function pgclarify_private.begin_filling(embedding_space_id bigint, corpus_id bigint)
-returns boolean
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    -- A transaction that stores passages locks the corpus. When there is none, all existing passages are visible, and
-    -- later transactions see the space and queue their passages. So none is missed.
-    perform from pgclarify_private.corpus where corpus.corpus_id = begin_filling.corpus_id for update skip locked;
-    if not found then
-        perform pgclarify_private.ask_for_a_pause(begin_filling.embedding_space_id);
-        return false;
-    end if;
-    update pgclarify_private.embedding_space as space
-    set queued_document_id = '', queued_passage_id = 0, paused_until = null
-    where space.embedding_space_id = begin_filling.embedding_space_id
-        and space.state = 'building'
-        and space.dimensions is not null
-        and space.queued_document_id is null;
-    return found;
-end
-$$;
-
-comment on function pgclarify_private.begin_filling(bigint, bigint) is
-'Start to fill an opened space; false if another transaction locks its corpus, or another worker was faster.';
-
 create or replace function pgclarify_private.switch_space(embedding_space_id bigint, corpus_id bigint)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    -- Then no transaction is storing or removing passages, or building the graph.
-    perform from pgclarify_private.corpus where corpus.corpus_id = switch_space.corpus_id for update skip locked;
-    if not found then
-        perform pgclarify_private.ask_for_a_pause(switch_space.embedding_space_id);
-        return false;
-    end if;
     if exists (
             select from pgclarify_private.pending_passage as pending
             where pending.embedding_space_id = switch_space.embedding_space_id
@@ -286,7 +230,8 @@ end
 $$;
 
 comment on function pgclarify_private.switch_space(bigint, bigint) is
-'Make a complete space the active one; false if it is not complete, or if another transaction locks its corpus.';
+'Make a complete space the active one; false if it is not complete. Called with the corpus locked for update: then no '
+'transaction is storing or removing passages, or building the graph.';
 
 create or replace function pgclarify_private.cut_anew(embedding_space_id bigint, corpus_id bigint)
 returns boolean
@@ -298,10 +243,6 @@ declare
     v_queued integer;
     v_passages bigint;
 begin
-    perform from pgclarify_private.corpus where corpus.corpus_id = cut_anew.corpus_id for key share skip locked;
-    if not found then
-        return false;
-    end if;
     with taken as (
         select
             cut.document_id, document.error is null as is_indexable,
@@ -357,9 +298,9 @@ $$;
 
 comment on function pgclarify_private.cut_anew(bigint, bigint) is
 'Have up to 1,000 documents indexed again whose passages are too long for the model of the space, unless they cannot be '
-'indexed; false if there is nothing to do, or all of it is locked.';
+'indexed; false if there is nothing to do, or all of it is locked. Called with the corpus locked.';
 
-create or replace function pgclarify_private.drop_space(embedding_space_id bigint, corpus_id bigint)
+create or replace function pgclarify_private.drop_space(embedding_space_id bigint)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -369,10 +310,6 @@ declare
     v_deleted bigint;
     v_left bigint := 0;
 begin
-    perform from pgclarify_private.corpus where corpus.corpus_id = drop_space.corpus_id for key share skip locked;
-    if not found then
-        return false;
-    end if;
     -- Transactions that remove passages from it lock it.
     perform from pgclarify_private.embedding_space as space
     where space.embedding_space_id = drop_space.embedding_space_id and space.state = 'retired'
@@ -398,9 +335,9 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.drop_space(bigint, bigint) is
+comment on function pgclarify_private.drop_space(bigint) is
 'Drop a space that was replaced or given up; workers drop its partitions (drop_orphan_partition). If many rows wait in it, '
-'several calls are needed. False if another transaction locks it.';
+'several calls are needed. False if another transaction locks it. Called with the corpus locked.';
 
 create or replace function pgclarify_private.advance_space(embedding_space_id bigint)
 returns boolean
@@ -413,13 +350,46 @@ begin
     select space.* into v_space
     from pgclarify_private.embedding_space as space
     where space.embedding_space_id = advance_space.embedding_space_id;
-    return case
-        when v_space.state = 'retired' then pgclarify_private.drop_space(v_space.embedding_space_id, v_space.corpus_id)
-        when v_space.state = 'active' then pgclarify_private.cut_anew(v_space.embedding_space_id, v_space.corpus_id)
-        when v_space.queued_document_id is null then
-            pgclarify_private.begin_filling(v_space.embedding_space_id, v_space.corpus_id)
-        else pgclarify_private.switch_space(v_space.embedding_space_id, v_space.corpus_id)
-    end;
+    if v_space.state in ('retired', 'active') then
+        perform from pgclarify_private.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
+        if not found then
+            return false;
+        end if;
+        return case v_space.state
+            when 'retired' then pgclarify_private.drop_space(v_space.embedding_space_id)
+            else pgclarify_private.cut_anew(v_space.embedding_space_id, v_space.corpus_id)
+        end;
+    end if;
+    -- A transaction that stores passages locks the corpus. When there is none, all existing passages are visible, and later
+    -- transactions see the space and queue their passages. So none is missed.
+    perform from pgclarify_private.corpus where corpus.corpus_id = v_space.corpus_id for update skip locked;
+    if not found then
+        -- With many workers, there is never a moment in which none locks it, so they start no new work for some seconds: longer
+        -- than a worker needs to store its current claims. Then there is no new pause for a while, because a long transaction of
+        -- a user, which no pause ends, would stop the workers.
+        update pgclarify_private.embedding_space as space
+        set paused_until = now() + interval '10 seconds'
+        where space.embedding_space_id in (
+            select due.embedding_space_id
+            from pgclarify_private.embedding_space as due
+            where due.embedding_space_id = v_space.embedding_space_id
+                and due.state = 'building'
+                and coalesce(due.paused_until < now() - interval '1 minute', true)
+                and due.embedding_space_id in (select listed.embedding_space_id from pgclarify_private.due_spaces() as listed)
+            for no key update skip locked
+        );
+        return false;
+    end if;
+    if v_space.queued_document_id is not null then
+        return pgclarify_private.switch_space(v_space.embedding_space_id, v_space.corpus_id);
+    end if;
+    update pgclarify_private.embedding_space as space
+    set queued_document_id = '', queued_passage_id = 0, paused_until = null
+    where space.embedding_space_id = v_space.embedding_space_id
+        and space.state = 'building'
+        and space.dimensions is not null
+        and space.queued_document_id is null;
+    return found;
 end
 $$;
 

@@ -40,7 +40,18 @@ begin
             and space.model <> all(claim_passages.skipped_models)
             and space.embedding_space_id <> all(v_delayed_space_ids)
             -- Spaces that are stuck must not block the others.
-            and pgclarify_private.has_work(space, v_living)
+            and (
+                space.queued_at is null
+                or exists (
+                    select
+                    from pgclarify_private.pending_passage as pending
+                    where pending.embedding_space_id = space.embedding_space_id
+                        and pending.attempts < 3
+                        and (pending.retry_at is null or pending.retry_at < now())
+                        and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
+                )
+            )
+            and not pgclarify_private.is_refused(space.embedding_space_id)
         -- In turns, so that a large corpus does not block the others.
         order by space.embedding_space_id <= claim_passages.after_space_id, space.embedding_space_id
         limit 100
@@ -76,9 +87,23 @@ begin
                 exit when not pgclarify_private.queue_more(v_space.embedding_space_id, v_space.corpus_id);
                 continue;
             end if;
-            perform pgclarify_private.forget_gone(
-                v_space.embedding_space_id, v_space.corpus_id, v_document_ids, v_passage_ids
-            );
+            -- Those that were removed while they were being queued.
+            execute format(
+                $sql$
+                delete from pgclarify_private.pending_passage as pending
+                using unnest($3, $4) as leased (document_id, passage_id)
+                where pending.embedding_space_id = $1
+                    and pending.document_id = leased.document_id
+                    and pending.passage_id = leased.passage_id
+                    and not exists (
+                        select from %s as passage
+                        where passage.corpus_id = $2
+                            and passage.document_id = leased.document_id
+                            and passage.id = leased.passage_id
+                    )
+                $sql$,
+                pgclarify_private.partition_name('passage', v_space.corpus_id)
+            ) using v_space.embedding_space_id, v_space.corpus_id, v_document_ids, v_passage_ids;
             return query execute format(
                 $sql$
                 select
@@ -102,7 +127,6 @@ begin
             end if;
         end loop;
     end loop;
-    perform pgclarify_private.forget_failed();
 end
 $$;
 
@@ -305,9 +329,11 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_corpus_id bigint;
     v_attempts integer;
 begin
-    perform from pgclarify_private.corpus
+    select corpus.corpus_id into v_corpus_id
+    from pgclarify_private.corpus
     where corpus.corpus_id = (
         select space.corpus_id from pgclarify_private.embedding_space as space
         where space.embedding_space_id = fail_passage.embedding_space_id
@@ -323,12 +349,16 @@ begin
     if not found then
         return;
     end if;
+    -- A transaction that removes the passage locks its document. After its end, the next claim finds no passage; a passage that
+    -- has failed too often is not claimed again.
     perform from pgclarify_private.pending_passage as pending
+    inner join pgclarify_private.document on document.corpus_id = v_corpus_id and document.id = pending.document_id
     where pending.embedding_space_id = fail_passage.embedding_space_id
         and pending.document_id = fail_passage.document_id
         and pending.passage_id = fail_passage.passage_id
         and pending.leased_by = fail_passage.worker_id
-    for update skip locked;
+    for update of pending skip locked
+    for share of document skip locked;
     if not found then
         return;
     end if;

@@ -1,30 +1,5 @@
 -- Erasing a document: all text that comes from it.
 
-create or replace function pgclarify_private.lexemes_of(corpus_id bigint, document_id text)
-returns text[]
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_lexemes text[];
-begin
-    execute format(
-        $sql$
-        select array(
-            select distinct unnest(tsvector_to_array(passage.lexemes))
-            from %s as passage
-            where passage.corpus_id = $1 and passage.document_id = $2
-        )
-        $sql$,
-        pgclarify_private.partition_name('passage', lexemes_of.corpus_id)
-    ) into v_lexemes using lexemes_of.corpus_id, lexemes_of.document_id;
-    return v_lexemes;
-end
-$$;
-
-comment on function pgclarify_private.lexemes_of(bigint, text) is
-'The lexemes of a document, as its passages are indexed.';
-
 create or replace function pgclarify_private.erase_terms(corpus_id bigint, lexemes text[])
 returns void
 language plpgsql volatile security definer
@@ -66,28 +41,6 @@ $$;
 
 comment on function pgclarify_private.erase_terms(bigint, text[]) is
 'Drop those of these lexemes that no passage of the corpus has any more, without waiting for a worker that counts.';
-
-create or replace function pgclarify_private.erase_staged(corpus_id bigint, document_id text)
-returns void
-language sql volatile security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    delete from pgclarify_private.staged_passage as staged
-    where
-        staged.document_id = erase_staged.document_id
-        -- Rows do not name their corpus. Those of another corpus that is indexing its own document of that id are not
-        -- touched.
-        and not exists (
-            select
-            from pgclarify_private.corpus as other
-            inner join pgclarify_private.pending_document as pending
-                on pending.corpus_id = other.corpus_id and pending.document_id = erase_staged.document_id
-            where other.corpus_id <> erase_staged.corpus_id
-        );
-end;
-
-comment on function pgclarify_private.erase_staged(bigint, text) is
-'Delete what a worker has staged of a document. A worker stores nothing of a removed document.';
 
 create or replace function pgclarify_private.lock_for_erasing(corpus_id bigint, document_id text)
 returns bigint[]
@@ -140,7 +93,16 @@ declare
     v_context text;
 begin
     v_running := pgclarify_private.lock_for_erasing(v_corpus.corpus_id, v_document_id);
-    v_lexemes := pgclarify_private.lexemes_of(v_corpus.corpus_id, v_document_id);
+    execute format(
+        $sql$
+        select array(
+            select distinct unnest(tsvector_to_array(passage.lexemes))
+            from %s as passage
+            where passage.corpus_id = $1 and passage.document_id = $2
+        )
+        $sql$,
+        pgclarify_private.partition_name('passage', v_corpus.corpus_id)
+    ) into v_lexemes using v_corpus.corpus_id, v_document_id;
     select document.origin into v_origin
     from pgclarify_private.document
     where document.corpus_id = v_corpus.corpus_id and document.id = v_document_id;
@@ -152,7 +114,16 @@ begin
         perform pgclarify_private.refuse_by_hand(v_corpus.corpus_id, v_document_id);
     end if;
     perform pgclarify_private.erase_terms(v_corpus.corpus_id, v_lexemes);
-    perform pgclarify_private.erase_staged(v_corpus.corpus_id, v_document_id);
+    -- Rows do not name their corpus. Those of another corpus that is indexing its own document of that id are not touched.
+    delete from pgclarify_private.staged_passage as staged
+    where staged.document_id = v_document_id
+        and not exists (
+            select
+            from pgclarify_private.corpus as other
+            inner join pgclarify_private.pending_document as pending
+                on pending.corpus_id = other.corpus_id and pending.document_id = v_document_id
+            where other.corpus_id <> v_corpus.corpus_id
+        );
     v_has_erased := pgclarify_private.erase_from_runs(v_corpus.corpus_id, v_document_id) or v_merged.removed > 0;
     -- Their attempts may have read the document without a trace yet. Their writes are refused from now on. They start
     -- again, and pay again only for what is erased.

@@ -209,7 +209,6 @@ declare
         link_batch.max_passages / (case when link_batch.is_walk then 1 else 2 end * case when v_is_dense then 1 else 8 end), 1
     );
     v_links record;
-    v_lost record;
     v_old integer;
     v_query text;
     v_found pgclarify_private.neighborhood[];
@@ -264,18 +263,6 @@ begin
     execute format('select array_agg(linked::pgclarify_private.neighborhood) from (%s) as linked', v_query) into v_found
     using (link_batch.space).embedding_space_id, v_links.document_ids, v_links.passage_ids;
     v_found := coalesce(v_found, '{}');
-    if not link_batch.is_walk then
-        -- A vector without its passage has no words, and must not stay first in the queue forever.
-        select
-            coalesce(array_agg(linked.document_id), '{}') as document_ids,
-            coalesce(array_agg(linked.passage_id), '{}') as passage_ids
-        into v_lost
-        from unnest(v_links.document_ids, v_links.passage_ids) as linked (document_id, passage_id)
-        where not exists (select from unnest(v_found) as found where found.passage_id = linked.passage_id);
-        v_links.settled := v_links.settled + pgclarify_private.forget_waiting(
-            (link_batch.space).embedding_space_id, v_lost.document_ids, v_lost.passage_ids
-        );
-    end if;
     v_written := pgclarify_private.write_links(link_batch.space, v_degree, v_found, link_batch.is_walk);
     select array_agg(written.document_id), array_agg(written.passage_id) into v_new_documents, v_new_ids
     from unnest(v_written.document_ids, v_written.passage_ids) as written (document_id, passage_id)

@@ -36,7 +36,7 @@ end
 $$;
 
 comment on function pgclarify_private.queue_links_again(bigint, text[], bigint[]) is
-'Queue passages of a space to be linked again, if they exist. Unlike queue_links, it does not wait for transactions that '
+'Queue passages of a space to be linked again, if they exist. Unlike store_documents, it does not wait for transactions that '
 'delete them.';
 
 create or replace function pgclarify_private.write_links(

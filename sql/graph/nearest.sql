@@ -74,17 +74,11 @@ as $$
 declare
     -- Lexemes that represent a passage.
     v_lexemes constant integer := 12;
-    -- As in lexical: BM25, computed from ts_rank.
-    v_saturation constant double precision := 1.2;
-    v_length_weight constant double precision := 0.75;
-    v_rank_of_occurrences constant double precision[] := array(
-        select (sum(1.0 / (n * n)) over (order by n) - 0.5 / (n * n)) / 1.64493406685
-        from generate_series(1, 64) as n
-    );
+    v_score constant text := pgclarify_private.bm25_sql('passage', '$4', '$5', '$3');
     v_corpus_id bigint;
     v_count pgclarify_private.corpus_count;
     v_passage text;
-    v_is_visible text := case when nearest_by_words.roles is null then 'true' else pgclarify_private.is_visible_sql('$10') end;
+    v_is_visible text := case when nearest_by_words.roles is null then 'true' else pgclarify_private.is_visible_sql('$7') end;
     v_given record;
     v_asked record;
     v_near record;
@@ -140,21 +134,7 @@ begin
             execute format(
                 $sql$
                 with scored as (
-                    select
-                        passage.document_id, passage.id,
-                        (
-                            select coalesce(sum(
-                                asked.weight * seen.occurrences
-                                / (seen.occurrences + $3 * (1 - $4 + $4 * passage.lexeme_count / $5))
-                            ), 0)
-                            from unnest($6, $7) as asked (query, weight)
-                            cross join lateral (
-                                select width_bucket(
-                                    ts_rank('{1, 1, 1, 1}', passage.lexemes, asked.query)::double precision, $8
-                                ) as occurrences
-                            ) as seen
-                            where seen.occurrences > 0
-                        ) as score
+                    select passage.document_id, passage.id, (%3$s) as score
                     from %1$s as passage
                     where passage.lexemes @@ $2 and %2$s
                 ),
@@ -167,7 +147,7 @@ begin
                     from scored
                     where scored.id <> $1 and scored.score > 0
                     order by scored.score desc, scored.id
-                    limit $9
+                    limit $6
                 )
                 select
                     coalesce(array_agg(document_id order by similarity desc, id), '{}') as document_ids,
@@ -176,12 +156,12 @@ begin
                 from nearest
                 where similarity > 0
                 $sql$,
-                v_passage, v_is_visible
+                v_passage, v_is_visible, v_score
             ) into v_near
             using
-                v_given.id, v_asked.candidates, v_saturation, v_length_weight,
+                v_given.id, v_asked.candidates,
                 greatest(v_count.lexemes, 1)::double precision / greatest(v_count.passages, 1), v_asked.queries,
-                v_asked.weights, v_rank_of_occurrences, nearest_by_words.depth, nearest_by_words.roles;
+                v_asked.weights, nearest_by_words.depth, nearest_by_words.roles;
         end if;
         return query select
             nearest_by_words.embedding_space_id, v_given.document_id, v_given.id, v_near.document_ids,

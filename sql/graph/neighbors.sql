@@ -129,12 +129,7 @@ begin
 exception
     when undefined_table then
         -- Workers have dropped tables of the corpus since the transaction began.
-        raise exception '%',
-            case
-                when to_regclass(pgclarify_private.partition_name('passage', v_corpus.corpus_id)) is null
-                    then 'the corpus has been dropped by now'
-                else 'the corpus has another embedding model by now'
-            end
+        raise exception 'the corpus has been dropped, or has another embedding model by now'
             using errcode = 'serialization_failure',
                 detail = format('The graph of corpus "%s" that this transaction sees is gone.', v_corpus.name),
                 hint = 'Begin a new transaction.';

@@ -80,29 +80,12 @@ begin
     into documents, passages, v_batch_ids
     from dequeued;
     delete from pgclarify_private.staged_passage as staged where staged.batch_id = any(v_batch_ids);
-    -- If nothing waits any longer, the reason is out of date. It would be shown again with the next document.
-    if documents > 0 and exists (
-        select from pgclarify_private.embedding_space as space
-        where space.corpus_id = dequeue_documents.corpus_id and space.state = 'active' and space.error is not null
-    ) and not exists (
-        select from pgclarify_private.pending_document as pending where pending.corpus_id = dequeue_documents.corpus_id
-    ) then
-        update pgclarify_private.embedding_space
-        set error = null
-        where embedding_space.embedding_space_id in (
-            select space.embedding_space_id
-            from pgclarify_private.embedding_space as space
-            where space.corpus_id = dequeue_documents.corpus_id and space.state = 'active'
-            for no key update skip locked
-        );
-    end if;
 end
 $$;
 
 comment on function pgclarify_private.dequeue_documents(bigint, text[]) is
 'Remove documents from the queue, with their embedded parts; returns how many there were, and how many of their passages were '
-'still waiting. If the queue of the corpus is then empty, it also clears the error of the active space. Called with the '
-'documents locked.';
+'still waiting. Called with the documents locked.';
 
 create or replace function pgclarify_private.restart_indexing(corpus_id bigint, document_ids text[])
 returns bigint

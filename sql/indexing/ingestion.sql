@@ -270,5 +270,5 @@ end;
 
 comment on function pgclarify_private.delay_documents(bigint, text) is
 'Store why documents have to wait for the embedding model of the active space: view corpus shows it while any is pending. '
-'The next stored document clears it, and so does the removal or the failure of the last pending one.';
+'The next stored document clears it.';
 grant execute on function pgclarify_private.delay_documents(bigint, text) to pgclarify_worker;

@@ -2,45 +2,40 @@
 -- own transaction. When all are staged, store_documents publishes them together. Until then searches find the old
 -- content. pending_document.batch_id identifies the staged parts, so that any worker can continue.
 
-create or replace function pgclarify_private.set_aside_documents(
-    worker_id bigint, corpus_id bigint, document_ids text[], passages integer[]
+create or replace function pgclarify_private.set_aside_document(
+    worker_id bigint, corpus_id bigint, document_id text, passages integer
 )
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_passages integer;
 begin
-    perform from pgclarify_private.corpus where corpus.corpus_id = set_aside_documents.corpus_id for key share skip locked;
+    perform from pgclarify_private.corpus where corpus.corpus_id = set_aside_document.corpus_id for key share skip locked;
     if not found then
         return;
     end if;
-    with waiting as (
-        select pending.document_id, pending.passages as old_passages, given.passages as new_passages
-        from unnest(set_aside_documents.document_ids, set_aside_documents.passages) as given (document_id, passages)
-        inner join pgclarify_private.pending_document as pending
-            on pending.corpus_id = set_aside_documents.corpus_id
-            and pending.document_id = given.document_id
-            and pending.leased_by = set_aside_documents.worker_id
-        for update of pending skip locked
-    ),
-    set_aside as (
+    select pending.passages into v_passages
+    from pgclarify_private.pending_document as pending
+    where pending.corpus_id = set_aside_document.corpus_id
+        and pending.document_id = set_aside_document.document_id
+        and pending.leased_by = set_aside_document.worker_id
+    for update skip locked;
+    if found then
         update pgclarify_private.pending_document as pending
-        set is_long = true, passages = waiting.new_passages, leased_by = null, leased_until = null
-        from waiting
-        where pending.corpus_id = set_aside_documents.corpus_id and pending.document_id = waiting.document_id
-        returning waiting.new_passages - waiting.old_passages as more_passages
-    )
-    insert into pgclarify_private.corpus_tally (corpus_id, pending_passages)
-    select set_aside_documents.corpus_id, sum(set_aside.more_passages)
-    from set_aside
-    having count(*) > 0;
+        set is_long = true, passages = set_aside_document.passages, leased_by = null, leased_until = null
+        where pending.corpus_id = set_aside_document.corpus_id and pending.document_id = set_aside_document.document_id;
+        insert into pgclarify_private.corpus_tally (corpus_id, pending_passages)
+        values (set_aside_document.corpus_id, set_aside_document.passages - v_passages);
+    end if;
 end
 $$;
 
-comment on function pgclarify_private.set_aside_documents(bigint, bigint, text[], integer[]) is
-'Mark leased documents that take several steps, and release them, so that others do not wait behind them. passages: about how '
-'many each will have.';
-grant execute on function pgclarify_private.set_aside_documents(bigint, bigint, text[], integer[]) to pgclarify_worker;
+comment on function pgclarify_private.set_aside_document(bigint, bigint, text, integer) is
+'Mark a leased document that takes several steps, and release it, so that others do not wait behind it. passages: about how '
+'many it will have.';
+grant execute on function pgclarify_private.set_aside_document(bigint, bigint, text, integer) to pgclarify_worker;
 
 create or replace function pgclarify_private.claim_long_document(
     worker_id bigint, lease interval, skipped_models text[], after_corpus_id bigint
@@ -130,40 +125,6 @@ comment on function pgclarify_private.claim_long_document(bigint, interval, text
 'Lease the document of one corpus that takes several steps and has waited longest, for its next step. batch_id: of its staged '
 'parts, null if there are none; staged_chars: where the next part starts. The parameters are those of claim_documents.';
 grant execute on function pgclarify_private.claim_long_document(bigint, interval, text[], bigint) to pgclarify_worker;
-
-create or replace function pgclarify_private.unstaged_hashes(corpus_id bigint, document_id text, batch_id uuid)
-returns setof bytea
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    perform from pgclarify_private.corpus where corpus.corpus_id = unstaged_hashes.corpus_id for key share skip locked;
-    -- It was or is being dropped, with its partition.
-    if found then
-        perform pgclarify_private.reach_shards(unstaged_hashes.corpus_id);
-        return query execute format(
-            $sql$
-            with known as materialized (
-                select passage.content_hash
-                from %s as passage
-                where passage.corpus_id = $1 and passage.document_id = $2
-            )
-            select known.content_hash from known
-            except all
-            select staged.content_hash
-            from pgclarify_private.staged_passage as staged
-            where staged.batch_id = $3 and staged.vector is null
-            $sql$,
-            pgclarify_private.partition_name('passage', unstaged_hashes.corpus_id)
-        ) using unstaged_hashes.corpus_id, unstaged_hashes.document_id, unstaged_hashes.batch_id;
-    end if;
-end
-$$;
-
-comment on function pgclarify_private.unstaged_hashes(bigint, text, uuid) is
-'Hashes of the passages that a document has, each as often as it occurs, without those that a batch has staged to keep. A '
-'later part that has one of them needs no vector. Fails if a node of a distributed corpus is down.';
-grant execute on function pgclarify_private.unstaged_hashes(bigint, text, uuid) to pgclarify_worker;
 
 create or replace function pgclarify_private.keep_part(
     worker_id bigint,

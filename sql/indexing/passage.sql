@@ -71,7 +71,13 @@ begin
             pgclarify_private.partition_name('passage_embedding', v_space_id)
         ) using v_space_id, forget_vectors.document_ids, forget_vectors.passage_ids;
         if not pgclarify_private.is_distributed(forget_vectors.corpus_id) then
-            perform pgclarify_private.queue_unlinks(v_space_id, forget_vectors.passage_ids);
+            -- Neighborhoods may still contain them. May wait for a worker that is marking one of them as done, at the end of a
+            -- short transaction.
+            insert into pgclarify_private.pending_unlink (embedding_space_id, passage_id)
+            select v_space_id, gone.passage_id
+            from unnest(forget_vectors.passage_ids) as gone (passage_id)
+            order by gone.passage_id
+            on conflict on constraint pending_unlink_pk do nothing;
         end if;
     end loop;
     return v_unlinked;

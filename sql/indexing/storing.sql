@@ -19,7 +19,7 @@ comment on function pgclarify_private.reach_shards(bigint) is
 'Read from all shards of a distributed corpus. Storing a document needs them all, so if a node is down, this fails before the '
 'embedding model is paid.';
 
-create or replace function pgclarify_private.passage_hashes(corpus_id bigint, document_ids text[])
+create or replace function pgclarify_private.passage_hashes(corpus_id bigint, document_ids text[], batch_id uuid)
 returns table (document_id text, content_hashes bytea[])
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -31,21 +31,30 @@ begin
         perform pgclarify_private.reach_shards(passage_hashes.corpus_id);
         return query execute format(
             $sql$
-            select passage.document_id, array_agg(passage.content_hash)
-            from %s as passage
-            where passage.corpus_id = $1 and passage.document_id = any($2)
-            group by passage.document_id
+            with known as materialized (
+                select passage.document_id, passage.content_hash
+                from %s as passage
+                where passage.corpus_id = $1 and passage.document_id = any($2)
+            ),
+            free as (
+                select known.document_id, known.content_hash from known
+                except all
+                select staged.document_id, staged.content_hash
+                from pgclarify_private.staged_passage as staged
+                where staged.batch_id = $3 and staged.vector is null
+            )
+            select free.document_id, array_agg(free.content_hash) from free group by free.document_id
             $sql$,
             pgclarify_private.partition_name('passage', passage_hashes.corpus_id)
-        ) using passage_hashes.corpus_id, passage_hashes.document_ids;
+        ) using passage_hashes.corpus_id, passage_hashes.document_ids, passage_hashes.batch_id;
     end if;
 end
 $$;
 
-comment on function pgclarify_private.passage_hashes(bigint, text[]) is
-'Hashes of the passages that documents have, each as often as it occurs; these need no new vector. Fails if a node of a '
-'distributed corpus is down.';
-grant execute on function pgclarify_private.passage_hashes(bigint, text[]) to pgclarify_worker;
+comment on function pgclarify_private.passage_hashes(bigint, text[], uuid) is
+'Hashes of the passages that documents have, each as often as it occurs, without those that a batch has staged to keep (null: '
+'no batch); a new passage that has one of them needs no vector. Fails if a node of a distributed corpus is down.';
+grant execute on function pgclarify_private.passage_hashes(bigint, text[], uuid) to pgclarify_worker;
 
 create or replace function pgclarify_private.match_passages(corpus_id bigint, batch_id uuid, document_ids text[])
 returns table (document_id text, ordinal integer, passage_id bigint, is_same boolean, is_lost boolean)
@@ -408,9 +417,20 @@ begin
             v_corpus.embedding_space_id, v_locked.present_documents, v_locked.present_ids, v_locked.present_ordinals,
             v_locked.are_same;
         if not pgclarify_private.is_distributed(store_documents.corpus_id) then
-            perform pgclarify_private.queue_links(v_corpus.embedding_space_id, v_embedded_documents, v_embedded_ids);
+            insert into pgclarify_private.pending_link (embedding_space_id, document_id, passage_id)
+            select v_corpus.embedding_space_id, stored.document_id, stored.passage_id
+            from unnest(v_embedded_documents, v_embedded_ids) as stored (document_id, passage_id)
+            order by stored.document_id, stored.passage_id
+            on conflict on constraint pending_link_pk do nothing;
         end if;
-        perform pgclarify_private.queue_passages(store_documents.corpus_id, v_embedded_documents, v_embedded_ids);
+        -- For the space that is being built beside the active one, if there is one.
+        insert into pgclarify_private.pending_passage (embedding_space_id, document_id, passage_id)
+        select space.embedding_space_id, stored.document_id, stored.passage_id
+        from pgclarify_private.embedding_space as space
+        cross join unnest(v_embedded_documents, v_embedded_ids) as stored (document_id, passage_id)
+        where space.corpus_id = store_documents.corpus_id and space.state = 'building' and space.dimensions is not null
+        order by space.embedding_space_id, stored.document_id, stored.passage_id
+        on conflict on constraint pending_passage_pk do nothing;
         update pgclarify_private.document
         set indexed_at = now()
         where document.corpus_id = store_documents.corpus_id and document.id = any(v_locked.document_ids);
@@ -425,8 +445,6 @@ begin
             v_tally.restricted_lexemes + v_copied.restricted_lexemes, greatest(v_tally.revision, v_copied.revision)
         );
         perform pgclarify_private.count_reader_changes(store_documents.corpus_id, v_readers, 1, 0);
-    end if;
-    if cardinality(v_locked.document_ids) > 0 then
         -- The embedding model works again, if it did not.
         update pgclarify_private.embedding_space as space
         set error = null
@@ -457,7 +475,14 @@ begin
         );
     delete from pgclarify_private.staged_passage as staged where staged.batch_id = store_documents.batch_id;
     -- Last, because other transactions wait for the rows of common words.
-    perform pgclarify_private.count_terms(store_documents.corpus_id, v_lexemes, v_passages_added, v_restricted_added);
+    if cardinality(v_lexemes) <= 10000 then
+        perform pgclarify_private.count_terms(store_documents.corpus_id, v_lexemes, v_passages_added, v_restricted_added);
+    else
+        -- More than apply_term_changes takes at a time: for a long document it would block others for long.
+        insert into pgclarify_private.term_change (corpus_id, lexeme, passages, restricted_passages)
+        select store_documents.corpus_id, changed.lexeme, changed.passages, changed.restricted_passages
+        from unnest(v_lexemes, v_passages_added, v_restricted_added) as changed (lexeme, passages, restricted_passages);
+    end if;
     return cardinality(v_locked.document_ids);
 end
 $$;

@@ -1,46 +1,18 @@
 -- In how many passages lexemes occur. All transactions share the rows of common lexemes, so they are changed in a fixed
 -- order, and locked briefly.
 
-create or replace function pgclarify_private.drop_empty_terms(corpus_id bigint, lexemes text[])
-returns void
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
--- Lexemes have no statistics, so a plan for hundreds of them would read the words of all corpora.
-set enable_seqscan = off
-as $$
-begin
-    delete from pgclarify_private.term
-    where term.corpus_id = drop_empty_terms.corpus_id
-        and term.lexeme = any(drop_empty_terms.lexemes)
-        and term.passages = 0
-        and term.restricted_passages = 0;
-end
-$$;
-
-comment on function pgclarify_private.drop_empty_terms(bigint, text[]) is
-'Delete lexemes that no passage has any more. Called by a transaction that has just changed these rows, and so has them '
-'locked: there is no deadlock, and no count is lost. A count below zero stays, because its counterpart is still in '
-'term_change.';
-
 create or replace function pgclarify_private.count_terms(
     corpus_id bigint, lexemes text[], passages bigint[], restricted_passages bigint[]
 )
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- Lexemes have no statistics, so a plan for hundreds of them would read the words of all corpora.
+set enable_seqscan = off
 as $$
 declare
     v_empty text[];
 begin
-    if cardinality(count_terms.lexemes) > 10000 then
-        -- More than apply_term_changes takes at a time: for a long document it would block others for long.
-        insert into pgclarify_private.term_change (corpus_id, lexeme, passages, restricted_passages)
-        select count_terms.corpus_id, changed.lexeme, changed.passages, changed.restricted_passages
-        from unnest(count_terms.lexemes, count_terms.passages, count_terms.restricted_passages) as changed (
-            lexeme, passages, restricted_passages
-        );
-        return;
-    end if;
     with counted as (
         insert into pgclarify_private.term as known (corpus_id, lexeme, passages, restricted_passages)
         select count_terms.corpus_id, changed.lexeme, changed.passages, changed.restricted_passages
@@ -56,12 +28,18 @@ begin
         returning known.lexeme, known.passages
     )
     select coalesce(array_agg(counted.lexeme), '{}') into v_empty from counted where counted.passages = 0;
-    perform pgclarify_private.drop_empty_terms(count_terms.corpus_id, v_empty);
+    -- These rows are locked by now, so there is no deadlock, and no count is lost. A count below zero stays, because its
+    -- counterpart is still in term_change.
+    delete from pgclarify_private.term
+    where term.corpus_id = count_terms.corpus_id
+        and term.lexeme = any(v_empty)
+        and term.passages = 0
+        and term.restricted_passages = 0;
 end
 $$;
 
 comment on function pgclarify_private.count_terms(bigint, text[], bigint[], bigint[]) is
-'Add to the passages that lexemes occur in: to term itself or, if they are many, to the queue of apply_term_changes.';
+'Add to the passages that lexemes occur in, and delete lexemes that no passage has any more.';
 
 create or replace function pgclarify_private.apply_term_changes()
 returns integer
@@ -70,7 +48,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_corpus_id bigint;
-    v_empty text[];
+    v_lexemes text[];
+    v_passages bigint[];
+    v_restricted_passages bigint[];
     v_count integer;
     v_applied integer := 0;
     -- Takes some tenths of a second.
@@ -78,19 +58,11 @@ declare
 begin
     for v_corpus_id in
         -- One index lookup for each corpus.
-        with recursive changed as (
-            (select change.corpus_id from pgclarify_private.term_change as change order by change.corpus_id limit 1)
-            union all
-            select (
-                select change.corpus_id from pgclarify_private.term_change as change
-                where change.corpus_id > changed.corpus_id
-                order by change.corpus_id
-                limit 1
-            )
-            from changed
-            where changed.corpus_id is not null
+        select corpus.corpus_id
+        from pgclarify_private.corpus
+        where (
+            select true from pgclarify_private.term_change as change where change.corpus_id = corpus.corpus_id limit 1
         )
-        select changed.corpus_id from changed where changed.corpus_id is not null
     loop
         exit when v_applied >= v_most;
         -- First the corpus, as everywhere. If it is being dropped, so are these.
@@ -107,24 +79,19 @@ begin
             ))
             returning term_change.lexeme, term_change.passages, term_change.restricted_passages
         ),
-        counted as (
-            insert into pgclarify_private.term as known (corpus_id, lexeme, passages, restricted_passages)
-            select v_corpus_id, taken.lexeme, sum(taken.passages), sum(taken.restricted_passages)
+        summed as (
+            select
+                taken.lexeme, sum(taken.passages)::bigint as passages,
+                sum(taken.restricted_passages)::bigint as restricted_passages, count(*) as changes
             from taken
             group by taken.lexeme
-            -- In a fixed order, because two workers with common lexemes would deadlock otherwise.
-            order by taken.lexeme
-            on conflict on constraint term_pk do update
-            set
-                passages = known.passages + excluded.passages,
-                restricted_passages = known.restricted_passages + excluded.restricted_passages
-            returning known.lexeme, known.passages
         )
         select
-            (select count(*) from taken),
-            (select coalesce(array_agg(counted.lexeme), '{}') from counted where counted.passages = 0)
-        into v_count, v_empty;
-        perform pgclarify_private.drop_empty_terms(v_corpus_id, v_empty);
+            coalesce(sum(summed.changes), 0), array_agg(summed.lexeme), array_agg(summed.passages),
+            array_agg(summed.restricted_passages)
+        into v_count, v_lexemes, v_passages, v_restricted_passages
+        from summed;
+        perform pgclarify_private.count_terms(v_corpus_id, v_lexemes, v_passages, v_restricted_passages);
         v_applied := v_applied + v_count;
     end loop;
     return v_applied;

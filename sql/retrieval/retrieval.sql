@@ -83,7 +83,8 @@ declare
     v_passage text := pgclarify_private.partition_name('passage', dense.corpus_id);
     v_embedding text;
     v_distance text;
-    v_is_exact boolean := false;
+    v_are_any_restricted boolean;
+    v_is_exact boolean;
 begin
     document_ids := '{}';
     passage_ids := '{}';
@@ -97,6 +98,7 @@ begin
     end if;
     select counted.* into v_count
     from pgclarify_private.corpus_count as counted where counted.corpus_id = dense.corpus_id;
+    v_are_any_restricted := v_count.restricted_passages <> 0;
     v_embedding := pgclarify_private.partition_name('passage_embedding', v_space.embedding_space_id);
     -- The index is over exactly this expression.
     v_distance := format(
@@ -106,79 +108,67 @@ begin
     );
     perform set_config('hnsw.ef_search', pgclarify_private.ef_search(v_count.embedded, dense.depth)::text, true);
 
-    if v_count.restricted_passages = 0 then
+    -- Few passages are visible: compare all of them. An index scan would stop before it found enough, or take longer: a role
+    -- whose 11,000 of 200,000 passages are far from the question waits 128 ms for this, and 575 for the scan.
+    v_is_exact := v_are_any_restricted and pgclarify_private.are_few_visible(v_count, dense.roles, 20000);
+    if not v_is_exact then
         execute format(
             $sql$
             select array_agg(document_id), array_agg(passage_id), array_agg(1 - distance)
             from (
                 select found.document_id, found.passage_id, found.distance
                 from (
-                    select embedding.document_id, embedding.passage_id, %2$s as distance
-                    from %1$s as embedding order by %2$s limit $2
+                    select embedding.document_id, embedding.passage_id, %3$s as distance
+                    from %1$s as embedding
+                    where %4$s
+                    order by %3$s
+                    limit $5
                 ) as found
                 order by found.distance + 0
+                limit $2
             ) as nearest
             $sql$,
-            v_embedding, v_distance
-        ) into document_ids, passage_ids, scores using dense.query_vector, dense.depth;
-    else
-        -- Few passages are visible: compare all of them. An index scan would stop before it found enough, or take longer: a
-        -- role whose 11,000 of 200,000 passages are far from the question waits 128 ms for this, and 575 for the scan.
-        v_is_exact := pgclarify_private.are_few_visible(v_count, dense.roles, 20000);
-        if not v_is_exact then
-            -- The scalar subquery stays a filter of the index scan; a join would need a sort. The first that are found are
-            -- not the nearest, so more are found than are wanted.
-            execute format(
-                $sql$
-                select array_agg(document_id), array_agg(passage_id), array_agg(1 - distance)
+            v_embedding, v_passage, v_distance,
+            case
+                when v_are_any_restricted then format(
+                    -- The scalar subquery stays a filter of the index scan; a join would need a sort.
+                    '(select passage.readers is null or passage.readers && $3 from %s as passage where passage.corpus_id = $4'
+                    ' and passage.document_id = embedding.document_id and passage.id = embedding.passage_id)',
+                    v_passage
+                )
+                else 'true'
+            end
+        ) into document_ids, passage_ids, scores
+        using
+            dense.query_vector, dense.depth, dense.roles, dense.corpus_id,
+            -- The first that are found are not the nearest, so more are found than are wanted.
+            case when v_are_any_restricted then greatest(400, 2 * dense.depth) else dense.depth end;
+        v_is_exact := v_are_any_restricted
+            and coalesce(cardinality(passage_ids), 0) < least(dense.depth, v_count.passages);
+    end if;
+    if v_is_exact then
+        execute format(
+            $sql$
+            select array_agg(document_id), array_agg(passage_id), array_agg(1 - distance)
+            from (
+                select visible.document_id, visible.passage_id, visible.distance
                 from (
-                    select found.document_id, found.passage_id, found.distance
-                    from (
-                        select embedding.document_id, embedding.passage_id, %3$s as distance
-                        from %1$s as embedding
-                        where (
-                            select passage.readers is null or passage.readers && $3
-                            from %2$s as passage
-                            where passage.corpus_id = $4
-                                and passage.document_id = embedding.document_id
-                                and passage.id = embedding.passage_id
-                        )
-                        order by %3$s
-                        limit $5
-                    ) as found
-                    order by found.distance + 0
-                    limit $2
-                ) as nearest
-                $sql$,
-                v_embedding, v_passage, v_distance
-            ) into document_ids, passage_ids, scores
-            using dense.query_vector, dense.depth, dense.roles, dense.corpus_id, greatest(400, 2 * dense.depth);
-            v_is_exact := coalesce(cardinality(passage_ids), 0) < least(dense.depth, v_count.passages);
-        end if;
-        if v_is_exact then
-            execute format(
-                $sql$
-                select array_agg(document_id), array_agg(passage_id), array_agg(1 - distance)
-                from (
-                    select visible.document_id, visible.passage_id, visible.distance
-                    from (
-                        select embedding.document_id, embedding.passage_id, %3$s as distance
-                        from %2$s as passage
-                        inner join %1$s as embedding
-                            on embedding.embedding_space_id = $4
-                            and embedding.document_id = passage.document_id
-                            and embedding.passage_id = passage.id
-                        where %4$s
-                    ) as visible
-                    -- The approximate index does not have this expression, so the planner cannot use it.
-                    order by visible.distance + 0
-                    limit $2
-                ) as nearest
-                $sql$,
-                v_embedding, v_passage, v_distance, pgclarify_private.is_visible_sql('$3')
-            ) into document_ids, passage_ids, scores
-            using dense.query_vector, dense.depth, dense.roles, v_space.embedding_space_id;
-        end if;
+                    select embedding.document_id, embedding.passage_id, %3$s as distance
+                    from %2$s as passage
+                    inner join %1$s as embedding
+                        on embedding.embedding_space_id = $4
+                        and embedding.document_id = passage.document_id
+                        and embedding.passage_id = passage.id
+                    where %4$s
+                ) as visible
+                -- The approximate index does not have this expression, so the planner cannot use it.
+                order by visible.distance + 0
+                limit $2
+            ) as nearest
+            $sql$,
+            v_embedding, v_passage, v_distance, pgclarify_private.is_visible_sql('$3')
+        ) into document_ids, passage_ids, scores
+        using dense.query_vector, dense.depth, dense.roles, v_space.embedding_space_id;
     end if;
     document_ids := coalesce(document_ids, '{}');
     passage_ids := coalesce(passage_ids, '{}');
@@ -217,22 +207,20 @@ declare
     v_depth integer := case when search.method = 'hybrid' then greatest(2 * search.top_k, 100) else search.top_k end;
     -- First of all: both lists and their passages are read from the same tables.
     v_passage text := pgclarify_private.passages_of(search.corpus_id);
-    v_dense record;
-    v_lexical record;
+    v_dense_documents text[];
+    v_dense_ids bigint[];
+    v_dense_scores double precision[];
+    v_lexical_documents text[];
+    v_lexical_ids bigint[];
+    v_lexical_scores double precision[];
 begin
     if search.method in ('dense', 'hybrid') and search.query_vector is not null then
-        select seen.document_ids, seen.passage_ids, seen.scores into v_dense
+        select seen.document_ids, seen.passage_ids, seen.scores into v_dense_documents, v_dense_ids, v_dense_scores
         from pgclarify_private.dense(search.corpus_id, search.roles, search.query_vector, v_depth) as seen;
-    else
-        select array[]::text[] as document_ids, array[]::bigint[] as passage_ids, array[]::double precision[] as scores
-        into v_dense;
     end if;
     if search.method in ('lexical', 'hybrid') then
-        select seen.document_ids, seen.passage_ids, seen.scores into v_lexical
+        select seen.document_ids, seen.passage_ids, seen.scores into v_lexical_documents, v_lexical_ids, v_lexical_scores
         from pgclarify_private.lexical(search.corpus_id, search.roles, search.question, v_depth) as seen;
-    else
-        select array[]::text[] as document_ids, array[]::bigint[] as passage_ids, array[]::double precision[] as scores
-        into v_lexical;
     end if;
     return query execute format(
         $sql$
@@ -293,8 +281,8 @@ begin
         $sql$,
         v_passage
     ) using
-        search.corpus_id, v_dense.document_ids, v_dense.passage_ids, v_dense.scores, v_lexical.document_ids,
-        v_lexical.passage_ids, v_lexical.scores, search.method, search.top_k, search.roles;
+        search.corpus_id, v_dense_documents, v_dense_ids, v_dense_scores, v_lexical_documents, v_lexical_ids,
+        v_lexical_scores, search.method, search.top_k, search.roles;
 end
 $$;
 

@@ -59,8 +59,10 @@ begin
             'undefined_table',
             format('table "%s" does not exist', (table_problems.source).relation_name),
             'It was dropped, or no table has that number.',
-            'Pass the name of a table, such as ''public.articles''. Detach a table that was dropped by its number, '
-            'source_status.relation_oid.';
+            format(
+                'Pass the name of a table, such as ''public.articles''. Detach a table that was dropped by its number, %s.',
+                (table_problems.source).relation::oid
+            );
         return;
     end if;
     select pg_namespace.nspname into v_schema from pg_namespace where pg_namespace.oid = v_table.relnamespace;

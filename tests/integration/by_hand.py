@@ -286,7 +286,11 @@ class HandWorker:
     def hashes(self, documents: Sequence[Mapping[str, Any]]) -> dict[str, list[bytes]]:
         """Read which passages claimed documents have."""
         ids = [document["document_id"] for document in documents]
-        rows = self.send("passage_hashes", corpus_id=documents[0]["corpus_id"], document_ids=ids) if ids else []
+        rows = (
+            self.send("passage_hashes", corpus_id=documents[0]["corpus_id"], document_ids=ids, batch_id=None)
+            if ids
+            else []
+        )
         return {row["document_id"]: row["content_hashes"] for row in rows}
 
     def follow_everything(self, max_rows: int = 1000, max_bytes: int = 10**9) -> None:

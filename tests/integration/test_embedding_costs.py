@@ -255,11 +255,11 @@ class TestBudgets:
         add(connection, "1")
         (document,) = worker.claim()
         worker.send(
-            "set_aside_documents",
+            "set_aside_document",
             worker_id=worker.worker_id,
             corpus_id=document["corpus_id"],
-            document_ids=["1"],
-            passages=[1000],
+            document_id="1",
+            passages=1000,
         )
         claim: dict[str, Any] = {"lease": timedelta(minutes=1), "skipped_models": [], "after_corpus_id": 0}
         budget(connection, max_cost_usd=0)

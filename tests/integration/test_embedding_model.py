@@ -235,12 +235,7 @@ def test_documents_that_wait_for_the_model_say_why_as_long_as_they_do(
     connection.execute(ADD, ["6", "Trams."])
     connection.execute(REMOVE, ["5"])
     assert error(connection) == "the endpoint cannot be reached", "one waits"
-    (waiting,) = worker.claim()
-    worker.fail(waiting)
-    connection.execute(ADD, ["7", "Ships."])
-    assert error(connection) is None, "nothing waited meanwhile"
 
-    worker.send("delay_documents", embedding_space_id=space_id, error="the endpoint cannot be reached")
     scalar(connection, SET, NEW)
     assert status(connection)[3] == NEW
     assert error(connection) == "the endpoint cannot be reached"

@@ -264,19 +264,6 @@ class TestLexicalSimilarity:
         assert check(worded)["recall"] == 1.0
         assert_counts_agree(worded)
 
-    def test_a_vector_without_its_passage_does_not_wait_forever(self, worded: Connection, hire: Hire) -> None:
-        worded.execute("delete from pgclarify_private.neighborhood where document_id = 'dog'")
-        worded.execute("delete from pgclarify_private.passage where document_id = 'dog'")
-        worded.execute(
-            "insert into pgclarify_private.pending_link select embedding_space_id, document_id, passage_id"
-            " from pgclarify_private.passage_embedding where document_id = 'dog'"
-        )
-
-        link(hire())
-
-        found = check(worded)
-        assert (found["pending"], found["orphans"]) == (0, 1)
-
 
 class TestBuildAndCheck:
     @pytest.fixture

@@ -142,7 +142,7 @@ def statements(
         "claim_documents": worker.claim,
         "claim_long_document": claim_long_document,
         "store_documents": lambda: worker.store([leased["leased"]]),
-        "passage_hashes": lambda: worker.send("passage_hashes", corpus_id=1, document_ids=["open"]),
+        "passage_hashes": lambda: worker.send("passage_hashes", corpus_id=1, document_ids=["open"], batch_id=None),
         "fail_document": lambda: worker.fail(leased["broken"]),
         "release_documents": worker.release,
         "apply_term_changes": lambda: worker.send("apply_term_changes"),

@@ -265,13 +265,11 @@ def test_no_model_is_paid_while_a_node_is_down(connection: Connection, both: Han
             (claimed,) = both.claim(max_documents=1)
             assert claimed["document_id"] == f"new {number}"
             with pytest.raises(psycopg.OperationalError):
-                both.send("passage_hashes", corpus_id=claimed["corpus_id"], document_ids=[claimed["document_id"]])
-            with pytest.raises(psycopg.OperationalError):
-                scalar(
-                    connection,
-                    "select pgclarify_private.unstaged_hashes(%s, %s, gen_random_uuid())",
-                    claimed["corpus_id"],
-                    claimed["document_id"],
+                both.send(
+                    "passage_hashes",
+                    corpus_id=claimed["corpus_id"],
+                    document_ids=[claimed["document_id"]],
+                    batch_id=None,
                 )
 
 
