@@ -21,7 +21,6 @@ class Detail(StrEnum):
     """The depth of the tree."""
 
     PASSAGES = "passages"
-    BATCHES = "batches"
     STAGES = "stages"
 
 

@@ -133,7 +133,7 @@ def cancel(session: Session, /, run_ids: Sequence[int]) -> Script[int]:
 
 
 def explain(
-    session: Session, /, run_id: int, *, detail: Literal["passages", "batches", "stages"] = "passages"
+    session: Session, /, run_id: int, *, detail: Literal["passages", "stages"] = "passages"
 ) -> Script[Results[str]]:
     """Explain what a run did: where time and calls were spent, how each passage was found, why the run stopped.
 

@@ -222,7 +222,7 @@ begin
             "dry_run": {"type": "boolean", "default": false}
         }'
         when 'explain' then '{
-            "detail": {"choices": ["passages", "batches", "stages"], "default": "passages"}
+            "detail": {"choices": ["passages", "stages"], "default": "passages"}
         }'
     end;
 end

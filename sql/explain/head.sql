@@ -1,48 +1,5 @@
 -- explain: its first lines: the question, the corpus, the route and the state.
 
-create or replace function pgclarify_private.unusual_settings(run pgclarify_private.run)
-returns text
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_run alias for $1;
-    v_usual constant jsonb := case v_run.operation
-        when 'search' then
-            pgclarify_private.search_settings(
-                10,
-                case when v_run.settings ? 'retrieval' then '{"retrieval": "adaptive"}' else '{}' end::jsonb
-            ) - 'retrieval'
-        when 'investigate' then pgclarify_private.investigate_settings('{}')
-        when 'detect_ambiguity' then pgclarify_private.detection_settings('{"corpus": "any"}')
-        -- The default count depends on the form.
-        when 'clarifying_questions' then
-            pgclarify_private.clarifying_question_settings(jsonb_build_object('form', v_run.settings -> 'form'))
-            || '{"form": "respond"}'
-        when 'list_answers' then pgclarify_private.check_options('{}', pgclarify_private.list_answers_options())
-        when 'estimate' then pgclarify_private.estimate_settings(20, '{}')
-        when 'clarify' then pgclarify_private.clarify_settings(20, '{}')
-        when 'consolidate' then pgclarify_private.clarify_settings(20, '{}')
-        else '{}'
-    end;
-begin
-    return (
-        select
-            string_agg(
-                format('%s=%s', setting.key, pgclarify_private.shown(setting.value #>> '{}')), ', ' order by setting.key
-            )
-        from jsonb_each(v_run.settings) as setting
-        where
-            setting.value is distinct from v_usual -> setting.key
-            -- Not settings: a reply, and the number of questions.
-            and setting.key not in ('text', 'questions', 'distinct_questions', 'answered')
-    );
-end
-$$;
-
-comment on function pgclarify_private.unusual_settings(pgclarify_private.run) is
-'Settings of a run that differ from those of a call without options; null if there are none.';
-
 create or replace function pgclarify_private.told_route(run pgclarify_private.run)
 returns text
 language sql stable security definer
@@ -73,7 +30,7 @@ comment on function pgclarify_private.told_route(pgclarify_private.run) is
 'The route of a run with ask_back, why it was chosen, and what it saved; null before the decision.';
 
 create or replace function pgclarify_private.explain_head(run pgclarify_private.run, total_ms double precision)
-returns table (depth integer, kind text, label text, body text, figures text[])
+returns table (depth integer, label text, body text, figures text[])
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -81,11 +38,10 @@ declare
     v_run alias for $1;
     v_waited_ms double precision := 1000 * extract(epoch from v_run.started_at - v_run.created_at);
     v_is_over boolean := v_run.finished_at is not null;
-    v_settings text;
     v_remark text;
 begin
     return query select
-        0, 'head', null,
+        0, null,
         format(
             '%s%s%s: %s', v_run.operation,
             case when v_run.operation = 'reply' then coalesce(' to what run ' || v_run.parent_run_id || ' asked back', '') end,
@@ -132,11 +88,11 @@ begin
         ];
     if v_run.operation = 'reply' then
         return query select
-            1, 'detail', 'Reply', format('"%s"', pgclarify_private.shown(v_run.settings ->> 'text', 200)), null::text[];
+            1, 'Reply', format('"%s"', pgclarify_private.shown(v_run.settings ->> 'text', 200)), null::text[];
     end if;
     if jsonb_array_length(v_run.history) > 0 then
         return query select
-            1, 'detail', 'Said before',
+            1, 'Said before',
             format(
                 '%s"%s"',
                 case
@@ -149,7 +105,7 @@ begin
             null::text[];
     end if;
     return query select
-        1, 'detail', null,
+        1, null,
         format(
             'Asked by %s at %s%s', pgclarify_private.shown(v_run.requested_by),
             to_char(v_run.created_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
@@ -165,7 +121,7 @@ begin
         null::text[];
     if v_run.model is not null then
         return query select
-            1, 'detail', null,
+            1, null,
             format(
                 'Model %s, prompts %s, worker %s%s', pgclarify_private.shown(v_run.model),
                 pgclarify_private.shown(v_run.prompt_version),
@@ -177,15 +133,22 @@ begin
             ),
             null::text[];
     end if;
-    v_settings := pgclarify_private.unusual_settings(v_run);
-    if v_settings is not null then
-        return query select 1, 'detail', 'Settings other than the defaults', v_settings, null::text[];
-    end if;
+    return query
+    select
+        1, 'Settings',
+        string_agg(
+            format('%s=%s', setting.key, pgclarify_private.shown(setting.value #>> '{}')), ', ' order by setting.key
+        ),
+        null::text[]
+    from jsonb_each(v_run.settings) as setting
+    -- Not settings: a reply, and the number of questions.
+    where setting.key not in ('text', 'questions', 'distinct_questions', 'answered')
+    having count(*) > 0;
     if v_run.route is not null then
-        return query select 1, 'detail', 'Route', pgclarify_private.told_route(v_run), null::text[];
+        return query select 1, 'Route', pgclarify_private.told_route(v_run), null::text[];
     end if;
     if v_run.error is not null then
-        return query select 1, 'error', 'Error', pgclarify_private.shown(v_run.error, 400), null::text[];
+        return query select 1, 'Error', pgclarify_private.shown(v_run.error, 400), null::text[];
     end if;
     v_remark := case
         when exists (select from pgclarify_private.stage where stage.run_id = v_run.run_id) then null
@@ -221,7 +184,7 @@ begin
         else 'it has no stages: nothing was to do'
     end;
     if v_remark is not null then
-        return query select 1, 'state', 'State', v_remark, null::text[];
+        return query select 1, 'State', v_remark, null::text[];
     end if;
 end
 $$;

@@ -1,4 +1,4 @@
--- explain: the passages of a run, and the readings that they support.
+-- explain: the passages of a run.
 
 create or replace function pgclarify_private.explained_passages(
     run_id bigint, roles name[], withheld integer[], are_shown boolean
@@ -6,7 +6,6 @@ create or replace function pgclarify_private.explained_passages(
 returns table (
     rank integer,
     step_ordinal integer,
-    batch integer,
     origin text,
     outcome text,
     paid_ms double precision,
@@ -19,7 +18,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     with candidate as materialized (
         select
-            candidate.rank, candidate.step_ordinal, candidate.batch, candidate.origin, candidate.score,
+            candidate.rank, candidate.step_ordinal, candidate.origin, candidate.score,
             candidate.via_passage_id, candidate.passage_id, candidate.document_id, candidate.heading, document.title,
             -- Passages that a budget kept from being judged are mentioned once, at the end.
             case when not refused.is_over_budget then verdict.outcome else 'not judged' end as outcome,
@@ -41,7 +40,7 @@ begin atomic
         where candidate.run_id = explained_passages.run_id and candidate.rank <> all(explained_passages.withheld)
     )
     select
-        candidate.rank, candidate.step_ordinal, candidate.batch, candidate.origin, candidate.outcome, candidate.paid_ms,
+        candidate.rank, candidate.step_ordinal, candidate.origin, candidate.outcome, candidate.paid_ms,
         case
             when explained_passages.are_shown then
                 format(
@@ -84,39 +83,3 @@ comment on function pgclarify_private.explained_passages(bigint, name[], integer
 'The passages of a run, except those of withheld ranks. roles: decide which titles of documents are shown. are_shown: whether '
 'each has its own line; then body and figures are of that line, and reading is the line below it, for a passage with an '
 'answer.';
-
-create or replace function pgclarify_private.told_readings(run_id bigint, withheld integer[])
-returns table (
-    stages text[], place integer[], depth integer, label text, body text, figures text[]
-)
-language sql stable
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        '{consolidation}'::text[],
-        array[interpretation.ordinal],
-        3,
-        null,
-        format(
-            '%s. %s Answer: %s', interpretation.ordinal,
-            pgclarify_private.shown(interpretation.interpretation), pgclarify_private.shown(interpretation.answer)
-        ),
-        array[
-            'support=' || interpretation.support,
-            'cohesion=' || to_char(interpretation.cohesion, 'FM0.00'),
-            case when interpretation.is_contested then 'contested' end,
-            'from ' || pgclarify_private.shown(cited.ranks, 60)
-        ]
-    from pgclarify_private.interpretation
-    inner join (
-        select citation.ordinal, string_agg('#' || citation.candidate_rank, ' ' order by citation.rank) as ranks
-        from pgclarify_private.citation
-        where citation.run_id = told_readings.run_id and citation.candidate_rank <> all(told_readings.withheld)
-        group by citation.ordinal
-        having bool_or(citation.is_medoid)
-    ) as cited on interpretation.ordinal = cited.ordinal
-    where interpretation.run_id = told_readings.run_id;
-end;
-
-comment on function pgclarify_private.told_readings(bigint, integer[]) is
-'The readings of a run, one line in each row, in the columns of told_of_dialogue; without those whose passage is withheld.';

@@ -1,31 +1,24 @@
--- explain: the tree of steps, batches and stages, and the lines below each.
+-- explain: the tree of steps and stages, and the lines below each.
 
 create or replace function pgclarify_private.explained_steps(
-    run pgclarify_private.run, total_ms double precision, roles name[], withheld integer[], detail text
+    run pgclarify_private.run, total_ms double precision, roles name[], withheld integer[]
 )
-returns table (place integer[], depth integer, kind text, label text, body text, figures text[])
+returns table (place integer[], depth integer, label text, body text, figures text[])
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- The sums of their stages.
     with staged as (
         select
-            stage.place[:2] as place, stage.step_ordinal,
-            min(stage.start_ms) as start_ms, max(stage.end_ms) as end_ms, sum(stage.calls)::bigint as calls,
+            stage.step_ordinal, min(stage.start_ms) as start_ms, max(stage.end_ms) as end_ms, sum(stage.calls)::bigint as calls,
             sum(stage.reused_calls)::bigint as reused_calls, sum(stage.prompt_tokens)::bigint as prompt_tokens,
             sum(stage.completion_tokens)::bigint as completion_tokens
-        from pgclarify_private.placed_stages((explained_steps.run).run_id, explained_steps.detail) as stage
+        from pgclarify_private.placed_stages((explained_steps.run).run_id) as stage
         where stage.step_ordinal is not null
-        group by stage.place[:2], stage.step_ordinal
+        group by stage.step_ordinal
     ),
     step as (
         select
-            -- A line without a stage is placed before the next line that has one.
-            coalesce(
-                staged.place[1],
-                (select min(later.place[1]) from staged as later where later.step_ordinal > known.ordinal),
-                2147483647
-            ) as place_of_step,
             coalesce(known.ordinal, staged.step_ordinal) as ordinal, known.kind, known.question, known.answer, known.outcome,
             known.confidence, known.reason, known.semantic_sets, staged.start_ms, staged.end_ms, staged.calls,
             staged.reused_calls, staged.prompt_tokens, staged.completion_tokens
@@ -48,8 +41,8 @@ begin atomic
             on staged.step_ordinal = known.ordinal
     )
     select
-        array[step.place_of_step, step.ordinal] as place, 1 as depth, 'node' as kind, null::text as label,
-        'step ' || step.ordinal || coalesce(', ' || replace(step.kind, '_', '-'), '')
+        array[step.ordinal, 0] as place, 1 as depth, null::text as label,
+        '->  step ' || step.ordinal || coalesce(', ' || replace(step.kind, '_', '-'), '')
         || coalesce(': "' || pgclarify_private.shown(step.question) || '"', '') as body,
         pgclarify_private.shown_figures(
             step.start_ms, step.end_ms, (step.end_ms - step.start_ms) / explained_steps.total_ms, null, step.calls,
@@ -58,7 +51,7 @@ begin atomic
     from step
     union all
     select
-        array[step.place_of_step, step.ordinal, 0, 1], 4, 'detail',
+        array[step.ordinal, 0, 1], 4,
         case when step.answer is not null then 'Answer' else 'No answer' end,
         coalesce(pgclarify_private.shown(step.answer), step.outcome),
         array['confidence=' || to_char(step.confidence, 'FM0.00'), 'semantic sets=' || step.semantic_sets]
@@ -66,27 +59,25 @@ begin atomic
     where step.outcome is not null
     union all
     select
-        array[step.place_of_step, step.ordinal, 0, 2], 4, 'detail', 'Remark',
+        array[step.ordinal, 0, 2], 4, 'Remark',
         pgclarify_private.shown(step.reason, 200), null
     from step
     where step.reason is not null
     union all
     select
-        array[step.place_of_step, step.ordinal, 0, 3, told.rank], 4, 'detail', 'Proof', told.body, null
+        array[step.ordinal, 0, 3, told.rank], 4, 'Proof', told.body, null
     from pgclarify_private.told_citations((explained_steps.run).run_id, explained_steps.roles) as told
     inner join step on step.ordinal = told.ordinal;
 end;
 
-comment on function pgclarify_private.explained_steps(
-    pgclarify_private.run, double precision, name[], integer[], text
-) is
+comment on function pgclarify_private.explained_steps(pgclarify_private.run, double precision, name[], integer[]) is
 'The steps of an investigation as lines of explain_tree, each with its answer and its citations, and its place there; without '
 'those that may repeat a passage of a withheld rank.';
 
 create or replace function pgclarify_private.explain_tree(
     run pgclarify_private.run, total_ms double precision, roles name[], detail text
 )
-returns table (depth integer, kind text, label text, body text, figures text[])
+returns table (depth integer, label text, body text, figures text[])
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -96,7 +87,7 @@ begin
     return query
     with stage as materialized (
         select placed.*
-        from pgclarify_private.placed_stages((explain_tree.run).run_id, explain_tree.detail) as placed
+        from pgclarify_private.placed_stages((explain_tree.run).run_id) as placed
     ),
     candidate as materialized (
         select known.*
@@ -104,25 +95,18 @@ begin
             (explain_tree.run).run_id, explain_tree.roles, v_withheld, explain_tree.detail = 'passages'
         ) as known
     ),
-    -- The stage under which passages are listed: the one that judged them.
+    -- The stage under which the passages of a step are listed: the one that judged them.
     home as materialized (
-        select distinct on (chosen.step_ordinal, chosen.batch)
-            chosen.step_ordinal, chosen.batch, coalesce(stage.place, '{0,0,0,0}') as place,
-            coalesce(stage.depth, 1) as depth, stage.busy_ms
-        from (select distinct candidate.step_ordinal, candidate.batch from candidate) as chosen
-        left join stage
-            on stage.step_ordinal is not distinct from chosen.step_ordinal
-            and (stage.batch = chosen.batch or stage.batch is null)
-            and stage.name in ('judgement', 'reranking', 'retrieval', 'neighbors')
-        order by
-            chosen.step_ordinal, chosen.batch, stage.batch is null,
-            array_position('{judgement,reranking,retrieval,neighbors}', stage.name), stage.ordinal
+        select distinct on (stage.step_ordinal) stage.step_ordinal, stage.place, stage.depth, stage.busy_ms
+        from stage
+        where stage.name in ('judgement', 'reranking', 'retrieval', 'neighbors')
+        order by stage.step_ordinal, array_position('{judgement,reranking,retrieval,neighbors}', stage.name)
     ),
     passage as materialized (
-        select candidate.*, home.place, home.depth, home.busy_ms
+        select
+            candidate.*, coalesce(home.place, '{0,0}') as place, coalesce(home.depth, 1) as depth, home.busy_ms
         from candidate
-        inner join home
-            on home.step_ordinal is not distinct from candidate.step_ordinal and home.batch = candidate.batch
+        left join home on home.step_ordinal is not distinct from candidate.step_ordinal
     ),
     -- The results of the passages below one stage.
     decided as materialized (
@@ -149,56 +133,35 @@ begin
         from passage
         group by passage.place, passage.depth
     ),
-    -- Batches: sums of their stages.
-    grouped as (
-        select
-            stage.place[:3] as place, stage.depth - 3 as depth, stage.batch, min(stage.start_ms) as start_ms,
-            max(stage.end_ms) as end_ms, sum(stage.calls)::bigint as calls, sum(stage.reused_calls)::bigint as reused_calls,
-            sum(stage.prompt_tokens)::bigint as prompt_tokens, sum(stage.completion_tokens)::bigint as completion_tokens
-        from stage
-        where stage.is_in_batch
-        group by stage.place[:3], stage.depth, stage.batch
-    ),
     told as materialized (
         select
-            home.place as place_of_stage, home.place || array[3] || told.place as place, home.depth + told.depth as depth,
-            told.label, told.body, told.figures
-        from (
-            select dialogue.*
-            from pgclarify_private.told_of_dialogue(explain_tree.run, explain_tree.roles, explain_tree.detail) as dialogue
-            union all
-            select readings.*
-            from pgclarify_private.told_readings((explain_tree.run).run_id, v_withheld) as readings
+            home.place as place_of_stage,
+            -- Stages are stored at the end of a run. Until then, results are listed last.
+            coalesce(home.place, '{2147483647}') || array[3] || told.place as place,
+            coalesce(home.depth, -2) + told.depth as depth, told.label, told.body, told.figures
+        from pgclarify_private.told_results(
+            explain_tree.run, explain_tree.roles, v_withheld, explain_tree.detail
         ) as told
-        cross join lateral (
+        left join lateral (
             select stage.place, stage.depth
             from stage
             where stage.name = any(told.stages)
-            order by array_position(told.stages, stage.name), stage.ordinal desc
+            order by array_position(told.stages, stage.name), stage.place desc
             limit 1
-        ) as home
+        ) as home on true
     ),
     line as (
         select steps.*
         from pgclarify_private.explained_steps(
-            explain_tree.run, explain_tree.total_ms, explain_tree.roles, v_withheld, explain_tree.detail
+            explain_tree.run, explain_tree.total_ms, explain_tree.roles, v_withheld
         ) as steps
         where (explain_tree.run).operation = 'investigate'
         union all
         select
-            grouped.place, grouped.depth, 'node', null, 'batch ' || grouped.batch,
-            pgclarify_private.shown_figures(
-                grouped.start_ms, grouped.end_ms, (grouped.end_ms - grouped.start_ms) / explain_tree.total_ms, null,
-                grouped.calls, grouped.reused_calls, grouped.prompt_tokens, grouped.completion_tokens
-            )
-        from grouped
-        union all
-        select
-            stage.place, stage.depth, 'node', null,
-            stage.name || case
+            stage.place, stage.depth, null,
+            '->  ' || stage.name || case
                 when stage.times > 1 then
                     format(', %s %s', stage.times, case when stage.batches = stage.times then 'batches' else 'times' end)
-                when stage.batch is not null and not stage.is_in_batch then format(', batch %s', stage.batch)
                 else ''
             end,
             pgclarify_private.shown_figures(
@@ -208,17 +171,17 @@ begin
         from stage
         union all
         select
-            decided.place, 1, 'node', null,
+            decided.place, 1, null,
             case
-                when (explain_tree.run).parent_run_id is null then 'passages'
-                else 'verdicts of run ' || (explain_tree.run).parent_run_id
+                when (explain_tree.run).parent_run_id is null then '->  passages'
+                else '->  verdicts of run ' || (explain_tree.run).parent_run_id
             end,
             pgclarify_private.shown_figures(null, null, null, decided.passages, null, null, null, null)
         from decided
-        where decided.place = '{0,0,0,0}'
+        where decided.place = '{0,0}'
         union all
         select
-            stage.place || array[1, 1], stage.depth + 3, 'detail',
+            stage.place || array[1, 1], stage.depth + 3,
             case stage.name
                 when 'relaxation' then 'Relaxed question'
                 when 'retrieval' then 'Search'
@@ -238,13 +201,13 @@ begin
             )
         union all
         select
-            decided.place || array[1, 2], decided.depth + 3, 'detail',
+            decided.place || array[1, 2], decided.depth + 3,
             case when decided.outcomes = '' then 'Kept' else 'Judged' end,
             decided.origins || coalesce('; ' || nullif(decided.outcomes, ''), ''), null
         from decided
         union all
         select
-            decided.place || array[1, 3], decided.depth + 3, 'detail', 'Calls',
+            decided.place || array[1, 3], decided.depth + 3, 'Calls',
             format(
                 'median %s ms, slowest %s ms (#%s)', pgclarify_private.shown_number(decided.median_ms),
                 pgclarify_private.shown_number(decided.slowest_ms), decided.slowest_rank
@@ -254,24 +217,24 @@ begin
         where decided.calls > 1
         union all
         select
-            passage.place || array[2, passage.rank, 1], passage.depth + 3, 'detail', null, passage.body, passage.figures
+            passage.place || array[2, passage.rank, 1], passage.depth + 3, null, passage.body, passage.figures
         from passage
         where explain_tree.detail = 'passages'
         union all
         select
-            passage.place || array[2, passage.rank, 2], passage.depth + 5, 'detail', null, passage.reading, null
+            passage.place || array[2, passage.rank, 2], passage.depth + 5, null, passage.reading, null
         from passage
         where passage.reading is not null
         union all
-        select told.place, told.depth, 'detail', told.label, told.body, told.figures
+        select told.place, told.depth, told.label, told.body, told.figures
         from told
     )
-    select line.depth, line.kind, line.label, line.body, line.figures
+    select line.depth, line.label, line.body, line.figures
     from line
     order by line.place;
 end
 $$;
 
 comment on function pgclarify_private.explain_tree(pgclarify_private.run, double precision, name[], text) is
-'The stages of a run as lines, with batches, passages and interpretations below them. total_ms: its time; null if it is not '
-'over. roles: decide which titles of documents are shown. detail: stages, batches or passages.';
+'The stages of a run as lines, with passages and results below them. total_ms: its time; null if it is not over. roles: decide '
+'which titles of documents are shown. detail: stages or passages.';

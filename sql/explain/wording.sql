@@ -81,7 +81,7 @@ end;
 
 comment on function pgclarify_private.shown_figures(
     double precision, double precision, double precision, bigint, bigint, bigint, bigint, bigint
-) is 'The figures of a stage, a batch or a step, in order; null for each that is not known, or zero.';
+) is 'The figures of a stage or a step, in order; null for each that is not known, or zero.';
 
 create or replace function pgclarify_private.shown_passage(passage_id bigint, document_id text, title text, heading text)
 returns text

@@ -190,24 +190,21 @@ EXPLORED = f"""\
 clarify in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, readings=1)
   Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker
   Model a-model, prompts v1, worker 1 (extractive on here)
-  Settings other than the defaults: method=dense
+  Settings: consolidation=default, method=dense, retrieval=fixed, singletons=keep, top_k=20, verify=checks
   ->  relaxation  (time=0.0..210 ms, 21%, calls=1, tokens=120+14)
         Relaxed question: rental car hire
   ->  retrieval  (time=211..220 ms, 1%, rows=3)
         Search: dense
-  ->  batch 1  (time=221..652 ms, 43%, calls=1, reused=1, tokens=1,310+41)
-        ->  judgement  (time=221..641 ms, 42%, rows=2, calls=1, reused=1, tokens=1,310+41)
-              Judged: 1 dense, 1 lexical; 1 grounded, 1 abstained
-              #1  dense  0.8312  passage 1 of 101 (Coverage): grounded  (time=405 ms, tokens=1,310+41)
-                  How long is a rental paid for? Answer: thirty days
-              #2  lexical  0.7000  passage 2 of 102 (Deductible): abstained, {NOT_ANSWERED}  (reused)
-        ->  neighbors  (time=642..652 ms, 1%, rows=2)
-  ->  judgement, batch 2  (time=653..953 ms, 30%, rows=2, calls=2, tokens=620+80)
-        Judged: 2 neighbor; 1 grounded, 1 failed
-        Calls: median 175 ms, slowest 250 ms (#4), on average 1.2 at once
+  ->  judgement, 2 batches  (time=221..953 ms, 72%, rows=4, calls=3, reused=1, tokens=1,930+121)
+        Judged: 1 dense, 1 lexical, 2 neighbor; 2 grounded, 1 abstained, 1 failed
+        Calls: median 250 ms, slowest 405 ms (#1), on average 1.0 at once
+        #1  dense  0.8312  passage 1 of 101 (Coverage): grounded  (time=405 ms, tokens=1,310+41)
+            How long is a rental paid for? Answer: thirty days
+        #2  lexical  0.7000  passage 2 of 102 (Deductible): abstained, {NOT_ANSWERED}  (reused)
         #3  neighbor of #1  0.9100  passage 4 of 103 (Age > Young): grounded  (time=100 ms, tokens=310+40)
             For how many days is it paid? Answer: thirty
         #4  neighbor of #1  0.9000  passage 5 of 104 (Fuel): failed, the reply is no JSON  (time=250 ms, tokens=310+40)
+  ->  neighbors  (time=642..652 ms, 1%, rows=2)
   ->  consolidation  (time=954..960 ms, 1%, rows=1)
         1. How long is a rental paid for? Answer: thirty days  (support=2, cohesion=0.88, from #1 #3)
   Passages: 4 found, 4 judged, 2 with an answer (1 of 1 dense, 0 of 1 lexical, 1 of 2 neighbor)
@@ -215,8 +212,7 @@ clarify in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, readings=
     1 failed: the reply is no JSON
   Stopped: the last batch added no new reading
   Calls: 1 for relaxation, 210 ms; 3 for verdict, median 250 ms, slowest 405 ms
-  Total: calls=4, reused=1, tokens=2,050+135
-  Asked again: served from this run, with no call, while the corpus stays at revision 1"""
+  Total: calls=4, reused=1, tokens=2,050+135"""
 
 
 def explored(desk: Desk) -> int:

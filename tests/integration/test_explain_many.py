@@ -43,7 +43,8 @@ def test_many_passages_are_read_by_index_and_at_once(desk: Desk) -> None:
         assert explained(desk.owner, large).count("abstained, no  (time=1.0 ms)") == 200
 
     reading = [[plan for plan in seen if " Scan " in plan] for seen in (of_small, of_large)]
-    assert 10 < len(reading[1]) <= len(reading[0])
+    # The state of a run that waits takes a statement more.
+    assert 10 < len(reading[1]) <= len(reading[0]) + 1
     for plan in of_large:
         for table in ("run", "candidate", "verdict", "completion"):
             assert f"Seq Scan on {table} " not in plan

@@ -6,7 +6,7 @@ import sys
 
 from pgclarify.language.foreign_text import sanitize
 from tests.integration.by_hand import Connection, scalar
-from tests.integration.explaining import Desk, desk, explained, reading, stage
+from tests.integration.explaining import Desk, desk, reading, stage
 from tests.integration.in_turn import in_turn
 
 __all__ = ["desk"]
@@ -79,48 +79,6 @@ def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:
     assert sum(sanitized in line for line in lines) >= 7
     assert sum(line.count("…") for line in lines) >= 5
     assert len(lines) == 17
-
-
-def test_foreign_text_is_in_the_body_of_its_line_alone(desk: Desk) -> None:
-    """The kind and the pieces of a line decide its style, so text that imitates our lines is not styled like them."""
-    forged = "x  ->  judgement  Error: it is  (rows=1)"
-    folded = "x -> judgement Error: it is (rows=1)"
-    document_id = f"105{forged}"
-    desk.owner.execute(
-        "select pgclarify.add_document('insurance', %s, %s, %s)", [document_id, f"# {forged}\n\nA passage.", forged]
-    )
-    desk.worker.index_everything()
-    desk.passages = dict(desk.owner.execute("select document_id, id from pgclarify.passage").fetchall())
-    run_id = desk.start(desk.submit(forged))
-    desk.choose(run_id, (document_id, 0.8, "dense", None, 1), ("101", 0.7, "dense", None, 1))
-    desk.decide(run_id, 1, "grounded", interpretation=forged, answer=forged)
-    desk.decide(run_id, 2, "failed", error=forged)
-    desk.worker.finish(
-        run_id,
-        status="failed",
-        interpretations=[reading(forged, forged, 1, 1)],
-        stages=[
-            stage("relaxation", "00.000", 5, note=forged), stage("judgement", "00.005", 5, rows=2),
-            stage("consolidation", "00.010", 5),
-        ],
-        stop_reason=forged,
-        error=forged,
-    )  # fmt: skip
-
-    sent = desk.user.execute(
-        """
-        select kind, indent, label, body, figures
-        from pgclarify_private.caller, pgclarify_private.explain(caller, %s, '{}')
-        """,
-        [run_id],
-    ).fetchall()
-    assert "\n".join("".join(pieces) for _, *pieces in sent) == explained(desk.user, run_id)
-    assert {indent.strip() for _, indent, *_ in sent} == {"", "->"}
-    # The forged text is in many lines, always in the body. None of it becomes a node, an error or figures.
-    assert sum(folded[:20] in body for _, _, _, body, _ in sent) >= 8
-    assert not any("->" in label + figures or "it is" in label + figures for _, _, label, _, figures in sent)
-    assert [body for kind, _, _, body, _ in sent if kind == "node"] == ["relaxation", "judgement", "consolidation"]
-    assert [body for kind, _, _, body, _ in sent if kind == "error"] == [f" {folded}"]
 
 
 @in_turn(

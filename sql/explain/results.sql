@@ -1,4 +1,5 @@
--- explain: the lines on ambiguity, rewritten questions, clarifying questions and listed answers, below their stages.
+-- explain: the results of a run, below their stages: ambiguity, rewritten questions, clarifying questions, listed answers and
+-- readings.
 
 create or replace function pgclarify_private.told_detections(run pgclarify_private.run, roles name[], detail text)
 returns table (
@@ -44,7 +45,7 @@ begin atomic
     where
         detection.run_id = (told_detections.run).run_id
         and not (told_detections.run).settings ? 'questions'
-        and told_detections.detail <> 'stages'
+        and told_detections.detail = 'passages'
     union all
     -- For many questions, how many are ambiguous, and which.
     select
@@ -91,7 +92,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.told_detections(pgclarify_private.run, name[], text) is
-'The ambiguous questions of a run, as lines for told_of_dialogue.';
+'The ambiguous questions of a run, as lines for told_results.';
 
 create or replace function pgclarify_private.told_citations(run_id bigint, roles name[])
 returns table (ordinal integer, rank integer, candidate_rank integer, body text)
@@ -126,7 +127,9 @@ end;
 comment on function pgclarify_private.told_citations(bigint, name[]) is
 'The citations of the items that a run lists, one row each. roles: decide which titles of documents are shown.';
 
-create or replace function pgclarify_private.told_of_dialogue(run pgclarify_private.run, roles name[], detail text)
+create or replace function pgclarify_private.told_results(
+    run pgclarify_private.run, roles name[], withheld integer[], detail text
+)
 returns table (
     stages text[], place integer[], depth integer, label text, body text, figures text[]
 )
@@ -135,7 +138,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select told.stages, told.place, told.depth, told.label, told.body, told.figures
     from pgclarify_private.told_detections(
-        told_of_dialogue.run, told_of_dialogue.roles, told_of_dialogue.detail
+        told_results.run, told_results.roles, told_results.detail
     ) as told
     union all
     select
@@ -151,13 +154,13 @@ begin atomic
     from pgclarify_private.rewriting
     -- Compared with the question that is shown. A reply rewrote another question.
     cross join lateral (
-        select coalesce(rewriting.rewritten = (told_of_dialogue.run).question, false) as is_unchanged
+        select coalesce(rewriting.rewritten = (told_results.run).question, false) as is_unchanged
     ) as compared
-    where rewriting.run_id = (told_of_dialogue.run).run_id
+    where rewriting.run_id = (told_results.run).run_id
     union all
     select '{rewriting}', array[2], 3, 'Reason', pgclarify_private.shown(rewriting.reason, 200), null
     from pgclarify_private.rewriting
-    where rewriting.run_id = (told_of_dialogue.run).run_id and rewriting.reason is not null
+    where rewriting.run_id = (told_results.run).run_id and rewriting.reason is not null
     union all
     select
         '{checking,questioning}',
@@ -173,7 +176,7 @@ begin atomic
                 when asked.is_answerable then coalesce(
                     'answered by ' || (
                         select string_agg('#' || told.candidate_rank, ' ' order by told.rank)
-                        from pgclarify_private.told_citations(asked.run_id, told_of_dialogue.roles) as told
+                        from pgclarify_private.told_citations(asked.run_id, told_results.roles) as told
                         where told.ordinal = asked.ordinal
                     ),
                     'answerable'
@@ -182,26 +185,26 @@ begin atomic
             end
         ]
     from pgclarify_private.clarifying_question as asked
-    where asked.run_id = (told_of_dialogue.run).run_id
+    where asked.run_id = (told_results.run).run_id
     union all
     select
         '{checking,questioning}', array[asked.ordinal, 2], 5,
         'Reformulation', pgclarify_private.shown(asked.reformulation, 200), null
     from pgclarify_private.clarifying_question as asked
     where
-        asked.run_id = (told_of_dialogue.run).run_id
+        asked.run_id = (told_results.run).run_id
         and asked.clarifying_question is not null
         and asked.reformulation is not null
-        and told_of_dialogue.detail <> 'stages'
+        and told_results.detail = 'passages'
     union all
     select
         '{checking,questioning}', array[asked.ordinal, 3], 5,
         'Reasoning', pgclarify_private.shown(asked.reasoning, 200), null
     from pgclarify_private.clarifying_question as asked
     where
-        asked.run_id = (told_of_dialogue.run).run_id
+        asked.run_id = (told_results.run).run_id
         and asked.reasoning is not null
-        and told_of_dialogue.detail = 'passages'
+        and told_results.detail = 'passages'
     union all
     select
         '{listing}',
@@ -220,26 +223,50 @@ begin atomic
         from pgclarify_private.citation
         where citation.run_id = listed.run_id
             and citation.ordinal = listed.ordinal
-            and citation.candidate_rank = any(
-                (select pgclarify_private.withheld_ranks((told_of_dialogue.run).run_id, told_of_dialogue.roles))::integer[]
-            )
+            and citation.candidate_rank = any(told_results.withheld)
     ) as withheld
-    where listed.run_id = (told_of_dialogue.run).run_id
+    where listed.run_id = (told_results.run).run_id
         -- An item whose first citation is hidden is hidden, too.
         and withheld.first_rank is distinct from 1
     union all
     select
-        case when (told_of_dialogue.run).operation = 'list_answers' then '{listing}' else '{checking,questioning}' end::text[],
+        case when (told_results.run).operation = 'list_answers' then '{listing}' else '{checking,questioning}' end::text[],
         array[told.ordinal, 4, told.rank],
         5,
         'Proof',
         told.body,
         null
-    from pgclarify_private.told_citations((told_of_dialogue.run).run_id, told_of_dialogue.roles) as told
-    where told_of_dialogue.detail = 'passages'
-        and (told_of_dialogue.run).operation in ('list_answers', 'clarifying_questions');
+    from pgclarify_private.told_citations((told_results.run).run_id, told_results.roles) as told
+    where told_results.detail = 'passages'
+        and (told_results.run).operation in ('list_answers', 'clarifying_questions')
+    union all
+    select
+        '{consolidation}',
+        array[interpretation.ordinal],
+        3,
+        null,
+        format(
+            '%s. %s Answer: %s', interpretation.ordinal,
+            pgclarify_private.shown(interpretation.interpretation), pgclarify_private.shown(interpretation.answer)
+        ),
+        array[
+            'support=' || interpretation.support,
+            'cohesion=' || to_char(interpretation.cohesion, 'FM0.00'),
+            case when interpretation.is_contested then 'contested' end,
+            'from ' || pgclarify_private.shown(cited.ranks, 60)
+        ]
+    from pgclarify_private.interpretation
+    inner join (
+        select citation.ordinal, string_agg('#' || citation.candidate_rank, ' ' order by citation.rank) as ranks
+        from pgclarify_private.citation
+        where
+            citation.run_id = (told_results.run).run_id and citation.candidate_rank <> all(told_results.withheld)
+        group by citation.ordinal
+        having bool_or(citation.is_medoid)
+    ) as cited on interpretation.ordinal = cited.ordinal
+    where interpretation.run_id = (told_results.run).run_id;
 end;
 
-comment on function pgclarify_private.told_of_dialogue(pgclarify_private.run, name[], text) is
-'What a run found ambiguous, rewrote, asks back or lists, one line in each row, with the stages below which it may be placed, '
-'the best one first, and its place there. depth: levels below that stage.';
+comment on function pgclarify_private.told_results(pgclarify_private.run, name[], integer[], text) is
+'What a run found ambiguous, rewrote, asks back, lists or reads, one line in each row, with the stages below which it may be '
+'placed, the best one first, and its place there. depth: levels below that stage. withheld: ranks of hidden candidates.';

@@ -1,0 +1,109 @@
+"""Whether an equal question is answered by an earlier run, or by a new one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.integration.by_hand import Connect, HandWorker, MakeRole, scalar
+from tests.integration.explaining import Desk, desk, explored
+from tests.integration.linking import link
+
+pytestmark = pytest.mark.rolled_back
+
+__all__ = ["desk"]
+
+
+def test_an_equal_question_is_answered_by_the_latest_run(desk: Desk) -> None:
+    run_id = explored(desk)
+    assert desk.submit(method="dense") == run_id
+
+    later = desk.enter("clarify", scalar(desk.owner, "select settings from pgclarify.run where run_id = %s", run_id))
+    desk.worker.answer(later)
+    assert desk.submit(method="dense") == later
+
+
+def test_a_changed_corpus_is_asked_again(desk: Desk) -> None:
+    run_id = explored(desk)
+    desk.owner.execute("select pgclarify.remove_document('insurance', '104')")
+    assert desk.submit(method="dense") != run_id
+
+
+def test_new_neighbors_matter_to_runs_that_explore(desk: Desk) -> None:
+    settings = {"top_k": 20, "method": "dense", "retrieval": "adaptive", "reranker": "signal", "max_passages": 100}
+    name = desk.user.info.user
+    again = (
+        "select run_id from pgclarify_private.find_reusable_runs(1, 'search', array['rental cars'], %s, %s,"
+        " pgclarify_private.roles_of(%s))"
+    )
+    run_id = desk.enter("search", settings)
+    desk.worker.answer(run_id)
+    submit = "select pgclarify.submit('investigate', 'rental cars', 'insurance', %s)"
+    ended = {}
+    for retrieval in ("adaptive", "fixed"):
+        ended[retrieval] = scalar(desk.user, submit, json.dumps({"retrieval": retrieval}))
+        desk.worker.answer(ended[retrieval])
+    assert desk.owner.execute(again.encode(), [json.dumps(settings), name, name]).fetchall() == [(run_id,)]
+
+    link(desk.worker)
+    assert not desk.owner.execute(again.encode(), [json.dumps(settings), name, name]).fetchall()
+    assert scalar(desk.user, submit, json.dumps({"retrieval": "adaptive"})) != ended["adaptive"]
+    assert scalar(desk.user, submit, json.dumps({"retrieval": "fixed"})) == ended["fixed"]
+
+
+def test_new_neighbors_change_no_answer_that_explored_nothing(desk: Desk) -> None:
+    run_id = explored(desk)
+    link(desk.worker)
+    assert desk.submit(method="dense") == run_id
+
+
+def test_a_role_with_other_roles_asks_again(desk: Desk, make_role: MakeRole) -> None:
+    run_id = explored(desk)
+    desk.owner.execute(f"grant {make_role(name='team')} to {desk.user.info.user}".encode())
+    assert desk.submit(method="dense") != run_id
+
+
+@pytest.mark.committed
+def test_another_model_answers_again(desk: Desk, connect: Connect, make_role: MakeRole) -> None:
+    run_id = explored(desk)
+    desk.worker.die()
+    HandWorker(connect(make_role("pgclarify_worker")), model="another-model")
+    assert desk.submit(method="dense") != run_id
+
+
+@pytest.mark.committed
+def test_another_version_answers_again(desk: Desk, connect: Connect, make_role: MakeRole) -> None:
+    run_id = explored(desk)
+    later = HandWorker(connect(make_role("pgclarify_worker")), version="1")
+    assert desk.submit(method="dense") == run_id, "while both versions run, as in a rolling upgrade"
+
+    desk.worker.die()
+    assert desk.submit(method="dense") != run_id
+    later.die()
+    assert desk.submit(method="dense") != run_id, "the later worker was the last one"
+
+
+@pytest.mark.committed
+def test_a_worker_that_serves_no_runs_is_not_counted(desk: Desk, connect: Connect, make_role: MakeRole) -> None:
+    run_id = explored(desk)
+    desk.worker.die()
+    HandWorker(connect(make_role("pgclarify_worker")), model="another-model", is_serving=False)
+    assert desk.submit(method="dense") == run_id
+
+
+@pytest.mark.committed
+def test_a_session_may_ask_for_new_runs(desk: Desk) -> None:
+    run_id = explored(desk)
+    for no in ("off", "false", "0", "no"):
+        desk.user.execute(f"set pgclarify.reuse_runs = {no}".encode())
+        assert desk.submit(method="dense") != run_id
+    for yes in ("on", "true", "1", "yes", "''", "' on '"):
+        desk.user.execute(f"set pgclarify.reuse_runs = {yes}".encode())
+        assert desk.submit(method="dense") == run_id
+    desk.user.execute("reset pgclarify.reuse_runs")
+    assert desk.submit(method="dense") == run_id
+    with desk.user.transaction():
+        desk.user.execute("set local pgclarify.reuse_runs = off")
+        assert desk.submit(method="dense") != run_id
+    assert desk.submit(method="dense") == run_id
