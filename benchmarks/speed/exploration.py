@@ -25,7 +25,7 @@ from pgclarify.database.presence import Presence
 from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import Runs
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.retrieval.exploration import Query, by_signal, explore_passages, find_first
+from pgclarify.operations.retrieval.exploration import Exploration, Query, by_signal, find_first
 from pgclarify.operations.retrieval.first_stage import ranked
 from tests.fakes.context import context_of
 
@@ -127,7 +127,7 @@ async def _explore(context: RunContext, question: str, vector: NDArray[np.float3
     """Explore as `search` does, and return the number of passages that only the graph found."""
     query = Query(question, vector, "hybrid", "both")
     first = await find_first(context, query, depth=_BUDGET)
-    explored = await explore_passages(context, query, first=first, scorer=by_signal, max_passages=_BUDGET)
+    explored = await Exploration(context, query, first=first, scorer=by_signal, max_passages=_BUDGET).carry_out()
     assert len(explored) == _BUDGET
     await context.stores.passages.record_candidates(context.run, explored[:_TOP_K])
     found = {one.passage.passage_id for one in first}

@@ -25,7 +25,6 @@ from pgclarify.operations.judging.confirmation import AT_ONCE, confirms_nothing
 from pgclarify.operations.judging.verdicts import verdict_call
 from pgclarify.operations.missing_models import no_language_model
 from pgclarify.operations.retrieval.evidence import cut_evidence
-from pgclarify.operations.retrieval.exploration import Query
 from pgclarify.operations.retrieval.first_stage import RERANKED, ranked
 from pgclarify.operations.retrieval.reranking import reranking_calls
 from pgclarify.prompts.relaxation import relaxation
@@ -185,7 +184,7 @@ class _Survey:
 
     async def _search(self, queries: Sequence[str]) -> list[list[Found]]:
         """Search as `FirstStage` does. Passages are not ranked again, which would only decide which ones are judged."""
-        vectors = await self._embedder.encode(queries) if Query.needs_vector(self._method, None) else None
+        vectors = await self._embedder.encode(queries) if self._method != "lexical" else None
         rankings = await self._estimates.find_for_each(
             self._run, queries, vectors, method=self._method, depth=self._depth
         )

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pgclarify.errors import BudgetSpent
+from pgclarify.language.numbers import counted
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.retrieval.exploration import (
     BATCH_SIZE,
     NEIGHBORS,
-    Query,
-    by_reranker,
-    by_signal,
-    explore_passages,
+    Exploration,
     find_first,
-    other_signal,
-    stop_reason,
+    make_query,
+    scorer_of,
 )
 from pgclarify.operations.retrieval.first_stage import FirstStage, left_as_found, ranked
 from pgclarify.protocols import Embedder, Reranker
@@ -43,24 +41,22 @@ async def search(context: RunContext) -> Ending:
 async def _retrieve_and_rerank(context: RunContext, embedder: Embedder, reranker: Reranker | None) -> None:
     """Record the best of the passages that were scored again, with neighbors if the run's retrieval is adaptive."""
     run, settings = context.run, context.run.settings
-    method, max_passages = settings["method"], settings["max_passages"]
+    max_passages = settings["max_passages"]
     is_adaptive = settings.get("retrieval") == "adaptive"
-    signal = other_signal(method) if reranker is None else None
-    vector = (await embedder.encode([run.question]))[0] if Query.needs_vector(method, signal) else None
-    query = Query(run.question, vector, method, signal)
+    query = await make_query(embedder, run.question, settings["method"], is_scored_by_signal=reranker is None)
     first = await find_first(context, query, depth=max_passages)
     try:
-        explored = await explore_passages(
+        explored = await Exploration(
             context,
             query,
             first=first,
-            scorer=by_signal if reranker is None else by_reranker(reranker, run.question),
+            scorer=scorer_of(reranker, run.question),
             max_passages=max_passages,
             # At most half of max_passages, so that a batch leaves some for its neighbors. Without neighbors, no batch
             # affects the next one.
             batch_size=max(1, min(BATCH_SIZE, max_passages // 2)) if is_adaptive else max_passages,
             k=NEIGHBORS if is_adaptive else 0,
-        )
+        ).carry_out()
     except BudgetSpent as refusal:
         # Grades of some passages say nothing about the others.
         with context.trace.stage("reranking") as tally:
@@ -68,5 +64,7 @@ async def _retrieve_and_rerank(context: RunContext, embedder: Embedder, reranker
         explored = ranked(first)
         is_adaptive = False
     if is_adaptive:
-        context.trace.stop_reason = stop_reason(len(explored), max_passages)
+        is_limited = len(explored) >= max_passages
+        limit = f"the limit of {counted(max_passages, 'passage')} is reached"
+        context.trace.stop_reason = limit if is_limited else "nothing was left to look at"
     await context.stores.passages.record_candidates(run, explored[: settings["top_k"]])

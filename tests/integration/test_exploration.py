@@ -13,7 +13,7 @@ from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import Runs
-from pgclarify.operations.retrieval.exploration import Query, by_signal, explore_passages, find_first
+from pgclarify.operations.retrieval.exploration import Exploration, Query, by_signal, find_first
 from tests.fakes.context import context_of
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.exploring import ANGLES, ask, find, near, passage, record, user, worker
@@ -120,7 +120,7 @@ async def test_an_exploration_sends_few_statements(
         tables = ExplorationTables(runs)
         context = context_of(run, RunTables(runs, run), passages=tables)
         first = await find_first(context, query, depth=2)
-        explored = await explore_passages(
+        explored = await Exploration(
             context,
             query,
             first=first,
@@ -128,7 +128,7 @@ async def test_an_exploration_sends_few_statements(
             max_passages=6,
             batch_size=2,
             k=2,
-        )
+        ).carry_out()
         assert await tables.record_candidates(run, explored) == [1, 2, 3, 4, 5, 6]
 
     assert [one.passage.document_id for one in first] == ["0", "10"]

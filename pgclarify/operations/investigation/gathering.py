@@ -16,15 +16,7 @@ from pgclarify.errors import CompletionError
 from pgclarify.ledger.calls import Calls, OutOfCalls
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.investigation.uncertainty import Samples, SemanticEquivalence, draw_samples
-from pgclarify.operations.retrieval.exploration import (
-    NEIGHBORS,
-    Query,
-    by_reranker,
-    by_signal,
-    explore_passages,
-    find_first,
-    other_signal,
-)
+from pgclarify.operations.retrieval.exploration import NEIGHBORS, Exploration, find_first, make_query, scorer_of
 from pgclarify.protocols import Embedder, Reranker
 
 # SUNAR, §4: the depth of the first stage. Passages beyond max_passages are never read.
@@ -98,7 +90,8 @@ class Gatherer:
             RunLost: If the run is no longer this worker's.
         """
         settings = self._run.settings
-        query = await self._query(question)
+        by_signal = self._reranker is None
+        query = await make_query(self._embedder, question, settings["method"], is_scored_by_signal=by_signal)
         depth = max(_FIRST_STAGE, settings["max_passages"])
         first = await find_first(self._context, query, depth=depth, step_ordinal=step_ordinal)
         relevance: dict[int, float] = {}
@@ -124,17 +117,17 @@ class Gatherer:
             samples[batch] = drawn
             return [float(score) for score in penalize(scores, len(drawn.sets))]
 
-        explored = await explore_passages(
+        explored = await Exploration(
             self._context,
             query,
             first=first,
-            scorer=by_signal if self._reranker is None else by_reranker(self._reranker, question),
+            scorer=scorer_of(self._reranker, question),
             max_passages=settings["max_passages"],
             batch_size=BATCH_SIZE,
             k=NEIGHBORS if settings.get("retrieval", "adaptive") == "adaptive" else 0,
             rescore=rescore,
             step_ordinal=step_ordinal,
-        )
+        ).carry_out()
         if len(samples) < next(batches) - 1:
             # Scores with a penalty cannot be compared with those of a batch that was not sampled.
             by_relevance = [replace(one, score=relevance[one.passage.passage_id]) for one in explored]
@@ -152,12 +145,6 @@ class Gatherer:
         return Gathered(
             kept, {one.rank: relevance[one.passage.passage_id] for one in kept}, samples, errors, has_unsampled
         )
-
-    async def _query(self, question: str) -> Query:
-        method = self._run.settings["method"]
-        signal = other_signal(method) if self._reranker is None else None
-        vector = (await self._embedder.encode([question]))[0] if Query.needs_vector(method, signal) else None
-        return Query(question, vector, method, signal)
 
     async def _draw(
         self, question: str, passages: Sequence[Passage], *, batch: int, step_ordinal: int

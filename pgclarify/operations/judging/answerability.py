@@ -13,7 +13,6 @@ from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.verdict_check import check_quote
 from pgclarify.operations.judging.verdicts import counts_at, verdict_call
-from pgclarify.operations.retrieval.exploration import Query
 from pgclarify.protocols import Embedder
 
 
@@ -97,7 +96,7 @@ class AnswerabilityCheck:
         """
         run, passages = self._context.run, self._context.stores.passages
         method, depth = run.settings["method"], run.settings["top_k"]
-        needs_vectors = Query.needs_vector(method, None)
+        needs_vectors = method != "lexical"
         vectors = await self._embedder.encode(questions) if needs_vectors else [None] * len(questions)
         rankings = []
         # One after the other, because each search locks the run's row: concurrent searches would wait for each other,

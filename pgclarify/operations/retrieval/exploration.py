@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from pgclarify.algorithms import Explored, Explorer, credit
 from pgclarify.data.candidates import Candidate, Found
 from pgclarify.data.documents import Passage
-from pgclarify.language.numbers import counted
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.trace import Tally
-from pgclarify.protocols import Reranker
+from pgclarify.protocols import Embedder, Reranker
 
 # SUNAR, §4: ten neighbors of each passage. Batches of 16 are from its authors' code.
 NEIGHBORS = 10
@@ -48,21 +47,25 @@ class Query:
     method: str
     signal: str | None
 
-    @staticmethod
-    def needs_vector(method: str, signal: str | None) -> bool:
-        """Tell whether a search by this method with this signal needs a vector."""
-        return method != "lexical" or signal in ("dense", "both")
 
-
-def other_signal(method: str) -> str:
-    """Return the signal that complements a first stage: the other one; for hybrid, both.
+async def make_query(embedder: Embedder, text: str, method: str, *, is_scored_by_signal: bool) -> Query:
+    """Make the query of a search, with the vector that it needs.
 
     Args:
-        method: dense, lexical or hybrid.
+        embedder: The corpus's model.
+        text: The question, relaxed or not, or a part of it.
+        method: The first stage: dense, lexical or hybrid.
+        is_scored_by_signal: Whether passages get a second score, by the signal that the first stage does not use; for
+            hybrid, by both.
+
+    Raises:
+        EmbeddingError: If the model fails.
 
     Source: SUNAR, §3.1.1, which pairs a dense graph with a sparse first stage and the other way round.
     """
-    return _OTHER_SIGNAL[method]
+    signal = _OTHER_SIGNAL[method] if is_scored_by_signal else None
+    needs_vector = method != "lexical" or signal is not None
+    return Query(text, (await embedder.encode([text]))[0] if needs_vector else None, method, signal)
 
 
 async def by_signal(found: Sequence[Found], tally: Tally) -> list[float]:
@@ -77,13 +80,15 @@ async def by_signal(found: Sequence[Found], tally: Tally) -> list[float]:
     return scores
 
 
-def by_reranker(reranker: Reranker, question: str) -> Scorer:
-    """Make a scorer from a reranker.
+def scorer_of(reranker: Reranker | None, question: str) -> Scorer:
+    """Make the scorer of an exploration.
 
     Args:
-        reranker: Scores passages.
+        reranker: Scores passages; None for their signal.
         question: The question that passages should answer.
     """
+    if reranker is None:
+        return by_signal
 
     async def score(found: Sequence[Found], tally: Tally) -> Sequence[float]:
         return await reranker(question, [one.passage for one in found], tally=tally)
@@ -124,19 +129,8 @@ async def find_first(
     return found
 
 
-async def explore_passages(
-    context: RunContext,
-    query: Query,
-    *,
-    first: Sequence[Found],
-    scorer: Scorer,
-    max_passages: int,
-    batch_size: int = BATCH_SIZE,
-    k: int = NEIGHBORS,
-    rescore: Rescorer | None = None,
-    step_ordinal: int | None = None,
-) -> list[Candidate]:
-    """Score passages, alternately from the first ranking and from the neighbors of scored ones, to the end.
+class Exploration:
+    """Scores passages, alternately from the first ranking and from the neighbors of scored ones, to the end.
 
     If both signals score, a passage gets a share of the score of the passage that led to it: see
     `pgclarify.algorithms.credit`.
@@ -145,39 +139,15 @@ async def explore_passages(
         context: The run.
         query: The query of the first stage; with a signal, neighbors are scored by it.
         first: The first ranking, best first.
-        scorer: Scores a batch: `by_signal`, or `by_reranker` of a reranker.
+        scorer: Scores a batch: the result of `scorer_of`.
         max_passages: Most passages to score, from 1.
         batch_size: Most passages of a batch, from 1.
         k: Most neighbors of each passage, from 0; 0 means reranking only.
         rescore: Changes the scores of a batch, given its passages; None changes nothing.
         step_ordinal: The step of an investigation, from 1.
 
-    Returns:
-        The scored passages, by score, ranked from 1; nothing is recorded.
-
-    Raises:
-        CompletionError: If the scorer called a model that gave no score.
-        EmbeddingError: If the scorer's own model failed.
-        RunLost: If the run is no longer this worker's.
-
     Source: SUNAR, Algorithm 1.
     """
-    exploration = _Exploration(
-        context,
-        query,
-        first=first,
-        scorer=scorer,
-        max_passages=max_passages,
-        batch_size=batch_size,
-        k=k,
-        rescore=rescore,
-        step_ordinal=step_ordinal,
-    )
-    return await exploration.carry_out()
-
-
-class _Exploration:
-    """The state of one exploration."""
 
     def __init__(
         self,
@@ -187,10 +157,10 @@ class _Exploration:
         first: Sequence[Found],
         scorer: Scorer,
         max_passages: int,
-        batch_size: int,
-        k: int,
-        rescore: Rescorer | None,
-        step_ordinal: int | None,
+        batch_size: int = BATCH_SIZE,
+        k: int = NEIGHBORS,
+        rescore: Rescorer | None = None,
+        step_ordinal: int | None = None,
     ) -> None:
         self._context = context
         self._query = query
@@ -217,6 +187,13 @@ class _Exploration:
         self._is_rankings_turn = True
 
     async def carry_out(self) -> list[Candidate]:
+        """Return the scored passages, by score, ranked from 1; nothing is recorded.
+
+        Raises:
+            CompletionError: If the scorer called a model that gave no score.
+            EmbeddingError: If the scorer's own model failed.
+            RunLost: If the run is no longer this worker's.
+        """
         while ids := await self._next_batch():
             await self._score(ids)
         self._observe(list(self._waiting), {})
@@ -307,15 +284,3 @@ class _Exploration:
             batch=self._batches[explored.id],
             step_ordinal=self._step_ordinal,
         )
-
-
-def stop_reason(explored: int, max_passages: int) -> str:
-    """Say why an exploration ended.
-
-    Args:
-        explored: How many passages were scored.
-        max_passages: The most that could be scored.
-    """
-    if explored >= max_passages:
-        return f"the limit of {counted(max_passages, 'passage')} is reached"
-    return "nothing was left to look at"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pgclarify.data.candidates import Candidate, Found
 from pgclarify.errors import BudgetSpent
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.retrieval.exploration import Query, Scorer, by_reranker, by_signal, find_first, other_signal
+from pgclarify.operations.retrieval.exploration import find_first, make_query, scorer_of
 from pgclarify.protocols import Embedder, Reranker
 
 # VERDICT, §5.1.3: the reranker scores a hundred passages.
@@ -102,16 +102,13 @@ class FirstStage:
         return top_k if at_most is None else min(top_k, at_most)
 
     async def _find(self, question: str, *, depth: int, are_chosen: bool = False) -> list[Found]:
+        is_scored_by_signal = self.is_reranked and self._reranker is None
         method = self._context.run.settings["method"]
-        signal = other_signal(method) if self.is_reranked and self._reranker is None else None
-        vector = (await self._embedder.encode([question]))[0] if Query.needs_vector(method, signal) else None
-        query = Query(question, vector, method, signal)
+        query = await make_query(self._embedder, question, method, is_scored_by_signal=is_scored_by_signal)
         return await find_first(self._context, query, depth=depth, are_chosen=are_chosen)
 
     async def _rerank(self, found: list[Found]) -> list[Found]:
-        scorer: Scorer = (
-            by_signal if self._reranker is None else by_reranker(self._reranker, self._context.run.question)
-        )
+        scorer = scorer_of(self._reranker, self._context.run.question)
         new = [one for one in found if one.passage.passage_id not in self._scores]
         with self._context.trace.stage("reranking") as tally:
             try:

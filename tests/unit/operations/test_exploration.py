@@ -15,18 +15,17 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion
 from pgclarify.data.runs import Run
 from pgclarify.operations.retrieval.exploration import (
+    Exploration,
     Query,
     Scorer,
-    by_reranker,
     by_signal,
-    explore_passages,
     find_first,
-    other_signal,
-    stop_reason,
+    make_query,
+    scorer_of,
 )
 from pgclarify.operations.trace import Tally
 from pgclarify.protocols import Meter
-from tests.fakes import FakeExplorationStore, FakeStore
+from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeStore
 from tests.fakes.context import context_of
 
 PASSAGES = [Passage(f"document {number}", number, f"passage {number}") for number in range(1, 41)]
@@ -58,7 +57,7 @@ class World:
         **options: object,
     ) -> list[Candidate]:
         first = await find_first(self.context, query, depth=max_passages)
-        return await explore_passages(
+        return await Exploration(
             self.context,
             query,
             first=first,
@@ -67,7 +66,7 @@ class World:
             batch_size=batch_size,
             k=k,
             **options,  # type: ignore[arg-type]
-        )
+        ).carry_out()
 
     def stages(self) -> list[tuple[str, int | None, int | None]]:
         return [(stage.name, stage.batch, stage.rows) for stage in self.context.trace.stages]
@@ -225,7 +224,7 @@ class Lengths:
 async def test_a_reranker_scores_and_its_calls_are_counted() -> None:
     world = World([1, 2], neighbors={2: [30, 40]})
 
-    explored = await world.explore(scorer=by_reranker(Lengths(), "a question"))
+    explored = await world.explore(scorer=scorer_of(Lengths(), "a question"))
 
     assert ids(explored) == [40, 30, 2, 1]
     assert [
@@ -237,16 +236,12 @@ async def test_a_reranker_scores_and_its_calls_are_counted() -> None:
 
 
 @pytest.mark.parametrize(("method", "signal"), [("dense", "lexical"), ("lexical", "dense"), ("hybrid", "both")])
-def test_the_other_signal(method: str, signal: str) -> None:
-    assert other_signal(method) == signal
-    # Either the search or the signal needs a vector.
-    assert Query.needs_vector(method, signal)
-    assert Query.needs_vector(method, None) == (method != "lexical")
-
-
-def test_stop_reasons_tell_budget_from_exhaustion() -> None:
-    assert stop_reason(5, 5) == "the limit of 5 passages is reached"
-    assert stop_reason(4, 5) == "nothing was left to look at"
+async def test_passages_are_scored_by_the_signal_that_the_search_does_not_use(method: str, signal: str) -> None:
+    query = await make_query(FakeEmbedder(), "a question", method, is_scored_by_signal=True)
+    assert (query.signal, query.vector is None) == (signal, False)
+    # A search for words needs no vector.
+    plain = await make_query(FakeEmbedder(), "a question", method, is_scored_by_signal=False)
+    assert (plain.signal, plain.vector is None) == (None, method == "lexical")
 
 
 async def test_a_signal_that_nobody_asked_for() -> None:
