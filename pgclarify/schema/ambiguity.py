@@ -3,18 +3,16 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
-from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, column, metadata
+from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, column, metadata, prose
 
 ambiguity_rule = sa.Table(
     "ambiguity_rule",
     metadata,
     column("ambiguity_rule_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
-    column(
+    prose(
         "pattern",
-        sa.Text,
         r"Regular expression of 1 to 500 characters, found anywhere in a question (advanced syntax, as for "
         r"operator ~*: letters match in any case; \m and \M are the begin and end of a word).",
-        has_statistics=False,
     ),
     column(
         "kind",
@@ -29,12 +27,8 @@ ambiguity_rule = sa.Table(
         sa.ForeignKey("corpus.name", onupdate="CASCADE", ondelete="CASCADE"),
         null=True,
     ),
-    column(
-        "note",
-        sa.Text,
-        "Why such a question is ambiguous, shown to the user among the reasons; null for no note.",
-        null=True,
-        has_statistics=False,
+    prose(
+        "note", "Why such a question is ambiguous, shown to the user among the reasons; null for no note.", null=True
     ),
     column("created_at", Timestamp, "When it was made.", default="now()"),
     sa.PrimaryKeyConstraint("ambiguity_rule_id"),
@@ -50,7 +44,7 @@ detection = sa.Table(
     metadata,
     column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
     column("ordinal", sa.Integer, "Place of the question in the run, from 1."),
-    column("question", sa.Text, "The question.", has_statistics=False),
+    prose("question", "The question."),
     column("is_ambiguous", sa.Boolean, "True if the probability reaches the threshold of the run, or a rule says so."),
     column(
         "probability",
@@ -66,12 +60,11 @@ detection = sa.Table(
         "lexical (a name or word with several meanings); null unless ambiguous.",
         null=True,
     ),
-    column(
+    prose(
         "reasons",
-        JSONB,
         "The reasons: array of objects with source (classifier, feature, rule or corpus), name and text, and for "
         "a corpus document_ids.",
-        has_statistics=False,
+        type_=JSONB,
     ),
     column("classifier_version", sa.Text, "Version of the classifier."),
     sa.PrimaryKeyConstraint("run_id", "ordinal"),
@@ -93,12 +86,7 @@ rewriting = sa.Table(
     "rewriting",
     metadata,
     column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
-    column(
-        "rewritten",
-        sa.Text,
-        "The rewritten question; exactly the original one if it was clear or could not be rewritten.",
-        has_statistics=False,
-    ),
+    prose("rewritten", "The rewritten question; exactly the original one if it was clear or could not be rewritten."),
     column(
         "was_ambiguous",
         sa.Boolean,
@@ -106,13 +94,7 @@ rewriting = sa.Table(
         "was clear only with its history has a reason.",
         null=True,
     ),
-    column(
-        "reason",
-        sa.Text,
-        "Why it was rewritten in this way, or not at all; null if there is nothing to say.",
-        null=True,
-        has_statistics=False,
-    ),
+    prose("reason", "Why it was rewritten in this way, or not at all; null if there is nothing to say.", null=True),
     sa.PrimaryKeyConstraint("run_id"),
     comment="The result of rewrite or reply: a question that stands alone.",
 )

@@ -23,8 +23,7 @@ QUEUE: Final = {
     "autovacuum_vacuum_cost_delay": 0,
 }
 
-# For a column with text of people, documents or models, or vectors of such text; and for an index over an expression of
-# such a column. Otherwise pg_statistic would keep copies of what was erased.
+# Otherwise pg_statistic would keep copies of what was erased: for `prose`, and for an index over an expression of it.
 NO_STATISTICS: Final = {"statistics": 0}
 
 
@@ -35,21 +34,24 @@ def column(
     *constraints: SchemaItem,
     null: bool = False,
     default: str | None = None,
-    has_statistics: bool = True,
 ) -> sa.Column[Any]:
-    """Return a column of a table. Without null, it is NOT NULL; its default is an expression in SQL.
+    """Return a column of a table. Without null, it is NOT NULL; its default is an expression in SQL."""
+    server_default = None if default is None else sa.text(default)
+    return sa.Column(name, type_, *constraints, comment=comment, nullable=null, server_default=server_default)
 
-    Without statistics, its statistics target is 0: see NO_STATISTICS.
-    """
-    return sa.Column(
-        name,
-        type_,
-        *constraints,
-        comment=comment,
-        nullable=null,
-        server_default=None if default is None else sa.text(default),
-        info={} if has_statistics else NO_STATISTICS,
-    )
+
+def prose(
+    name: str,
+    comment: str,
+    *constraints: SchemaItem,
+    type_: Any = sa.Text,  # noqa: ANN401 - SQLAlchemy takes classes and objects
+    null: bool = False,
+    default: str | None = None,
+) -> sa.Column[Any]:
+    """Return a column with text of people, documents or models, or with vectors of such text: it has no statistics."""
+    made = column(name, type_, comment, *constraints, null=null, default=default)
+    made.info.update(NO_STATISTICS)
+    return made
 
 
 class Name(UserDefinedType[str]):

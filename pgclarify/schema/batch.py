@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from pgclarify.schema.base import Timestamp, column, metadata
+from pgclarify.schema.base import Timestamp, column, metadata, prose
 
 batch = sa.Table(
     "batch",
@@ -15,8 +15,8 @@ batch = sa.Table(
         default="gen_random_uuid()",
     ),
     column("model", sa.Text, "Model of its calls."),
-    column("endpoint", sa.Text, "Address of the endpoint.", has_statistics=False),
-    column("remote_id", sa.Text, "Its id at the endpoint; null until that is stored.", null=True, has_statistics=False),
+    prose("endpoint", "Address of the endpoint."),
+    prose("remote_id", "Its id at the endpoint; null until that is stored.", null=True),
     column("leased_by", sa.BigInteger, "Worker that sends, looks at or reads it now; null if none does.", null=True),
     column("leased_until", Timestamp, "When another worker may do that; null without a worker.", null=True),
     column("due_at", Timestamp, "When a worker looks at it next.", default="now()"),
@@ -39,13 +39,7 @@ batch_request = sa.Table(
         sa.ForeignKey("completion.completion_id", ondelete="CASCADE"),
     ),
     column("model", sa.Text, "Model of the call."),
-    column(
-        "request",
-        sa.Text,
-        "Body of the call, as JSON; null once it is not needed, or erased with a document.",
-        null=True,
-        has_statistics=False,
-    ),
+    prose("request", "Body of the call, as JSON; null once it is not needed, or erased with a document.", null=True),
     column("input_bytes", sa.Integer, "Bytes of the rendered input, which determine what the call may cost."),
     column("max_output_tokens", sa.Integer, "Most output tokens that may be paid for."),
     column("ready_at", Timestamp, "It is put into no batch before this time.", default="now()"),

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REAL
 
-from pgclarify.schema.base import Timestamp, column, metadata
+from pgclarify.schema.base import Timestamp, column, metadata, prose
 
 completion = sa.Table(
     "completion",
@@ -28,13 +28,7 @@ completion = sa.Table(
         default="0",
     ),
     column("run_id", sa.BigInteger, "The run that paid for it; null if that run is gone.", null=True),
-    column(
-        "reply",
-        sa.Text,
-        "The model's reply; null while there is none, or once erased.",
-        null=True,
-        has_statistics=False,
-    ),
+    prose("reply", "The model's reply; null while there is none, or once erased.", null=True),
     column("prompt_tokens", sa.Integer, "Tokens of the input; null if the endpoint did not say.", null=True),
     column("completion_tokens", sa.Integer, "Tokens of the reply; null if the endpoint did not say.", null=True),
     column("latency_ms", REAL, "Milliseconds that the call took.", null=True),

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB, OID
 
-from pgclarify.schema.base import Name, Timestamp, column, metadata
+from pgclarify.schema.base import Name, Timestamp, column, metadata, prose
 
 clarifying_question = sa.Table(
     "clarifying_question",
@@ -17,21 +17,9 @@ clarifying_question = sa.Table(
         "(something narrower may be meant).",
         null=True,
     ),
-    column("reasoning", sa.Text, "The model's reasoning; null if it gave none.", null=True, has_statistics=False),
-    column(
-        "clarifying_question",
-        sa.Text,
-        "A question to the user; null if there are reformulations to choose from.",
-        null=True,
-        has_statistics=False,
-    ),
-    column(
-        "reformulation",
-        sa.Text,
-        "What a user who means this would ask; null if the model gave none.",
-        null=True,
-        has_statistics=False,
-    ),
+    prose("reasoning", "The model's reasoning; null if it gave none.", null=True),
+    prose("clarifying_question", "A question to the user; null if there are reformulations to choose from.", null=True),
+    prose("reformulation", "What a user who means this would ask; null if the model gave none.", null=True),
     column(
         "is_answerable",
         sa.Boolean,
@@ -54,7 +42,7 @@ conversation = sa.Table(
     "conversation",
     metadata,
     column("conversation_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
-    column("question", sa.Text, "The original question.", has_statistics=False),
+    prose("question", "The original question."),
     column(
         "corpus_id",
         sa.BigInteger,
@@ -63,7 +51,7 @@ conversation = sa.Table(
         null=True,
     ),
     column("corpus_name", sa.Text, "The corpus's name at the time of the question; null without a corpus.", null=True),
-    column("history", JSONB, "Turns before the question, oldest first.", default="'[]'", has_statistics=False),
+    prose("history", "Turns before the question, oldest first.", type_=JSONB, default="'[]'"),
     column("requested_by", Name, "Role that asked; its members may continue."),
     column("created_at", Timestamp, "When it began.", default="now()"),
     column(
@@ -100,14 +88,9 @@ turn = sa.Table(
         null=True,
     ),
     column("form", sa.Text, "respond (the reply is in the user's words) or select (a reformulation was chosen)."),
-    column(
-        "asked",
-        sa.Text,
-        "The clarifying questions, or the reformulations to choose from, one line each.",
-        has_statistics=False,
-    ),
-    column("reply", sa.Text, "The reply, or the reformulation that was chosen.", has_statistics=False),
-    column("question", sa.Text, "The question after this turn, reformulated.", has_statistics=False),
+    prose("asked", "The clarifying questions, or the reformulations to choose from, one line each."),
+    prose("reply", "The reply, or the reformulation that was chosen."),
+    prose("question", "The question after this turn, reformulated."),
     column("created_at", Timestamp, "When the user replied.", default="now()"),
     sa.PrimaryKeyConstraint("conversation_id", "ordinal"),
     sa.CheckConstraint("ordinal between 1 and 3", name="turn_ordinal_is_one_of_three"),

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, OID
 
-from pgclarify.schema.base import Name, Timestamp, column, metadata
+from pgclarify.schema.base import Name, Timestamp, column, metadata, prose
 
 corpus = sa.Table(
     "corpus",
@@ -67,20 +67,16 @@ embedding_space = sa.Table(
     column("model", sa.Text, "Name of the embedding model."),
     column("dimensions", sa.Integer, "Length of its vectors; null until a worker has loaded the model.", null=True),
     column("state", sa.Text, "building (being filled), active (searched) or retired (replaced).", default="'building'"),
-    column(
+    prose(
         "error",
-        sa.Text,
         "Why no worker could open or fill it, or why documents wait for its model; null if nothing failed.",
         null=True,
-        has_statistics=False,
     ),
     column("created_at", Timestamp, "When it was created.", default="now()"),
-    column(
+    prose(
         "linking_document_id",
-        sa.Text,
         "While a worker links all passages by key: the document of the last linked passage; null if none does.",
         null=True,
-        has_statistics=False,
     ),
     column(
         "linking_passage_id", sa.BigInteger, "The last linked passage; null if no worker links all passages.", null=True
@@ -91,13 +87,11 @@ embedding_space = sa.Table(
         "About how many passages it still has to link; null if no worker links all passages.",
         null=True,
     ),
-    column(
+    prose(
         "queued_document_id",
-        sa.Text,
         "Progress of filling: passages up to this one, by document_id and id, were put into pending_passage. "
         "Empty if none was yet; null until filling begins, and for the first space of a corpus.",
         null=True,
-        has_statistics=False,
     ),
     column("queued_passage_id", sa.BigInteger, "The passage, together with queued_document_id.", null=True),
     column("queued_passages", sa.BigInteger, "How many passages were put there.", default="0"),
@@ -254,17 +248,10 @@ document = sa.Table(
         sa.Text,
         "The user's own id, as text: citations can be joined directly; cast bigint ids with document_ids::bigint[].",
     ),
-    column(
-        "content",
-        sa.Text,
-        "Plain text or Markdown. Offsets of passages and citations refer to it.",
-        has_statistics=False,
-    ),
-    column("title", sa.Text, "Null if it has none.", null=True, has_statistics=False),
-    column(
-        "uri", sa.Text, "Address of the original, for people; null if there is none.", null=True, has_statistics=False
-    ),
-    column("metadata", JSONB, "Any JSON object.", default="'{}'", has_statistics=False),
+    prose("content", "Plain text or Markdown. Offsets of passages and citations refer to it."),
+    prose("title", "Null if it has none.", null=True),
+    prose("uri", "Address of the original, for people; null if there is none.", null=True),
+    prose("metadata", "Any JSON object.", type_=JSONB, default="'{}'"),
     column(
         "readers",
         ARRAY(Name),
@@ -272,7 +259,7 @@ document = sa.Table(
         null=True,
     ),
     column("content_hash", BYTEA, "SHA-256 of title and content, which searches use."),
-    column("error", sa.Text, "Why it cannot be indexed; null if nothing is wrong.", null=True, has_statistics=False),
+    prose("error", "Why it cannot be indexed; null if nothing is wrong.", null=True),
     column("created_at", Timestamp, "When it was first added.", default="now()"),
     column("updated_at", Timestamp, "When it last changed.", default="now()"),
     column("indexed_at", Timestamp, "When its content last became searchable; null if it never was.", null=True),

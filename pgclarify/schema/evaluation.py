@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import BYTEA, JSONB, OID
 
-from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, column, metadata
+from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, column, metadata, prose
 
 eval_run = sa.Table(
     "eval_run",
@@ -73,21 +73,19 @@ eval_case = sa.Table(
     column("eval_run_id", sa.BigInteger, "The evaluation.", sa.ForeignKey("eval_run.eval_run_id", ondelete="CASCADE")),
     column("ordinal", sa.Integer, "Place among the evaluated cases, from 1."),
     column("case_id", sa.Text, "Its id in the data set."),
-    column("question", sa.Text, "The question.", has_statistics=False),
-    column(
+    prose("question", "The question."),
+    prose(
         "gold",
-        JSONB,
         "What is known about it: interpretations (interpretation, answers, document_ids), answer_sets, "
         "wrong_answers, document_ids, is_ambiguous.",
-        has_statistics=False,
+        type_=JSONB,
     ),
-    column(
+    prose(
         "output",
-        JSONB,
         "The method's output: interpretations (interpretation, answer, is_grounded, citations with document_id, "
         "passage_id, title and quote), retrieved (document_id, passage_id), questions (rewritten or asked back), "
         "notes.",
-        has_statistics=False,
+        type_=JSONB,
     ),
     column(
         "run_id",
@@ -101,7 +99,7 @@ eval_case = sa.Table(
         sa.Text,
         "succeeded, partial (some passages could not be judged) or failed, which counts as an empty output.",
     ),
-    column("error", sa.Text, "Why it failed; null unless it did.", null=True, has_statistics=False),
+    prose("error", "Why it failed; null unless it did.", null=True),
     column("figures", JSONB, "Its figures: numbers by name."),
     column("created_at", Timestamp, "When it was judged.", default="now()"),
     sa.PrimaryKeyConstraint("eval_run_id", "ordinal"),

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, REAL
 
-from pgclarify.schema.base import Timestamp, column, metadata
+from pgclarify.schema.base import Timestamp, column, metadata, prose
 
 
 def _space(table: str) -> sa.ForeignKey:
@@ -18,11 +18,9 @@ neighborhood = sa.Table(
     "neighborhood",
     metadata,
     column("embedding_space_id", sa.BigInteger, "The space."),
-    column("document_id", sa.Text, "The passage's document.", has_statistics=False),
+    prose("document_id", "The passage's document."),
     column("passage_id", sa.BigInteger, "The passage; never among its own neighbors."),
-    column(
-        "neighbor_document_ids", ARRAY(sa.Text), "Documents of the neighbors, in their order.", has_statistics=False
-    ),
+    prose("neighbor_document_ids", "Documents of the neighbors, in their order.", type_=ARRAY(sa.Text)),
     column(
         "neighbor_ids",
         ARRAY(sa.BigInteger),

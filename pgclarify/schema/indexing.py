@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import BYTEA, UUID
 
-from pgclarify.schema.base import QUEUE, Timestamp, column, metadata
+from pgclarify.schema.base import QUEUE, Timestamp, column, metadata, prose
 
 pending_document = sa.Table(
     "pending_document",
@@ -46,17 +46,16 @@ staged_passage = sa.Table(
     column("batch_id", UUID, "The worker's batch."),
     column("document_id", sa.Text, "As in passage."),
     column("ordinal", sa.Integer, "As in passage."),
-    column("heading", sa.Text, "As in passage.", null=True, has_statistics=False),
-    column("content", sa.Text, "As in passage.", has_statistics=False),
+    prose("heading", "As in passage.", null=True),
+    prose("content", "As in passage."),
     column("start_char", sa.Integer, "As in passage."),
     column("end_char", sa.Integer, "As in passage."),
     column("content_hash", BYTEA, "As in passage."),
-    column(
+    prose(
         "vector",
-        HALFVEC,
         "As in passage_embedding; null if the document has a passage of this content_hash, whose vector is kept.",
+        type_=HALFVEC,
         null=True,
-        has_statistics=False,
     ),
     sa.Index("staged_passage_batch_id_idx", "batch_id"),
     prefixes=["unlogged"],
@@ -70,7 +69,7 @@ term_change = sa.Table(
     "term_change",
     metadata,
     column("corpus_id", sa.BigInteger, "The corpus."),
-    column("lexeme", sa.Text, "The lexeme.", has_statistics=False),
+    prose("lexeme", "The lexeme."),
     column("passages", sa.BigInteger, "Number to add to term.passages; negative for removed passages."),
     column("restricted_passages", sa.BigInteger, "Number to add to term.restricted_passages.", default="0"),
     sa.Index("term_change_corpus_id_idx", "corpus_id"),

@@ -3,15 +3,15 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import REAL
 
-from pgclarify.schema.base import column, metadata
+from pgclarify.schema.base import column, metadata, prose
 
 interpretation = sa.Table(
     "interpretation",
     metadata,
     column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
     column("ordinal", sa.Integer, "Place by falling support, from 1."),
-    column("interpretation", sa.Text, "The reading: a question that stands alone.", has_statistics=False),
-    column("answer", sa.Text, "Its answer.", has_statistics=False),
+    prose("interpretation", "The reading: a question that stands alone."),
+    prose("answer", "Its answer."),
     column("support", sa.Integer, "How many documents support it."),
     column(
         "cohesion", REAL, "Mean cosine similarity of the readings in its cluster to their medoid; 1 for a single one."
@@ -38,20 +38,14 @@ citation = sa.Table(
     column("corpus_id", sa.BigInteger, "The corpus."),
     column("document_id", sa.Text, "The document."),
     column("passage_id", sa.BigInteger, "The passage."),
-    column(
-        "heading",
-        sa.Text,
-        "Headings above the passage when it was cited; null if none.",
-        null=True,
-        has_statistics=False,
-    ),
+    prose("heading", "Headings above the passage when it was cited; null if none.", null=True),
     column(
         "is_medoid",
         sa.Boolean,
         "Whether it is the medoid of its interpretation's cluster; null if it proves no interpretation.",
         null=True,
     ),
-    column("quote", sa.Text, "The words that prove the answer, verbatim.", has_statistics=False),
+    prose("quote", "The words that prove the answer, verbatim."),
     column("start_char", sa.Integer, "Offset of the quote in the document, from 0."),
     column("end_char", sa.Integer, "Offset of the end of the quote."),
     sa.PrimaryKeyConstraint("run_id", "ordinal", "rank"),

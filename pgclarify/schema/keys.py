@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import BYTEA
 
-from pgclarify.schema.base import column, metadata
+from pgclarify.schema.base import column, metadata, prose
 
 caller_key = sa.Table(
     "caller_key",
@@ -32,13 +32,7 @@ loopback = sa.Table(
     column(
         "socket_dir", sa.Text, "This server's socket directory, used if host is null; null means localhost.", null=True
     ),
-    column(
-        "password",
-        sa.Text,
-        "Password of pgclarify_loopback; null if the server does not ask for one.",
-        null=True,
-        has_statistics=False,
-    ),
+    prose("password", "Password of pgclarify_loopback; null if the server does not ask for one.", null=True),
     sa.PrimaryKeyConstraint("is_only"),
     sa.CheckConstraint("is_only", name="loopback_has_one_row"),
     sa.CheckConstraint("port between 1 and 65535", name="loopback_port_is_a_port"),

@@ -4,13 +4,13 @@ import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, TSVECTOR
 
-from pgclarify.schema.base import Name, column, metadata
+from pgclarify.schema.base import Name, column, metadata, prose
 
 passage = sa.Table(
     "passage",
     metadata,
     column("corpus_id", sa.BigInteger, "The corpus."),
-    column("document_id", sa.Text, "The document.", has_statistics=False),
+    prose("document_id", "The document."),
     column(
         "id",
         sa.BigInteger,
@@ -18,14 +18,8 @@ passage = sa.Table(
         default="nextval('pgclarify_private.passage_id_seq')",
     ),
     column("ordinal", sa.Integer, "Position in the document, from 1."),
-    column(
-        "heading",
-        sa.Text,
-        'Headings above it, outermost first, joined by " > "; null if none.',
-        null=True,
-        has_statistics=False,
-    ),
-    column("content", sa.Text, "The text, exactly as in the document between the two offsets.", has_statistics=False),
+    prose("heading", 'Headings above it, outermost first, joined by " > "; null if none.', null=True),
+    prose("content", "The text, exactly as in the document between the two offsets."),
     column("start_char", sa.Integer, "Offset of its first character in the document, from 0."),
     column("end_char", sa.Integer, "Offset after its last character."),
     column("content_hash", BYTEA, "SHA-256 of title, heading and content, which are embedded."),
@@ -36,12 +30,7 @@ passage = sa.Table(
         "earlier content.",
         null=True,
     ),
-    column(
-        "lexemes",
-        TSVECTOR,
-        "Title, heading and content in the corpus's language, with positions.",
-        has_statistics=False,
-    ),
+    prose("lexemes", "Title, heading and content in the corpus's language, with positions.", type_=TSVECTOR),
     column("lexeme_count", sa.Integer, "Number of its lexemes, with repetitions: the passage's length in BM25."),
     # Without keys and indexes: each partition has its own, see sql/corpora/partition.sql.
     sa.CheckConstraint("ordinal >= 1", name="passage_ordinal_counts_from_one"),
@@ -54,9 +43,9 @@ passage_embedding = sa.Table(
     "passage_embedding",
     metadata,
     column("embedding_space_id", sa.BigInteger, "The space."),
-    column("document_id", sa.Text, "The document.", has_statistics=False),
+    prose("document_id", "The document."),
     column("passage_id", sa.BigInteger, "The passage."),
-    column("vector", HALFVEC, "Unit length, with the space's dimensions.", has_statistics=False),
+    prose("vector", "Unit length, with the space's dimensions.", type_=HALFVEC),
     # Without keys and indexes, too.
     postgresql_partition_by="list (embedding_space_id)",
     comment=(
@@ -69,7 +58,7 @@ term = sa.Table(
     "term",
     metadata,
     column("corpus_id", sa.BigInteger, "The corpus."),
-    column("lexeme", sa.Text, "The lexeme, as in passage.lexemes.", has_statistics=False),
+    prose("lexeme", "The lexeme, as in passage.lexemes."),
     column("passages", sa.BigInteger, "How many passages have it, without the changes that are still in term_change."),
     column(
         "restricted_passages",

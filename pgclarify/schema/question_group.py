@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, OID
 
-from pgclarify.schema.base import Name, Timestamp, column, metadata
+from pgclarify.schema.base import Name, Timestamp, column, metadata, prose
 
 question_group = sa.Table(
     "question_group",
@@ -22,28 +22,24 @@ question_group = sa.Table(
         "corpus_id", sa.BigInteger, "The corpus that was asked.", sa.ForeignKey("corpus.corpus_id", ondelete="CASCADE")
     ),
     column("embedding_model", sa.Text, "The model of leader; null if the group has none.", null=True),
-    column(
+    prose(
         "leader",
-        HALFVEC,
         "Embedding of the first question of the group. A question belongs to the group if it is near. Null if "
         "only equal wordings belong.",
+        type_=HALFVEC,
         null=True,
-        has_statistics=False,
     ),
-    column(
+    prose(
         "figures",
-        ARRAY(sa.Text),
         "Figures in that question, sorted. A question with other figures belongs to another group.",
+        type_=ARRAY(sa.Text),
         default="'{}'",
-        has_statistics=False,
     ),
-    column(
+    prose(
         "question_word",
-        sa.Text,
         "who, when, where or why, if that question has one of them; else null. A question with another one "
         "belongs to another group.",
         null=True,
-        has_statistics=False,
     ),
     column("created_at", Timestamp, "When it began.", default="now()"),
     sa.PrimaryKeyConstraint("question_group_id"),

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import BYTEA, JSONB, OID
 
-from pgclarify.schema.base import Name, Timestamp, column, metadata
+from pgclarify.schema.base import Name, Timestamp, column, metadata, prose
 
 run = sa.Table(
     "run",
@@ -24,28 +24,20 @@ run = sa.Table(
         null=True,
     ),
     column("corpus_name", sa.Text, "The corpus's name at the time of the question; null without a corpus.", null=True),
-    column(
-        "question",
-        sa.Text,
-        "The original question; for many questions of detect_ambiguity, and for estimate, a JSON array.",
-        has_statistics=False,
-    ),
-    column(
+    prose("question", "The original question; for many questions of detect_ambiguity, and for estimate, a JSON array."),
+    prose(
         "relaxed_question",
-        sa.Text,
         "The relaxed question, used for retrieval; null before relaxation, or if it was not relaxed.",
         null=True,
-        has_statistics=False,
     ),
-    column(
+    prose(
         "question_vector",
-        HALFVEC,
         "Embedding of the question used for retrieval; null before it is computed.",
+        type_=HALFVEC,
         null=True,
-        has_statistics=False,
     ),
-    column("history", JSONB, "Turns before the question, oldest first.", default="'[]'", has_statistics=False),
-    column("settings", JSONB, "All parameters, with defaults filled in.", has_statistics=False),
+    prose("history", "Turns before the question, oldest first.", type_=JSONB, default="'[]'"),
+    prose("settings", "All parameters, with defaults filled in.", type_=JSONB),
     column(
         "parent_run_id",
         sa.BigInteger,
@@ -73,7 +65,7 @@ run = sa.Table(
         "it), failed or cancelled.",
         default="'queued'",
     ),
-    column("error", sa.Text, "Why it failed; null unless it did.", null=True, has_statistics=False),
+    prose("error", "Why it failed; null unless it did.", null=True),
     column(
         "attempt", sa.Integer, "How often a worker has started it. Writes of earlier attempts are refused.", default="0"
     ),
@@ -100,7 +92,7 @@ run = sa.Table(
     column("created_at", Timestamp, "When it was asked.", default="now()"),
     column("started_at", Timestamp, "When a worker last started it.", null=True),
     column("finished_at", Timestamp, "When it ended; null before.", null=True),
-    column("stop_reason", sa.Text, "Why it stopped early; null if it did not.", null=True, has_statistics=False),
+    prose("stop_reason", "Why it stopped early; null if it did not.", null=True),
     column(
         "graph_revision",
         sa.BigInteger,

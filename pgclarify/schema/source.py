@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, OID, REGCLASS
 
-from pgclarify.schema.base import QUEUE, Name, Timestamp, column, metadata
+from pgclarify.schema.base import QUEUE, Name, Timestamp, column, metadata, prose
 
 source = sa.Table(
     "source",
@@ -32,12 +32,10 @@ source = sa.Table(
         "(its documents are removed).",
         default="'loading'",
     ),
-    column(
+    prose(
         "error",
-        sa.Text,
         "Why it failed, or which rows cannot be documents; it stays until resync. Null if nothing is wrong.",
         null=True,
-        has_statistics=False,
     ),
     column(
         "layout",
@@ -52,13 +50,7 @@ source = sa.Table(
         "While loading: rows (rows become documents), then documents (those without a row are removed).",
         default="'rows'",
     ),
-    column(
-        "load_cursor",
-        sa.Text,
-        "The last id that was compared; null at the start of a phase.",
-        null=True,
-        has_statistics=False,
-    ),
+    prose("load_cursor", "The last id that was compared; null at the start of a phase.", null=True),
     column("load_started_at", Timestamp, "When the last load began.", default="now()"),
     column("loaded_at", Timestamp, "When the last load ended; null before.", null=True),
     column("rows_added", sa.BigInteger, "Documents that the last load added.", default="0"),
@@ -87,13 +79,12 @@ change = sa.Table(
         "The source. There is no foreign key, because it would lock the source's row in every user's transaction.",
     ),
     column("relation", OID, "The table or the partition that changed, by its oid."),
-    column(
+    prose(
         "keys",
-        ARRAY(sa.Text),
         "Values of the id column, as text: of one row, or some of those of a statement. Null if any row may have "
         "changed: TRUNCATE, or a missing column.",
+        type_=ARRAY(sa.Text),
         null=True,
-        has_statistics=False,
     ),
     column("changed_at", Timestamp, "When it changed.", default="clock_timestamp()"),
     sa.PrimaryKeyConstraint("source_id", "change_id"),

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, REAL
 
-from pgclarify.schema.base import Timestamp, column, metadata
+from pgclarify.schema.base import Timestamp, column, metadata, prose
 
 stage = sa.Table(
     "stage",
@@ -30,7 +30,7 @@ stage = sa.Table(
     column("reused_calls", sa.Integer, "Replies that it took from the ledger."),
     column("prompt_tokens", sa.BigInteger, "Input tokens that it paid for."),
     column("completion_tokens", sa.BigInteger, "Output tokens that it paid for."),
-    column("note", sa.Text, "A note; null if there is none.", null=True, has_statistics=False),
+    prose("note", "A note; null if there is none.", null=True),
     column(
         "reused_prompt_tokens", sa.BigInteger, "Input tokens of the replies that it took from the ledger.", default="0"
     ),

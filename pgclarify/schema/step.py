@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import REAL
 
-from pgclarify.schema.base import Timestamp, column, metadata
+from pgclarify.schema.base import Timestamp, column, metadata, prose
 
 step = sa.Table(
     "step",
@@ -16,8 +16,8 @@ step = sa.Table(
         "direct (the question itself, without a follow-up), follow_up (a question that it depends on) or "
         "conclusion (the answer to the whole question).",
     ),
-    column("question", sa.Text, "The question.", has_statistics=False),
-    column("answer", sa.Text, "Its answer; null unless answered.", null=True, has_statistics=False),
+    prose("question", "The question."),
+    prose("answer", "Its answer; null unless answered.", null=True),
     column(
         "outcome",
         sa.Text,
@@ -26,13 +26,7 @@ step = sa.Table(
         "failed (the model could not be reached or understood).",
     ),
     column("confidence", REAL, "Confidence in the answer, above 0 and up to 1; null unless answered.", null=True),
-    column(
-        "reason",
-        sa.Text,
-        "Why there is no answer, or a remark on the answer; null if there is nothing to say.",
-        null=True,
-        has_statistics=False,
-    ),
+    prose("reason", "Why there is no answer, or a remark on the answer; null if there is nothing to say.", null=True),
     column(
         "semantic_sets",
         sa.Integer,

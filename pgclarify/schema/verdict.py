@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
 
-from pgclarify.schema.base import Timestamp, column, metadata
+from pgclarify.schema.base import Timestamp, column, metadata, prose
 
 candidate = sa.Table(
     "candidate",
@@ -18,13 +18,7 @@ candidate = sa.Table(
     column("corpus_id", sa.BigInteger, "The corpus."),
     column("document_id", sa.Text, "The document."),
     column("passage_id", sa.BigInteger, "The passage, which may have changed or been removed."),
-    column(
-        "heading",
-        sa.Text,
-        "Headings above the passage when it was retrieved; null if none.",
-        null=True,
-        has_statistics=False,
-    ),
+    prose("heading", "Headings above the passage when it was retrieved; null if none.", null=True),
     column(
         "score",
         DOUBLE_PRECISION,
@@ -59,28 +53,16 @@ verdict = sa.Table(
         "grounded (the passage answers a reading), abstained (it does not), failed (it could not be judged) or "
         "erased (the verdict was erased with its document).",
     ),
-    column("interpretation", sa.Text, "The reading; null unless grounded.", null=True, has_statistics=False),
-    column("answer", sa.Text, "Its answer; null unless grounded.", null=True, has_statistics=False),
-    column(
-        "quote",
-        sa.Text,
-        "The words of the passage that prove it, verbatim; null unless grounded.",
-        null=True,
-        has_statistics=False,
-    ),
+    prose("interpretation", "The reading; null unless grounded.", null=True),
+    prose("answer", "Its answer; null unless grounded.", null=True),
+    prose("quote", "The words of the passage that prove it, verbatim; null unless grounded.", null=True),
     column("start_char", sa.Integer, "Offset of the quote in the document, from 0.", null=True),
     column("end_char", sa.Integer, "Offset of the end of the quote.", null=True),
-    column(
-        "vector",
-        HALFVEC,
-        "f(interpretation; answer), unit length; null unless grounded.",
-        null=True,
-        has_statistics=False,
-    ),
+    prose("vector", "f(interpretation; answer), unit length; null unless grounded.", type_=HALFVEC, null=True),
     column("completion_id", sa.BigInteger, "Ledger row that it was read from; null if there was no reply.", null=True),
     column("is_reused", sa.Boolean, "True if that row had been paid for before."),
-    column("reason", sa.Text, "Why it abstained; null unless it did.", null=True, has_statistics=False),
-    column("error", sa.Text, "What went wrong; null unless failed.", null=True, has_statistics=False),
+    prose("reason", "Why it abstained; null unless it did.", null=True),
+    prose("error", "What went wrong; null unless failed.", null=True),
     column("created_at", Timestamp, "When it was decided.", default="now()"),
     column("abstention_code", sa.Text, "Why it abstained, as a code; null unless it did.", null=True),
     column("error_code", sa.Text, "What went wrong, as a SQLSTATE; null unless failed.", null=True),

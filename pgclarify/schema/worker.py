@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from pgclarify.schema.base import Timestamp, column, metadata
+from pgclarify.schema.base import Timestamp, column, metadata, prose
 
 worker = sa.Table(
     "worker",
@@ -37,7 +37,7 @@ worker = sa.Table(
 endpoint_rate = sa.Table(
     "endpoint_rate",
     metadata,
-    column("endpoint", sa.Text, "The address, and the model or what the endpoint serves.", has_statistics=False),
+    prose("endpoint", "The address, and the model or what the endpoint serves."),
     column("requests_free_at", Timestamp, "Until when its limit of requests is booked."),
     column("tokens_free_at", Timestamp, "Until when its limit of tokens is booked."),
     sa.PrimaryKeyConstraint("endpoint"),
