@@ -90,8 +90,6 @@ begin
         order by listed.place
     );
     v_source.id_prefix := v_settings ->> 'id_prefix';
-    -- Two calls for one table wait for each other; adding documents is not blocked.
-    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     for v_problem in
         select found.* from pgclarify_private.table_problems(v_source) as found
@@ -177,7 +175,14 @@ begin
         readers_column = excluded.readers_column,
         id_prefix = excluded.id_prefix,
         created_at = now()
+    where source.state in ('detached', 'removing')
     returning source.source_id into v_source_id;
+    if v_source_id is null then
+        raise exception 'table "%" is attached to corpus "%" already', v_source.relation_name, v_corpus.name
+            using errcode = 'duplicate_object',
+                detail = 'Another transaction was faster.',
+                hint = 'See its state: select state from pgclarify.source_status.';
+    end if;
     perform pgclarify_private.load_anew(v_source_id);
     return v_source_id;
 end

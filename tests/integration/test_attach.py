@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -17,10 +18,11 @@ from tests.integration.attaching import (
     notices,
     table_reader_of,
 )
-from tests.integration.by_hand import Connection, scalar, state_of
+from tests.integration.by_hand import Connect, Connection, scalar, state_of
 from tests.integration.in_turn import in_turn
 from tests.integration.test_privileges import PUBLIC_HAS, listed
 from tests.migration.test_objects import WITHOUT_COMMENT, rows
+from tests.workers import until
 
 pytestmark = pytest.mark.rolled_back
 
@@ -124,6 +126,29 @@ class TestAttaching:
     )
     def test_arguments_are_checked(self, alice: Connection, arguments: str, state: str) -> None:
         assert state_of(alice, f"select pgclarify.attach_table({arguments})") == state
+
+
+@pytest.mark.committed
+def test_a_table_is_attached_once_by_two_calls_at_the_same_time(
+    alice: Connection, connection: Connection, connect: Connect
+) -> None:
+    other = connect(alice.info.user)
+    waits = "select exists (select from pg_locks where pid = %s and not granted)"
+    with ThreadPoolExecutor() as pool:
+        with alice.transaction():
+            attach(alice)
+            waiting = pool.submit(state_of, other, ATTACH)
+            until(lambda: scalar(connection, waits, other.info.backend_pid))
+        assert waiting.result(60) == "42710"
+
+
+@pytest.mark.committed
+def test_runs_start_while_a_table_is_being_attached(alice: Connection, connection: Connection) -> None:
+    with alice.transaction():
+        attach(alice)
+
+        # As start_run locks it.
+        assert state_of(connection, "select from pgclarify_private.corpus for share nowait") is None
 
 
 class TestDryRun:
