@@ -54,6 +54,25 @@ class LeasedDocuments:
             error=error,
         )
 
+    async def _publish(
+        self, connection: AsyncConnection[Any], batch_id: UUID | None, documents: Sequence[PendingDocument]
+    ) -> bool:
+        """Publish a staged batch of one claim; return whether any document was stored."""
+        cursor = await connection.execute(
+            queries["store_documents"],
+            {
+                "worker_id": self._worker_id,
+                "batch_id": batch_id,
+                "corpus_id": documents[0].corpus_id,
+                # All documents of the claim have the same space.
+                "embedding_space_id": documents[0].embedding_space_id,
+                "document_ids": [document.document_id for document in documents],
+                "content_hashes": [document.content_hash for document in documents],
+            },
+        )
+        row = await cursor.fetchone()
+        return row is not None and bool(row["stored"])
+
     async def delay_documents(self, embedding_space_id: int, error: str) -> None:
         """Store why the documents of a corpus wait for its embedding model, until one of them is stored."""
         await fetch(self._pool, "delay_documents", embedding_space_id=embedding_space_id, error=error)
@@ -143,18 +162,7 @@ class Documents(LeasedDocuments):
         with translated():
             async with self._pool.connection() as connection, connection.transaction():
                 await copy_passages(connection, batch_id, documents)
-                await connection.execute(
-                    queries["store_documents"],
-                    {
-                        "worker_id": self._worker_id,
-                        "batch_id": batch_id,
-                        "corpus_id": documents[0].document.corpus_id,
-                        # All documents of the claim have the same space.
-                        "embedding_space_id": documents[0].document.embedding_space_id,
-                        "document_ids": [indexed.document.document_id for indexed in documents],
-                        "content_hashes": [indexed.document.content_hash for indexed in documents],
-                    },
-                )
+                await self._publish(connection, batch_id, [indexed.document for indexed in documents])
 
 
 async def copy_passages(connection: AsyncConnection[Any], batch_id: UUID, documents: Sequence[IndexedDocument]) -> None:

@@ -107,19 +107,7 @@ class LongDocuments(LeasedDocuments):
         """
         with translated():
             async with self._pool.connection() as connection, connection.transaction():
-                cursor = await connection.execute(
-                    queries["store_documents"],
-                    {
-                        "worker_id": self._worker_id,
-                        "batch_id": claimed.batch_id,
-                        "corpus_id": claimed.document.corpus_id,
-                        "embedding_space_id": claimed.document.embedding_space_id,
-                        "document_ids": [claimed.document.document_id],
-                        "content_hashes": [claimed.document.content_hash],
-                    },
-                )
-                row = await cursor.fetchone()
-                if row is not None and row["stored"]:
+                if await self._publish(connection, claimed.batch_id, [claimed.document]):
                     return True
                 # Keep the staged parts for another attempt.
                 raise psycopg.Rollback

@@ -100,9 +100,6 @@ declare
     -- On shards, if the matching passages are few enough, they need no limit before they are sorted by score.
     v_are_all_scored boolean := false;
 begin
-    document_ids := '{}';
-    passage_ids := '{}';
-    scores := '{}';
     select corpus.* into v_corpus from pgclarify_private.corpus where corpus.corpus_id = lexical.corpus_id;
     select counted.* into v_count
     from pgclarify_private.corpus_count as counted where counted.corpus_id = lexical.corpus_id;
@@ -213,12 +210,9 @@ begin
     using
         v_candidate_queries, lexical.roles, v_candidates, v_queries, v_weights,
         v_mean_lexemes, lexical.depth;
-    document_ids := coalesce(document_ids, '{}');
-    passage_ids := coalesce(passage_ids, '{}');
-    scores := coalesce(scores, '{}');
 end
 $$;
 
 comment on function pgclarify_private.lexical(bigint, name[], text, integer) is
-'The depth best passages of a corpus by BM25 that these roles may read, as arrays. Candidates are found by the rarest '
-'lexemes of the question through the GIN index, so common words cost nothing.';
+'The depth best passages of a corpus by BM25 that these roles may read, as arrays, null for none. Candidates are found by the '
+'rarest lexemes of the question through the GIN index, so common words cost nothing.';

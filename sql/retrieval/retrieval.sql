@@ -86,9 +86,6 @@ declare
     v_are_any_restricted boolean;
     v_is_exact boolean;
 begin
-    document_ids := '{}';
-    passage_ids := '{}';
-    scores := '{}';
     select space.* into v_space
     from pgclarify_private.corpus
     inner join pgclarify_private.embedding_space as space on corpus.embedding_space_id = space.embedding_space_id
@@ -170,15 +167,12 @@ begin
         ) into document_ids, passage_ids, scores
         using dense.query_vector, dense.depth, dense.roles, v_space.embedding_space_id;
     end if;
-    document_ids := coalesce(document_ids, '{}');
-    passage_ids := coalesce(passage_ids, '{}');
-    scores := coalesce(scores, '{}');
 end
 $$;
 
 comment on function pgclarify_private.dense(bigint, name[], @extschema:vector@.halfvec, integer) is
-'The depth passages of a corpus nearest to a vector that these roles may read, by cosine similarity, as arrays. If few are '
-'visible, they are compared one by one; depth passages are returned if that many are visible.';
+'The depth passages of a corpus nearest to a vector that these roles may read, by cosine similarity, as arrays, null for none. '
+'If few are visible, they are compared one by one; depth passages are returned if that many are visible.';
 
 create or replace function pgclarify_private.search(
     corpus_id bigint,
