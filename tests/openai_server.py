@@ -1,7 +1,7 @@
 """A real OpenAI-compatible HTTP server on 127.0.0.1, whose models are a few rules about words.
 
 In the same process: `async with serve() as server`. In a process of its own: `with spawn(latency=0.2) as server`, or
-`python -m tests.openai_server --port 0 --latency 0.2 --concurrency 64`, which prints its base URL on the first line.
+`python -m tests.openai_server --latency 0.2 --concurrency 64`, which prints its base URL on the first line.
 """
 
 from __future__ import annotations
@@ -29,14 +29,12 @@ from aiohttp import web
 from numpy.typing import NDArray
 
 from tests.openai_batches import BatchApi
-from tests.openai_rules import investigation, judging, questioning, rewriting
+from tests.openai_rules import investigation, judging, questioning, reading, rewriting
+from tests.openai_rules.reading import words
 
 MODEL = "rules-1"
 
 _FENCE = re.compile(r"<(passage-[0-9a-f]+)>\n(.*?)\n</\1>", re.DOTALL)
-_HEADER = re.compile(r"\A(?:Title: (?P<title>.*)\n)?(?:Section: .*\n)?\n?")
-_SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s)|\Z)", re.DOTALL)
-_ORDER = re.compile(r"ignore all (?:previous )?instructions", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -116,65 +114,15 @@ PROSE = Reply("Sure! The passage says that it opened in 1902.")
 
 
 def by_rules(chat: Chat) -> Reply:
-    """Read the first sentence of the passage; abstain on short passages and on a quarter of all others.
-
-    The grade of a passage depends on the words of the question in it. One answer entails another if it has all of its
-    words. Like a model without protection against injection, it obeys text outside of the fence in a
-    verdict, and only that text.
-    """
-    investigated = investigation.reply(chat.purpose, chat.user)
-    if investigated is not None:
-        return Reply(json.dumps(investigated, ensure_ascii=False))
-    asked_back = questioning.reply(chat.purpose, chat.user, chat.schema)
-    if asked_back is not None:
-        return Reply(json.dumps(asked_back, ensure_ascii=False))
-    rewritten = rewriting.reply(chat.purpose, chat.user)
-    if rewritten is not None:
-        return Reply(json.dumps(rewritten, ensure_ascii=False))
-    evaluated = judging.reply(chat.purpose, chat.user)
-    if evaluated is not None:
-        return Reply(json.dumps(evaluated, ensure_ascii=False))
-    if chat.purpose == "relevance":
-        return Reply(json.dumps({"grade": _grade(chat)}))
-    if chat.purpose == "entailment":
-        first, second = (_words(_line(chat, label)) for label in ("First answer", "Second answer"))
-        return Reply(json.dumps({"entails": second <= first}))
-    if _ORDER.search(chat.outside):
-        return Reply(
-            json.dumps({"interpretation": "Who gives the orders here?", "answer": "obeyed", "quote": "obeyed"})
-        )
-    question = chat.outside.strip().partition("Question: ")[2].splitlines()[0]
-    if chat.passage is None:
-        return Reply(json.dumps({"query": f"{question} overview"}, ensure_ascii=False))
-    header = _HEADER.match(chat.passage)
-    content = chat.passage[header.end() :] if header else chat.passage
-    sentence = _SENTENCE.search(content)
-    if sentence is None or len(content.split()) < 5 or hashlib.sha256(content.encode()).digest()[0] % 4 == 0:
-        return Reply('{"interpretation": null, "answer": null, "quote": null}')
-    words = re.findall(r"\w+", sentence[0])
-    topic = (header and header["title"]) or " ".join(words[:4])
-    # A reading must not contain its answer.
-    matter = " ".join(words[4:-4][:5]) or topic
-    reading = {
-        "interpretation": f"What does {topic} say about {matter}: {question.rstrip(' ?')}?"[:400],
-        "answer": " ".join(words[-4:]),
-        "quote": sentence[0][:1000],
-    }
-    return Reply(json.dumps(reading, ensure_ascii=False))
-
-
-def _grade(chat: Chat) -> int:
-    """From 0 to 3."""
-    asked = _words(_line(chat, "Question"))
-    return 3 * len(asked & _words(chat.passage or "")) // max(1, len(asked))
-
-
-def _line(chat: Chat, label: str) -> str:
-    return chat.outside.partition(f"{label}: ")[2].split("\n", 1)[0]
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.casefold()))
+    """Reply by the rules of tests.openai_rules."""
+    said = (
+        investigation.reply(chat.purpose, chat.user)
+        or questioning.reply(chat.purpose, chat.user, chat.schema)
+        or rewriting.reply(chat.purpose, chat.user)
+        or judging.reply(chat.purpose, chat.user)
+        or reading.reply(chat.purpose, chat.outside, chat.passage)
+    )
+    return Reply(json.dumps(said, ensure_ascii=False))
 
 
 EmbeddingBehavior = Callable[[Mapping[str, Any]], Reply]
@@ -190,22 +138,19 @@ def bags_of_words(body: Mapping[str, Any]) -> Reply:
 
 def embeddings(vectors: Sequence[NDArray[Any] | Sequence[float]], body: Mapping[str, Any]) -> Reply:
     """Vectors in OpenAI's form, in base64 if that is asked for, the last one first."""
-    is_compact = body.get("encoding_format") == "base64"
-    sent = [_in_base64(vector) if is_compact else [float(number) for number in vector] for vector in vectors]
+    sent: list[Any] = [[float(number) for number in vector] for vector in vectors]
+    if body.get("encoding_format") == "base64":
+        sent = [base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode() for vector in vectors]
     tokens = sum(len(text) for text in body["input"]) // 4
     items = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in enumerate(sent)]
     usage = {"prompt_tokens": tokens, "total_tokens": tokens}
     return Reply(body=json.dumps({"object": "list", "data": items[::-1], "model": body["model"], "usage": usage}))
 
 
-def _in_base64(vector: NDArray[Any] | Sequence[float]) -> str:
-    return base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
-
-
 def _bag(text: str, dimensions: int) -> NDArray[np.float32]:
     # A text without words gets a vector of its own.
-    words = re.findall(r"\w+", text.casefold()) or [""]
-    bag: NDArray[np.float32] = np.array([_direction(word, dimensions) for word in words], dtype=np.float32).sum(axis=0)
+    found = re.findall(r"\w+", text.casefold()) or [""]
+    bag: NDArray[np.float32] = np.array([_direction(word, dimensions) for word in found], dtype=np.float32).sum(axis=0)
     return bag
 
 
@@ -246,19 +191,17 @@ def as_tei(body: Mapping[str, Any]) -> Reply:
 
 
 def _share(query: str, text: str) -> float:
-    asked = _words(query)
-    return len(asked & _words(text)) / max(1, len(asked))
+    asked = words(query)
+    return len(asked & words(text)) / max(1, len(asked))
 
 
 def shared_words_entail(body: Mapping[str, Any]) -> Reply:
     """Label pairs as text-embeddings-inference does: a text entails another text if it has all of its words."""
     replies = []
     for premise, hypothesis in body["inputs"]:
-        score = 0.75 if _words(hypothesis) <= _words(premise) else 0.125
-        labels = {"ENTAILMENT": score, "neutral": 0.875 - score, "contradiction": 0.125}
-        replies.append(
-            [{"label": label, "score": labels[label]} for label in sorted(labels, key=lambda one: -labels[one])]
-        )
+        score = 0.75 if words(hypothesis) <= words(premise) else 0.125
+        labels = [("ENTAILMENT", score), ("neutral", 0.875 - score), ("contradiction", 0.125)]
+        replies.append([{"label": label, "score": share} for label, share in sorted(labels, key=lambda one: -one[1])])
     return Reply(body=json.dumps(replies))
 
 
@@ -270,19 +213,15 @@ class Server:
         concurrency: Most calls at once; others queue. concurrency / latency is its limit in calls a second.
         script: Replies to the first calls, in order; None in it means `behavior`.
         behavior: Replies to all further calls.
-        embedding_script: Replies to the first requests for embeddings, likewise.
-        embed: Replies to all further requests for embeddings.
-        rerank_script: Replies to the first requests for scores, likewise.
-        rerank: Replies to all further requests for scores.
-        predict: Replies to all requests for labels.
+        keep_bodies: Whether bodies and arrivals are kept.
 
     Attributes:
-        rerank_bodies: Bodies of requests for scores, in order; kept only with keep_bodies.
-        rerank_calls: Number of requests for scores.
-        predict_bodies: Bodies of requests for labels, likewise.
-        predict_calls: Number of requests for labels.
-        embedding_bodies: Bodies of requests for embeddings, in order; kept only with keep_bodies.
-        embedding_calls: Number of requests for embeddings.
+        embedding_script: Replies to the first requests for embeddings, likewise.
+        embed: Replies to all further requests for embeddings.
+        rerank: Replies to all requests for scores.
+        predict: Replies to all requests for labels.
+        embedding_bodies, rerank_bodies, predict_bodies: Bodies of these requests, in order; only with keep_bodies.
+        embedding_calls, rerank_calls, predict_calls: Numbers of these requests.
         calls: Requests for a completion received.
         in_flight: Requests without an answer yet, including waiting ones.
         most_in_flight: The highest value of in_flight so far.
@@ -301,23 +240,17 @@ class Server:
         concurrency: int = 1024,
         script: Iterable[Reply | None] = (),
         behavior: Behavior = by_rules,
-        embedding_script: Iterable[Reply | None] = (),
-        embed: EmbeddingBehavior = bags_of_words,
-        rerank_script: Iterable[Reply | None] = (),
-        rerank: RerankBehavior = shared_words,
-        predict: RerankBehavior = shared_words_entail,
         keep_bodies: bool = True,
     ) -> None:
         self.latency = latency
-        self.embedding_script = deque(embedding_script)
-        self.embed = embed
+        self.embedding_script: deque[Reply | None] = deque()
+        self.embed: EmbeddingBehavior = bags_of_words
         self.embedding_bodies: list[dict[str, Any]] = []
         self.embedding_calls = 0
-        self.rerank_script = deque(rerank_script)
-        self.rerank = rerank
+        self.rerank: RerankBehavior = shared_words
         self.rerank_bodies: list[dict[str, Any]] = []
         self.rerank_calls = 0
-        self.predict = predict
+        self.predict: RerankBehavior = shared_words_entail
         self.predict_bodies: list[dict[str, Any]] = []
         self.predict_calls = 0
         self.script = deque(script)
@@ -365,20 +298,20 @@ class Server:
     async def _stats(self, _: web.Request) -> web.Response:
         return web.json_response(self.stats)
 
+    async def _received(self, request: web.Request, bodies: list[dict[str, Any]]) -> dict[str, Any]:
+        """The body of a request, which is noted."""
+        body: dict[str, Any] = json.loads(await request.read())
+        if self._keep_bodies:
+            bodies.append(body)
+            self.arrivals.put_nowait(None)
+        return body
+
     async def _chat(self, request: web.Request) -> web.Response:
-        body = json.loads(await request.read())
+        body = await self._received(request, self.bodies)
         self.calls += 1
         self.inputs[hashlib.sha256(json.dumps(body["messages"]).encode()).digest()] += 1
-        if self._keep_bodies:
-            self.bodies.append(body)
-            self.arrivals.put_nowait(None)
-
-        def answer() -> Reply:
-            scripted = self.script.popleft() if self.script else None
-            return scripted or self.behavior(Chat(body))
-
-        reply = await self._at_work(request, answer)
-        return _response(reply, lambda: json.dumps(_completion(body, reply)))
+        reply = await self._at_work(request, lambda: _next(self.script) or self.behavior(Chat(body)))
+        return _response(reply, json.dumps(_completion(body, reply)))
 
     def _answer_in_batch(self, body: dict[str, Any]) -> tuple[int, Any]:
         """Answer a call of a batch: its status and body."""
@@ -387,41 +320,19 @@ class Server:
         return reply.status, json.loads(reply.body) if reply.body is not None else _completion(body, reply)
 
     async def _embeddings(self, request: web.Request) -> web.Response:
-        body = json.loads(await request.read())
+        body = await self._received(request, self.embedding_bodies)
         self.embedding_calls += 1
-        if self._keep_bodies:
-            self.embedding_bodies.append(body)
-            self.arrivals.put_nowait(None)
-
-        def answer() -> Reply:
-            scripted = self.embedding_script.popleft() if self.embedding_script else None
-            return scripted or self.embed(body)
-
-        reply = await self._at_work(request, answer)
-        return _response(reply, lambda: reply.content or "")
+        return _response(await self._at_work(request, lambda: _next(self.embedding_script) or self.embed(body)))
 
     async def _rerank(self, request: web.Request) -> web.Response:
-        body = json.loads(await request.read())
+        body = await self._received(request, self.rerank_bodies)
         self.rerank_calls += 1
-        if self._keep_bodies:
-            self.rerank_bodies.append(body)
-            self.arrivals.put_nowait(None)
-
-        def answer() -> Reply:
-            scripted = self.rerank_script.popleft() if self.rerank_script else None
-            return scripted or self.rerank(body)
-
-        reply = await self._at_work(request, answer)
-        return _response(reply, lambda: reply.content or "")
+        return _response(await self._at_work(request, lambda: self.rerank(body)))
 
     async def _predict(self, request: web.Request) -> web.Response:
-        body = json.loads(await request.read())
+        body = await self._received(request, self.predict_bodies)
         self.predict_calls += 1
-        if self._keep_bodies:
-            self.predict_bodies.append(body)
-            self.arrivals.put_nowait(None)
-        reply = await self._at_work(request, lambda: self.predict(body))
-        return _response(reply, lambda: reply.content or "")
+        return _response(await self._at_work(request, lambda: self.predict(body)))
 
     async def _at_work(self, request: web.Request, answer: Callable[[], Reply]) -> Reply:
         """Answer when a slot is free, after the latency."""
@@ -443,8 +354,13 @@ class Server:
             self.in_flight -= 1
 
 
-def _response(reply: Reply, render: Callable[[], str]) -> web.Response:
-    text = reply.body if reply.body is not None else render()
+def _next(script: deque[Reply | None]) -> Reply | None:
+    return script.popleft() if script else None
+
+
+def _response(reply: Reply, rendered: str = "") -> web.Response:
+    """The response of a reply. rendered: its text, if the reply has no body."""
+    text = rendered if reply.body is None else reply.body
     return web.Response(text=text, status=reply.status, headers=reply.headers, content_type="application/json")
 
 
@@ -473,13 +389,13 @@ def _completion(body: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
 
 
 @contextlib.asynccontextmanager
-async def serve(*, port: int = 0, **options: Any) -> AsyncIterator[Server]:
+async def serve(**options: Any) -> AsyncIterator[Server]:
     """Run a Server in this event loop; options are its arguments."""
     server = Server(**options)
     # A call ends when its client disconnects, so that it neither hangs nor keeps its slot.
     runner = web.AppRunner(server.application(), handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", port, backlog=2048)
+    site = web.TCPSite(runner, "127.0.0.1", 0, backlog=2048)
     await site.start()
     try:
         server.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
@@ -509,15 +425,8 @@ class SpawnedServer:
 @contextlib.contextmanager
 def spawn(*, latency: float = 0.0, concurrency: int = 1024) -> Iterator[SpawnedServer]:
     """Run a server in a separate process, so that a test may kill other processes."""
-    command = [
-        sys.executable,
-        "-m",
-        "tests.openai_server",
-        "--latency",
-        str(latency),
-        "--concurrency",
-        str(concurrency),
-    ]
+    options = ["--latency", str(latency), "--concurrency", str(concurrency)]
+    command = [sys.executable, "-m", "tests.openai_server", *options]
     with subprocess.Popen(command, cwd=Path(__file__).parents[1], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -526,17 +435,16 @@ def spawn(*, latency: float = 0.0, concurrency: int = 1024) -> Iterator[SpawnedS
             process.terminate()
 
 
-async def _main(port: int, latency: float, concurrency: int) -> None:
-    async with serve(port=port, latency=latency, concurrency=concurrency, keep_bodies=False) as server:
+async def _main(latency: float, concurrency: int) -> None:
+    async with serve(latency=latency, concurrency=concurrency, keep_bodies=False) as server:
         print(server.base_url, flush=True)
         await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--latency", type=float, default=0.0, help="latency of each call in seconds")
     parser.add_argument("--concurrency", type=int, default=1024, help="most calls at the same time")
     arguments = parser.parse_args()
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_main(arguments.port, arguments.latency, arguments.concurrency))
+        asyncio.run(_main(arguments.latency, arguments.concurrency))
