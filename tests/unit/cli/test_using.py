@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from pgclarify.cli.main import main
 from pgclarify.config import Settings
-
-
-class _Models(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        if self.path != "/v1/models":
-            self.send_error(404)
-            return
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(json.dumps({"data": [{"id": "small"}]}).encode())
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
-        """Print nothing."""
-
-
-@contextmanager
-def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-        server.shutdown()
+from tests.unit.cli.model_list import serving
 
 
 @pytest.fixture
 def address() -> Iterator[str]:
     """A model server that lists one model, small."""
-    with serving(_Models) as address:
-        yield address
+    with serving() as listed:
+        yield listed.base_url
 
 
 @pytest.fixture
@@ -152,12 +128,9 @@ def test_the_command_says_what_it_sends_before_it_sends_it(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     printed = []
 
-    class Handler(_Models):
-        def do_GET(self) -> None:
-            printed.append(capsys.readouterr().err)
-            super().do_GET()
-
-    with serving(Handler) as address:
+    with serving() as listed:
+        listed.on_request = lambda: printed.append(capsys.readouterr().err)
+        address = listed.base_url
         assert use(address, "small") == 0
     assert f"{address} for its models, with the key of OPENAI_API_KEY" in printed[0]
     assert f"{address} gets the questions, the passages" in printed[0]

@@ -2,66 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 from pgclarify.cli.doctor import endpoint
 from pgclarify.cli.doctor.check import Check, Level
 from pgclarify.config import Provider, Settings
 from tests.openai_server import Reply
+from tests.unit.cli.model_list import ModelList, serving
 from tests.workers import model_server
 
 KEY = "sk-sesame"
 
 
-class Endpoint:
-    """A server whose answer to GET /v1/models a test sets."""
-
-    def __init__(self) -> None:
-        self.status = 200
-        self.body = json.dumps({"object": "list", "data": [{"id": "small", "object": "model"}]})
-        self.hangs = False
-        self.base_url = ""
-
-    async def models(self, _: web.Request) -> web.Response:
-        if self.hangs:
-            await asyncio.Event().wait()
-        return web.Response(text=self.body, status=self.status, content_type="application/json")
-
-
 @pytest.fixture
-def server() -> Iterator[Endpoint]:
-    served = Endpoint()
-    started = threading.Event()
-    loop = asyncio.new_event_loop()
-    stop = asyncio.Event()
-
-    async def serve() -> None:
-        application = web.Application()
-        application.router.add_get("/v1/models", served.models)
-        runner = web.AppRunner(application, handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        served.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-        started.set()
-        await stop.wait()
-        await runner.cleanup()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
-    thread.start()
-    assert started.wait(30)
-    yield served
-    loop.call_soon_threadsafe(stop.set)
-    thread.join(30)
-    loop.close()
+def server() -> Iterator[ModelList]:
+    with serving() as listed:
+        yield listed
 
 
 def settings(base_url: str, **values: Any) -> Settings:
@@ -74,11 +36,11 @@ def look(base_url: str, **values: Any) -> Check:
     return check
 
 
-def test_an_endpoint_that_lists_the_model(server: Endpoint) -> None:
+def test_an_endpoint_that_lists_the_model(server: ModelList) -> None:
     assert look(server.base_url).level is Level.OK
 
 
-def test_a_key_from_a_file(server: Endpoint, tmp_path: Path) -> None:
+def test_a_key_from_a_file(server: ModelList, tmp_path: Path) -> None:
     file = tmp_path / "key"
     values = {"openai_api_key": None, "openai_api_key_file": file}
     check = look(server.base_url, **values)
@@ -89,7 +51,7 @@ def test_a_key_from_a_file(server: Endpoint, tmp_path: Path) -> None:
     assert "OPENAI_API_KEY_FILE" in str(look(server.base_url, **values).remedy)
 
 
-def test_a_model_that_is_not_listed(server: Endpoint) -> None:
+def test_a_model_that_is_not_listed(server: ModelList) -> None:
     check = look(server.base_url, llm_model="large")
     assert check.level is Level.WARNING
     assert "small" in str(check.remedy)
@@ -99,7 +61,7 @@ def test_a_model_that_is_not_listed(server: Endpoint) -> None:
     ("status", "level"),
     [(401, Level.PROBLEM), (403, Level.PROBLEM), (404, Level.WARNING), (429, Level.WARNING), (500, Level.PROBLEM)],
 )
-def test_refusals_without_the_key_that_they_repeat(server: Endpoint, status: int, level: Level) -> None:
+def test_refusals_without_the_key_that_they_repeat(server: ModelList, status: int, level: Level) -> None:
     server.status = status
     server.body = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}"}})
     check = look(server.base_url)
@@ -107,7 +69,7 @@ def test_refusals_without_the_key_that_they_repeat(server: Endpoint, status: int
     assert str(status) in check.finding or "rate limit" in check.finding
 
 
-def test_a_missing_key_is_told_from_a_wrong_one(server: Endpoint) -> None:
+def test_a_missing_key_is_told_from_a_wrong_one(server: ModelList) -> None:
     server.status = 401
     assert "wants a key" in str(look(server.base_url, openai_api_key=None).remedy)
 
@@ -117,12 +79,12 @@ def test_a_missing_key_is_told_from_a_wrong_one(server: Endpoint) -> None:
     ["<html>Sign in</html>", '{"data": [{"id": "sm', '"a string"', "[]", '{"data": 5}', "[" * 100_000, "a" * 2**23],
     ids=["a page", "cut off", "a string", "a list", "a number", "deep", "large"],
 )
-def test_a_response_that_lists_no_models_is_a_problem(server: Endpoint, body: str) -> None:
+def test_a_response_that_lists_no_models_is_a_problem(server: ModelList, body: str) -> None:
     server.body = body
     assert look(server.base_url).level is Level.PROBLEM
 
 
-def test_an_endpoint_that_is_silent(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endpoint_that_is_silent(server: ModelList, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "_SECONDS", 0.2)
     server.hangs = True
     assert "did not answer" in look(server.base_url).finding
@@ -212,7 +174,7 @@ def test_embedding_models_are_asked_at_once() -> None:
         (503, "loading", Level.PROBLEM),
     ],
 )
-def test_a_rerank_endpoint_answers_or_does_not(server: Endpoint, status: int, body: str | None, level: Level) -> None:
+def test_a_rerank_endpoint_answers_or_does_not(server: ModelList, status: int, body: str | None, level: Level) -> None:
     server.status = status
     server.body = server.body if body is None else body
     check = endpoint.check_rerank_endpoint(settings("", rerank_base_url=server.base_url, rerank_api_key=KEY))
