@@ -71,7 +71,8 @@ def relevance_judge(
     script: Mapping[str, str | CompletionError | list[Line]] | None = None, *, otherwise: str = "0.1"
 ) -> ScriptedCompleter:
     """Grade passages by their content: 0.1, 0.3, 0.5, 0.7 or 0.9 as text. Any other reply is invalid."""
-    return _by_key({"relevance": lambda prompt: prompt.passage}, script, otherwise, {"relevance": _grade})
+    known = dict(script or {})
+    return ScriptedCompleter({"relevance": lambda prompt: _each(known.get(prompt.passage, otherwise), _grade)})
 
 
 def entailment_judge(
@@ -79,13 +80,15 @@ def entailment_judge(
 ) -> ScriptedCompleter:
     """Compare answers by "premise > hypothesis": yes or no. Any other reply is invalid."""
 
+    known = dict(script or {})
+
     def key(prompt: Prompt) -> str:
         return f"{prompt.line('First answer')} > {prompt.line('Second answer')}"
 
     def say(line: str) -> str:
         return json.dumps({"entails": line == "yes"}) if line in ("yes", "no") else line
 
-    return _by_key({"entailment": key}, script, otherwise, {"entailment": say})
+    return ScriptedCompleter({"entailment": lambda prompt: _each(known.get(key(prompt), otherwise), say)})
 
 
 def rewriter(
@@ -160,21 +163,6 @@ def investigator(
         gate=gate,
         gated=lambda prompt: prompt.purpose == gated,
     )
-
-
-def _by_key(
-    keys: Mapping[str, Callable[[Prompt], str]],
-    script: Mapping[str, str | CompletionError | list[Line]] | None,
-    otherwise: str,
-    say: Mapping[str, Callable[[str], str]],
-    others: Mapping[str, Script] | None = None,
-) -> ScriptedCompleter:
-    known = dict(script or {})
-
-    def scripted(purpose: str) -> Script:
-        return lambda prompt: _each(known.get(keys[purpose](prompt), otherwise), say[purpose])
-
-    return ScriptedCompleter({**{purpose: scripted(purpose) for purpose in keys}, **(others or {})})
 
 
 def _each(line: Any, say: Callable[[Any], str]) -> Line | list[Line]:

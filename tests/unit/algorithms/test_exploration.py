@@ -2,68 +2,13 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pgclarify.algorithms import Explored, Explorer, credit, explore
-
-Id = TypeVar("Id", bound=Hashable)
-
-
-@dataclass
-class World(Generic[Id]):
-    """A graph and a scorer that record their calls."""
-
-    neighbors_of: Mapping[Id, Sequence[Id]]
-    score_of: Mapping[Id, float]
-    scored: list[list[Id]] = field(default_factory=list)
-    followed: list[list[Id]] = field(default_factory=list)
-
-    def neighbors(self, ids: list[Id]) -> dict[Id, Sequence[Id]]:
-        self.followed.append(ids)
-        return {one: self.neighbors_of[one] for one in ids if one in self.neighbors_of}
-
-    def score(self, ids: list[Id]) -> list[float]:
-        self.scored.append(ids)
-        return [self.score_of[one] for one in ids]
-
-
-def test_algorithm_1_by_hand():
-    world = World(
-        neighbors_of={"a": ["x", "c"], "b": ["b", "y", "x"], "x": ["z", "a"], "c": ["w"], "y": ["e"], "d": []},
-        score_of={"a": 0.5, "b": 0.9, "c": 0.2, "d": 0.2, "e": 0.9, "f": 0.1, "x": 0.7, "y": 0.1, "z": 0.4, "w": 0.3},
-    )
-    explored = explore(["a", "b", "c", "d", "e", "f"], world.neighbors, world.score, budget=9, batch_size=2)
-    assert world.scored == [
-        ["a", "b"],
-        ["y", "x"],  # b, 0.9, named y and then x; a, 0.5, named x and c
-        ["c", "d"],  # c waits in the frontier, too, but it is the initial list's turn
-        ["z", "w"],  # x, 0.7, named z; c, 0.2, named w; y, 0.1, named e
-        ["e"],  # nine is the budget
-    ]
-    assert world.followed == world.scored[:-1]
-    assert explored == [
-        Explored("e", 0.9, 4),
-        Explored("b", 0.9, 0),
-        Explored("x", 0.7, 1),
-        Explored("a", 0.5, 0),
-        Explored("z", 0.4, 3),
-        Explored("w", 0.3, 3),
-        Explored("c", 0.2, 2),
-        Explored("d", 0.2, 2),
-        Explored("y", 0.1, 1),
-    ]
-
-
-def test_without_an_initial_list_nothing_is_asked():
-    world: World[int] = World({}, {})
-    assert explore([], world.neighbors, world.score, budget=5, batch_size=2) == []
-    assert world.scored == world.followed == []
 
 
 def test_equal_leads_go_by_the_batch_then_by_nearness_then_by_who_was_handed_out_first():
@@ -103,13 +48,6 @@ def test_after_stop_nothing_is_handed_out_and_what_was_out_still_counts():
     explorer.observe({"a": 0.5, "b": 0.6}, {"a": ["x"]})
     assert explorer.next_batch() == []
     assert explorer.results() == [Explored("b", 0.6, 0), Explored("a", 0.5, 0)]
-
-
-def test_the_budget_counts_what_is_out():
-    explorer = Explorer(range(10), budget=3, batch_size=2)
-    assert (explorer.next_batch(), explorer.budget_left) == ([0, 1], 1)
-    assert (explorer.next_batch(), explorer.budget_left) == ([2], 0)
-    assert explorer.next_batch() == []
 
 
 def test_the_rest_of_the_initial_list_can_be_ranked_anew():
@@ -214,6 +152,17 @@ def test_led_by_refuses_a_passage_that_was_not_handed_out():
 def test_explore_wants_one_score_for_each(scores):
     with pytest.raises(ValueError, match=f"{len(scores)} scores of 2 passages"):
         explore(["a", "b"], lambda ids: {}, lambda ids: scores, budget=2, batch_size=2)
+
+
+def test_neighbors_are_not_asked_for_when_the_budget_is_spent():
+    asked: list[list[int]] = []
+
+    def neighbors(ids: list[int]) -> dict[int, list[int]]:
+        asked.append(ids)
+        return {}
+
+    explore([1, 2, 3], neighbors, lambda ids: [0.5], budget=2, batch_size=1)
+    assert asked == [[1]]
 
 
 def test_a_passage_shares_in_the_score_of_its_lead():

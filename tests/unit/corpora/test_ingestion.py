@@ -37,10 +37,6 @@ async def test_documents_are_cut_embedded_and_stored_once() -> None:
         assert np.array_equal(vectors(store, document_id), expected)
 
 
-async def test_nothing_pending() -> None:
-    assert await ingestion(FakeDocumentStore(), FakeEmbedder()).ingest_once() == 0
-
-
 async def test_a_long_document_goes_through_the_model_in_batches() -> None:
     content = "\n\n".join(f"Paragraph {number} says something of its own about rental cars." for number in range(100))
     store, embedder = FakeDocumentStore([Document("long", content), *SHORT]), FakeEmbedder()

@@ -137,12 +137,6 @@ def test_an_embedding_model_is_no_cross_encoder(models: dict[str, str]) -> None:
     assert "BertModel" in (caught.value.detail or "")
 
 
-def test_a_model_that_is_not_there_is_not_found(tmp_path: Path) -> None:
-    with pytest.raises(ModelNotFound) as caught:
-        SentenceTransformerCrossEncoder(str(tmp_path / "nothing"))
-    assert caught.value.hint
-
-
 async def test_text_beyond_the_limit_of_a_model_does_not_change_relevance(models: dict[str, str], opened: Open) -> None:
     encoder = opened(models["reranker"])
     # Spaces are not tokens: without truncation, the model would read the word after them.
@@ -224,23 +218,6 @@ def test_a_file_that_is_named_as_a_model_is_not_read(tmp_path: Path, monkeypatch
 
     with pytest.raises(ModelNotFound):
         load_cross_encoder(str(path))
-
-
-def test_models_are_loaded_without_trusting_remote_code(
-    models: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import sentence_transformers
-
-    given: list[object] = []
-
-    class Recorded(sentence_transformers.CrossEncoder):
-        def __init__(self, *arguments: object, **options: object) -> None:
-            given.append(options.get("trust_remote_code"))
-            super().__init__(*arguments, **options)
-
-    monkeypatch.setattr(sentence_transformers, "CrossEncoder", Recorded)
-    load_cross_encoder(models["reranker"])
-    assert given == [False]
 
 
 @pytest.mark.parametrize("load", [load_model, load_cross_encoder])

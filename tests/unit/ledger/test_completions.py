@@ -45,15 +45,6 @@ async def test_a_run_claims_everything_at_once() -> None:
     assert ledger.table.claims == 1
 
 
-async def test_calls_are_in_flight_together() -> None:
-    gate = asyncio.Event()
-    verifier = scripts.verifier(gate=gate)
-    asking = asyncio.create_task(buy(FakeLedger(), verifier, [request(str(number)) for number in range(20)]))
-    await until_in_flight(verifier, 20)
-    gate.set()
-    assert len(await asking) == 20
-
-
 async def test_equal_requests_are_asked_once() -> None:
     verifier = scripts.verifier({"a": "one"})
     results = await buy(FakeLedger(), verifier, [request("a"), request("b"), request("a")])

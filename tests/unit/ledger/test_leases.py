@@ -163,12 +163,6 @@ async def test_a_call_that_waits_longer_than_a_quarter_of_a_lease_claims_again(
     assert not table.leased
 
 
-async def test_a_call_that_waits_for_a_shorter_time_claims_once() -> None:
-    table = FakeLedgerTable()
-    await buy(FakeLedger(table), scripts.verifier({"a": "one"}), [request("a")])
-    assert table.claims == 1
-
-
 class RecordingLedger(FakeLedger):
     """Records the number of requests in each claim."""
 

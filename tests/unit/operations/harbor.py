@@ -1,6 +1,6 @@
 """Shared by tests of asking back: a vague question, proposals, and a small corpus."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pgclarify.data.dialogue import ClarifyingQuestion, ProposedQuestion
@@ -14,7 +14,6 @@ from pgclarify.protocols import Embedder
 from tests.fakes import (
     FakeDialogueStore,
     FakeExplorationStore,
-    FakeLedgerTable,
     FakeStore,
     RunRecord,
     scripts,
@@ -92,20 +91,16 @@ async def ask_back(
     proposed: object = PROPOSED,
     verdicts: Mapping[str, Reading | CompletionError] | None = None,
     *,
-    before: Callable[[Prompt], Awaitable[None]] | None = None,
     is_checked: bool = True,
     first: Sequence[int] | None = None,
     gone: Sequence[int] = (),
-    table: FakeLedgerTable | None = None,
-    store: FakeStore | None = None,
     embedder: Embedder | None = None,
     question: str = QUESTION,
     **settings: object,
 ) -> Asked:
     """Execute a run. By default, the corpus answers both proposals."""
     completer = harbor({question: proposed}, verdicts)
-    completer.before = before
-    store = store or FakeStore(table=table)
+    store = FakeStore()
     passages = [Passage(f"d{number}", number, text, start_char=100 * number) for number, text in enumerate(CONTENTS, 1)]
     exploration = FakeExplorationStore(store, passages, first=first, gone=gone)
     dialogue = FakeDialogueStore(store)

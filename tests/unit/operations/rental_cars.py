@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
@@ -13,7 +12,6 @@ from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import Completer, Embedder
 from tests.fakes import FakeStore, RunRecord
-from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import context_of
 
 # Three readings of "rental cars": two documents say the same about coverage.
@@ -69,13 +67,3 @@ def corpus() -> list[Passage]:
 
 def script() -> dict[str, Reading | None]:
     return {COVERED: COVERAGE, ALSO_COVERED: COVERAGE, DRIVERS: LICENSE, ASIDE: None}
-
-
-async def eventually(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():  # noqa: ASYNC110 - what is waited for has no event
-            await asyncio.sleep(0)
-
-
-async def until_in_flight(verifier: ScriptedCompleter, count: int) -> None:
-    await eventually(lambda: verifier.in_flight >= count)

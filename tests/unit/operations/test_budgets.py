@@ -18,9 +18,9 @@ from pgclarify.operations.trace import Tally
 from tests.fakes import FakeExplorationStore, FakeLedger, FakeLedgerTable, FakeStore, scripts
 from tests.fakes.completer import Prompt
 from tests.fakes.context import context_of
-from tests.unit.ledger.buying import buy, replies, request
+from tests.unit.ledger.buying import buy, eventually, replies, request, until_in_flight
 from tests.unit.operations.fruit import Orchard, content
-from tests.unit.operations.rental_cars import carry_out, clarify_with, corpus, eventually, script, until_in_flight
+from tests.unit.operations.rental_cars import carry_out, clarify_with, corpus, script
 from tests.unit.operations.test_reranking import missing, passages
 
 SPENT = 'budget "fake" is spent'

@@ -21,6 +21,7 @@ from pgclarify.operations.clarification import interpretations
 from pgclarify.operations.clarification.interpretations import Grounded
 from pgclarify.providers.extractive import ExtractiveVerifier
 from tests.fakes import FakeEmbedder, FakeStore, scripts
+from tests.unit.ledger.buying import eventually
 from tests.unit.operations.rental_cars import (
     ALSO_COVERED,
     ASIDE,
@@ -32,7 +33,6 @@ from tests.unit.operations.rental_cars import (
     carry_out,
     clarify_with,
     corpus,
-    eventually,
     passage,
     script,
 )

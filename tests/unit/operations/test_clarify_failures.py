@@ -9,6 +9,7 @@ import pytest
 from pgclarify.data.vocabulary import Outcome, RunStatus
 from pgclarify.errors import EndpointUnavailable, InvalidReply
 from tests.fakes import FakeEmbedder, FakeStore, scripts
+from tests.unit.ledger.buying import eventually, until_in_flight
 from tests.unit.operations.rental_cars import (
     ALSO_COVERED,
     ASIDE,
@@ -19,10 +20,8 @@ from tests.unit.operations.rental_cars import (
     carry_out,
     clarify_with,
     corpus,
-    eventually,
     passage,
     script,
-    until_in_flight,
 )
 
 
@@ -69,15 +68,6 @@ async def test_a_verdict_that_fits_at_the_second_ask_counts() -> None:
     assert [call.sample for call in verifier.calls] == [0, 1]
     assert verdict.completion_id is not None
     assert store.table.rows[verdict.completion_id].request.sample == 1
-
-
-async def test_a_verdict_that_never_fits_is_an_error() -> None:
-    verifier = scripts.verifier({**script(), DRIVERS: ["not json", "nor this"]})
-    record = await carry_out(corpus(), verifier)
-    assert record.status is RunStatus.PARTIAL
-    assert record.verdicts[1].outcome is Outcome.FAILED
-    assert record.verdicts[1].error
-    assert len(verifier.calls) == 5
 
 
 async def test_a_reading_that_cannot_be_embedded_is_an_error() -> None:

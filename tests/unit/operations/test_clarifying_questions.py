@@ -7,7 +7,7 @@ from pgclarify.data.dialogue import ProposedQuestion
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from tests.fakes import FakeEmbedder, FakeLedgerTable
+from tests.fakes import FakeEmbedder
 from tests.unit.operations.harbor import (
     BERTH,
     COST,
@@ -48,14 +48,6 @@ async def test_the_reformulations_are_embedded_together() -> None:
     assert embedder.calls == [[WHO, COST]]
     await ask_back(embedder=(lexical := FakeEmbedder()), method="lexical")
     assert lexical.calls == []
-
-
-async def test_a_proposal_that_no_document_answers_is_dropped() -> None:
-    asked = await ask_back(verdicts={COST + BERTH: READINGS[COST + BERTH]})
-
-    assert [(one.ordinal, one.proposed.reformulation) for one in asked.questions or []] == [(1, COST)]
-    assert asked.record.status is RunStatus.SUCCEEDED
-    assert asked.record.stop_reason == "1 proposal left out that no document answers"
 
 
 @pytest.mark.parametrize(
@@ -183,10 +175,3 @@ class TestTrouble:
         asked = await ask_back(gone=[1], check="mark")
         assert [one.is_answerable for one in asked.questions or []] == [False, True]
         assert len(asked.completer.asked("verdict")) == 4
-
-    async def test_made_again_nothing_is_paid_for(self) -> None:
-        table = FakeLedgerTable()
-        first = await ask_back(table=table)
-        again = await ask_back(table=table)
-        assert again.questions == first.questions
-        assert again.completer.calls == []

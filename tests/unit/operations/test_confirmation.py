@@ -19,9 +19,10 @@ from pgclarify.prompts.confirmation import confirmation
 from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, RunRecord, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import context_of
+from tests.unit.ledger.buying import eventually
 from tests.unit.operations import rental_cars
 from tests.unit.operations.fruit import Orchard
-from tests.unit.operations.rental_cars import COVERAGE, LICENSE, corpus, eventually, passage, script
+from tests.unit.operations.rental_cars import COVERAGE, LICENSE, corpus, passage, script
 from tests.unit.operations.test_one_pass import QUESTION, Desk
 
 CONFIRMED = {COVERAGE.answer}
@@ -97,15 +98,6 @@ async def test_many_answers_take_few_calls() -> None:
     record = await rental_cars.carry_out(passages, asked, settings=MODEL)
     assert [len(prompt.passages) for prompt in asked.asked("confirmation")] == [AT_ONCE, AT_ONCE, 2]
     assert [rank for rank, verdict in record.verdicts.items() if verdict.outcome is Outcome.ABSTAINED] == [7]
-
-
-async def test_a_run_that_is_paid_for_makes_no_call() -> None:
-    store = FakeStore(corpus())
-    first = await carry_out(verifier(), store=store)
-    again = verifier()
-    second = await carry_out(again, store=store)
-    assert again.calls == []
-    assert second.interpretations == first.interpretations
 
 
 async def test_verdicts_land_only_when_they_are_confirmed() -> None:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import EndpointUnavailable
 from tests.fakes import FakeEmbedder
+from tests.unit.ledger.buying import eventually
 from tests.unit.operations.fruit import Orchard
-from tests.unit.operations.rental_cars import eventually
 from tests.unit.operations.still_time import carry_out
 
 DOWN = EndpointUnavailable("no endpoint")

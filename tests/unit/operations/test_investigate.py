@@ -398,14 +398,3 @@ async def test_steps_can_be_read_while_it_goes_on():
     gate.set()
     await watched.task
     assert len(watched.steps.steps[1]) == 3
-
-
-async def test_a_run_that_is_cancelled_gives_its_leases_back():
-    investigator = script(gate=asyncio.Event(), gated="sample")
-    watched = Watched(investigator)
-    await until_asked(investigator, "sample", 5)
-    assert len(watched.table.leased) == 5
-    watched.task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await watched.task
-    assert watched.table.leased == []

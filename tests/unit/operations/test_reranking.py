@@ -150,14 +150,6 @@ class TestBehindAnEndpoint:
         assert endpoint.calls == [["one", "two", "three"]]
         assert (tally.calls, tally.reused_calls, tally.prompt_tokens) == (1, 0, 3 * len(QUESTION) + 11)
 
-    async def test_is_paid_once(self) -> None:
-        endpoint, ledger, tally = FakeRerankEndpoint({"one": 0.9}), FakeLedger(), Tally()
-        first = await (await behind(endpoint, ledger))(QUESTION, passages("one", "two"))
-        again = await (await behind(endpoint, ledger))(QUESTION, passages("one", "two"), tally=tally)
-        assert again == first
-        assert len(endpoint.calls) == 1
-        assert (tally.calls, tally.reused_calls) == (0, 1)
-
     async def test_a_hundred_passages_are_a_call(self) -> None:
         contents = [f"text {number}" for number in range(201)]
         endpoint = FakeRerankEndpoint({content: number / 300 for number, content in enumerate(contents)})

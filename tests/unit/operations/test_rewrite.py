@@ -20,11 +20,9 @@ CLEAR = "\tWhere was Ida Holm  born? "
 REWRITTEN = "Where was Ida Holm born?"
 
 
-async def carry_out(
-    question=VAGUE, history=HISTORY, rewriter=None, *, store=None, rules=(), classifier=None, **options
-):
+async def carry_out(question=VAGUE, history=HISTORY, rewriter=None, *, rules=(), classifier=None, **options):
     """One run: the rewritten question, its record, and the model's prompts."""
-    store = store or FakeStore()
+    store = FakeStore()
     dialogue = FakeDialogueStore(store, rules=rules)
     run = store.add_run(question, operation="rewrite", settings={"history": list(history)} if history else {})
     classifier = classifier or FakeClassifier({CLEAR: 0.1}, otherwise=0.9)
@@ -221,15 +219,6 @@ class TestWithAModel:
         assert (rewriting.rewritten, rewriting.was_ambiguous) == (VAGUE, True)
         assert f'it {fault}: "{reply}"' in rewriting.reason
         assert (record.status, len(model.calls)) == (RunStatus.SUCCEEDED, 1)
-
-    async def test_a_reply_is_not_paid_for_twice(self) -> None:
-        store, model = FakeStore(), scripts.rewriter({VAGUE: REWRITTEN})
-        for _ in range(2):
-            rewriting, record, _ = await carry_out(rewriter=model, store=store)
-
-        assert rewriting.rewritten == REWRITTEN
-        assert len(model.calls) == 1
-        assert record.stages[1].reused_calls == 1
 
 
 class TestWithoutAModel:

@@ -70,13 +70,6 @@ def test_an_index_that_is_no_integer_is_unreadable(index: object) -> None:
         read_embeddings(body, 1)
 
 
-async def test_another_try_after_what_passes(server: Server) -> None:
-    async with opened(server) as embedder:
-        server.embedding_script.extend([Reply.error(429, "slower", retry_after=0.01)])
-        assert (await embedder.encode(["red cars"])).shape == (1, DIMENSIONS)
-    assert len(server.embedding_bodies) == 2
-
-
 @pytest.mark.parametrize("vector", [[1.0] * 7, [math.nan] * DIMENSIONS, [math.inf] * DIMENSIONS, [0.0] * DIMENSIONS])
 @pytest.mark.parametrize("is_first", [True, False])
 async def test_a_wrong_vector_does_not_open_a_model(server: Server, vector: list[float], is_first: bool) -> None:
@@ -86,13 +79,6 @@ async def test_a_wrong_vector_does_not_open_a_model(server: Server, vector: list
         with pytest.raises(EmbeddingError):
             await EndpointEmbedder.open(endpoint, MODEL)
         assert (await EndpointEmbedder.open(endpoint, MODEL)).dimensions == DIMENSIONS
-
-
-async def test_vectors_of_another_length_than_before_are_of_another_model(server: Server) -> None:
-    async with opened(server) as embedder:
-        server.embed = lambda body: embeddings([np.ones(32)] * len(body["input"]), body)
-        with pytest.raises(EmbeddingUnavailable):
-            await embedder.encode(["red cars"])
 
 
 @pytest.mark.parametrize("status", [400, 413, 422, 500])

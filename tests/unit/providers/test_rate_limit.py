@@ -22,8 +22,8 @@ from pgclarify.providers.endpoint_embedder import EndpointEmbedder
 from pgclarify.providers.rate_limit import RateLimit, Turn
 from tests.openai_server import MODEL, serve
 from tests.rate_limited import Limited
+from tests.unit.operations.still_time import carry_out as run
 from tests.unit.providers.asking import request
-from tests.unit.providers.virtual_time import run
 
 HEADERS = {
     "x-ratelimit-limit-tokens": "60000",

@@ -256,13 +256,6 @@ async def test_a_server_that_scores_nothing(server: Server, reply: Reply, kind: 
     assert server.rerank_calls <= (10 if reply.status in (400, 500) else 2)
 
 
-async def test_another_try_after_what_passes(server: Server) -> None:
-    server.rerank_script.extend([Reply.error(429, "slower", retry_after=0.01)])
-    async with model_of(server) as model:
-        assert len(await scores_of(model)) == 3
-    assert server.rerank_calls == 2
-
-
 async def test_calls_wait_for_their_turn(server: Server) -> None:
     server.latency = 0.01
     begun = []
