@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import TIMESTAMP
+from sqlalchemy.dialects.postgresql import OID, TIMESTAMP
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import UserDefinedType
 
@@ -52,6 +52,17 @@ def prose(
     made = column(name, type_, comment, *constraints, null=null, default=default)
     made.info.update(NO_STATISTICS)
     return made
+
+
+def count(name: str, comment: str) -> sa.Column[Any]:
+    """Return a column that counts from 0."""
+    return column(name, sa.BigInteger, comment, default="0")
+
+
+def requester_oid() -> sa.Column[Any]:
+    """Return the column that stands beside `requested_by`."""
+    comment = "Oid of that role, so that another role of that name does not count."
+    return column("requested_by_oid", OID, comment, default="quote_ident(current_user)::regrole")
 
 
 class Name(UserDefinedType[str]):

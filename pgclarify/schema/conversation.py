@@ -1,9 +1,9 @@
 """Clarifying questions and conversations."""
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB, OID
+from sqlalchemy.dialects.postgresql import JSONB
 
-from pgclarify.schema.base import Name, Timestamp, column, metadata, prose
+from pgclarify.schema.base import Name, Timestamp, column, metadata, prose, requester_oid
 
 clarifying_question = sa.Table(
     "clarifying_question",
@@ -54,12 +54,7 @@ conversation = sa.Table(
     prose("history", "Turns before the question, oldest first.", type_=JSONB, default="'[]'"),
     column("requested_by", Name, "Role that asked; its members may continue."),
     column("created_at", Timestamp, "When it began.", default="now()"),
-    column(
-        "requested_by_oid",
-        OID,
-        "Oid of that role, so that another role of that name does not count.",
-        default="quote_ident(current_user)::regrole",
-    ),
+    requester_oid(),
     sa.PrimaryKeyConstraint("conversation_id"),
     sa.CheckConstraint("jsonb_typeof(history) = 'array'", name="conversation_history_is_an_array"),
     sa.CheckConstraint("corpus_name is not null or corpus_id is null", name="conversation_of_a_corpus_has_its_name"),

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, OID
 
-from pgclarify.schema.base import Name, Timestamp, column, metadata, prose
+from pgclarify.schema.base import Name, Timestamp, column, count, metadata, prose
 
 corpus = sa.Table(
     "corpus",
@@ -21,12 +21,10 @@ corpus = sa.Table(
         "Text search configuration of its language, such as english; schema-qualified unless in pg_catalog.",
     ),
     column("graph_degree", sa.Integer, "Neighbors that the neighborhood graph keeps for a passage.", default="16"),
-    column(
+    count(
         "revision",
-        sa.BigInteger,
         "How often its searchable content changed, without documents that have their own readers, and without "
         "changes that are still in corpus_tally.",
-        default="0",
     ),
     column("owner", Name, "Role whose members may change and drop it."),
     column("reader", Name, "Role whose members may search it; null means only its owner.", null=True),
@@ -94,7 +92,7 @@ embedding_space = sa.Table(
         null=True,
     ),
     column("queued_passage_id", sa.BigInteger, "The passage, together with queued_document_id.", null=True),
-    column("queued_passages", sa.BigInteger, "How many passages were put there.", default="0"),
+    count("queued_passages", "How many passages were put there."),
     column(
         "queued_at",
         Timestamp,
@@ -161,52 +159,23 @@ corpus_tally = sa.Table(
     metadata,
     column("corpus_tally_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
     column("corpus_id", sa.BigInteger, "The corpus.", sa.ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
-    column("documents", sa.BigInteger, "Documents added, minus those removed.", default="0"),
-    column("pending", sa.BigInteger, "Documents that became pending, minus those indexed.", default="0"),
-    column("failed", sa.BigInteger, "Documents that cannot be indexed, minus those repaired.", default="0"),
-    column("passages", sa.BigInteger, "Passages added, minus those removed.", default="0"),
-    column(
-        "restricted_documents",
-        sa.BigInteger,
-        "The same as documents, for those that have their own readers.",
-        default="0",
-    ),
-    column(
-        "restricted_passages",
-        sa.BigInteger,
-        "The same as passages, for documents that have their own readers.",
-        default="0",
-    ),
-    column("embedded", sa.BigInteger, "Vectors added to the active space, minus those removed.", default="0"),
-    column(
+    count("documents", "Documents added, minus those removed."),
+    count("pending", "Documents that became pending, minus those indexed."),
+    count("failed", "Documents that cannot be indexed, minus those repaired."),
+    count("passages", "Passages added, minus those removed."),
+    count("restricted_documents", "The same as documents, for those that have their own readers."),
+    count("restricted_passages", "The same as passages, for documents that have their own readers."),
+    count("embedded", "Vectors added to the active space, minus those removed."),
+    count(
         "lexemes",
-        sa.BigInteger,
         "Lexemes added, with repetitions, minus those removed. Divided by passages, this is the average length "
         "for BM25.",
-        default="0",
     ),
-    column(
-        "revision",
-        sa.BigInteger,
-        "Changes of the searchable content, without documents that have their own readers.",
-        default="0",
-    ),
-    column("linked", sa.BigInteger, "Neighborhoods added to the active space, minus those removed.", default="0"),
-    column(
-        "restricted_lexemes",
-        sa.BigInteger,
-        "The same as lexemes, for passages that have their own readers.",
-        default="0",
-    ),
-    column(
-        "graph_revision", sa.BigInteger, "How often passages without readers of their own got neighbors.", default="0"
-    ),
-    column(
-        "pending_passages",
-        sa.BigInteger,
-        "About how many passages pending documents have, minus those embedded.",
-        default="0",
-    ),
+    count("revision", "Changes of the searchable content, without documents that have their own readers."),
+    count("linked", "Neighborhoods added to the active space, minus those removed."),
+    count("restricted_lexemes", "The same as lexemes, for passages that have their own readers."),
+    count("graph_revision", "How often passages without readers of their own got neighbors."),
+    count("pending_passages", "About how many passages pending documents have, minus those embedded."),
     sa.PrimaryKeyConstraint("corpus_tally_id"),
     sa.Index("corpus_tally_corpus_id_idx", "corpus_id"),
     comment=(
@@ -221,8 +190,8 @@ reader_revision = sa.Table(
     column("reader_revision_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
     column("corpus_id", sa.BigInteger, "The corpus.", sa.ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
     column("reader", Name, "A role in readers of the changed documents."),
-    column("revision", sa.BigInteger, "Changes of the content that it can find.", default="0"),
-    column("graph_revision", sa.BigInteger, "How often passages that it can read got neighbors.", default="0"),
+    count("revision", "Changes of the content that it can find."),
+    count("graph_revision", "How often passages that it can read got neighbors."),
     column(
         "is_merged",
         sa.Boolean,

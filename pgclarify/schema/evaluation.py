@@ -1,9 +1,9 @@
 """Evaluations."""
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import BYTEA, JSONB, OID
+from sqlalchemy.dialects.postgresql import BYTEA, JSONB
 
-from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, column, metadata, prose
+from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, column, metadata, prose, requester_oid
 
 eval_run = sa.Table(
     "eval_run",
@@ -37,12 +37,7 @@ eval_run = sa.Table(
         null=True,
     ),
     column("requested_by", Name, "Role that evaluated.", default="current_user"),
-    column(
-        "requested_by_oid",
-        OID,
-        "Oid of that role, so that another role of that name does not count.",
-        default="quote_ident(current_user)::regrole",
-    ),
+    requester_oid(),
     column("created_at", Timestamp, "When it began.", default="now()"),
     column(
         "finished_at",

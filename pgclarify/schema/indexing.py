@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import BYTEA, UUID
 
-from pgclarify.schema.base import QUEUE, Timestamp, column, metadata, prose
+from pgclarify.schema.base import QUEUE, Timestamp, column, count, metadata, prose
 
 pending_document = sa.Table(
     "pending_document",
@@ -71,7 +71,7 @@ term_change = sa.Table(
     column("corpus_id", sa.BigInteger, "The corpus."),
     prose("lexeme", "The lexeme."),
     column("passages", sa.BigInteger, "Number to add to term.passages; negative for removed passages."),
-    column("restricted_passages", sa.BigInteger, "Number to add to term.restricted_passages.", default="0"),
+    count("restricted_passages", "Number to add to term.restricted_passages."),
     sa.Index("term_change_corpus_id_idx", "corpus_id"),
     comment=(
         "Changes of term by users' transactions; workers apply them. So a user who removes a document locks no row "

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import OID
 
-from pgclarify.schema.base import Name, Timestamp, column, metadata
+from pgclarify.schema.base import Name, Timestamp, column, count, metadata
 
 model_price = sa.Table(
     "model_price",
@@ -77,7 +77,7 @@ budget_counter = sa.Table(
     column("budget_id", sa.BigInteger, "The budget, which may have been removed."),
     column("period_start", Timestamp, "When the period began; for total, when the budget was made."),
     column("cost_usd", sa.Numeric, "US dollars that answered calls of this period have cost.", default="0"),
-    column("calls", sa.BigInteger, "How many there are.", default="0"),
+    count("calls", "How many there are."),
     sa.PrimaryKeyConstraint("budget_id", "period_start"),
     sa.CheckConstraint("cost_usd >= 0 and cost_usd < 'infinity'", name="budget_counter_cost_usd_is_an_amount"),
     sa.CheckConstraint("calls >= 0", name="budget_counter_calls_are_not_negative"),

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, TSVECTOR
 
-from pgclarify.schema.base import Name, column, metadata, prose
+from pgclarify.schema.base import Name, column, count, metadata, prose
 
 passage = sa.Table(
     "passage",
@@ -60,12 +60,7 @@ term = sa.Table(
     column("corpus_id", sa.BigInteger, "The corpus."),
     prose("lexeme", "The lexeme, as in passage.lexemes."),
     column("passages", sa.BigInteger, "How many passages have it, without the changes that are still in term_change."),
-    column(
-        "restricted_passages",
-        sa.BigInteger,
-        "The same as passages, for documents that have their own readers.",
-        default="0",
-    ),
+    count("restricted_passages", "The same as passages, for documents that have their own readers."),
     sa.PrimaryKeyConstraint("corpus_id", "lexeme"),
     postgresql_with={"fillfactor": 80},
     comment=(

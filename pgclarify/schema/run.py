@@ -2,9 +2,9 @@
 
 import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy.dialects.postgresql import BYTEA, JSONB, OID
+from sqlalchemy.dialects.postgresql import BYTEA, JSONB
 
-from pgclarify.schema.base import Name, Timestamp, column, metadata, prose
+from pgclarify.schema.base import Name, Timestamp, column, metadata, prose, requester_oid
 
 run = sa.Table(
     "run",
@@ -143,12 +143,7 @@ run = sa.Table(
         "pgclarify.count_questions off.",
         default="true",
     ),
-    column(
-        "requested_by_oid",
-        OID,
-        "Oid of that role, so that another role of that name does not count.",
-        default="quote_ident(current_user)::regrole",
-    ),
+    requester_oid(),
     column(
         "crashes",
         sa.Integer,

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, OID, REGCLASS
 
-from pgclarify.schema.base import QUEUE, Name, Timestamp, column, metadata, prose
+from pgclarify.schema.base import QUEUE, Name, Timestamp, column, count, metadata, prose
 
 source = sa.Table(
     "source",
@@ -53,10 +53,10 @@ source = sa.Table(
     prose("load_cursor", "The last id that was compared; null at the start of a phase.", null=True),
     column("load_started_at", Timestamp, "When the last load began.", default="now()"),
     column("loaded_at", Timestamp, "When the last load ended; null before.", null=True),
-    column("rows_added", sa.BigInteger, "Documents that the last load added.", default="0"),
-    column("rows_changed", sa.BigInteger, "Documents that the last load changed.", default="0"),
-    column("rows_removed", sa.BigInteger, "Documents that the last load removed.", default="0"),
-    column("rows_skipped", sa.BigInteger, "Rows that the last load left without a document.", default="0"),
+    count("rows_added", "Documents that the last load added."),
+    count("rows_changed", "Documents that the last load changed."),
+    count("rows_removed", "Documents that the last load removed."),
+    count("rows_skipped", "Rows that the last load left without a document."),
     column("created_at", Timestamp, "When it was attached.", default="now()"),
     column("attached_by_oid", OID, "Oid of that role, so that another role of that name does not count."),
     sa.PrimaryKeyConstraint("source_id"),

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, REAL
 
-from pgclarify.schema.base import Timestamp, column, metadata, prose
+from pgclarify.schema.base import Timestamp, column, count, metadata, prose
 
 stage = sa.Table(
     "stage",
@@ -31,15 +31,8 @@ stage = sa.Table(
     column("prompt_tokens", sa.BigInteger, "Input tokens that it paid for."),
     column("completion_tokens", sa.BigInteger, "Output tokens that it paid for."),
     prose("note", "A note; null if there is none.", null=True),
-    column(
-        "reused_prompt_tokens", sa.BigInteger, "Input tokens of the replies that it took from the ledger.", default="0"
-    ),
-    column(
-        "reused_completion_tokens",
-        sa.BigInteger,
-        "Output tokens of the replies that it took from the ledger.",
-        default="0",
-    ),
+    count("reused_prompt_tokens", "Input tokens of the replies that it took from the ledger."),
+    count("reused_completion_tokens", "Output tokens of the replies that it took from the ledger."),
     column(
         "model_ms",
         DOUBLE_PRECISION,
