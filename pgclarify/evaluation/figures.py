@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms.metrics import (
     answer_coverage,
-    answer_set_scores,
+    answer_f1,
     bootstrap_interval,
     cover_exact_match,
     f1_of_means,
@@ -158,7 +158,7 @@ async def measure(
     figures["readings"] = float(len(output.readings))
     if people := case.known_answers:
         figures["coverage"] = max(answer_coverage(golds, answers) for golds in people)
-        figures["answer_f1"] = answer_set_scores(answers, people).f1
+        figures["answer_f1"] = answer_f1(answers, people)
         figures["answer_em"] = float(
             bool(answers) and any(cover_exact_match(answers[0], names) for golds in people for names in golds)
         )

@@ -1,9 +1,8 @@
 """How good answers and rankings are, and how much of a figure is chance. See docs/methods/evaluation.md."""
 
 from pgclarify.algorithms.metrics.answers import (
-    AnswerSetScores,
     answer_coverage,
-    answer_set_scores,
+    answer_f1,
     cover_exact_match,
     covered_answers,
     exact_match,
@@ -20,10 +19,9 @@ from pgclarify.algorithms.metrics.intervals import (
 from pgclarify.algorithms.metrics.retrieval import pooled, recall_at
 
 __all__ = [
-    "AnswerSetScores",
     "PairedDifference",
     "answer_coverage",
-    "answer_set_scores",
+    "answer_f1",
     "bootstrap_interval",
     "calibration_errors",
     "cover_exact_match",

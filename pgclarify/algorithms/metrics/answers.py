@@ -4,30 +4,12 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from pgclarify.errors import InputError
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
-
-Matches = Callable[[str, Sequence[str]], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerSetScores:
-    """How well a set of answers matches the known ones.
-
-    Attributes:
-        precision: Share of the given answers that are known, 0 to 1; 0 if none was given.
-        recall: Share of the known answers that were given, 0 to 1.
-        f1: Harmonic mean of both, 0 to 1.
-    """
-
-    precision: float
-    recall: float
-    f1: float
 
 
 def normalize_answer(text: str) -> str:
@@ -113,16 +95,16 @@ def answer_coverage(golds: Sequence[Sequence[str]], texts: Sequence[str]) -> flo
     return sum(covered_answers(golds, texts)) / len(golds)
 
 
-def answer_set_scores(
-    predicted: Sequence[str], answer_sets: Sequence[Sequence[Sequence[str]]], matches: Matches = exact_match
-) -> AnswerSetScores:
-    """Compare a set of answers with the known ones: pair them one to one, with as many pairs as possible.
+def answer_f1(predicted: Sequence[str], answer_sets: Sequence[Sequence[Sequence[str]]]) -> float:
+    """Compare a set of answers with the known ones, by `exact_match`, paired one to one with as many pairs as possible.
 
     Args:
         predicted: The given answers. Answers that are the same after normalization count once.
         answer_sets: A set of known answers for each person who was asked; each answer in all its spellings. Answers of
             one set with the same spellings count once. The set that matches best counts.
-        matches: Whether an answer is a known one; `cover_exact_match` is the lenient choice.
+
+    Returns:
+        0 to 1: the harmonic mean of precision and recall.
 
     Raises:
         InputError: If every set is empty.
@@ -133,8 +115,7 @@ def answer_set_scores(
     if not known:
         raise InputError("no known answers to compare with")
     distinct = _distinct(predicted)
-    scores = (_scores(distinct, golds, matches) for golds in known)
-    return max(scores, key=lambda one: (one.f1, one.recall))
+    return max(_f1(distinct, golds) for golds in known)
 
 
 def _distinct(answers: Sequence[str]) -> list[str]:
@@ -151,14 +132,9 @@ def _distinct_golds(golds: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     return list(first.values())
 
 
-def _scores(predicted: Sequence[str], golds: Sequence[Sequence[str]], matches: Matches) -> AnswerSetScores:
-    fits = [[place for place, names in enumerate(golds) if matches(answer, names)] for answer in predicted]
-    hits = _most_pairs(fits)
-    return AnswerSetScores(
-        precision=hits / len(predicted) if predicted else 0.0,
-        recall=hits / len(golds),
-        f1=2 * hits / (len(predicted) + len(golds)),
-    )
+def _f1(predicted: Sequence[str], golds: Sequence[Sequence[str]]) -> float:
+    fits = [[place for place, names in enumerate(golds) if exact_match(answer, names)] for answer in predicted]
+    return 2 * _most_pairs(fits) / (len(predicted) + len(golds))
 
 
 def _most_pairs(fits: Sequence[Sequence[int]]) -> int:

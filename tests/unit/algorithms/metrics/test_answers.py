@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgclarify.algorithms.metrics import (
-    AnswerSetScores,
     answer_coverage,
-    answer_set_scores,
+    answer_f1,
     cover_exact_match,
     covered_answers,
     exact_match,
@@ -75,58 +74,54 @@ def test_coverage_counts_known_answers_not_texts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("predicted", "scores"),
+    ("predicted", "f1"),
     [
-        (["jean ping", "The Zuma.", "Moussa Faki Mahamat"], AnswerSetScores(1, 1, 1)),
-        (["Jean Ping"], AnswerSetScores(1, 1 / 3, 0.5)),
-        (["Jean Ping", "Ada Berg"], AnswerSetScores(0.5, 1 / 3, 0.4)),
+        (["jean ping", "The Zuma.", "Moussa Faki Mahamat"], 1),
+        (["Jean Ping"], 0.5),
+        (["Jean Ping", "Ada Berg"], 0.4),
         # Each known answer counts as found once, and equal answers count once.
-        (["Moussa Faki", "Moussa Faki Mahamat"], AnswerSetScores(0.5, 1 / 3, 0.4)),
-        (["Jean Ping", "jean  ping"], AnswerSetScores(1, 1 / 3, 0.5)),
-        (["Chairman Jean Ping"], AnswerSetScores(0, 0, 0)),
-        ([], AnswerSetScores(0, 0, 0)),
+        (["Moussa Faki", "Moussa Faki Mahamat"], 0.4),
+        (["Jean Ping", "jean  ping"], 0.5),
+        (["Chairman Jean Ping"], 0),
+        ([], 0),
     ],
 )
-def test_answers_and_known_ones_are_paired_one_to_one(predicted: list[str], scores: AnswerSetScores) -> None:
-    assert answer_set_scores(predicted, [GOLDS]) == scores
+def test_answers_and_known_ones_are_paired_one_to_one(predicted: list[str], f1: float) -> None:
+    assert answer_f1(predicted, [GOLDS]) == pytest.approx(f1)
 
 
-@pytest.mark.parametrize("predicted", [["x y", "x z"], ["x z", "x y"]])
+@pytest.mark.parametrize("predicted", [["x y", "x"], ["x", "x y"]])
 def test_the_most_pairs_are_made(predicted: list[str]) -> None:
     golds = [["x y", "x"], ["x y"]]
-    assert answer_set_scores(predicted, [golds], cover_exact_match).f1 == 1
+    assert answer_f1(predicted, [golds]) == 1
 
 
 def test_the_person_counts_who_is_met_best() -> None:
-    assert answer_set_scores(["1919"], [[["October 1919"]], [["1919"]], []]) == AnswerSetScores(1, 1, 1)
+    assert answer_f1(["1919"], [[["October 1919"]], [["1919"]], []]) == 1
 
 
 def test_an_answer_that_two_readings_share_is_known_once() -> None:
-    assert answer_set_scores(["Ping"], [[["Ping"], ["ping."]]]) == AnswerSetScores(1, 1, 1)
+    assert answer_f1(["Ping"], [[["Ping"], ["ping."]]]) == 1
 
 
 @pytest.mark.parametrize("answer_sets", [[], [[]]])
 def test_without_known_answers_there_is_no_score(answer_sets: list[list[list[str]]]) -> None:
     with pytest.raises(InputError):
-        answer_set_scores(["1919"], answer_sets)
+        answer_f1(["1919"], answer_sets)
     with pytest.raises(InputError):
         answer_coverage([], ["1919"])
 
 
 @given(st.lists(answers, max_size=5), st.lists(st.lists(answers, min_size=1, max_size=3), min_size=1, max_size=4))
 def test_laws_of_answer_sets(predicted: list[str], golds: list[list[str]]) -> None:
-    scores = answer_set_scores(predicted, [golds])
-    assert 0 <= scores.precision <= 1
-    assert 0 <= scores.recall <= 1
-    mean = scores.precision + scores.recall
-    assert scores.f1 == pytest.approx(2 * scores.precision * scores.recall / mean if mean else 0)
-    assert answer_set_scores(predicted[::-1], [golds[::-1]]) == scores
-    assert answer_set_scores(predicted, [golds], cover_exact_match).recall >= scores.recall
+    f1 = answer_f1(predicted, [golds])
+    assert 0 <= f1 <= 1
+    assert answer_f1(predicted[::-1], [golds[::-1]]) == f1
     assert 0 <= answer_coverage(golds, predicted) <= 1
 
 
 @given(st.sets(st.sampled_from(["Jean Ping", "Zuma", "1919", "7 pm", "The The"]), min_size=1))
 def test_all_that_is_known_is_perfect(known: set[str]) -> None:
     golds = [[name, name.upper()] for name in known]
-    assert answer_set_scores(sorted(known), [golds]) == AnswerSetScores(1, 1, 1)
+    assert answer_f1(sorted(known), [golds]) == 1
     assert answer_coverage(golds, sorted(known)) == 1
