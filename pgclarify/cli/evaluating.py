@@ -202,13 +202,13 @@ def _costs(names: Sequence[str], estimates: Sequence[CallEstimate]) -> Table:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("evaluation", "cases", "calls to pay for", "paid already", "at most", "US dollars", "estimated from"):
-        table.add_column(title, justify="left" if title in ("evaluation", "estimated from") else "right")
+    for title in ("evaluation", "cases", "calls to pay for", "paid already", "at most", "US dollars"):
+        table.add_column(title, justify="left" if title == "evaluation" else "right")
     for name, one in zip(names, estimates, strict=True):
         numbers = (one.calls, one.reused, one.at_most)
         told = ["unknown" if number is None else f"{number:,}" for number in numbers]
         cost = "unknown" if one.cost_usd is None else f"{one.cost_usd:.4f}"
-        table.add_row(printable(name), f"{one.cases:,}", *told, cost, one.source)
+        table.add_row(printable(name), f"{one.cases:,}", *told, cost)
     return table
 
 

@@ -82,24 +82,6 @@ cross join lateral pgclarify_private.readable_passages(
 inner join pgclarify.document
     on document.corpus_id = %(corpus_id)s and passage.document_id = document.id;
 
--- name: eval_average_calls
--- Mean calls of the caller's latest runs of an operation on a corpus with a model; null if there is none.
-select avg(latest.calls)::double precision as calls, count(*) as runs
-from (
-    select run.completions + run.reused_completions as calls
-    from pgclarify.run
-    where
-        run.corpus_id = %(corpus_id)s
-        and run.operation = %(operation)s
-        and run.model = %(model)s
-        and run.requested_by = current_user
-        and run.settings @> %(settings)s::jsonb
-        and run.status in ('succeeded', 'partial')
-        and run.completions is not null
-    order by run.run_id desc
-    limit 200
-) as latest;
-
 -- name: eval_classifier_in_use
 -- The trained version of the classifier that judges a corpus's questions, for roles that may train another one.
 select

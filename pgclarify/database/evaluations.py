@@ -241,16 +241,6 @@ class EvaluationTables:
         cost: float | None = row["cost_usd"]
         return cost
 
-    async def average_calls(
-        self, corpus_id: int, operation: str, model: str, settings: Mapping[str, Any]
-    ) -> float | None:
-        """Return the mean calls of the caller's latest runs of an operation with these settings; None without any."""
-        (row,) = await self._fetch(
-            "eval_average_calls", corpus_id=corpus_id, operation=operation, model=model, settings=_json(settings)
-        )
-        calls: float | None = row["calls"]
-        return calls
-
     async def retrieved(self, run_id: int) -> list[Passage]:
         """Return the passages that a run retrieved, by rank, each once, with their current contents.
 

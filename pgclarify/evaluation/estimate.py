@@ -25,11 +25,10 @@ class CallEstimate:
 
     Attributes:
         cases: How many cases would be asked.
-        calls: About how many calls would be made and paid for; None if nothing tells it.
+        calls: About how many calls would be made and paid for; None if it depends on what the method finds.
         at_most: Most calls, without second tries after replies that do not fit; None if there is no such limit.
         reused: How many further calls are paid for already; None if unknown.
         cost_usd: What the calls cost; None if unknown.
-        source: What the estimate is from.
     """
 
     cases: int
@@ -37,36 +36,26 @@ class CallEstimate:
     at_most: int | None
     reused: int | None = None
     cost_usd: float | None = None
-    source: str = ""
 
 
 async def estimate(bench: Bench, plan: Plan, data_set: DataSet) -> CallEstimate:
-    """Estimate the calls of an evaluation.
-
-    For clarify, the server counts what the ledger has. For other operations, the mean of earlier runs with the same
-    options on this corpus holds, since their limits are far from what they need: investigate may make 60 calls a
-    question, and makes a few.
+    """Estimate the calls of an evaluation. For clarify, the server counts what the ledger has.
 
     Raises:
         PgclarifyError: If the server refuses.
     """
     count, settings = len(data_set.cases), dict(plan.settings)
     if bench.serving.provider == EXTRACTIVE and plan.method not in _FIXED:
-        return CallEstimate(count, 0, 0, cost_usd=0.0, source="no language model is asked")
+        return CallEstimate(count, 0, 0, cost_usd=0.0)
     if plan.method == "clarify":
         found = await bench.asking.client.estimate(
             [case.question for case in data_set.cases], corpus=plan.corpus_name, timeout=None, **settings
         )
         cost = None if found.cost_usd is None else float(found.cost_usd)
-        return CallEstimate(count, found.calls, found.calls_at_most, found.reused_calls, cost, "the ledger")
+        return CallEstimate(count, found.calls, found.calls_at_most, found.reused_calls, cost)
     each = most_calls(plan.method, settings)
     at_most = None if each is None else count * each
-    if plan.method in _FIXED or each == 0:
-        return CallEstimate(count, at_most, at_most, source="the method")
-    mean = await bench.tables.average_calls(bench.corpus.corpus_id, plan.method, bench.serving.model, settings)
-    if mean is None:
-        return CallEstimate(count, None, at_most, source="no earlier run tells; --cases 5 makes some")
-    return CallEstimate(count, round(count * mean), at_most, source="earlier runs with these options")
+    return CallEstimate(count, at_most if plan.method in _FIXED or each == 0 else None, at_most)
 
 
 def most_calls(method: str, settings: Mapping[str, Any]) -> int | None:
