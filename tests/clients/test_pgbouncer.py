@@ -31,7 +31,6 @@ AsyncConnection = psycopg.AsyncConnection[Any]
 CLARIFY = "select * from pgclarify.clarify(%s, top_k => 1, timeout => '10min') order by ordinal"
 STATUS = "select status from pgclarify.run where question = %s"
 SESSIONS = "select count(*) from pg_stat_activity where usename = 'asker'"
-CORPUS = "select coalesce(current_setting('pgclarify.corpus', true), '')"
 
 
 def connect(url: str) -> Connection:

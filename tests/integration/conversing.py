@@ -14,7 +14,6 @@ from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Han
 UNDEFINED_OBJECT = "42704"
 NOT_READY = "55000"
 WRONG = "22023"
-FORBIDDEN = "42501"
 QUESTION = "lindvik harbor"
 PROPOSED = ("What does a berth in Lindvik harbor cost?", "Who wrote the novel Lindvik Harbor?")
 DOCUMENTS = {"berth": "A berth in the harbor costs forty crowns.", "novel": "The novel was written by Ida Holm."}

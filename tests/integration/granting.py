@@ -13,7 +13,6 @@ from tests.integration.by_hand import Connection, scalar, state_of
 INVALID_PARAMETER = "22023"
 UNDEFINED_OBJECT = "42704"
 INSUFFICIENT_PRIVILEGE = "42501"
-NOT_IN_PREREQUISITE_STATE = "55000"
 
 GRANT = "select pgclarify.grant_access(%s, %s, %s)"
 REVOKE = "select pgclarify.revoke_access(%s, %s, %s)"

@@ -11,7 +11,6 @@ import pytest
 from tests.integration.answering import rows
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, rows_of, scalar
 
-UNDEFINED_OBJECT = "42704"
 NOT_READY = "55000"
 QUESTION = "Who made the bridge over the Ure?"
 # The search covers titles, too.

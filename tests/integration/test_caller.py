@@ -80,12 +80,6 @@ TRAP = """
 
 
 class TestWhoAsks:
-    def test_is_who_is_logged_in(self, house: House) -> None:
-        house.connect(house.alice).execute(SUBMIT)
-        house.connect(house.mallory).execute(SUBMIT)
-
-        assert house.requesters() == [house.alice, house.mallory]
-
     def test_is_the_role_that_was_set(self, house: House, make_role: MakeRole) -> None:
         team = make_role("pgclarify_user", name="team")
         member = house.connect(make_role(team))

@@ -323,6 +323,8 @@ def test_functions_of_an_earlier_version_are_made_anew(
 ) -> None:
     name = f"pgclarify_private.capture_{source_id}()"
     before = scalar(connection, "select %s::regprocedure::oid", name)
+    definition = scalar(connection, "select pg_get_functiondef(%s::regprocedure)", name)
+    connection.execute(definition.replace("tg_op = 'INSERT'", "tg_op = 'OTHER'").encode())
     connection.execute(f"alter function {name} owner to pgclarify_owner".encode())
     connection.execute(f"grant execute on function {name} to pgclarify_user".encode())
     # Something has to be applied.
@@ -331,6 +333,7 @@ def test_functions_of_an_earlier_version_are_made_anew(
     install(database)
 
     assert scalar(connection, "select %s::regprocedure::oid", name) == before
+    assert scalar(connection, "select pg_get_functiondef(%s::regprocedure)", name) == definition
     assert listed(connection, OWNERS) == ["pgclarify_capture"]
     assert listed(connection, GRANTEES) == [alice.info.user]
     alice.execute("insert into app.article (id) values (7)")

@@ -26,7 +26,6 @@ pytestmark = pytest.mark.xdist_group("dialogue_commands")
 
 FOLLOW_UP = "When does she have time?"
 CLEAR = "How high is the deductible for a rental car that is damaged by hail?"
-ANSWERED = "How high is the deductible of a rental car?"
 HINT = re.compile(r"^run (\d+): pgclarify explain \1$", re.MULTILINE)
 Run = Callable[..., "Done"]
 

@@ -26,7 +26,6 @@ from tests.integration.by_hand import (
 from tests.integration.exploring import find, near, record
 from tests.integration.in_turn import in_turn
 from tests.integration.linking import link
-from tests.integration.test_retrieval import retrieve
 
 pytestmark = pytest.mark.rolled_back
 
@@ -161,20 +160,6 @@ class TestCorpus:
         """A call without a name means the only corpus that this role may search."""
         assert stranger.execute("select * from pgclarify.search('cars', options => %s)", [LEXICAL]).fetchall() == []
 
-    def test_tables_without_a_policy_hold_nothing_of_anybodys(self, stranger: Connection) -> None:
-        rows = stranger.execute("""
-            select c.relname, has_any_column_privilege(c.oid, 'select') from pg_class as c
-            where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
-            and c.relkind in ('r', 'p') and not c.relrowsecurity
-        """).fetchall()
-
-        assert len(rows) > 10
-        assert {name for name, is_readable in rows if is_readable} <= {
-            "applied_sql",
-            "schema_version",
-            "alembic_version",
-        }
-
 
 class TestRun:
     """For a user, runs of other roles do not exist."""
@@ -253,29 +238,6 @@ class TestRun:
 
 class TestPassages:
     """A passage of other readers does not exist for a user who may search the rest of the corpus."""
-
-    def test_are_found_by_no_method(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
-    ) -> None:
-        team = make_role("pgclarify_user", name="team")
-        stranger = connect(make_role("pgclarify_user", name="stranger"))
-        connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
-        add(connection, "insurance", "secret", HIDDEN, [team])
-        add(connection, "insurance", "open", "Vans are insured.")
-        worker = hire()
-        worker.index_everything()
-
-        for method in ("dense", "lexical", "hybrid"):
-            found = retrieve(stranger, worker, "zebra insured", vector_of(HIDDEN), method=method)
-            assert [passage["document_id"] for passage in found] == ["open"]
-            # A word that only the secret has, and the nearest text.
-            found = retrieve(stranger, worker, "zebra", vector_of(HIDDEN), method=method)
-            assert [passage["document_id"] for passage in found] == ([] if method == "lexical" else ["open"])
-        rows = seen(stranger)
-        assert [row[1] for row in rows["document"]] == ["open"]
-        assert len(rows["passage"]) == 1
-        assert "Zebra" not in str(rows)
-        assert "secret" not in str(rows)
 
     def test_are_come_to_by_no_neighbor(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole

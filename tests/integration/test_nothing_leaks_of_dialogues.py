@@ -6,10 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from psycopg import sql
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
-from tests.integration.in_turn import in_turn
 from tests.integration.test_nothing_leaks import TABLES, refusal, seen
 
 pytestmark = pytest.mark.rolled_back
@@ -158,29 +156,6 @@ class TestRows:
         for table in ("document", "passage"):
             assert scalar(analyst, f"select count(*) from pgclarify.{table}") == 0  # noqa: S608
 
-    def test_answers_are_hidden_when_their_document_may_not_be_read_any_more(self, house: House) -> None:
-        name = house.make_role("pgclarify_reader", house.team)
-        member = house.connect(name)
-        house.converse(house.corpus_id)
-        listed = "select title, quote from pgclarify.citation"
-        read = (
-            "select citations, document_ids"
-            " from pgclarify_private.rows(null::pgclarify.answer, array[%s]::bigint[], %s::name)"
-        )
-        run_id = scalar(house.owner, "select max(run_id) from pgclarify.listed_answer")
-        assert set(member.execute(listed).fetchall()) == {("Policy", DOCUMENT[:5])}
-        (before,) = house.owner.execute(read.encode(), [run_id, house.team]).fetchall()
-        assert before[1] == [f"{ANIMAL} 1"]
-
-        house.owner.execute(
-            "select pgclarify.add_document('hidden', %s, %s, 'Policy', readers => '{}')", [f"{ANIMAL} 1", DOCUMENT]
-        )
-
-        assert member.execute(listed).fetchall() == []
-        assert house.owner.execute(read.encode(), [run_id, house.team]).fetchall() == []
-        house.owner.execute(sql.SQL("revoke {} from {}").format(sql.Identifier(house.team), sql.Identifier(name)))
-        assert present(member) == set()
-
     def test_a_spelling_that_a_closed_document_may_have_is_not_shown(self, house: House) -> None:
         other = "John Smith sells insurance."
         house.owner.execute("select pgclarify.add_document('hidden', 'other', %s)", [other])
@@ -233,24 +208,6 @@ class TestCalls:
     """Objects that the caller may not see are refused as if they did not exist."""
 
     @pytest.mark.committed
-    @in_turn(
-        "statement",
-        [
-            "select pgclarify.reply({}, ordinal => 1)",
-            "select pgclarify.reply({}, 'yes')",
-            "select pgclarify.explain({})",
-        ],
-    )
-    def test_a_run_of_another_role_looks_like_a_missing_one(self, house: House, statement: str) -> None:
-        run_ids = [house.ask_back(house.corpus_id), house.ask_back(None)]
-        stranger = house.connect(house.make_role("pgclarify_user"))
-
-        missing = refusal(stranger, statement.format(987654321), "987654321")
-        assert missing["sqlstate"] == "42704"
-        for run_id in run_ids:
-            assert refusal(stranger, statement.format(run_id), str(run_id)) == missing
-
-    @pytest.mark.committed
     def test_a_conversation_of_another_role_looks_like_a_missing_one(self, house: House) -> None:
         house.converse(None)
         conversation_id = scalar(house.asker, "select conversation_id from pgclarify.conversation_turn")
@@ -286,40 +243,6 @@ class TestCalls:
             assert there == refusal(stranger, statement.format("hiddem"), "hiddem")
             assert there["sqlstate"] == "42704"
             assert "hidden" not in str(refusal(stranger, statement.format("hiden"), "hiden"))
-
-
-class TestRules:
-    def test_rules_of_a_corpus_are_visible_to_its_readers(self, house: House) -> None:
-        insert = (
-            "insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)"
-        )
-        house.owner.execute(insert, [ANIMAL, "hidden", f"a {ANIMAL}"])
-        house.owner.execute(insert, ["python", None, "snake or language"])
-        patterns = "select array_agg(pattern order by pattern) from pgclarify.ambiguity_rule"
-
-        for role in (house.team, house.analysts):
-            assert scalar(house.connect(house.make_role(role)), patterns) == ["python", ANIMAL]
-        for role in ("pgclarify_user", "pgclarify_reader"):
-            assert scalar(house.connect(house.make_role(role)), patterns) == ["python"]
-
-    def test_rules_of_a_corpus_do_not_match_in_other_runs(self, house: House) -> None:
-        """Neither in a run without a corpus, though its requester may see them, nor in one of another corpus."""
-        insert = (
-            "insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)"
-        )
-        house.owner.execute(insert, ["cars", "hidden", "of the hidden corpus"])
-        options = '{"reader": "pgclarify_user"}'
-        other = int(scalar(house.owner, "select pgclarify.create_corpus('other', options => %s)", options))
-        house.worker.index_everything()
-        matched = {}
-        for corpus_id in (house.corpus_id, other, None):
-            run_id = house.start("detect_ambiguity", corpus_id)
-            matched[corpus_id] = house.worker.send(
-                "match_ambiguity_rules", run_id=run_id, attempt=1, questions=[QUESTION]
-            )
-
-        assert [row["note"] for row in matched[house.corpus_id]] == ["of the hidden corpus"]
-        assert (matched[other], matched[None]) == ([], [])
 
 
 def test_every_table_and_view_is_looked_at(connection: Connection) -> None:

@@ -32,45 +32,6 @@ def corpora(connection: Connection) -> set[str]:
 
 
 class TestCorpora:
-    def test_a_corpus_without_a_reader_is_its_owners(self, connect: Connect, make_role: MakeRole) -> None:
-        owner = make_role("pgclarify_user")
-        create(connect(owner), "closed")
-
-        for role in (owner, make_role(owner), make_role("pgclarify_owner", "pgclarify_reader")):
-            assert corpora(connect(role)) == {"closed"}
-        for role in (make_role("pgclarify_user"), make_role("pgclarify_reader")):
-            assert corpora(connect(role)) == set()
-
-    def test_a_corpus_is_everyones_if_its_reader_is(
-        self, connection: Connection, connect: Connect, make_role: MakeRole
-    ) -> None:
-        create(connection, "open", reader="pgclarify_reader")
-        create(connection, "open to askers", reader="pgclarify_user")
-
-        assert corpora(connect(make_role("pgclarify_user"))) == {"open", "open to askers"}
-        assert corpora(connect(make_role("pgclarify_reader"))) == {"open"}
-
-    def test_a_corpus_is_its_readers(self, connection: Connection, connect: Connect, make_role: MakeRole) -> None:
-        team = make_role(name="team")
-        member, stranger = connect(make_role("pgclarify_user", team)), connect(make_role("pgclarify_user"))
-        owner = connect(make_role("pgclarify_user"))
-        create(owner, "closed", reader=team)
-        owner.execute("select pgclarify.add_document('closed', '1', 'Cars.')")
-
-        assert corpora(member) == corpora(owner) == {"closed"}
-        assert corpora(stranger) == set()
-        assert state_of(member, "select pgclarify.submit('clarify', 'cars', 'closed')") is None
-        for attempt in (
-            "select pgclarify.submit('clarify', 'cars', 'closed')",
-            "select pgclarify.search('cars', 'closed')",
-            "select pgclarify.clarify('cars', 'closed')",
-            "select pgclarify.add_document('closed', '1', 'Cars.')",
-            "select pgclarify.drop_corpus('closed')",
-        ):
-            assert state_of(stranger, attempt) == UNDEFINED_OBJECT
-        assert scalar(member, "select count(*) from pgclarify.document") == 1
-        assert scalar(stranger, "select count(*) from pgclarify.document") == 0
-
     def test_a_reader_who_is_no_role_any_more_admits_nobody(
         self, connection: Connection, connect: Connect, make_role: MakeRole
     ) -> None:
@@ -199,33 +160,6 @@ class TestRuns:
         worker.finish(run_id, interpretations=[reading()])
         return int(run_id)
 
-    def test_are_whose_they_are(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
-    ) -> None:
-        team, analysts = make_role("pgclarify_user", name="team"), make_role("pgclarify_reader", name="analysts")
-        create(connection, "insurance", reader="pgclarify_reader", analyst=analysts)
-        create(connection, "other")
-        connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
-        member = connect(make_role(team))
-        alice = connect(make_role("pgclarify_user", name="alice"))
-        as_team = connect(team)
-        run_id = self.answered(connection, hire, as_team)
-
-        for session in (as_team, member, connect(make_role(analysts)), connection):
-            assert all(seen == {run_id} for seen in seen_of_runs(session).values())
-        for session in (alice, connect(make_role("pgclarify_reader"))):
-            assert not any(seen_of_runs(session).values())
-
-        for call in (
-            f"select pgclarify.result({run_id})",
-            f"select pgclarify.wait('{{{run_id}}}')",
-            f"select pgclarify.cancel(array[{run_id}])",
-            f"select pgclarify.consolidate({run_id})",
-        ):
-            assert state_of(alice, call) == UNDEFINED_OBJECT
-            assert state_of(alice, call.replace(str(run_id), "999")) == UNDEFINED_OBJECT
-        assert scalar(member, "select answer from pgclarify.result(%s)", run_id) == "Cars"
-
     def test_an_analyst_sees_and_does_not_cancel(
         self, connection: Connection, connect: Connect, make_role: MakeRole
     ) -> None:
@@ -251,20 +185,6 @@ class TestRuns:
 
         assert state_of(connect(analysts), start) == INSUFFICIENT_PRIVILEGE
         assert state_of(connect(make_role(analysts, team)), start) is None
-
-    def test_an_analyst_reads_documents_as_everyone_does(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
-    ) -> None:
-        """To see the runs on a corpus, with their quotes, is not to read the corpus."""
-        analysts, team = make_role("pgclarify_reader", name="analysts"), make_role("pgclarify_user", name="team")
-        create(connection, "insurance", analyst=analysts, reader=team)
-        connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.', 'Policy')")
-        self.answered(connection, hire, connect(team))
-        analyst = connect(make_role(analysts))
-
-        for table in ("document", "passage"):
-            assert scalar(analyst, f"select count(*) from pgclarify.{table}") == 0  # noqa: S608
-        assert analyst.execute("select quote, title from pgclarify.citation").fetchall() == [("Cars", None)]
 
     def test_an_analyst_who_may_not_search_sees_the_counts_of_all_documents(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
@@ -293,28 +213,6 @@ class TestRuns:
 
         assert seen_of_runs(connect(make_role(analysts)))["run"] == set()
         assert seen_of_runs(alice)["citation"] == {run_id}
-
-    def test_a_citation_outlives_the_document_and_not_the_right_to_read_it(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
-    ) -> None:
-        """An answer stays with its quote, except for roles that may no longer read the document."""
-        name = make_role("pgclarify_user", name="alice")
-        create(connection, "insurance", reader="pgclarify_reader")
-        content = "Cars are insured."
-        connection.execute("select pgclarify.add_document('insurance', '1', %s, 'Policy')", [content])
-        alice = connect(name)
-        run_id = self.answered(connection, hire, alice)
-        view = "select quote, title, is_current from pgclarify.citation"
-        assert alice.execute(view.encode()).fetchall() == [("Cars", "Policy", True)]
-
-        connection.execute("select pgclarify.add_document('insurance', '1', %s, 'Policy', readers => '{}')", [content])
-        assert alice.execute(view.encode()).fetchall() == []
-        assert alice.execute("select * from pgclarify.result(%s)", [run_id]).fetchall() == []
-
-        connection.execute("select pgclarify.add_document('insurance', '1', 'Trucks now.', 'Policy')")
-        assert alice.execute(view.encode()).fetchall() == [("Cars", "Policy", False)]
-        connection.execute("select pgclarify.remove_document('insurance', '1')")
-        assert alice.execute(view.encode()).fetchall() == [("Cars", None, False)]
 
     def test_a_dashboards_role_counts_the_queue_and_starts_nothing(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole

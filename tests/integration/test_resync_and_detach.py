@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from pgclarify.install import installer
 from tests.integration.attaching import (
     ATTACH,
     DETACH,
@@ -273,27 +272,6 @@ class TestDetaching:
 
         assert scalar(worker.connection, drop) is None
         assert alice.execute(TRIGGERS.encode()).fetchall() == []
-
-
-@pytest.mark.committed
-def test_an_upgrade_makes_what_notes_changes_anew(database: str, alice: Connection, connection: Connection) -> None:
-    source_id = attach(alice)
-    definition = scalar(
-        connection, f"select pg_get_functiondef('pgclarify_private.capture_{source_id}()'::regprocedure)"
-    )
-    before = alice.execute(TRIGGERS.encode()).fetchall()
-    installer.install(database)
-    assert alice.execute(TRIGGERS.encode()).fetchall() == before
-    connection.execute(definition.replace("tg_op = 'INSERT'", "tg_op = 'OTHER'").encode())
-    connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
-
-    installer.install(database)
-
-    assert alice.execute(TRIGGERS.encode()).fetchall() == before
-    assert (
-        scalar(connection, f"select pg_get_functiondef('pgclarify_private.capture_{source_id}()'::regprocedure)")
-        == definition
-    )
 
 
 @pytest.mark.committed

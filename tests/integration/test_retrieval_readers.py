@@ -246,29 +246,6 @@ def test_readers_of_an_earlier_content_only_become_fewer(connection: Connection,
     assert_counts_agree(connection)
 
 
-def test_roles_count_when_the_run_is_carried_out(
-    connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
-) -> None:
-    """A run retrieves with the roles that its requester has at that time. A deleted role has none."""
-    team = make_role(name="team")
-    alice = make_role("pgclarify_user", team, name="alice")
-    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
-    add_all(connection, {"team's": "Cars.", "everyone's": "Cars."}, {"team's": [team]})
-    worker = hire()
-    worker.index_everything()
-    user = connect(alice)
-
-    def found() -> set[str]:
-        return {passage["document_id"] for passage in retrieve(user, worker, "cars", vector_of("x"), method="hybrid")}
-
-    assert found() == {"team's", "everyone's"}
-    connection.execute(f"revoke {team} from {alice}".encode())
-    assert found() == {"everyone's"}
-    # Membership without its privileges is not usage.
-    connection.execute(f"grant {team} to {alice} with inherit false".encode())
-    assert found() == {"everyone's"}
-
-
 def test_no_wrong_count_shows_a_passage(
     connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
 ) -> None:

@@ -17,7 +17,7 @@ from pgclarify.errors import DatabaseBusy
 from pgclarify.ledger.completions import Paid, complete_all
 from tests.fakes import scripts
 from tests.fakes.completer import Prompt
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, rows_of, scalar, state_of
+from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.spending import budget, claim, enter, price, status, store
 
 # From the weakest to the strongest.
@@ -59,7 +59,6 @@ WRITABLE = """
             else has_table_privilege(%(role)s, c.oid, privilege)
         end
 """
-READ = rows_of("investigation")
 
 
 def lockable(session: Connection, relations: list[str]) -> set[tuple[str, str]]:
