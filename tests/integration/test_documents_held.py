@@ -5,25 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import pytest
-
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, scalar
 from tests.integration.counts import assert_counts_agree
+from tests.integration.editing import worker
+
+__all__ = ["worker"]
 
 ADD = "select pgclarify.add_document('insurance', %s, %s)"
 REMOVE = "select pgclarify.remove_document('insurance', %s)"
 TERMS = "select count(*), count(*) filter (where passages = 0) from pgclarify_private.term"
 # More lexemes than a store counts in term itself.
 MANY_WORDS = 10_050
-
-
-@pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
-    """A worker, and corpus "insurance", open for documents."""
-    connection.execute("select pgclarify.create_corpus('insurance')")
-    worker = hire()
-    worker.open_spaces()
-    return worker
 
 
 def row(connection: Connection, query: str) -> tuple[Any, ...]:
@@ -65,24 +57,6 @@ class TestClaiming:
         user.execute("select pgclarify.add_document('insurance', '1', 'Cars.', uri => 'x')")
 
         assert [document["document_id"] for document in worker.claim()] == ["theirs"]
-
-    def test_a_corpus_whose_next_space_wants_a_moment_is_left_alone(
-        self, connection: Connection, worker: HandWorker
-    ) -> None:
-        scalar(connection, ADD, "1", "Cars.")
-        connection.execute(
-            "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"  # noqa: E501
-        )
-        worker.open_spaces(6)
-        pause = (
-            "update pgclarify_private.embedding_space set paused_until = now() + interval '{}' where state = 'building'"
-        )
-        connection.execute(pause.format("1 minute").encode())
-
-        assert worker.claim() == []
-
-        connection.execute(pause.format("-1 minute").encode())
-        assert len(worker.claim()) == 1
 
 
 class TestTerms:

@@ -251,14 +251,6 @@ class TestASpaceBeingBuilt:
         )
         return {content for (content,) in rows(connection, query)}
 
-    def test_learns_of_what_is_new_and_gone(self, connection: Connection, worker: HandWorker, space: int) -> None:
-        add(connection, "Bikes.", CARS, VANS, title="Policy")
-        worker.store(worker.claim())
-
-        assert self.embedded(connection, space) == {CARS, VANS, BOATS}
-        assert self.queued(connection) == {"Bikes."}
-        assert_counts_agree(connection)
-
     def test_loses_what_has_other_words_around_it(self, connection: Connection, worker: HandWorker, space: int) -> None:
         # A worker is embedding the old text. Its lease is lost with the row.
         connection.execute(
@@ -271,13 +263,6 @@ class TestASpaceBeingBuilt:
         assert self.embedded(connection, space) == {BOATS}
         assert self.queued(connection) == {CARS, TRUCKS, VANS}
         assert scalar(connection, "select count(leased_by) from pgclarify_private.pending_passage") == 0
-        assert_counts_agree(connection)
-
-    def test_loses_what_is_removed(self, connection: Connection, worker: HandWorker, space: int) -> None:
-        scalar(connection, "select pgclarify.remove_document('insurance', '1')")
-
-        assert self.embedded(connection, space) == {BOATS}
-        assert self.queued(connection) == set()
         assert_counts_agree(connection)
 
     def test_vectors_of_the_old_model_do_not_come_into_the_new_space(

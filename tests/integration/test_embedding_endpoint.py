@@ -146,7 +146,3 @@ def test_costs_are_counted_and_a_spent_budget_makes_documents_wait(
     # Also what the worker embedded just before it ended.
     assert connection.execute(used + of, ["embed_questions"]).fetchone() == (3, 3, 1)
     assert scalar(connection, "select spent_usd from pgclarify.budget") == 11
-
-    run_worker(database, own_model.base_url)
-    connection.execute("select pgclarify.set_budget('all', options => '{\"max_cost_usd\": 100}')")
-    until(lambda: status(connection, "rental")[2:] == (None, 0))

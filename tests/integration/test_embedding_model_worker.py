@@ -8,7 +8,7 @@ from tests.integration.by_hand import Connect, Connection, MakeRole
 from tests.integration.counts import assert_counts_agree
 from tests.openai_server import Server
 from tests.unit.embedding.small_model import save_small_model
-from tests.workers import StartWorker, load, scalar, until, wait, wait_until_searchable
+from tests.workers import StartWorker, load, scalar, until, wait_until_searchable
 
 OLD = "all-MiniLM-L6-v2"
 SET = "select pgclarify_private.set_embedding_model(caller, 'rental', %s) from pgclarify_private.caller"
@@ -66,44 +66,3 @@ def test_a_worker_fills_and_switches(
     run = "select vector_dims(question_vector) from pgclarify_private.run order by run_id desc limit 1"
     assert scalar(connection, run) == 24
     assert_counts_agree(connection)
-
-
-def test_a_worker_killed_half_way_and_runs_all_the_time(
-    database: str, connection: Connection, own_model: Server, run_worker: StartWorker, small_model: str
-) -> None:
-    first = run_worker(database, own_model.base_url)
-    load(connection)
-    for number in range(150):
-        content = f"Rental car number {number} has {number % 7} seats and costs {number} dollars."
-        connection.execute("select pgclarify.add_document('rental', %s, %s)", [f"more {number}", content])
-    wait_until_searchable(connection)
-    scalar(connection, SET, small_model)
-    partly = "select next_embedded between 1 and 161 or embedding_model <> %s from pgclarify.corpus"
-    runs: list[int] = []
-
-    def is_partly() -> bool:
-        if len(runs) < 30:
-            runs.append(
-                scalar(
-                    connection,
-                    "select pgclarify.submit('clarify', %s, options => jsonb_build_object('top_k', 2))",
-                    f"question {len(runs)}",
-                )
-            )
-        return bool(scalar(connection, partly, OLD))
-
-    until(is_partly)
-    first.kill()
-    run_worker(database, own_model.base_url)
-    run_worker(database, own_model.base_url)
-    until(lambda: has_switched(connection, small_model))
-    runs.append(
-        scalar(
-            connection,
-            "select pgclarify.submit('clarify', 'the last question', options => jsonb_build_object('top_k', 2))",
-        )
-    )
-
-    assert set(wait(connection, runs)) == {"succeeded"}
-    assert_counts_agree(connection)
-    assert scalar(connection, "select count(*) from pgclarify_private.pending_passage") == 0

@@ -53,12 +53,6 @@ class TestNeighbors:
 
         assert [(row["document_id"], row["content"]) for row in rows] == [("10", None), ("25", "At 25.")]
 
-    @pytest.mark.parametrize(("k", "found"), [(1, 1), (7, 7), (1000, 7)])
-    def test_are_at_most_k(
-        self, connection: Connection, user: Connection, worker: HandWorker, k: int, found: int
-    ) -> None:
-        assert len(near(worker, ask(user, worker), [passage(connection, "0")], k=k)) == found
-
     def test_hidden_neighbors_take_no_place(
         self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole
     ) -> None:

@@ -188,21 +188,3 @@ class TestRemoval:
         worker.follow_everything()
         assert documents(connection) == [("1", "Mine, too."), ("5", "Mine.")]
         assert_counts_agree(connection)
-
-
-def test_a_table_of_a_corpus_whose_next_space_wants_a_moment_is_left_alone(
-    connection: Connection, worker: HandWorker
-) -> None:
-    connection.execute("insert into article (id, body) values (1, 'Cars.')")
-    attach(connection)
-    connection.execute(
-        "select pgclarify_private.set_embedding_model(caller, 'kb', 'another-model') from pgclarify_private.caller"
-    )
-    worker.open_spaces(6)
-    pause = "update pgclarify_private.embedding_space set paused_until = now() + interval '{}' where state = 'building'"
-    connection.execute(pause.format("1 minute").encode())
-
-    assert worker.send("list_waiting_sources") == []
-
-    connection.execute(pause.format("-1 minute").encode())
-    assert len(worker.send("list_waiting_sources")) == 1

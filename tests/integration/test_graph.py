@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -191,21 +190,6 @@ class TestLinking:
 
         assert lists(corpus) == {"0": ["10"], "10": ["0"], "nowhere": []}
 
-    def test_a_change_of_model_that_asks_for_a_pause_gets_it(self, corpus: Connection, hire: Hire) -> None:
-        worker = hire()
-        add(corpus, MANY)
-        worker.index_everything()
-        corpus.execute(
-            "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller"  # noqa: E501
-        )
-        worker.open_spaces(6)
-        pause = "update pgclarify_private.embedding_space set paused_until = now() + %s where state = 'building'"
-
-        corpus.execute(pause, [timedelta(minutes=1)])
-        assert link(worker) == 0
-        corpus.execute(pause, [timedelta(0)])
-        assert link(worker) == 40
-
 
 class TestPlans:
     def test_the_search_is_shared_out_to_parallel_workers(self, corpus: Connection, hire: Hire) -> None:
@@ -324,16 +308,6 @@ class TestBuildAndCheck:
         assert check(linked)["pending"] == 40
         link(hire())
         assert faults(linked) == {}
-
-    def test_a_vector_without_its_passage_is_found(self, linked: Connection) -> None:
-        linked.execute("delete from pgclarify_private.passage where document_id in ('1', '2')")
-
-        assert faults(linked) == {"orphans": 2}
-
-    def test_no_sample(self, linked: Connection) -> None:
-        found = check(linked, sample=0)
-
-        assert (found["sampled"], found["recall"], found["linked"]) == (0, None, 40)
 
     def test_a_corpus_that_nobody_has_opened(self, corpus: Connection) -> None:
         assert (

@@ -95,25 +95,6 @@ def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire
     assert_right(connection, hire())
 
 
-def test_linking_what_is_deleted_at_the_same_moment(connection: Connection, connect: Connect, hire: Hire) -> None:
-    connection.execute("select pgclarify.create_corpus('insurance')")
-    connection.execute("update pgclarify_private.corpus set graph_degree = 3")
-    linker, indexer, users = hire(), hire(), [connect(), connect()]
-    for round_ in range(15):
-        add(connection, {str(number): f"Round {round_}, {number}." for number in range(12)})
-        indexer.index_everything()
-
-        states = at_once(
-            partial(users[0].execute, "select pgclarify.remove_document('insurance', '3')"),
-            partial(users[1].execute, "select pgclarify.remove_document('insurance', '4')"),
-            partial(linker.send, "link_passages", max_passages=100),
-        )
-
-        assert states == [None, None, None], round_
-        if round_ % 5 == 4:
-            assert_right(connection, linker)
-
-
 def test_dropping_a_corpus_while_it_is_linked(connection: Connection, connect: Connect, hire: Hire) -> None:
     linker, indexer, sweeper, user = hire(), hire(), hire(), connect()
     for round_ in range(8):

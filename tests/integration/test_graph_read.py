@@ -148,16 +148,3 @@ class TestNeighbors:
         assert state_of(reader, "select pgclarify.neighbors('insurance', '0', %s)", [there]) == "40001"
         search = "select pgclarify.search('cars', 'insurance', options => '{\"method\": \"lexical\"}')"
         assert state_of(reader, search) == "40001"
-
-    def test_a_corpus_of_other_readers(
-        self, connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
-    ) -> None:
-        reader, stranger = make_role(), make_role("pgclarify_user")
-        connection.execute(
-            "select pgclarify.create_corpus('insurance', options => jsonb_build_object('reader', %s::text))", [reader]
-        )
-        load(connection, worker := hire(), 0, 10)
-        link(worker)
-
-        call = "select pgclarify.neighbors('insurance', '0', %s)"
-        assert state_of(connect(stranger), call, [self.passage(connection, "0")]) == "42704"
