@@ -149,15 +149,6 @@ class TestConversation:
         ]  # fmt: skip
         assert state_of(asker, ASK, [None, options]) == "55000"
 
-    def test_keeps_to_its_corpus(self, asker: Connection, superuser: Connection, model: Server) -> None:
-        found = ask(asker, f"{{{LEXICAL}}}", question="lynx")
-        turn = reply(asker, found[0]["run_id"], "the cleaning")
-        asker.execute("set pgclarify.corpus = 'no such corpus'")
-        later = ask(asker, f'{{{LEXICAL}, "conversation": {turn["conversation_id"]}}}', question=None)
-        assert later
-        assert scalar(asker, "select corpus from pgclarify.run where run_id = %s", later[0]["run_id"]) == CORPUS
-        asker.execute("reset pgclarify.corpus")
-
     def test_the_same_reply_is_the_same_turn(self, asker: Connection, model: Server) -> None:
         first = reply(asker, ask(asker, UNCHECKED)[0]["run_id"], "the first")
         options = f'{{"check": "none", "conversation": {first["conversation_id"]}}}'
@@ -177,15 +168,6 @@ class TestConversation:
         assert sorted(ended, key=str) == ["55000", None]
         # The refused reply makes no model call.
         assert model.calls == calls + 1
-
-    def test_a_reply_is_paid_for_once(self, asker: Connection, model: Server) -> None:
-        run_id = ask(asker, UNCHECKED)[0]["run_id"]
-        first = reply(asker, run_id, "once")
-        calls = model.calls
-        again = reply(asker, run_id, "once")
-        assert model.calls == calls
-        assert again["question"] == first["question"]
-        assert again["conversation_id"] != first["conversation_id"]
 
     @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
     def test_a_conversation_goes_on_in_a_frozen_snapshot(self, asker: Connection, model: Server, level: str) -> None:

@@ -295,16 +295,6 @@ class TestGoingOn:
     def options(self, turn: dict[str, Any]) -> str:
         return f'{{"conversation": {turn["conversation_id"]}}}'
 
-    def test_three_turns_are_enough(
-        self, connection: Connection, worker: HandWorker, alice: Connection, run_id: int
-    ) -> None:
-        turn = choose(alice, run_id)
-        for _ in range(2):
-            turn = choose(alice, next_run(connection, worker, alice.info.user, turn))
-        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="has had its 3 turns") as over:
-            alice.execute(self.ASK.encode(), [None, self.options(turn)])
-        assert turn["question"] in (over.value.diag.message_detail or "")
-
     def test_another_question_is_another_conversation(self, alice: Connection, run_id: int) -> None:
         turn = choose(alice, run_id)
         assert state_of(alice, self.ASK, ["Who?", self.options(turn)]) == WRONG

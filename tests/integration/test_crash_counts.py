@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
-from tests.integration.spending import claim
+from tests.integration.by_hand import Connection, Hire, scalar
 
 ALONE_FROM, MOST_CRASHES = 2, 10
 
@@ -66,24 +65,6 @@ def test_runs_that_workers_are_lost_with_are_carried_out_alone_and_one_fails(fle
         assert run is not None
         fleet.worker.finish(run_id, run["attempt"])
         assert fleet.status(run_id) == "succeeded"
-
-
-def test_an_attempt_that_has_stored_a_reply_counts_none(fleet: Fleet) -> None:
-    (run_id,) = fleet.submit(1)
-    for number in range(MOST_CRASHES + 1):
-        assert fleet.worker.start(run_id) is not None
-        store(fleet.worker, run_id, f"reply {number}")
-        fleet.crash()
-        assert fleet.crashes(run_id) == 0
-    # No progress: an earlier attempt had stored these replies.
-    assert fleet.worker.start(run_id) is not None
-    fleet.crash()
-    assert fleet.crashes(run_id) == 1
-
-
-def store(worker: HandWorker, run_id: int, text: str) -> None:
-    completion_id = claim(worker, run_id, [text]).ours[text]
-    worker.store_replies(run_id, [completion_id], replies=["said"], tokens=[(40, 10)], latencies_ms=[1.0])
 
 
 def test_a_run_that_another_session_holds_is_counted_later(connection: Connection, fleet: Fleet, hire: Hire) -> None:

@@ -9,7 +9,7 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar
 
 
 @pytest.fixture
@@ -54,14 +54,6 @@ def test_a_run_that_cannot_be_started_delays_no_other(connection, connect: Conne
     assert timedelta(0) < wait < timedelta(seconds=6)
 
 
-def test_a_worker_that_counts_as_dead_takes_no_run_and_delays_none(connection, worker_and_run):
-    worker, _ = worker_and_run
-    connection.execute("update pgclarify_private.worker set seen_at = seen_at - interval '2 days'")
-    with pytest.raises(psycopg.errors.LockNotAvailable):
-        take(worker)
-    assert scalar(connection, "select due_at is null and status = 'queued' from pgclarify_private.run")
-
-
 def test_a_run_that_must_be_alone_is_left_to_the_worker_that_found_it(connection, worker_and_run, hire):
     worker, run_id = worker_and_run
     connection.execute("update pgclarify_private.run set crashes = 2")
@@ -84,24 +76,6 @@ def test_a_run_that_somebody_holds_is_not_waited_for(connection, connect: Connec
             worker.start(run_id)
         raise psycopg.Rollback
     assert worker.start(run_id) is not None
-
-
-def test_a_role_that_lost_its_right_meanwhile_gets_nothing(
-    connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
-):
-    reader = make_role(name="readers")
-    asker = make_role("pgclarify_user", reader)
-    connection.execute(
-        "select pgclarify.create_corpus('insurance', options => jsonb_build_object('reader', %s::text))", [reader]
-    )
-    worker = hire()
-    worker.open_spaces()
-    with closing(connect(asker)) as session:
-        run_id = scalar(session, "select pgclarify.submit('clarify', 'rental cars')")
-        connection.execute(f'revoke "{reader}" from "{asker}"'.encode())
-
-        assert worker.start(run_id) is None
-        assert state_of(session, "select pgclarify.result(%s)", [run_id]) == "PC003"
 
 
 def test_an_answer_is_kept_under_the_roles_it_was_made_with(

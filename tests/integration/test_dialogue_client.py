@@ -32,7 +32,7 @@ def knows_no_unicorns(chat: Chat) -> Reply:
 
 
 class TestAskingBack:
-    def test_a_conversation_of_three_turns(self, client: Client, model: Server) -> None:
+    def test_a_conversation_of_two_turns(self, client: Client, model: Server) -> None:
         model.behavior = knows_no_unicorns
         first = client.clarifying_questions("rental car", form="select")
         meant = [reformulation("rental car", subject) for subject in SUBJECTS[:2]]
@@ -50,12 +50,9 @@ class TestAskingBack:
         assert (turn.turn, turn.question, turn.turns_left) == (1, meant[1], 2)
         assert client.reply(first[0].run_id, ordinal=2).question == meant[1]
 
-        for ordinal in (2, 3):
-            asked = client.clarifying_questions(conversation=turn.conversation_id, check="none")
-            assert asked[0].clarifying_question
-            before = turn
-            turn = client.reply(asked[0].run_id, f"reply {ordinal}")
-            assert (turn.conversation_id, turn.turn, turn.turns_left) == (before.conversation_id, ordinal, 3 - ordinal)
-            assert turn.question.endswith(f"reply {ordinal}?")
+        asked = client.clarifying_questions(conversation=turn.conversation_id, check="none")
+        assert asked[0].clarifying_question
+        later = client.reply(asked[0].run_id, "this one")
+        assert (later.conversation_id, later.turn, later.turns_left) == (turn.conversation_id, 2, 1)
         with pytest.raises(NotReady):
-            client.clarifying_questions(conversation=turn.conversation_id)
+            client.reply(asked[0].run_id, "another one")

@@ -31,13 +31,6 @@ class TestElsewhere:
         assert done.stdout.replace(desk.user.info.user, "alice") == f"{EXPLORED}\n"
         assert short.stdout.replace(desk.user.info.user, "alice") == desk.told(run_id, "stages") + "\n"
 
-    def test_a_run_that_is_not_there(self, desk: Desk, database: str, tmp_path: Path) -> None:
-        done = self.command(desk, database, tmp_path, "999")
-
-        assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr.startswith("Error: ")
-        assert " 999" in done.stderr.splitlines()[0]
-
     async def test_the_client_explains_a_run(self, desk: Desk, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PGTZ", "UTC")
         run_id = explored(desk)

@@ -22,7 +22,7 @@ from tests.integration import evaluating as evaluations
 from tests.integration.attaching import ATTACH, RESYNC, STATE
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.test_doctor import Doctor, doctor
-from tests.integration.test_nothing_leaks import add, answered, seen
+from tests.integration.test_nothing_leaks import OF_RUN, add, answered, seen
 from tests.integration.test_nothing_leaks_of_dialogues import ANIMAL, PRESENT, House, house, present
 from tests.servers import in_database
 from tests.workers import as_role
@@ -30,14 +30,6 @@ from tests.workers import as_role
 __all__ = ["doctor", "house"]
 
 UNDEFINED, REFUSED, NOT_READY = "42704", "42501", "55000"
-OF_RUN = (
-    "select * from pgclarify.result({})",
-    "select * from pgclarify.wait(array[{}]::bigint[])",
-    "select pgclarify.cancel(array[{}]::bigint[])",
-    "select pgclarify.explain({})",
-    "select pgclarify.reply({}, ordinal => 1)",
-    "select pgclarify.reply({}, 'the first')",
-)
 
 
 def recreate(admin: Connection, role: str, *memberships: str) -> None:

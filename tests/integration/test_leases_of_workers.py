@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from datetime import timedelta
 
 import psycopg
 import pytest
@@ -92,14 +91,6 @@ def test_a_waiting_call_with_a_frozen_snapshot_sees_heartbeats(
         assert scalar(waiting, served)
 
 
-def test_a_silent_worker_stays_dead_where_another_lives(connection: Connection, worker: HandWorker, hire: Hire) -> None:
-    hire()
-    fall_silent(connection, worker)
-
-    assert not see(worker)
-    assert scalar(connection, "select count(*) from pgclarify_private.living_workers()") == 1
-
-
 def test_the_only_worker_goes_on_after_it_slept(connection: Connection, worker: HandWorker, run_id: int) -> None:
     worker.start(run_id)
     fall_silent(connection, worker)
@@ -147,21 +138,6 @@ def test_a_run_that_was_cancelled_is_not_begun(connection: Connection, worker: H
     assert scalar(connection, "select status from pgclarify.run") == "cancelled"
 
 
-def test_only_the_attempt_that_has_a_run_puts_it_back(
-    connection: Connection, worker: HandWorker, hire: Hire, run_id: int
-) -> None:
-    worker.start(run_id)
-    other = hire()
-    fall_silent(connection, worker)
-    assert requeue(other) == 1
-    assert other.start(run_id) is not None
-
-    worker.send("put_back_run", run_id=run_id, attempt=1, pause=None)
-    assert status(connection) == "running"
-    other.send("put_back_run", run_id=run_id, attempt=2, pause=None)
-    assert status(connection) == "queued"
-
-
 def test_a_run_that_another_session_has_locked_is_put_back_later(
     connection: Connection, connect: Connect, worker: HandWorker, run_id: int
 ) -> None:
@@ -173,11 +149,6 @@ def test_a_run_that_another_session_has_locked_is_put_back_later(
         raise psycopg.Rollback
     worker.send("put_back_run", run_id=run_id, attempt=1, pause=None)
     assert status(connection) == "queued"
-
-
-def test_a_lease_is_positive(connect: Connect, worker: HandWorker) -> None:
-    with pytest.raises(psycopg.errors.CheckViolation):
-        HandWorker(worker.connection, lease=timedelta(0))
 
 
 @pytest.mark.parametrize(("ending", "is_lost"), [("nothing", False), ("finish", False), ("cancel", True)])

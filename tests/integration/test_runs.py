@@ -82,23 +82,6 @@ def test_keys_belong_to_questions_by_their_order(asker: Connection, model: Serve
     assert set(rows) == {("h", "many hail"), ("f", "many fuel")}
 
 
-def test_submitted_questions_share_runs(asker: Connection, model: Server) -> None:
-    run_ids = scalar(
-        asker,
-        "select pgclarify.submit_many('clarify', array['shared one', 'shared two', 'shared one'], options => jsonb_build_object('top_k', 4))",  # noqa: E501
-    )
-
-    assert run_ids[0] == run_ids[2] != run_ids[1]
-    outcomes = asker.execute(
-        "select run_id, status, error, interpretations from pgclarify.wait(%s)", [run_ids[:2]]
-    ).fetchall()
-    assert [(run_id, status, error) for run_id, status, error, _ in outcomes] == [
-        (run_id, "succeeded", None) for run_id in run_ids[:2]
-    ]
-    for run_id, _, _, interpretations in outcomes:
-        assert len(asker.execute("select * from pgclarify.result(%s)", [run_id]).fetchall()) == interpretations > 0
-
-
 def test_a_partial_run_warns_each_time_it_is_read(asker: Connection, model: Server) -> None:
     model.behavior = lambda chat: PROSE if is_about("Canada", chat) else by_rules(chat)
     notices: list[str | None] = []

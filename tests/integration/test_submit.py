@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
 from typing import Any
 
 import psycopg
 import pytest
 
-import pgclarify
 from tests.integration.answering import rows
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, MakeRole, rows_of, scalar, state_of
 from tests.openai_server import Server
-from tests.workers import Service, asker, model, service, superuser
+from tests.workers import asker, model, service, superuser
 
 __all__ = ["asker", "model", "service", "superuser"]
 
@@ -153,19 +151,6 @@ def test_many_questions_are_judged_in_few_runs(asker: Connection) -> None:
     assert judged == [("How long is it?",), ("Who wrote Emma?",)]
 
 
-def test_the_client_submits_and_reads(service: Service, model: Server) -> None:
-    with closing(pgclarify.Client(service.connect(service.asker), owns_connection=True)) as client:
-        run_ids = [
-            client.submit("search", "hail", top_k=2),
-            client.submit("detect_ambiguity", "How long is it?"),
-            client.submit("list_answers", "Which fee is charged?", max_answers=2),
-        ]
-        assert all(outcome.is_over for outcome in client.wait(run_ids, timeout=None))
-        assert len(client.result(run_ids[0])) == 2
-        assert client.result(run_ids[1])[0].run_id == run_ids[1]
-        assert client.result(run_ids[2])[0].run_id == run_ids[2]
-
-
 class TestWithoutWorker:
     @pytest.fixture(autouse=True)
     def _corpus(self, connection: Connection) -> None:
@@ -176,11 +161,6 @@ class TestWithoutWorker:
             submit(connection, "rewrite", "cars")
             assert scalar(connect(), RUNS) == 0
         assert scalar(connection, RUNS) == 0
-
-    def test_only_who_may_ask_may_start(self, connect: Connect, make_role: MakeRole) -> None:
-        asked = "select pgclarify.submit('clarify', 'cars')"
-        assert state_of(connect(make_role("pgclarify_reader")), asked) == "42501"
-        assert state_of(connect(make_role("pgclarify_user")), asked) is None
 
     @pytest.mark.parametrize(
         ("operation", "question", "options"),
