@@ -207,16 +207,6 @@ class TestFinding:
         assert state_of(connection, "select pgclarify.submit('clarify', 'cars', 'insurance')") is None
         assert state_of(connection, "select pgclarify.submit('clarify', 'cars', 'other')") == UNDEFINED_OBJECT
 
-    def test_the_only_one_that_one_may_search(
-        self, connection: Connection, connect: Connect, make_role: MakeRole
-    ) -> None:
-        connection.execute(MAKE_OPEN_CORPUS, ["open"])
-        connection.execute("select pgclarify.create_corpus('closed')")
-        user = connect(make_role("pgclarify_user"))
-
-        assert state_of(user, "select pgclarify.submit('clarify', 'cars')") is None
-        assert state_of(user, "select pgclarify.submit('clarify', 'cars', 'closed')") == UNDEFINED_OBJECT
-
     def test_to_change_it_is_the_owners_right(self, connect: Connect, make_role: MakeRole) -> None:
         team = make_role("pgclarify_user", name="team")
         owner, colleague, user = connect(team), connect(make_role(team)), connect(make_role("pgclarify_user"))

@@ -9,21 +9,15 @@ import pytest
 
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, state_of
 from tests.integration.counts import assert_counts_agree
+from tests.integration.editing import worker
 from tests.integration.in_turn import in_turn
 
 pytestmark = pytest.mark.rolled_back
 
+__all__ = ["worker"]
+
 INVALID_PARAMETER = "22023"
 ADD = "select pgclarify.add_document('insurance', %s, %s)"
-
-
-@pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
-    """A worker, and corpus "insurance", open for documents."""
-    connection.execute("select pgclarify.create_corpus('insurance')")
-    worker = hire()
-    worker.open_spaces()
-    return worker
 
 
 def status(connection: Connection) -> tuple[int, ...]:
@@ -128,18 +122,6 @@ class TestAdding:
             connection.execute("select pgclarify.add_document('insurance', '1', 'Cars.', readers => %s)", [readers])
         assert told == ['no role is named "no such role"']
 
-    def test_new_readers_count_at_once(self, connection: Connection, worker: HandWorker) -> None:
-        scalar(connection, ADD, "1", "Cars are insured.\n\nTrucks are not.")
-        worker.index_everything()
-
-        for readers in ("{boss}", "{}", "{boss,staff}", None):
-            connection.execute(
-                "select pgclarify.add_document('insurance', '1', %s, readers => %s::name[])",
-                ["Cars are insured.\n\nTrucks are not.", readers],
-            )
-            assert_counts_agree(connection)
-            assert status(connection) == (1, 2, 0, 2, 0)
-
     @in_turn(
         "arguments",
         [
@@ -188,22 +170,6 @@ class TestRemoving:
             ("insur", 1),
         ]
         assert scalar(connection, "select count(*) from pgclarify_private.term_change") == 0
-
-    def test_removing_a_pending_document_leaves_nothing(self, connection: Connection, worker: HandWorker) -> None:
-        scalar(connection, ADD, "1", "Cars.")
-
-        assert scalar(connection, "select pgclarify.remove_document('insurance', '1')")
-
-        assert status(connection) == (0, 0, 0, 0, 0)
-        assert worker.claim() == []
-
-    def test_removing_a_failed_document_leaves_nothing(self, connection: Connection, worker: HandWorker) -> None:
-        scalar(connection, ADD, "1", "Cars.")
-        worker.fail(worker.claim()[0])
-
-        assert scalar(connection, "select pgclarify.remove_document('insurance', '1')")
-
-        assert status(connection) == (0, 0, 0, 0, 0)
 
 
 class TestIndexing:
@@ -344,19 +310,6 @@ class TestIndexing:
         assert contents(connection) == [("2", "Trucks.")]
         assert_counts_agree(connection)
         assert scalar(connection, "select count(*) from pgclarify_private.staged_passage") == 0
-
-    def test_a_document_changed_and_changed_back_is_stored(self, connection: Connection, worker: HandWorker) -> None:
-        """A document was changed and changed back during indexing. The stored content is its present content."""
-        scalar(connection, ADD, "1", "Cars.")
-        old = worker.claim()
-        scalar(connection, ADD, "1", "Trucks.")
-        scalar(connection, ADD, "1", "Cars.")
-
-        worker.store(old)
-        worker.index_everything()
-
-        assert contents(connection) == [("1", "Cars.")]
-        assert_counts_agree(connection)
 
     def test_readers_that_changed_meanwhile_count(self, connection: Connection, worker: HandWorker) -> None:
         scalar(connection, ADD, "1", "Cars.")

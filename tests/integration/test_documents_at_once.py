@@ -108,7 +108,8 @@ class TestAtOnce:
         words = [f"word{number}" for number in range(60)]
 
         def text(chance: random.Random) -> str:
-            return " ".join(chance.choices(words, k=40))
+            # A passage that an edit keeps, and one that it replaces.
+            return f"Cars are insured.\n\n{' '.join(chance.choices(words, k=40))}"
 
         def write(seed: int) -> None:
             chance = random.Random(seed)  # noqa: S311 - not for secrets
@@ -172,25 +173,6 @@ class TestAtOnce:
         hesitant.execute("commit")
         worker.index_everything()
         assert_counts_agree(connection)
-
-    def test_an_open_change_of_a_corpus_does_not_delay_other_corpora(
-        self, connection: Connection, hire: Hire, connect: Connect
-    ) -> None:
-        for corpus in ("insurance", "rental"):
-            connection.execute("select pgclarify.create_corpus(%s)", [corpus])
-        worker = hire()
-        worker.open_spaces()
-        scalar(connection, ADD, "1", "Cars are insured.")
-        connection.execute("select pgclarify.add_document('rental', '2', 'Cars are rented.')")
-        hesitant = connect()
-        hesitant.execute("begin")
-        hesitant.execute(ADD, ["1", "Cars are towed."])
-
-        assert [document["document_id"] for document in worker.claim()] == ["2"]
-        assert worker.claim() == []
-
-        hesitant.execute("commit")
-        assert [document["document_id"] for document in worker.claim()] == ["1"]
 
     @pytest.mark.parametrize("ending", ["commit", "rollback"])
     @pytest.mark.parametrize(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, paragraphs, scalar, vector_of
+from tests.integration.by_hand import Connection, HandWorker, Hire, paragraphs, scalar, vector_of
 from tests.integration.counts import assert_counts_agree
 from tests.integration.editing import (
     BOATS,
@@ -131,34 +130,3 @@ class TestAtTheSameTime:
                 )
                 for chunk in paragraphs(content)
             ], title
-
-    @pytest.mark.committed
-    def test_edited_stored_and_removed_at_once(self, connection: Connection, connect: Connect, hire: Hire) -> None:
-        connection.execute("select pgclarify.create_corpus('insurance')")
-        workers = [hire(), hire(), hire()]
-        workers[0].open_spaces()
-        texts = [CARS, TRUCKS, VANS, BOATS, "# Land\n" + CARS, "# Sea\n" + CARS]
-
-        def write(seed: int) -> None:
-            chance = random.Random(seed)  # noqa: S311 - not for secrets
-            user = connect()
-            for _ in range(30):
-                document_id = str(chance.randint(1, 6))
-                if chance.random() < 0.2:
-                    user.execute("select pgclarify.remove_document('insurance', %s)", [document_id])
-                else:
-                    add(user, *chance.choices(texts, k=6), document_id=document_id, title=chance.choice([None, "A"]))
-
-        def work(worker: HandWorker) -> None:
-            for _ in range(25):
-                if documents := worker.claim(max_documents=3):
-                    worker.store(documents)
-                worker.send("fold_tallies")
-                worker.send("apply_term_changes")
-
-        writing, working = [partial(write, seed) for seed in range(2)], [partial(work, each) for each in workers]
-        assert at_once(*writing, *working) == [None] * 5
-
-        workers[0].index_everything()
-        assert_counts_agree(connection)
-        assert scalar(connection, "select pending from pgclarify.corpus") == 0
