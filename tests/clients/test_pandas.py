@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 
-from pgclarify import tables
 from tests.clients.serving import ClientService
 from tests.openai_server import Server
 
@@ -46,10 +45,3 @@ def test_runs(engine: sa.Engine, model: Server) -> None:
     assert (runs["finished_at"] - runs["created_at"]).dt.total_seconds().gt(0).all()
     assert pd.api.types.is_integer_dtype(runs.dtypes["completions"])
     assert list(corpora["pending"]) == [0]
-
-
-def test_every_view_can_be_read(engine: sa.Engine, model: Server) -> None:
-    with engine.connect() as connection:
-        for view in tables.metadata.sorted_tables:
-            frame = pd.read_sql(sa.select(view), connection)
-            assert list(frame.columns) == view.columns.keys()

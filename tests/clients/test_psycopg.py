@@ -1,23 +1,20 @@
-"""Features of psycopg that other tests do not use: prepared statements, binary results, server cursors, rollbacks."""
+"""Features of psycopg that other tests do not use: prepared statements, binary results, parameters without types."""
 
 from __future__ import annotations
 
-import asyncio
 import math
 from typing import Any
 
 import psycopg
-import pytest
 from psycopg.rows import dict_row
 
 from tests.clients.serving import ClientService
 from tests.openai_server import Server
-from tests.workers import scalar, until
+from tests.workers import scalar
 
 Connection = psycopg.Connection[Any]
 
 CLARIFY = "select * from pgclarify.clarify(%s, top_k => 4) order by ordinal"
-STATUS = "select status from pgclarify.run where question = %s"
 
 
 def test_prepared_and_binary_is_the_same(service: ClientService, model: Server) -> None:
@@ -49,30 +46,3 @@ def test_parameters_find_their_function(asker: Connection, model: Server) -> Non
     )
     assert len(asker.execute("select * from pgclarify.wait(%s)", [run_ids]).fetchall()) == 2
     assert len(asker.execute("select * from pgclarify.wait(%s)", [[1]]).fetchall()) == 1
-
-
-def test_a_cursor_of_the_server(service: ClientService, model: Server) -> None:
-    with psycopg.connect(service.url()) as connection:
-        at_once = connection.execute(CLARIFY, ["cursor"]).fetchall()
-        with connection.cursor("readings") as cursor:
-            cursor.itersize = 1
-            one_by_one = list(cursor.execute(CLARIFY, ["cursor"]))
-    assert at_once
-    assert one_by_one == at_once
-
-
-async def test_many_at_once_and_one_given_up(
-    service: ClientService, superuser: Connection, asker: Connection, model: Server
-) -> None:
-    async def ask(question: str) -> list[Any]:
-        async with await psycopg.AsyncConnection.connect(service.url(), autocommit=True) as connection:
-            return await (await connection.execute(CLARIFY, [question])).fetchall()
-
-    assert all(await asyncio.gather(*(ask(f"at once {letter}") for letter in "abcd")))
-    model.latency = 600.0
-    call = asyncio.create_task(ask("given up"))
-    await asyncio.to_thread(until, lambda: scalar(superuser, STATUS, "given up") or call.done())
-    call.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await call
-    assert scalar(asker, STATUS, "given up") == "cancelled"

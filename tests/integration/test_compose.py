@@ -21,7 +21,7 @@ from psycopg import sql
 from pgclarify import embedded
 from pgclarify.install.installer import install
 from tests.unit.compose import dockerfile, variables
-from tests.workers import Worker, load, scalar, until, wait_until_searchable
+from tests.workers import Worker, living_workers, load, scalar, until, wait_until_searchable
 
 PASSWORD = "correct horse@battery/staple"  # noqa: S105 - of a server that lives as long as its test
 
@@ -112,7 +112,8 @@ def test_a_question_where_everyone_needs_a_password(
         assert "four hundred dollars" in quotes
         worker.stop()
         # The server notices the end of the worker a moment later.
-        until(lambda: not is_healthy(dsn))
+        until(lambda: living_workers(dsn) == 0)
+        assert not is_healthy(dsn)
 
     for wrong in ("", "guess"):
         monkeypatch.setenv("PGPASSWORD", wrong)
