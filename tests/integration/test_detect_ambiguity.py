@@ -30,11 +30,11 @@ def rules(superuser: Connection) -> Iterator[Connection]:
     superuser.execute("delete from pgclarify_private.ambiguity_rule")
 
 
-def add_rule(connection: Connection, pattern: str, corpus: str | None = None, note: str | None = None) -> int:
+def add_rule(connection: Connection, pattern: str, note: str) -> int:
     insert = """
-        insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)
+        insert into pgclarify_private.ambiguity_rule (pattern, kind, note) values (%s, 'lexical', %s)
         returning ambiguity_rule_id"""
-    return int(scalar(connection, insert, pattern, corpus, note))
+    return int(scalar(connection, insert, pattern, note))
 
 
 class TestOneQuestion:
@@ -110,19 +110,13 @@ class TestOneQuestion:
 
 class TestRules:
     def test_make_a_question_ambiguous_and_are_told_with_their_note(self, asker: Connection, rules: Connection) -> None:
-        rule_id = add_rule(rules, r"\mHAIL\M", note="hail of ice, or of bullets")
+        rule_id = add_rule(rules, r"\mHAIL\M", "hail of ice, or of bullets")
         found = detect(asker, CLEAR)
 
         assert (found["is_ambiguous"], found["probability"], found["kind"]) == (True, 1, "lexical")
         assert found["reasons"][0] == {
             "source": "rule", "name": f"rule {rule_id}", "text": '"hail": hail of ice, or of bullets'
         }  # fmt: skip
-
-    def test_rules_of_a_corpus_apply_only_to_questions_about_it(self, asker: Connection, rules: Connection) -> None:
-        add_rule(rules, "hail", corpus=CORPUS)
-
-        assert detect(asker, CLEAR)["probability"] < 1
-        assert detect(asker, CLEAR, options=f'{{"corpus": "{CORPUS}"}}')["probability"] == 1
 
 
 class TestMany:

@@ -29,7 +29,6 @@ pytestmark = pytest.mark.rolled_back
 __all__ = ["alice", "worker"]
 
 LOST, NOT_ALLOWED, NOT_READY, NO_SUCH_OBJECT = "PC006", "42501", "55000", "42704"
-BUSY = "55P03"
 
 
 class TestWhatGoes:
@@ -317,25 +316,6 @@ class TestWhatComesLate:
         with pytest.raises(Exception) as refused:
             claim(worker, None, [SECRET], text="more")
         assert getattr(refused.value, "sqlstate", None) == NOT_READY
-
-    @pytest.mark.committed
-    def test_no_run_starts_while_it_is_being_erased(self, alice: Connection, worker: HandWorker) -> None:
-        run_id = int(
-            scalar(
-                alice,
-                "select pgclarify.submit('clarify', 'cars', %s, jsonb_build_object('top_k', 5) || %s::jsonb)",
-                CORPUS,
-                LEXICAL,
-            )
-        )
-        with alice.transaction():
-            assert erase(alice)
-            with pytest.raises(Exception) as refused:
-                worker.start(run_id)
-
-        assert getattr(refused.value, "sqlstate", None) == BUSY
-        assert worker.start(run_id) is not None
-        assert [row["document_id"] for row in worker.retrieve(run_id, question="cars")] == [OPEN]
 
 
 def test_nothing_is_searched_for_but_by_an_index(alice: Connection, worker: HandWorker, connection: Connection) -> None:

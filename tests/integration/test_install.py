@@ -146,20 +146,3 @@ def test_installing_keeps_what_rests_on_our_views(database: str, connection: psy
     installer.install(database)
 
     assert connection.execute("select count(*) from public.mine").fetchone() == (0,)
-
-
-def test_the_loopback_of_a_copied_database_leads_to_the_copy(connection: psycopg.Connection[Any]) -> None:
-    """The template does not store the name of a database, so the loopback of a copy connects to the copy."""
-    connection.execute("select pgclarify.create_corpus('insurance')")
-
-    with pytest.raises(psycopg.Error) as no_worker:
-        connection.execute("select * from pgclarify.clarify('cars')")
-    assert no_worker.value.sqlstate == "PC001"
-    # psql shows the context. All functions of the loopback would be forty lines.
-    assert len((no_worker.value.diag.context or "").splitlines()) < 10
-
-    connection.execute("begin")
-    connection.execute("select pgclarify.create_corpus('uncommitted')")
-    with pytest.raises(psycopg.Error) as not_committed:
-        connection.execute("select * from pgclarify.clarify('cars', 'uncommitted')")
-    assert not_committed.value.sqlstate == "PC004"

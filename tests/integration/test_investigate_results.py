@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 import pytest
 
@@ -88,50 +87,6 @@ class TestAnswers:
 
 
 class TestCitations:
-    def test_outlive_their_documents(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
-        run_id = submit(alice)
-        carry_out(worker, run_id)
-        moved = f"Once more: {DOCUMENTS['bridge'][1]}"
-        view = "select document_id, title, is_current from pgclarify.citation where ordinal = 2"
-
-        def seen() -> list[tuple[Any, ...]]:
-            told = [
-                (citation["document_id"], citation["title"], citation["is_current"])
-                for citation in investigation(alice, run_id)["citations"]
-            ]
-            assert alice.execute(f"{view} order by rank".encode()).fetchall() == told
-            return told
-
-        connection.execute("select pgclarify.add_document('atlas', 'bridge', %s, 'Moved')", [moved])
-        connection.execute("select pgclarify.remove_document('atlas', 'Blum')")
-        assert seen() == [("bridge", "Moved", True), ("Blum", None, False)]
-        bridge, blum = investigation(alice, run_id)["citations"]
-        assert moved[bridge["start_char"] : bridge["end_char"]] == bridge["quote"]
-        assert blum["quote"] == "Nora Blum was born in Ripon."
-
-        connection.execute("select pgclarify.drop_corpus('atlas')")
-        assert seen() == [("bridge", None, False), ("Blum", None, False)]
-        assert [citation["quote"] for citation in investigation(alice, run_id)["citations"]] == [
-            "made by Nora Blum",
-            "Nora Blum was born in Ripon.",
-        ]
-
-    def test_are_not_shown_of_a_document_that_the_reader_may_not_read(
-        self, connection: Connection, worker: HandWorker, alice: Connection
-    ) -> None:
-        run_id = submit(alice)
-        carry_out(worker, run_id)
-        title, content = DOCUMENTS["Blum"]
-        connection.execute(
-            "select pgclarify.add_document('atlas', 'Blum', %s, %s, readers => array['nobody'::name])", [content, title]
-        )
-
-        # The conclusion rests on both of them.
-        told = investigation(alice, run_id)
-        assert (told["answer"], told["steps"]) == (None, [])
-        assert {citation["document_id"] for citation in told["citations"]} <= {"bridge"}
-        assert rows(alice, "select * from pgclarify.investigation_step where run_id = %s", run_id) == []
-
     @pytest.mark.parametrize(("reason", "is_shown"), [("Passage 2 says Ripon.", False), (None, True)])
     def test_a_conclusion_is_hidden_if_its_reason_may_repeat_a_closed_document(
         self, connection: Connection, worker: HandWorker, alice: Connection, reason: str | None, is_shown: bool

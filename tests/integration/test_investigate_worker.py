@@ -13,7 +13,6 @@ import pytest
 import pgclarify
 from pgclarify import Client
 from pgclarify.data.vocabulary import RunStatus, StepKind, StepOutcome
-from tests.integration.by_hand import Connection
 from tests.openai_server import Server
 from tests.workers import (
     CORPUS,
@@ -22,7 +21,6 @@ from tests.workers import (
     as_role,
     environment,
     run_command,
-    wait_until_linked,
 )
 
 HOPS = ("Which deductible applies to damage by hail?", "Which cleaning fee is charged when somebody has smoked?")
@@ -35,12 +33,6 @@ def client(service: Service, model: Server) -> Iterator[Client]:
     """A client of a role that may only ask."""
     with pgclarify.connect(as_role(service.dsn, service.asker)) as connected:
         yield connected
-
-
-@pytest.fixture
-def graph(service: Service, superuser: Connection) -> None:
-    """Wait until all passages have neighbors: a run is reused only while their number is the same."""
-    wait_until_linked(superuser)
 
 
 def investigate(service: Service, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -68,15 +60,6 @@ def test_step_by_step_to_a_proven_answer(client: Client) -> None:
             assert content[citation.start_char : citation.end_char] == citation.quote
             assert (citation.title, citation.is_current) == (title, True)
     assert found == client.result(found.run_id)[0]
-
-
-@pytest.mark.usefixtures("graph")
-def test_an_answer_is_paid_for_once(client: Client, model: Server) -> None:
-    first = client.investigate(QUESTION, max_steps=3)
-    calls = model.calls
-    assert client.investigate(QUESTION, max_steps=3) == first
-    assert client.submit("investigate", QUESTION, max_steps=3) == first.run_id
-    assert model.calls == calls
 
 
 def test_the_command_prints_steps_proof_and_json(service: Service, model: Server, tmp_path: Path) -> None:
