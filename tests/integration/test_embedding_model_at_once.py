@@ -38,6 +38,8 @@ def test_documents_change_while_it_is_filled(connection: Connection, worker: Han
     connection.execute(REMOVE, ["3"])
     assert fill(worker, max_passages=1) == 3
     assert status(connection) == (OLD, 4, 4, NEW, 4)
+    # Its vectors are in both spaces.
+    connection.execute(REMOVE, ["4"])
 
     assert worker.advance_spaces() == [True]
     assert_complete(connection)
