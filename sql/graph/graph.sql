@@ -63,69 +63,101 @@ create or replace function pgclarify_private.free_waiting(
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- Read the queue in its order, and look each passage up, until there are enough. Statistics of the queue are never right.
-set enable_sort = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
 declare
-    v_embedding constant text := pgclarify_private.partition_name('passage_embedding', free_waiting.embedding_space_id);
+    v_last pgclarify_private.pending_link;
+    v_waiting record;
+    v_looked_at record;
 begin
-    execute format(
-        $sql$
-        select
-            coalesce(array_agg(waiting.document_id), '{}'), coalesce(array_agg(waiting.passage_id), '{}')
-        from (
-            select pending.document_id, pending.passage_id
-            from pgclarify_private.pending_link as pending
-            where pending.embedding_space_id = $1
-            order by pending.added_at, pending.document_id, pending.passage_id
-            limit $2
-        ) as waiting
-        where not exists (
-            select from %s as embedding
-            where embedding.embedding_space_id = $1
-                and embedding.document_id = waiting.document_id
-                and embedding.passage_id = waiting.passage_id
-        )
-        $sql$,
-        v_embedding
-    ) into gone_document_ids, gone_passage_ids using free_waiting.embedding_space_id, free_waiting.max_passages;
+    document_ids := '{}';
+    passage_ids := '{}';
+    gone_document_ids := '{}';
+    gone_passage_ids := '{}';
+    v_last.added_at := '-infinity';
+    v_last.document_id := '';
+    v_last.passage_id := 0;
     begin
-        -- A transaction that removes a passage which was queued after it read the queue only locks the vector.
-        execute format(
-            $sql$
-            select coalesce(array_agg(free.document_id), '{}'), coalesce(array_agg(free.passage_id), '{}')
+        loop
+            select
+                array_agg(free.document_id order by free.added_at, free.document_id, free.passage_id) as document_ids,
+                array_agg(free.passage_id order by free.added_at, free.document_id, free.passage_id) as passage_ids,
+                max(free.added_at) as last_added_at,
+                count(*) as passages
+            into v_waiting
             from (
-                select pending.document_id, pending.passage_id
+                select pending.document_id, pending.passage_id, pending.added_at
                 from pgclarify_private.pending_link as pending
-                inner join %s as embedding
-                    on embedding.embedding_space_id = pending.embedding_space_id
-                    and embedding.document_id = pending.document_id
-                    and embedding.passage_id = pending.passage_id
-                where pending.embedding_space_id = $1
+                where pending.embedding_space_id = free_waiting.embedding_space_id
+                    and (pending.added_at, pending.document_id, pending.passage_id)
+                    > (v_last.added_at, v_last.document_id, v_last.passage_id)
                 order by pending.added_at, pending.document_id, pending.passage_id
-                limit $2
-                for update of pending skip locked
-                for key share of embedding skip locked
-            ) as free
-            $sql$,
-            v_embedding
-        ) into document_ids, passage_ids using free_waiting.embedding_space_id, free_waiting.max_passages;
+                limit free_waiting.max_passages
+                for update skip locked
+            ) as free;
+            exit when v_waiting.passages = 0;
+            -- A transaction that removes a passage which was queued after it read the queue only locks the vector.
+            execute format(
+                $sql$
+                with waiting as materialized (
+                    select * from unnest($2, $3) with ordinality as waiting (document_id, passage_id, place)
+                ),
+                known as materialized (
+                    select waiting.place
+                    from waiting
+                    inner join %1$s as embedding
+                        on embedding.embedding_space_id = $1
+                        and embedding.document_id = waiting.document_id
+                        and embedding.passage_id = waiting.passage_id
+                ),
+                free as materialized (
+                    select waiting.place
+                    from waiting
+                    inner join %1$s as embedding
+                        on embedding.embedding_space_id = $1
+                        and embedding.document_id = waiting.document_id
+                        and embedding.passage_id = waiting.passage_id
+                    for key share of embedding skip locked
+                )
+                select
+                    array_agg(waiting.document_id order by waiting.place) filter (where is_free) as document_ids,
+                    array_agg(waiting.passage_id order by waiting.place) filter (where is_free) as passage_ids,
+                    array_agg(waiting.document_id) filter (where is_gone) as gone_document_ids,
+                    array_agg(waiting.passage_id) filter (where is_gone) as gone_passage_ids
+                from waiting
+                cross join lateral (
+                    select
+                        waiting.place in (select free.place from free) as is_free,
+                        waiting.place not in (select known.place from known) as is_gone
+                ) as seen
+                $sql$,
+                pgclarify_private.partition_name('passage_embedding', free_waiting.embedding_space_id)
+            ) into v_looked_at
+            using free_waiting.embedding_space_id, v_waiting.document_ids, v_waiting.passage_ids;
+            -- Null adds nothing to an array.
+            document_ids := document_ids || v_looked_at.document_ids;
+            passage_ids := passage_ids || v_looked_at.passage_ids;
+            gone_document_ids := gone_document_ids || v_looked_at.gone_document_ids;
+            gone_passage_ids := gone_passage_ids || v_looked_at.gone_passage_ids;
+            exit when v_waiting.passages < free_waiting.max_passages
+                or cardinality(passage_ids) >= free_waiting.max_passages;
+            v_last.added_at := v_waiting.last_added_at;
+            v_last.document_id := v_waiting.document_ids[v_waiting.passages];
+            v_last.passage_id := v_waiting.passage_ids[v_waiting.passages];
+        end loop;
         -- The exception releases the locks, which would make users wait during the search; the variables keep their
         -- values.
         raise exception 'looked at' using errcode = 'PC099';
     exception
         when sqlstate 'PC099' then null;
     end;
+    document_ids := document_ids[:free_waiting.max_passages];
+    passage_ids := passage_ids[:free_waiting.max_passages];
 end
 $$;
 
 comment on function pgclarify_private.free_waiting(bigint, bigint) is
-'Up to max_passages of a space that have waited longest to be linked and that no transaction is removing; and those of the '
-'first max_passages that no longer exist. No lock is held afterwards, so passages that are being removed must be skipped again '
+'Up to max_passages of a space that have waited longest to be linked and that no transaction is removing; and the passages '
+'found on the way that no longer exist. No lock is held afterwards, so passages that are being removed must be skipped again '
 'later.';
 
 create or replace function pgclarify_private.forget_waiting(
@@ -162,23 +194,46 @@ returns table (embedding_space_id bigint, corpus_id bigint)
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select space.embedding_space_id, space.corpus_id
-    from pgclarify_private.embedding_space as space
-    where space.state = 'active'
-        -- Scalar subqueries: for EXISTS, a plan may read the queues of all spaces.
-        and (
-            space.linking_document_id is not null
-            or (
-                select true from pgclarify_private.pending_link as pending
-                where pending.embedding_space_id = space.embedding_space_id
-                limit 1
-            )
-            or (
-                select true from pgclarify_private.pending_unlink as pending
-                where pending.embedding_space_id = space.embedding_space_id
-                limit 1
-            )
+    -- One step for each space with entries in a queue, not for each entry.
+    with recursive link as (
+        (select pending.embedding_space_id from pgclarify_private.pending_link as pending order by 1 limit 1)
+        union all
+        select (
+            select pending.embedding_space_id
+            from pgclarify_private.pending_link as pending
+            where pending.embedding_space_id > link.embedding_space_id
+            order by pending.embedding_space_id
+            limit 1
         )
+        from link
+        where link.embedding_space_id is not null
+    ),
+    unlink as (
+        (select pending.embedding_space_id from pgclarify_private.pending_unlink as pending order by 1 limit 1)
+        union all
+        select (
+            select pending.embedding_space_id
+            from pgclarify_private.pending_unlink as pending
+            where pending.embedding_space_id > unlink.embedding_space_id
+            order by pending.embedding_space_id
+            limit 1
+        )
+        from unlink
+        where unlink.embedding_space_id is not null
+    ),
+    waiting as (
+        select link.embedding_space_id from link
+        union
+        select unlink.embedding_space_id from unlink
+        union
+        select space.embedding_space_id
+        from pgclarify_private.embedding_space as space
+        where space.linking_document_id is not null
+    )
+    select space.embedding_space_id, space.corpus_id
+    from waiting
+    inner join pgclarify_private.embedding_space as space on space.embedding_space_id = waiting.embedding_space_id
+    where space.state = 'active'
         and not pgclarify_private.is_paused(space.corpus_id)
         -- Linking its passages would fail in every round, and the worker would not reach the spaces behind it.
         and not pgclarify_private.is_distributed(space.corpus_id)
