@@ -39,7 +39,6 @@ class LoadReport:
         repeated: Ids that occur more than once in the load; the last document counts.
         unread: Files whose parser is not installed, by the reason, which says what to install.
         skipped: How many things were skipped, by kind.
-        links_out: Links that were not followed, because they lead out of their folder.
         is_new: Whether the corpus was created.
     """
 
@@ -49,7 +48,6 @@ class LoadReport:
     repeated: list[str] = field(default_factory=list)
     unread: dict[str, list[str]] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
-    links_out: list[str] = field(default_factory=list)
     is_new: bool = False
 
     @property

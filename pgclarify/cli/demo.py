@@ -99,7 +99,7 @@ def _documents(paths: Sequence[Path]) -> list[Document]:
 
     documents = []
     # Some installers put links to their cache in place of a package's files.
-    for document in read_documents(paths, naming=Naming(source="pgclarify demo"), on_link_out=None):
+    for document in read_documents(paths, naming=Naming(source="pgclarify demo"), follows_links=True):
         if isinstance(document, UnreadableFile):
             raise document
         documents.append(document)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -101,7 +100,7 @@ def load(
     If something cannot be read or stored, the command names it, loads the rest
     and exits with 1, and --mirror removes nothing. In a folder, files of unknown
     kinds are only counted, and hidden files are left out. A link to a file that
-    is not in the folder is named and left out, unless you say --follow-links. A
+    is not in the folder is counted and left out, unless you say --follow-links. A
     link to a folder is not followed. The same holds for a pattern in quotes.
     """
     from pgclarify.cli import rendering
@@ -121,14 +120,12 @@ def load(
         follows_links=follow_links,
     )
     whole = sources.whole() if mirror else []
-    skipped: Counter[str] = Counter()
-    documents = sources.documents(lambda kind: skipped.update([kind]))
+    documents = sources.documents()
     first = next(documents, None)
     if first is None:
-        left_out = f" {rendering.links_out([*map(str, sources.links_out)]).plain}" if sources.links_out else ""
         raise InputError(
             "there is nothing to load",
-            detail=f"{rendering.skipped(skipped).plain}.{left_out}" if skipped else left_out.strip() or None,
+            detail=f"{rendering.skipped(sources.skipped).plain}." if sources.skipped else None,
             hint=f"Name files or folders with any of {', '.join(sorted(SUPPORTED_SUFFIXES))}.",
         )
     with connection.connect(connection.running_dsn(settings)) as database:
@@ -148,8 +145,7 @@ def load(
                 settings,
                 lambda report: progress.update(reading, completed=report.stored),
             )
-            report.skipped.update(skipped)
-            report.links_out.extend(map(str, sources.links_out))
+            report.skipped.update(sources.skipped)
             progress.remove_task(reading)
             # An unreadable file may be the new name of another one.
             plan.is_complete = plan.is_complete and not (report.problems or report.unread)
@@ -189,7 +185,6 @@ def summary(
         "problems": report.problems,
         "unread": report.unread,
         "skipped": report.skipped,
-        "links_out": report.links_out,
         "repeated": report.repeated,
         "failed": failed,
     }
@@ -211,8 +206,6 @@ def _say(corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_sear
         say(rendering.not_indexed(failed), soft_wrap=True)
     if report.skipped:
         say(rendering.skipped(report.skipped), soft_wrap=True)
-    if report.links_out:
-        say(rendering.links_out(report.links_out), soft_wrap=True)
     # Last, because it should be fixed first.
     if report.unread:
         say(rendering.unread(report.unread), soft_wrap=True)

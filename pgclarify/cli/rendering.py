@@ -408,14 +408,6 @@ def skipped(kinds: Mapping[str, int]) -> Text:
     return Text(f"skipped: {', '.join(f'{number:,} {printable(kind)}' for kind, number in listed)}", style="yellow")
 
 
-def links_out(links: Sequence[str]) -> Text:
-    """Name links that were not followed, one on each line."""
-    text = Text("not followed, because they lead out of the folder (load --follow-links reads them):", style="yellow")
-    for link in [*links[:20], *([f"... and {len(links) - 20:,} more"] if len(links) > 20 else [])]:
-        text.append(f"\n  {printable(link)}")
-    return text
-
-
 def not_indexed(documents: Sequence[Row]) -> Text:
     """List documents that are stored but not searchable, each with the reason."""
     text = Text()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
     from pgclarify.ingest.records import FieldMapping
 
 
-def expand(given: Sequence[str], on_link_out: Callable[[Path], object] | None = lambda path: None) -> list[Path]:
+def expand(given: Sequence[str], skipped: Counter[str], *, follows_links: bool = False) -> list[Path]:
     """Turn arguments into paths that exist. Patterns that no shell has expanded are expanded, in order of names.
 
     Args:
         given: Files, folders and patterns (`*`, `?`, `[…]`, and `**` for any depth).
-        on_link_out: Called for what a pattern finds out of its folder, through a link; it is then left out. None
-            follows these links.
+        skipped: Counts what is left out, by its kind.
+        follows_links: Whether links that a pattern finds may lead out of its folder.
 
     Raises:
         typer.BadParameter: If a file does not exist, or nothing matches a pattern.
@@ -36,7 +37,7 @@ def expand(given: Sequence[str], on_link_out: Callable[[Path], object] | None = 
         if path.exists():
             paths.append(path)
         elif found := _matches(str(path)):
-            paths.extend(_inside(str(path), found, on_link_out))
+            paths.extend(found if follows_links else _inside(str(path), found, skipped))
         elif glob.has_magic(argument):
             raise typer.BadParameter(f"No file matches {argument!r}.")
         else:
@@ -50,24 +51,23 @@ def _matches(pattern: str) -> list[Path]:
     return [path for path in found if path.is_file()] if "**" in pattern else found
 
 
-def _inside(pattern: str, found: list[Path], on_link_out: Callable[[Path], object] | None) -> list[Path]:
+def _inside(pattern: str, found: list[Path], skipped: Counter[str]) -> list[Path]:
     """Leave out what is not in the folder of a pattern: the part of the pattern without wildcards."""
-    if on_link_out is None:
-        return found
-    from pgclarify.ingest.folders import leads_out
+    from pgclarify.ingest.folders import LINK_OUT, leads_out
 
     folder = Path(*takewhile(lambda part: not glob.has_magic(part), Path(pattern).parts)).resolve()
-    inside = []
-    for path in found:
-        if leads_out(path, folder):
-            on_link_out(path)
-        else:
-            inside.append(path)
+    inside = [path for path in found if not leads_out(path, folder)]
+    skipped.update([LINK_OUT] * (len(found) - len(inside)))
     return inside
 
 
 class Sources:
-    """Everything to load. It is read twice: first for the names of documents, then completely."""
+    """Everything to load. It is read twice: first for the names of documents, then completely.
+
+    Attributes:
+        paths: Files and folders.
+        skipped: How many things were skipped so far, by kind.
+    """
 
     def __init__(
         self,
@@ -92,28 +92,27 @@ class Sources:
 
         self._naming = naming or Naming()
         self._fields = fields
-        # Links out of their folders, in the order in which they are found.
-        self.links_out: dict[Path, None] = {}
-        self._on_link_out = None if follows_links else self._leave_out
+        self._follows_links = follows_links
+        self.skipped: Counter[str] = Counter()
         # Look for all of them before reading the first.
-        self.paths = expand(given, self._on_link_out)
+        self.paths = expand(given, self.skipped, follows_links=follows_links)
 
     def names(self) -> Iterator[Name | UnreadableFile]:
         """Yield the names of the documents, and an error for each file whose names cannot be known."""
         from pgclarify.ingest.files import find_names
 
-        return find_names(self.paths, fields=self._fields, naming=self._naming, on_link_out=self._on_link_out)
+        return find_names(self.paths, fields=self._fields, naming=self._naming, follows_links=self._follows_links)
 
-    def documents(self, on_skip: Callable[[str], object] = lambda kind: None) -> Iterator[Document | UnreadableFile]:
-        """Yield the documents, and an error for everything that could not be read.
-
-        Args:
-            on_skip: Called with the kind of each thing that is skipped.
-        """
+    def documents(self) -> Iterator[Document | UnreadableFile]:
+        """Yield the documents, and an error for everything that could not be read."""
         from pgclarify.ingest.files import read_documents
 
         return read_documents(
-            self.paths, fields=self._fields, naming=self._naming, on_skip=on_skip, on_link_out=self._on_link_out
+            self.paths,
+            fields=self._fields,
+            naming=self._naming,
+            on_skip=lambda kind: self.skipped.update([kind]),
+            follows_links=self._follows_links,
         )
 
     def whole(self) -> list[str]:
@@ -132,6 +131,3 @@ class Sources:
             self._naming.folder(path) if path.is_dir() else self._naming.file(path, path.parent) for path in self.paths
         }
         return sorted(one for one in found if not any(one != other and one.startswith(other) for other in found))
-
-    def _leave_out(self, link: Path) -> None:
-        self.links_out[link] = None

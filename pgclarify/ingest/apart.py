@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
@@ -24,44 +23,38 @@ _HINT: Final = "Leave it out, or convert it to a text file and load that."
 LENGTH_BYTES: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
-class ParsingLimits:
-    """The limits for parsing one file.
+class ParsingProcess:
+    """A process that parses one file after another. It is started when needed, and restarted after it was killed.
 
-    Attributes:
-        seconds: Most time.
-        memory_bytes: Most memory, in addition to eight times the size of the file.
+    Args:
+        seconds: Most time for a file.
+        memory_bytes: Most memory for a file, in addition to eight times its size.
     """
 
-    seconds: float = 60.0
-    memory_bytes: int = 2**30
-
-
-class ParsingProcess:
-    """A process that parses one file after another. It is started when needed, and restarted after it was killed."""
-
-    def __init__(self) -> None:
+    def __init__(self, *, seconds: float = 60.0, memory_bytes: int = 2**30) -> None:
+        self._seconds = seconds
+        self._memory_bytes = memory_bytes
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
-    def parse(self, data: bytes, suffix: str, name: str | Path, limits: ParsingLimits) -> Parsed:
+    def parse(self, data: bytes, suffix: str, name: str | Path) -> Parsed:
         """Parse one file to text.
 
         Raises:
             MissingReader: If the kind of file needs an extra that is not installed.
             UnreadableFile: If it is not what its suffix says, is too long, or exceeds the limits.
         """
-        most_bytes = limits.memory_bytes + 8 * len(data)
+        most_bytes = self._memory_bytes + 8 * len(data)
         request = {"bytes": len(data), "suffix": suffix, "name": str(name), "memory_bytes": most_bytes}
         with self._lock:
             is_late = threading.Event()
-            answer = self._ask(json.dumps(request).encode() + b"\n" + data, limits.seconds, is_late)
+            answer = self._ask(json.dumps(request).encode() + b"\n" + data, is_late)
             if answer == {"problem": "memory"}:
                 # Its output pipe may have part of an answer.
                 self.close()
         if answer is None:
             reason = (
-                f"Reading it takes longer than {limits.seconds:g} seconds."
+                f"Reading it takes longer than {self._seconds:g} seconds."
                 if is_late.is_set()
                 else "The process that reads files crashed."
             )
@@ -86,7 +79,7 @@ class ParsingProcess:
             self._process.communicate()
             self._process = None
 
-    def _ask(self, request: bytes, seconds: float, is_late: threading.Event) -> dict[str, Any] | None:
+    def _ask(self, request: bytes, is_late: threading.Event) -> dict[str, Any] | None:
         """Send a request and read its answer. None if the process ended first; is_late then says why."""
         process = self._process = self._process or _start()
         # Both are pipes.
@@ -96,7 +89,7 @@ class ParsingProcess:
             is_late.set()
             process.kill()
 
-        timer = threading.Timer(seconds, kill)
+        timer = threading.Timer(self._seconds, kill)
         timer.start()
         body = b""
         try:

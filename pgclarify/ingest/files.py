@@ -10,7 +10,7 @@ from typing import Final
 
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
-from pgclarify.ingest.apart import ParsingLimits, ParsingProcess
+from pgclarify.ingest.apart import ParsingProcess
 from pgclarify.ingest.folders import find_files, is_empty, suffix_of
 from pgclarify.ingest.naming import Name, Naming
 from pgclarify.ingest.parsing import DOCX, HTML, MAIL, MARKDOWN, PDF, PPTX, TEXT, Parsed, parse
@@ -40,10 +40,9 @@ def read_documents(
     paths: Iterable[Path],
     *,
     fields: FieldMapping | None = None,
-    limits: ParsingLimits | None = None,
     naming: Naming | None = None,
     on_skip: Callable[[str], object] = lambda kind: None,
-    on_link_out: Callable[[Path], object] | None = lambda path: None,
+    follows_links: bool = False,
 ) -> Iterator[Document | UnreadableFile]:
     """Read documents from files and folders, as a stream.
 
@@ -54,39 +53,31 @@ def read_documents(
     Args:
         paths: Files and folders. Folders are read recursively, in the order of names; links to folders are skipped.
         fields: Which fields of JSON lines, or columns of a table, make up a document; None for the usual ones.
-        limits: Limits for parsing one file; None for the default.
         naming: Prefix of ids and name of the source; None for no prefix, and the place as source.
         on_skip: Called for everything that is skipped without an error, with its kind: a file with a suffix that no
             reader handles (".png"), an empty file, a link to a folder, a link out of the folder, an attachment of
             mail.
-        on_link_out: Called for every link out of the folder, with its path; None follows these links.
+        follows_links: Whether links to files may lead out of their folder.
 
     Yields:
         Documents; and for each file, line or row that could not be read, an UnreadableFile, in its place. It is
         yielded, not raised, so that one bad file does not lose the rest. It is a MissingReader if an extra is missing.
     """
-    names = naming or Naming()
-    for located in _located(paths, on_skip, on_link_out):
-        if isinstance(located, UnreadableFile):
-            yield located
+    for found in _named(paths, fields, naming, on_skip, follows_links):
+        if isinstance(found, UnreadableFile):
+            yield found
             continue
-        path, base = located
+        name, source = found
+        if isinstance(source, Document):
+            yield name.given_to(source)
+            continue
         try:
-            if _is_blank(path):
-                on_skip("empty file")
-            elif read := _RECORDS.get(suffix_of(path)):
-                for record in read_records(path, fields or FieldMapping(), read):
-                    if isinstance(record, Document):
-                        yield names.of_record(record.document_id, path, base).given_to(record)
-                    else:
-                        yield record
-            else:
-                document_id = _document_id(path, base)
-                document = _read_file(path, document_id, limits)
-                if _has_text(document, suffix_of(path), on_skip):
-                    yield names.of_file(document_id, path, base).given_to(document)
+            document = _read_file(source)
         except UnreadableFile as problem:
             yield problem
+            continue
+        if _has_text(document, suffix_of(source), on_skip):
+            yield name.given_to(document)
 
 
 def find_names(
@@ -94,7 +85,7 @@ def find_names(
     *,
     fields: FieldMapping | None = None,
     naming: Naming | None = None,
-    on_link_out: Callable[[Path], object] | None = lambda path: None,
+    follows_links: bool = False,
 ) -> Iterator[Name | UnreadableFile]:
     """Yield the names that read_documents will give. Only files with several documents are opened for that.
 
@@ -102,27 +93,13 @@ def find_names(
         paths: As in read_documents.
         fields: As in read_documents.
         naming: As in read_documents.
-        on_link_out: As in read_documents.
+        follows_links: As in read_documents.
 
     Yields:
         Names; and an error for each file whose names cannot be known.
     """
-    names = naming or Naming()
-    for located in _located(paths, lambda kind: None, on_link_out):
-        if isinstance(located, UnreadableFile):
-            yield located
-            continue
-        path, base = located
-        try:
-            if _is_blank(path):
-                continue
-            if read := _RECORDS.get(suffix_of(path)):
-                for record in read_records(path, fields or FieldMapping(), read):
-                    yield names.of_record(record.document_id, path, base) if isinstance(record, Document) else record
-            else:
-                yield names.of_file(_document_id(path, base), path, base)
-        except UnreadableFile as problem:
-            yield problem
+    for found in _named(paths, fields, naming, lambda kind: None, follows_links):
+        yield found if isinstance(found, UnreadableFile) else found[0]
 
 
 def holds_many(path: Path) -> bool:
@@ -130,16 +107,35 @@ def holds_many(path: Path) -> bool:
     return suffix_of(path) in _RECORDS
 
 
-def _located(
+def _named(
     paths: Iterable[Path],
+    fields: FieldMapping | None,
+    naming: Naming | None,
     on_skip: Callable[[str], object],
-    on_link_out: Callable[[Path], object] | None,
-) -> Iterator[tuple[Path, Path] | UnreadableFile]:
-    """Yield each file, with the folder that ids are relative to."""
+    follows_links: bool,
+) -> Iterator[tuple[Name, Document | Path] | UnreadableFile]:
+    """Yield the name of each document, with the document if it is a record, else with its file."""
+    names = naming or Naming()
     for given in paths:
+        # Ids are relative to this folder.
         base = given if given.is_dir() else given.parent
-        for path in find_files(given, SUPPORTED_SUFFIXES, on_skip, on_link_out):
-            yield path if isinstance(path, UnreadableFile) else (path, base)
+        for path in find_files(given, SUPPORTED_SUFFIXES, on_skip, follows_links):
+            if isinstance(path, UnreadableFile):
+                yield path
+                continue
+            try:
+                if _is_blank(path):
+                    on_skip("empty file")
+                elif read := _RECORDS.get(suffix_of(path)):
+                    for record in read_records(path, fields or FieldMapping(), read):
+                        if isinstance(record, Document):
+                            yield names.of_record(record.document_id, path, base), record
+                        else:
+                            yield record
+                else:
+                    yield names.of_file(_document_id(path, base), path, base), path
+            except UnreadableFile as problem:
+                yield problem
 
 
 def _document_id(path: Path, base: Path) -> str:
@@ -149,7 +145,7 @@ def _document_id(path: Path, base: Path) -> str:
     return document_id
 
 
-def _read_file(path: Path, document_id: str, limits: ParsingLimits | None) -> Document:
+def _read_file(path: Path) -> Document:
     suffix = suffix_of(path)
     if suffix not in SUPPORTED_SUFFIXES:
         raise UnreadableFile(
@@ -162,8 +158,8 @@ def _read_file(path: Path, document_id: str, limits: ParsingLimits | None) -> Do
             data = stream.read(_most_bytes(suffix) + 1)
     except OSError as error:
         raise UnreadableFile(f"cannot read {path}", detail=f"{error.strerror}.") from error
-    title, content, metadata = _parse(data, suffix, path, limits)
-    return Document(document_id=document_id, content=content, title=title or path.stem, metadata=metadata)
+    title, content, metadata = _parse(data, suffix, path)
+    return Document(document_id=path.name, content=content, title=title or path.stem, metadata=metadata)
 
 
 def _is_blank(path: Path) -> bool:
@@ -191,7 +187,7 @@ def _most_bytes(suffix: str) -> int:
     return 10 * MAX_DOCUMENT_BYTES if suffix in _WITH_PICTURES else MAX_DOCUMENT_BYTES
 
 
-def _parse(data: bytes, suffix: str, name: str | Path, limits: ParsingLimits | None) -> Parsed:
+def _parse(data: bytes, suffix: str, name: str | Path) -> Parsed:
     """Return the title (if there is one), the content and the metadata of one file.
 
     Raises:
@@ -205,4 +201,4 @@ def _parse(data: bytes, suffix: str, name: str | Path, limits: ParsingLimits | N
             hint="Split it, for example by chapters.",
         )
     # Plain text needs only decoding.
-    return parse(data, suffix, name) if suffix in TEXT else _apart.parse(data, suffix, name, limits or ParsingLimits())
+    return parse(data, suffix, name) if suffix in TEXT else _apart.parse(data, suffix, name)

@@ -9,12 +9,15 @@ from pathlib import Path
 
 from pgclarify.errors import UnreadableFile
 
+LINK_OUT = "link out of the folder (--follow-links reads it)"
+"""The kind of a link that is skipped, because it leads out of the folder that is read."""
+
 
 def find_files(
     given: Path,
     suffixes: Collection[str],
     on_skip: Callable[[str], object],
-    on_link_out: Callable[[Path], object] | None,
+    follows_links: bool,
 ) -> Iterator[Path | UnreadableFile]:
     """Find the files in a folder, except hidden files and those in hidden folders.
 
@@ -22,8 +25,7 @@ def find_files(
         given: A folder; or a file, which is then the only result, with any name.
         suffixes: Suffixes of the files to find.
         on_skip: Called for every other file, with its suffix, and for every link that is skipped.
-        on_link_out: Called for every link to a file that is not in the folder, which is then skipped; None follows
-            these links.
+        follows_links: Whether links to files that are not in the folder are followed, and not skipped.
 
     Yields:
         Files, in the order of names; then the folders that could not be opened, as errors.
@@ -45,9 +47,8 @@ def find_files(
                 continue
             if suffix_of(path) not in suffixes:
                 on_skip(suffix_of(path) or "without an extension")
-            elif on_link_out is not None and leads_out(path, real_folder):
-                on_skip("link out of the folder")
-                on_link_out(path)
+            elif not follows_links and leads_out(path, real_folder):
+                on_skip(LINK_OUT)
             else:
                 yield path
     for error in closed:

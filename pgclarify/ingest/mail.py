@@ -24,20 +24,13 @@ def read_mail(data: bytes, name: str | Path) -> tuple[str | None, str, dict[str,
         read.
 
     Raises:
-        MissingReader: If it has only HTML, and the extra "files" is not installed.
+        ImportError: If it has only HTML, and the extra "files" is not installed.
         UnreadableFile: If it is not a message, or has no text.
     """
-    try:
-        message = message_from_bytes(data, policy=policy.default)
-        headers = {header: storable(" ".join(str(message[header] or "").split())) for header in _HEADERS + _METADATA}
-        attachments = _attachments(message)
-        content = storable(_text(message, name))
-    except (UnreadableFile, MemoryError):
-        raise
-    except Exception as error:
-        # A broken message can raise anything in the library. The files after it must still be read.
-        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-        raise UnreadableFile(f"cannot read {name}", detail=f"It is a broken message: {reason}.") from error
+    message = message_from_bytes(data, policy=policy.default)
+    headers = {header: storable(" ".join(str(message[header] or "").split())) for header in _HEADERS + _METADATA}
+    attachments = _attachments(message)
+    content = storable(_text(message))
     if not any(headers[header] for header in _HEADERS):
         raise UnreadableFile(f"cannot read {name}", detail="It is not a mail message: it has none of the headers.")
     if not content.strip():
@@ -49,20 +42,20 @@ def read_mail(data: bytes, name: str | Path) -> tuple[str | None, str, dict[str,
     return headers["Subject"] or None, content, metadata
 
 
-def _text(part: EmailMessage, name: str | Path) -> str:
+def _text(part: EmailMessage) -> str:
     """Return the text of a message part, with the parts in it."""
     if part.get_content_type() == "multipart/alternative":
         # Plain text is preferred to HTML with the same content, because markup is removed anyway.
         by_preference = sorted(part.iter_parts(), key=lambda one: not _has_plain_text(one))
-        texts = (_text(cast("EmailMessage", one), name) for one in by_preference)
+        texts = (_text(cast("EmailMessage", one)) for one in by_preference)
         return next((text for text in texts if text.strip()), "")
     if part.get_content_maintype() == "multipart":
-        texts = (_text(cast("EmailMessage", one), name) for one in part.iter_parts())
+        texts = (_text(cast("EmailMessage", one)) for one in part.iter_parts())
         return "\n\n".join(text.strip() for text in texts if text.strip())
     if _is_attached(part):
         return ""
     content = _content(part)
-    return read_html(content, name)[1] if part.get_content_subtype() == "html" else content
+    return read_html(content)[1] if part.get_content_subtype() == "html" else content
 
 
 def _content(part: EmailMessage) -> str:

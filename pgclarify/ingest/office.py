@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from pgclarify.errors import UnreadableFile
-from pgclarify.ingest.extras import missing_reader
 from pgclarify.ingest.markup import read_html
 
 if TYPE_CHECKING:
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from pptx.slide import Slide
     from pptx.text.text import TextFrame
 
-# Encrypted files, and files of Office 2003 and earlier, start with these bytes.
-_COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
 # The link from a footnote back to its place.
 _BACK_REFERENCE = re.compile(r'<a href="#[^"]*">↑</a>')
 _TITLES = "p[style-name='Title'] => h1:fresh"
@@ -28,24 +25,17 @@ def read_docx(data: bytes, name: str | Path) -> str:
     """Read the text of a Word file: body, footnotes and text boxes; without pictures, headers and comments.
 
     Raises:
-        MissingReader: If the extra "files" is not installed.
-        UnreadableFile: If it is not such a file, is encrypted or has no text.
+        ImportError: If the extra "files" is not installed.
+        UnreadableFile: If it has no text.
     """
     # An optional extra, and slow to import.
-    try:
-        from mammoth import convert_to_html
-    except ImportError as error:
-        raise missing_reader(name, "DOCX", error) from error
-    try:
-        # Ignore the file's own mapping of styles.
-        html = convert_to_html(
-            BytesIO(data), style_map=_TITLES, include_embedded_style_map=False, convert_image=lambda image: []
-        ).value
-    except MemoryError:
-        raise
-    except Exception as error:
-        _refuse(data, name, "DOCX", error)
-    _, content = read_html(_BACK_REFERENCE.sub("", html), name, has_header_rows=True)
+    from mammoth import convert_to_html
+
+    # Ignore the file's own mapping of styles.
+    html = convert_to_html(
+        BytesIO(data), style_map=_TITLES, include_embedded_style_map=False, convert_image=lambda image: []
+    ).value
+    _, content = read_html(_BACK_REFERENCE.sub("", html), has_header_rows=True)
     return _with_text(content, name)
 
 
@@ -53,22 +43,13 @@ def read_pptx(data: bytes, name: str | Path) -> str:
     """Read the text of a PowerPoint file by slide: titles, text, tables and notes; without pictures and charts.
 
     Raises:
-        MissingReader: If the extra "files" is not installed.
-        UnreadableFile: If it is not such a file, is encrypted or has no text.
+        ImportError: If the extra "files" is not installed.
+        UnreadableFile: If it has no text.
     """
     # An optional extra, and slow to import.
-    try:
-        from pptx import Presentation
-    except ImportError as error:
-        raise missing_reader(name, "PPTX", error) from error
-    try:
-        slides = [
-            _read_slide(slide, number) for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1)
-        ]
-    except MemoryError:
-        raise
-    except Exception as error:
-        _refuse(data, name, "PPTX", error)
+    from pptx import Presentation
+
+    slides = [_read_slide(slide, number) for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1)]
     return _with_text("\n\n".join(slide for slide in slides if slide), name)
 
 
@@ -119,15 +100,3 @@ def _with_text(content: str, name: str | Path) -> str:
     if content:
         return content
     raise UnreadableFile(f"cannot read {name}", detail="It has no text: it is empty, or has only pictures.")
-
-
-def _refuse(data: bytes, name: str | Path, kind: str, error: Exception) -> NoReturn:
-    """A broken file can raise anything in the library. The files after it must still be read."""
-    if data.startswith(_COMPOUND_FILE):
-        raise UnreadableFile(
-            f"cannot read {name}",
-            detail="It is encrypted, or made by a version of Office before 2007.",
-            hint=f"Save a copy as {kind}, without a password.",
-        ) from error
-    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-    raise UnreadableFile(f"cannot read {name}", detail=f"It is no {kind} file, or a broken one: {reason}.") from error

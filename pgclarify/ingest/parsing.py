@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pgclarify.errors import UnreadableFile
+from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest.headings import find_headings
 from pgclarify.ingest.mail import read_mail
 from pgclarify.ingest.markup import read_html
@@ -20,6 +20,8 @@ PDF = frozenset({".pdf"})
 DOCX = frozenset({".docx"})
 PPTX = frozenset({".pptx"})
 MAIL = frozenset({".eml"})
+# Encrypted Office files, and those of Office 2003 and earlier, start with these bytes.
+_COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
 
 # Title (if the file has one), content and metadata.
 Parsed: TypeAlias = tuple[str | None, str, dict[str, Any]]
@@ -32,6 +34,32 @@ def parse(data: bytes, suffix: str, name: str | Path) -> Parsed:
         MissingReader: If the kind of file needs an extra that is not installed.
         UnreadableFile: If it is not what its suffix says, or is too long.
     """
+    kind = suffix.removeprefix(".").upper()
+    try:
+        return _parse(data, suffix, name)
+    except ImportError as error:
+        raise MissingReader(
+            f"cannot read {name}",
+            detail=f"Reading {kind} needs the package {error.name or 'of its reader'}, which is not installed.",
+            hint="Run: pip install 'pgclarify[files]'",
+        ) from error
+    except (UnreadableFile, MemoryError):
+        raise
+    except Exception as error:
+        # A broken file can raise anything in the libraries. The files after it must still be read.
+        if data.startswith(_COMPOUND_FILE):
+            raise UnreadableFile(
+                f"cannot read {name}",
+                detail="It is encrypted, or made by a version of Office before 2007.",
+                hint=f"Save a copy as {kind}, without a password.",
+            ) from error
+        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        raise UnreadableFile(
+            f"cannot read {name}", detail=f"It is no {kind} file, or a broken one: {reason}."
+        ) from error
+
+
+def _parse(data: bytes, suffix: str, name: str | Path) -> Parsed:
     title: str | None = None
     metadata: dict[str, Any] = {}
     if suffix in PDF:
@@ -46,7 +74,7 @@ def parse(data: bytes, suffix: str, name: str | Path) -> Parsed:
     else:
         content = decode(data, name)
         if suffix in HTML:
-            title, content = read_html(content, name)
+            title, content = read_html(content)
             # A character reference can stand for a character that the file itself does not contain.
             if reason := unstorable(content + (title or "")):
                 raise UnreadableFile(f"cannot read {name}", detail=reason)

@@ -7,7 +7,6 @@ from io import BytesIO
 from pathlib import Path
 
 from pgclarify.errors import UnreadableFile
-from pgclarify.ingest.extras import missing_reader
 from pgclarify.ingest.text import MAX_DOCUMENT_CHARS, too_long
 from pgclarify.language.foreign_text import storable
 
@@ -23,15 +22,12 @@ def read_pdf(data: bytes, name: str | Path) -> tuple[str | None, str, list[int]]
         Pages do not become headings, because a page number does not say what a passage is about.
 
     Raises:
-        MissingReader: If the extra "files" is not installed.
-        UnreadableFile: If it is not a PDF, is encrypted, has no text, or too much text.
+        ImportError: If the extra "files" is not installed.
+        UnreadableFile: If it is encrypted, has no text, or too much text.
     """
     # An optional extra, and slow to import.
-    try:
-        from pypdf import PdfReader
-        from pypdf.errors import DependencyError, FileNotDecryptedError, WrongPasswordError
-    except ImportError as error:
-        raise missing_reader(name, "PDF", error) from error
+    from pypdf import PdfReader
+    from pypdf.errors import DependencyError, FileNotDecryptedError, WrongPasswordError
 
     # pypdf logs every oddity of a file. Real problems become an exception or missing text.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
@@ -50,12 +46,6 @@ def read_pdf(data: bytes, name: str | Path) -> tuple[str | None, str, list[int]]
         raise UnreadableFile(
             f"cannot read {name}", detail="It is encrypted.", hint="Load a copy without a password."
         ) from error
-    except (UnreadableFile, MemoryError):
-        raise
-    except Exception as error:
-        # A broken file can raise anything in the library. The files after it must still be read.
-        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-        raise UnreadableFile(f"cannot read {name}", detail=f"It is no PDF file, or a broken one: {reason}.") from error
     if not any(pages):
         raise UnreadableFile(
             f"cannot read {name}",

@@ -3,7 +3,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from pgclarify.errors import InputError, MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.apart import ParsingProcess
 from pgclarify.ingest.files import find_names
-from pgclarify.ingest.markup import read_html
+from pgclarify.ingest.folders import LINK_OUT
 from pgclarify.ingest.naming import Name, Naming
 
 
@@ -129,13 +128,6 @@ def test_html_without_title_takes_its_first_heading(tmp_path: Path) -> None:
     assert read_one(path).title == "Cars"
 
 
-def test_html_without_the_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "markdownify", None)
-    with pytest.raises(MissingReader) as caught:
-        read_html("<p>text</p>", "page.html")
-    assert "pgclarify[files]" in (caught.value.hint or "")
-
-
 @pytest.mark.parametrize(
     ("name", "data", "detail"),
     [
@@ -144,7 +136,7 @@ def test_html_without_the_extra_says_what_to_install(monkeypatch: pytest.MonkeyP
         ("binary.md", b"%PDF-1.7\n\x00\x01", "NUL character at offset 9"),
         ("page.html", b"<p>text\x00</p>", "NUL"),
         ("surrogate.txt", b"\xed\xa0\x80", "UTF-8"),
-        ("deep.html", b"<div>" * 5000, "nested too deeply"),
+        ("deep.html", b"<div>" * 5000, "recursion"),
         ("sheet.xlsx", b"PK", ".xlsx"),
         ("README", b"text", "extension"),
     ],
@@ -229,22 +221,20 @@ def folder_with_links(tmp_path: Path) -> Path:
 
 def test_links_in_a_folder_do_not_lead_out_of_it(tmp_path: Path) -> None:
     folder = folder_with_links(tmp_path)
-    links: list[Path] = []
     skipped: list[str] = []
 
-    *documents, problem = read_documents([folder], on_skip=skipped.append, on_link_out=links.append)
+    *documents, problem = read_documents([folder], on_skip=skipped.append)
 
     contents = {document.document_id: document.content for document in documents if isinstance(document, Document)}
     assert contents == {"a.txt": "text", "inside.txt": "text"}
     assert isinstance(problem, UnreadableFile) and "loop.txt" in problem.message
-    assert [link.name for link in links] == ["b.txt", "c.txt", "d.txt", "e.txt"]
-    assert Counter(skipped) == {"link to a folder": 1, "link out of the folder": 4}
+    assert Counter(skipped) == {"link to a folder": 1, LINK_OUT: 4}
     names = [name.document_id for name in find_names([folder]) if isinstance(name, Name)]
     assert sorted(names) == ["a.txt", "inside.txt"]
 
 
 def test_links_to_files_are_followed_if_that_is_asked_for(tmp_path: Path) -> None:
-    found = list(read_documents([folder_with_links(tmp_path)], on_link_out=None))
+    found = list(read_documents([folder_with_links(tmp_path)], follows_links=True))
     contents = {document.document_id: document.content for document in found if isinstance(document, Document)}
     assert contents == {"a.txt": "text", "b.txt": "secret", "c.txt": "secret", "d.txt": "secret", "inside.txt": "text"}
 
@@ -298,6 +288,6 @@ def test_a_file_that_becomes_a_link_while_it_is_checked_is_left_out(
 
     monkeypatch.setattr(os.path, "realpath", changes_meanwhile)
 
-    left_out: list[Path] = []
-    assert list(read_documents([tmp_path], on_link_out=left_out.append)) == []
-    assert left_out == [tmp_path / "a.txt"]
+    skipped: list[str] = []
+    assert list(read_documents([tmp_path], on_skip=skipped.append)) == []
+    assert skipped == [LINK_OUT]

@@ -12,16 +12,12 @@ import pytest
 
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import MissingReader, UnreadableFile
-from pgclarify.ingest import read_documents
-from pgclarify.ingest.apart import ParsingLimits, ParsingProcess
+from pgclarify.ingest import files, read_documents
+from pgclarify.ingest.apart import ParsingProcess
 from pgclarify.ingest.headings import find_headings
 from tests.unit.ingest.test_pdf import pdf
 
 pytestmark = pytest.mark.slow
-
-# No machine parses the bombs below in this time.
-SHORT = ParsingLimits(seconds=1)
-SMALL = ParsingLimits(memory_bytes=300 * 2**20)
 
 
 def assemble(objects: Sequence[bytes]) -> bytes:
@@ -84,24 +80,29 @@ def expanding(megabytes: int = 60) -> bytes:
 @pytest.mark.parametrize(("bomb", "suffix"), [(nested_forms(), ".pdf"), (b"<!--" * 1_000_000, ".html")])
 def test_a_file_that_takes_too_long_is_left_out_and_the_next_is_read(bomb: bytes, suffix: str) -> None:
     assert len(bomb) < 5_000_000
-    process = ParsingProcess()
+    # No machine parses the bomb in this time.
+    process = ParsingProcess(seconds=1)
     try:
         with pytest.raises(UnreadableFile) as caught:
-            process.parse(bomb, suffix, f"bomb{suffix}", SHORT)
+            process.parse(bomb, suffix, f"bomb{suffix}")
         assert "1 seconds" in str(caught.value.detail)
-        assert process.parse(b"# Hail", ".md", "a.md", ParsingLimits())[0] == "Hail"
+        process._seconds = 60
+        assert process.parse(b"# Hail", ".md", "a.md")[0] == "Hail"
     finally:
         process.close()
 
 
-def test_a_file_that_takes_too_much_memory_is_left_out_and_the_rest_is_loaded(tmp_path: Path) -> None:
+def test_a_file_that_takes_too_much_memory_is_left_out_and_the_rest_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files._apart, "_memory_bytes", 300 * 2**20)
     bomb = expanding()
     assert len(bomb) < 200_000
     (tmp_path / "a.pdf").write_bytes(pdf("Hail is covered."))
     (tmp_path / "stream.pdf").write_bytes(bomb)
     (tmp_path / "z.html").write_text("<h1>Floods</h1><p>Floods are not.</p>")
 
-    first, problem, last = read_documents([tmp_path], limits=SMALL)
+    first, problem, last = read_documents([tmp_path])
 
     assert isinstance(first, Document) and first.content == "Hail is covered."
     assert isinstance(last, Document) and last.title == "Floods"
@@ -114,11 +115,11 @@ def test_a_file_that_takes_too_much_memory_is_left_out_and_the_rest_is_loaded(tm
 def test_a_process_that_dies_is_replaced() -> None:
     process = ParsingProcess()
     try:
-        assert process.parse(b"# Hail", ".md", "a.md", ParsingLimits())[0] == "Hail"
+        assert process.parse(b"# Hail", ".md", "a.md")[0] == "Hail"
         process._process.kill()  # type: ignore[union-attr]
         with pytest.raises(UnreadableFile):
-            process.parse(b"# Hail", ".md", "a.md", ParsingLimits())
-        assert process.parse(b"# Hail", ".md", "a.md", ParsingLimits())[0] == "Hail"
+            process.parse(b"# Hail", ".md", "a.md")
+        assert process.parse(b"# Hail", ".md", "a.md")[0] == "Hail"
     finally:
         process.close()
 
@@ -136,13 +137,13 @@ def test_a_file_that_was_interrupted_does_not_answer_for_the_next() -> None:
 
     process = ParsingProcess()
     try:
-        assert process.parse(b"# Hail", ".md", "a.md", ParsingLimits())[0] == "Hail"
+        assert process.parse(b"# Hail", ".md", "a.md")[0] == "Hail"
         running: Any = process._process
         answers, running.stdout = running.stdout, Interrupted(running.stdout)
         with pytest.raises(KeyboardInterrupt):
-            process.parse(b"# Rain", ".md", "b.md", ParsingLimits())
+            process.parse(b"# Rain", ".md", "b.md")
         running.stdout = answers
-        assert process.parse(b"# Snow", ".md", "c.md", ParsingLimits())[0] == "Snow"
+        assert process.parse(b"# Snow", ".md", "c.md")[0] == "Snow"
     finally:
         process.close()
 
@@ -155,7 +156,7 @@ def test_the_parsing_process_names_the_extra_that_is_not_installed(
     process = ParsingProcess()
     try:
         with pytest.raises(MissingReader) as refused:
-            process.parse(pdf("Hail"), ".pdf", "a.pdf", ParsingLimits())
+            process.parse(pdf("Hail"), ".pdf", "a.pdf")
         assert "pgclarify[files]" in str(refused.value.hint)
     finally:
         process.close()
@@ -167,7 +168,7 @@ def test_nothing_in_the_folder_at_hand_is_imported(monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     process = ParsingProcess()
     try:
-        assert process.parse(pdf("Hail"), ".pdf", "a.pdf", ParsingLimits())[1] == "Hail"
+        assert process.parse(pdf("Hail"), ".pdf", "a.pdf")[1] == "Hail"
     finally:
         process.close()
 

@@ -13,6 +13,7 @@ from pgclarify.data.vocabulary import Document
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.mail import read_mail
+from pgclarify.ingest.parsing import parse
 
 
 def message(text: str | None = None, html: str | None = None, **headers: str) -> EmailMessage:
@@ -111,11 +112,11 @@ def attachment_alone() -> bytes:
 )
 def test_a_mail_file_without_message_or_text_is_a_problem(data: bytes) -> None:
     with pytest.raises(UnreadableFile):
-        read_mail(data, "a.eml")
+        parse(data, ".eml", "a.eml")
 
 
 def test_html_alone_needs_the_extra_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "markdownify", None)
     assert text_of(message("plain", "<p>marked up</p>")) == "plain"
     with pytest.raises(MissingReader):
-        read_mail(bytes(message(None, "<p>marked up</p>")), "a.eml")
+        parse(bytes(message(None, "<p>marked up</p>")), ".eml", "a.eml")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -14,9 +13,9 @@ from mammoth import embed_style_map
 
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import MissingReader, UnreadableFile
-from pgclarify.ingest import read_documents
-from pgclarify.ingest.apart import ParsingLimits
-from pgclarify.ingest.office import read_docx, read_pptx
+from pgclarify.ingest import files, read_documents
+from pgclarify.ingest.office import read_docx
+from pgclarify.ingest.parsing import parse
 from tests.unit.ingest.office_files import docx, pptx, saved, with_part
 
 WORD_PART = "word/document.xml"
@@ -93,24 +92,33 @@ def test_an_office_file_without_text_or_of_another_kind_is_a_problem(tmp_path: P
 @pytest.mark.parametrize(
     ("data", "part", "suffix"), [(docx(), WORD_PART, ".docx"), (pptx(), "ppt/slides/slide1.xml", ".pptx")]
 )
-def test_a_bomb_is_left_out_and_the_rest_is_read(tmp_path: Path, data: bytes, part: str, suffix: str) -> None:
+def test_a_bomb_is_left_out_and_the_rest_is_read(
+    tmp_path: Path, data: bytes, part: str, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files._apart, "_memory_bytes", 400 * 2**20)
     bomb = with_part(data, part, b"<a>" + b"<b/>" * 10_000_000)
     assert len(bomb) < 1_000_000
     (tmp_path / f"a{suffix}").write_bytes(bomb)
     (tmp_path / "b.docx").write_bytes(docx())
-    problem, document = read_documents([tmp_path], limits=ParsingLimits(memory_bytes=400 * 2**20))
+    problem, document = read_documents([tmp_path])
     assert isinstance(problem, UnreadableFile)
     assert isinstance(document, Document)
 
 
 @pytest.mark.parametrize(
-    ("package", "read", "data"),
-    [("mammoth", read_docx, docx()), ("markdownify", read_docx, docx()), ("pptx", read_pptx, pptx())],
+    ("package", "suffix", "data"),
+    [
+        ("mammoth", ".docx", docx()),
+        ("markdownify", ".docx", docx()),
+        ("pptx", ".pptx", pptx()),
+        ("pypdf", ".pdf", b"%PDF-1.7"),
+        ("markdownify", ".html", b"<p>text</p>"),
+    ],
 )
 def test_without_the_extra_it_says_what_to_install(
-    package: str, read: Callable[[bytes, str], str], data: bytes, monkeypatch: pytest.MonkeyPatch
+    package: str, suffix: str, data: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingReader) as caught:
-        read(data, "a.docx")
+        parse(data, suffix, f"a{suffix}")
     assert "pgclarify[files]" in (caught.value.hint or "")

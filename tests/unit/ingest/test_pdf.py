@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from io import BytesIO
 from pathlib import Path
 
@@ -10,9 +9,8 @@ import pytest
 from pypdf import PdfReader, PdfWriter
 
 from pgclarify.data.vocabulary import Document
-from pgclarify.errors import MissingReader, UnreadableFile
+from pgclarify.errors import UnreadableFile
 from pgclarify.ingest import read_documents
-from pgclarify.ingest.pdf import read_pdf
 
 
 def pdf(*pages: str, title: str | None = None, password: str | None = None) -> bytes:
@@ -105,10 +103,3 @@ def test_an_encrypted_pdf_with_an_empty_password_is_read(tmp_path: Path) -> None
     document = read_one(tmp_path, pdf("Hail is covered.", password=""))
     assert isinstance(document, Document)
     assert document.content == "Hail is covered."
-
-
-def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pypdf", None)
-    with pytest.raises(MissingReader) as caught:
-        read_pdf(pdf("Hail is covered."), "policy.pdf")
-    assert "pgclarify[files]" in (caught.value.hint or "")
