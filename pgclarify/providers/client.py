@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Self, TypeVar
+from typing import Any, Final, Literal, Self, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -18,7 +18,7 @@ import openai
 from pydantic import SecretStr
 
 from pgclarify.config import Settings
-from pgclarify.errors import ConfigurationError
+from pgclarify.errors import ConfigurationError, PgclarifyError
 from pgclarify.language.foreign_text import storable
 from pgclarify.providers.key import Key
 from pgclarify.providers.rate_limit import RateLimit, asked_wait
@@ -45,6 +45,7 @@ _LONGEST_USUAL_PAUSE: Final = 8.0
 _LONGEST_PAUSE: Final = 60.0
 
 T = TypeVar("T")
+E = TypeVar("E", bound=PgclarifyError)
 
 
 class Problem(Enum):
@@ -91,14 +92,6 @@ class NoReply(Exception):
         super().__init__(fault.problem.name)
         self.fault = fault
         self.tries = tries
-
-
-class Explanation(NamedTuple):
-    """The parts of an error: why a call got no reply, and what to do."""
-
-    message: str
-    detail: str
-    hint: str
 
 
 class Address:
@@ -267,12 +260,21 @@ class Address:
         return text if len(text) <= _LONGEST_SERVER_TEXT else f"{text[:_LONGEST_SERVER_TEXT]}…"
 
     def explain(
-        self, failure: NoReply, *, endpoint: str, reply: str, model: str, model_hint: str, refused_hint: str
-    ) -> Explanation:
-        """Explain why a call got no reply, and what to do.
+        self,
+        failure: NoReply,
+        kind: type[E],
+        *,
+        endpoint: str,
+        reply: str,
+        model: str,
+        model_hint: str,
+        refused_hint: str,
+    ) -> E:
+        """Make the error that says why a call got no reply, and what to do.
 
         Args:
             failure: The call.
+            kind: The class of the error.
             endpoint: What the endpoint is called.
             reply: What its answer should have been.
             model: The model's name.
@@ -283,43 +285,48 @@ class Address:
         said = self.scrubbed(fault.said)
         check_address = f"Check {self.url_variable}: it usually ends in /v1."
         tried = f"{url} was asked {'once' if failure.tries == 1 else f'{failure.tries} times'}."
+        answered = f"{url} answered with status {status}" + (f": {said}" if said else ".")
+        if fault.wait is not None and fault.wait > 0:
+            answered += f" It asks to wait {fault.wait:.0f} seconds."
         match fault.problem:
             case Problem.SILENT:
-                hint = "Raise PGCLARIFY_LLM_TIMEOUT, or lower PGCLARIFY_LLM_CONCURRENCY if the server is overloaded."
-                return Explanation(f"{endpoint} did not answer in time", tried, hint)
+                message, detail = f"{endpoint} did not answer in time", tried
+                hint = (
+                    "Check that the server runs. If it is overloaded, raise PGCLARIFY_LLM_TIMEOUT, or lower"
+                    " PGCLARIFY_LLM_CONCURRENCY."
+                )
             case Problem.BROKEN:
+                message, detail = f"{endpoint} cannot be reached", f"{tried} A connection failed or broke."
                 hint = f"Check that the server runs and that {self.url_variable} is its address."
-                return Explanation(f"{endpoint} cannot be reached", f"{tried} A connection failed or broke.", hint)
             case Problem.TOO_LARGE:
+                message, hint = f"the answer of {endpoint} is too large", check_address
                 detail = f"{tried} It sent more bytes than {reply} can need."
-                return Explanation(f"the answer of {endpoint} is too large", detail, check_address)
             case Problem.UNREADABLE:
+                message, hint = f"the answer of {endpoint} is not {reply}", check_address
                 detail = f"{tried} What it sent could not be read{f' ({said})' if said else ''}."
-                return Explanation(f"the answer of {endpoint} is not {reply}", detail, check_address)
-        detail = f"{url} answered with status {status}" + (f": {said}" if said else ".")
-        if fault.wait is not None and fault.wait > 0:
-            detail += f" It asks to wait {fault.wait:.0f} seconds."
-        if status in (401, 403):
-            # The message is not shown, because servers like to repeat a part of the key in it.
-            detail = f"{url} answered with status {status}."
-            missing = f"This endpoint wants a key: set {key}."
-            hint = f"Check {key}, and that it may use this model." if self.has_key else missing
-            return Explanation(f"{endpoint} refused the key", detail, hint)
-        if status == 404:
-            message = f'{endpoint} does not know the model "{model}", or the address is wrong'
-            return Explanation(message, detail, f"{model_hint} {check_address}")
-        if status == 429:
-            hint = (
-                "Set its requests or tokens a minute in PGCLARIFY_…_PER_MINUTE, or raise the limit with the provider."
-            )
-            return Explanation(f"the rate limit or quota of {endpoint} is used up", detail, hint)
-        if 300 <= status < 400:
-            hint = f"Set {self.url_variable} to that address. Passages are sent nowhere else."
-            return Explanation(f"{endpoint} is at another address", detail, hint)
-        if status >= 500:
-            hint = "See the server's own log; what is asked again pays only for what is missing."
-            return Explanation(f"{endpoint} failed", detail, hint)
-        return Explanation(f"{endpoint} refused the request", detail, refused_hint)
+            case _ if status in (401, 403):
+                # The server's words are not shown, because servers like to repeat a part of the key in them.
+                message, detail = f"{endpoint} refused the key", f"{url} answered with status {status}."
+                missing = f"This endpoint wants a key: set {key}."
+                hint = f"Check {key}, and that it may use this model." if self.has_key else missing
+            case _ if status == 404:
+                message = f'{endpoint} does not know the model "{model}", or the address is wrong'
+                detail, hint = answered, f"{model_hint} {check_address}"
+            case _ if status == 429:
+                message, detail = f"the rate limit or quota of {endpoint} is used up", answered
+                hint = (
+                    "Set its requests or tokens a minute in PGCLARIFY_…_PER_MINUTE, or raise the limit with the"
+                    " provider."
+                )
+            case _ if 300 <= status < 400:
+                message, detail = f"{endpoint} is at another address", answered
+                hint = f"Set {self.url_variable} to that address. Passages are sent nowhere else."
+            case _ if status >= 500:
+                message, detail = f"{endpoint} failed", answered
+                hint = "See the server's own log; what is asked again pays only for what is missing."
+            case _:
+                message, detail, hint = f"{endpoint} refused the request", answered, refused_hint
+        return kind(message, detail=detail, hint=hint)
 
     def auth(self) -> Mapping[str, str]:
         """Return the headers with the key, which is read again each time if it is in a file."""

@@ -157,15 +157,15 @@ class EmbeddingEndpoint:
             said = self._address.scrubbed(fault.said)
             _logger.warning("the embedding endpoint answered a request of %d texts with: %s", texts, said)
             failure = NoReply(replace(fault, said=""), failure.tries)
-        why = self._address.explain(
+        return self._address.explain(
             failure,
+            _kind_of(failure.fault),
             endpoint="the embedding endpoint",
             reply="a list of embeddings, one for each text",
             model=model,
             model_hint="Check the name of the model that the corpus has.",
             refused_hint="The model may not have room for this text, or may not be an embedding model.",
         )
-        return _kind_of(fault)(why.message, detail=why.detail, hint=why.hint)
 
 
 class RequestFailed(EmbeddingUnavailable):

@@ -305,8 +305,9 @@ class Endpoint:
     def _unavailable(self, failure: NoReply, tries: int) -> EndpointUnavailable:
         """Explain why a call got no reply after so many requests, and what to do."""
         fault = failure.fault
-        why = self.address.explain(
+        error = self.address.explain(
             failure,
+            kind_of(fault),
             endpoint="the endpoint",
             reply="a chat completion",
             model=self.model,
@@ -318,10 +319,9 @@ class Endpoint:
             # Every request has this parameter, so the run cannot continue.
             return EndpointUnavailable(
                 f'the endpoint refused the reasoning effort "{self.reasoning_effort}"',
-                detail=why.detail,
+                detail=error.detail,
                 hint="Set PGCLARIFY_LLM_REASONING_EFFORT to one that the model takes, or unset it.",
             )
-        error = kind_of(fault)(why.message, detail=why.detail, hint=why.hint)
         error.tries, error.retry_after, error.may_pass = tries, fault.wait, not fault.is_final
         return error
 

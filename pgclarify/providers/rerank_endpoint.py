@@ -242,8 +242,9 @@ class RerankEndpoint:
 
     def _unavailable(self, failure: NoReply, request: CompletionRequest) -> EndpointUnavailable:
         """Explain why a call got no reply, and what to do."""
-        why = self.address.explain(
+        return self.address.explain(
             failure,
+            kind_of(failure.fault),
             endpoint="the rerank endpoint",
             reply="for each pair, the most likely label, such as entailment"
             if request.purpose == "inference"
@@ -252,7 +253,6 @@ class RerankEndpoint:
             model_hint="Check its name.",
             refused_hint="The model may not have room for this text, or may be one of another kind.",
         )
-        return kind_of(failure.fault)(why.message, detail=why.detail, hint=why.hint)
 
 
 class RerankModel:

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -19,13 +19,13 @@ from pgclarify.errors import ConfigurationError, PgclarifyError, describe
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pgclarify.providers.client import Address, Fault
-    from pgclarify.providers.endpoint import Endpoint
+    from pgclarify.providers.client import Address, NoReply
 
 # Enough for a list of names from a running server.
 _SECONDS = 5.0
 _MOST_BYTES = 4 * 1024 * 1024
 _MOST_NAMES = 10
+_TOO_MANY = 429
 _NAME = "language model"
 _EMBEDDING_NAME = "embedding model"
 _RERANK_NAME = "rerank endpoint"
@@ -70,38 +70,32 @@ def check_endpoints(settings: Settings, *, has_workers: bool) -> list[Check]:
     servers = [
         Check("model server", Level.OK, server.finding, server.remedy) for server in find_model_servers(settings)
     ]
-    match chosen_provider(settings):
-        case Provider.EXTRACTIVE:
-            return [
-                ok(
-                    _NAME,
-                    "none: the extractive method judges passages; clarify and search work, but investigate and the"
-                    ' reranker, entailment or verify "model" need a language model',
-                ),
-                *servers,
-            ]
-        case None if has_workers:
-            return [
-                warning(
-                    _NAME,
-                    "none is set here; the living workers have settings of their own",
-                    "To run a worker from here set OPENAI_API_KEY or OPENAI_BASE_URL, and PGCLARIFY_LLM_MODEL.",
-                ),
-                *servers,
-            ]
-        case None:
-            return [
-                problem(
-                    _NAME,
-                    "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set, so a worker would not start",
-                    "Set them and PGCLARIFY_LLM_MODEL, or PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
-                ),
-                *servers,
-            ]
-        case _ if settings.model_file is not None:
-            return [_check_model_file(settings.model_file)]
-        case _:
-            return [asyncio.run(_ask_chat_endpoint(settings))]
+    return [_check_language_model(settings, has_workers), *servers]
+
+
+def _check_language_model(settings: Settings, has_workers: bool) -> Check:
+    provider = chosen_provider(settings)
+    if provider is Provider.EXTRACTIVE:
+        return ok(
+            _NAME,
+            "none: the extractive method judges passages; clarify and search work, but investigate and the"
+            ' reranker, entailment or verify "model" need a language model',
+        )
+    if provider is None and has_workers:
+        return warning(
+            _NAME,
+            "none is set here; the living workers have settings of their own",
+            "To run a worker from here set OPENAI_API_KEY or OPENAI_BASE_URL, and PGCLARIFY_LLM_MODEL.",
+        )
+    if provider is None:
+        return problem(
+            _NAME,
+            "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set, so a worker would not start",
+            "Set them and PGCLARIFY_LLM_MODEL, or PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
+        )
+    if settings.model_file is not None:
+        return _check_model_file(settings.model_file)
+    return asyncio.run(_ask_chat_endpoint(settings))
 
 
 def _check_model_file(path: Path) -> Check:
@@ -121,19 +115,14 @@ async def _ask_chat_endpoint(settings: Settings) -> Check:
         endpoint = Endpoint.from_settings(settings)
     except ConfigurationError as error:
         return problem(_NAME, error.message, f"{error.detail} {error.hint}")
-    return await _ask_endpoint(endpoint)
-
-
-async def _ask_endpoint(endpoint: Endpoint) -> Check:
-    address = endpoint.address
     async with endpoint:
-        answer, seconds = await _list_of_models(address)
+        answer, seconds = await _list_of_models(endpoint.address)
     if isinstance(answer, list):
-        return models_check(endpoint.model, answer, address.base_url, seconds)
-    return _fault_check(answer, address)
+        return models_check(endpoint.model, answer, endpoint.base_url, seconds)
+    return _failure_check(answer, endpoint.address, _NAME)
 
 
-async def _list_of_models(address: Address) -> tuple[list[str] | Fault, float]:
+async def _list_of_models(address: Address) -> tuple[list[str] | NoReply, float]:
     """Return the names of the models, or why there are none; and the seconds that the answer took."""
     from pgclarify.providers.client import NoReply
     from pgclarify.providers.reply import read_models
@@ -144,35 +133,33 @@ async def _list_of_models(address: Address) -> tuple[list[str] | Fault, float]:
         try:
             names, _ = await client.call("/models", None, read_models, most_bytes=_MOST_BYTES, ends_at=ends_at)
         except NoReply as failure:
-            return failure.fault, time.perf_counter() - began
+            return failure, time.perf_counter() - began
     return names, time.perf_counter() - began
 
 
-def _fault_check(fault: Fault, address: Address) -> Check:
+def _failure_check(failure: NoReply, address: Address, name: str) -> Check:
     """Say what it means that no list of models was received."""
-    from pgclarify.providers.client import Problem
-
-    match fault.problem:
-        case Problem.SILENT:
-            return problem(
-                _NAME,
-                f"{address.base_url} did not answer within {_SECONDS:g} seconds",
-                "Check that the server runs, and that nothing on the way holds connections up.",
-            )
-        case Problem.BROKEN:
-            return problem(
-                _NAME,
-                f"{address.base_url} cannot be reached",
-                f"Check that the server runs and that {address.url_variable} is its address.",
-            )
-        case Problem.REFUSED:
-            return status_check(fault.status, address)
-        case _:
-            return problem(
-                _NAME,
-                f"what {address.base_url} answers is no list of models",
-                f"Check {address.url_variable}: it usually ends in /v1.",
-            )
+    status = failure.fault.status
+    if status in (404, 405):
+        # A few servers only have completions. That can only be found out with a call, which costs money.
+        level = Level.WARNING if urlsplit(address.base_url).path.strip("/") else Level.PROBLEM
+        return Check(
+            name,
+            level,
+            f"{address.base_url} answers, but lists no models (status {status})",
+            f"Check {address.url_variable}, which usually ends in /v1. Some servers have no such list, and work all the"
+            " same.",
+        )
+    error = address.explain(
+        failure,
+        PgclarifyError,
+        endpoint="the endpoint",
+        reply="a list of models",
+        model="",
+        model_hint="",
+        refused_hint=f"Check {address.url_variable}.",
+    )
+    return Check(name, Level.WARNING if status == _TOO_MANY else Level.PROBLEM, describe(error), error.hint)
 
 
 def check_embedding_models(settings: Settings, models: Iterable[str], *, has_workers: bool = False) -> list[Check]:
@@ -233,16 +220,16 @@ def check_rerank_endpoint(settings: Settings) -> Check:
     from pgclarify.providers.rerank_endpoint import RerankEndpoint
 
     async def ask() -> Check:
-        from pgclarify.providers.client import Fault, Problem
+        from pgclarify.providers.client import NoReply, Problem
 
         address = RerankEndpoint.from_settings(settings).address
         answer, seconds = await _list_of_models(address)
-        if isinstance(answer, Fault) and (
-            answer.problem in (Problem.SILENT, Problem.BROKEN)
-            or answer.status in (401, 403, 429)
-            or answer.status >= 500
+        if isinstance(answer, NoReply) and (
+            answer.fault.problem in (Problem.SILENT, Problem.BROKEN)
+            or answer.fault.status in (401, 403, _TOO_MANY)
+            or answer.fault.status >= 500
         ):
-            return replace(_fault_check(answer, address), name=_RERANK_NAME)
+            return _failure_check(answer, address, _RERANK_NAME)
         return ok(
             _RERANK_NAME,
             f"{address.base_url} answers in {_milliseconds(seconds)}; it was not asked to rank anything",
@@ -252,33 +239,6 @@ def check_rerank_endpoint(settings: Settings) -> Check:
         return asyncio.run(ask())
     except ConfigurationError as error:
         return problem(_RERANK_NAME, error.message, f"{error.detail} {error.hint}")
-
-
-def status_check(status: int, address: Address) -> Check:
-    """Say what a refusal means. Its text is not shown, because servers like to repeat the key in it."""
-    if status in (401, 403):
-        wants = "Check" if address.has_key else "This endpoint wants a key: set"
-        remedy = f"{wants} {address.key_variable}."
-        return problem(_NAME, f"{address.base_url} refuses the key (status {status})", remedy)
-    if status == 404 and not urlsplit(address.base_url).path.strip("/"):
-        return problem(
-            _NAME,
-            f"{address.base_url} answers, but has no list of models (status 404)",
-            f"Most servers answer below /v1: use {address.base_url.rstrip('/')}/v1 as {address.url_variable}.",
-        )
-    if status in (404, 405):
-        # A few servers only have completions. That can only be found out with a call, which costs money.
-        return warning(
-            _NAME,
-            f"{address.base_url} answers, but lists no models (status {status})",
-            f"Check {address.url_variable}, which usually ends in /v1. Some servers have no such list, and work all the"
-            " same.",
-        )
-    if status == 429:
-        return warning(
-            _NAME, f"{address.base_url} answers, but its rate limit or quota is used up", "Raise it with the provider."
-        )
-    return problem(_NAME, f"{address.base_url} fails (status {status})", "See the server's own log.")
 
 
 def models_check(model: str, names: Sequence[str], base_url: str, seconds: float) -> Check:

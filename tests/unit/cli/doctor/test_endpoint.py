@@ -92,7 +92,8 @@ def test_an_endpoint_that_is_silent(server: ModelList, monkeypatch: pytest.Monke
 
 def test_an_endpoint_that_is_down() -> None:
     check = look("http://127.0.0.1:1/v1")
-    assert (check.level, check.finding) == (Level.PROBLEM, "http://127.0.0.1:1/v1 cannot be reached")
+    assert check.level is Level.PROBLEM
+    assert "http://127.0.0.1:1/v1" in check.finding
 
 
 @pytest.mark.parametrize("values", [{"llm_model": None}, {"openai_base_url": "localhost:8000"}])
