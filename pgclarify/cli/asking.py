@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pgclarify.cli import connection, terminal
-from pgclarify.cli.waiting import waiting
 from pgclarify.errors import LoopbackUnavailable, NotFound, NoWorker, PgclarifyError, RunTimeout
 
 if TYPE_CHECKING:
@@ -16,13 +15,12 @@ if TYPE_CHECKING:
 
     import psycopg
     from rich.console import RenderableType
+    from rich.status import Status
 
     from pgclarify.cli.client import CommandClient
     from pgclarify.cli.rendering import Row
-    from pgclarify.client import Client, CorpusStatus
+    from pgclarify.client import Client
 
-# SQLSTATE of the warning that a budget ended a run.
-_BUDGET_SPENT = "PC007"
 # SQLSTATE of the notice that says what a call is waiting for.
 _PROGRESS = "PC019"
 # How many passages are shown if no answer was found.
@@ -51,7 +49,7 @@ def perform(
         arguments: Of the method.
     """
     client = connection.client_of(database)
-    with _budgets_told(database), waiting(what) as status, _progress_shown(database, status.update):
+    with _waiting(what) as status, _progress_shown(database, status.update):
         try:
             with database.transaction():
                 client.show_progress()
@@ -107,42 +105,33 @@ def wait(client: Client, run_ids: Sequence[int], timeout: float | None) -> None:
 
 
 @contextmanager
-def _budgets_told(database: connection.Database) -> Iterator[None]:
-    """Report at the end which budget ended a run, from the server's warning: a run without rows does not show it."""
-    from pgclarify.cli import rendering
+def _waiting(what: str) -> Iterator[Status]:
+    """Show what is being waited for, and what an interrupt means. Yields the line that shows it.
 
-    heard: list[tuple[str, str | None]] = []
-    # The notice's texts are only valid during this call.
-    with _listening(
-        database, _BUDGET_SPENT, lambda notice: heard.append((notice.message_primary or "", notice.message_hint))
-    ):
-        yield
-    for message, hint in heard:
-        terminal.notices().print(rendering.warning(message, hint))
+    Args:
+        what: What is happening, such as `Reading passages`.
+    """
+    try:
+        with terminal.notices().status(what) as status:
+            yield status
+    except KeyboardInterrupt:
+        terminal.notices().print("Cancelled; what was paid for is kept.")
+        raise
 
 
 @contextmanager
 def _progress_shown(database: connection.Database, show: Callable[[str], None]) -> Iterator[None]:
-    """Show what the server says that a call is waiting for."""
-    with _listening(database, _PROGRESS, lambda notice: show(notice.message_primary or "")):
-        yield
+    """Show what the server says that a call is waiting for, as soon as the server sends it."""
 
+    def hear(notice: psycopg.errors.Diagnostic) -> None:
+        if notice.sqlstate == _PROGRESS:
+            show(notice.message_primary or "")
 
-@contextmanager
-def _listening(
-    database: connection.Database, sqlstate: str, hear: Callable[[psycopg.errors.Diagnostic], None]
-) -> Iterator[None]:
-    """Call a function for each notice with a SQLSTATE, as soon as the server sends it."""
-
-    def select(notice: psycopg.errors.Diagnostic) -> None:
-        if notice.sqlstate == sqlstate:
-            hear(notice)
-
-    database.add_notice_handler(select)
+    database.add_notice_handler(hear)
     try:
         yield
     finally:
-        database.remove_notice_handler(select)
+        database.remove_notice_handler(hear)
 
 
 def get_run(database: connection.Database, run_id: int) -> Row:
@@ -166,24 +155,13 @@ def get_run(database: connection.Database, run_id: int) -> Row:
 
 def nothing(database: connection.Database, question: str, corpus: str | None, run_id: int) -> RenderableType:
     """Render why a run has no rows."""
-    from pgclarify.cli import nothing_rendering, rendering
+    from pgclarify.cli import rendering
 
-    asked = _asked(database, corpus)
+    client = connection.client_of(database)
+    asked = [each for each in client.corpora() if corpus in (None, each.corpus)]
     run = get_run(database, run_id)
-    closest = connection.client_of(database).closest_passages(run_id, top_k=_MOST_CLOSEST)
-    passages = [asdict(passage) for passage in closest]
-    if run["status"] == "partial":
-        return nothing_rendering.not_looked_at(run, passages)
-    if asked and not any(corpus.documents for corpus in asked):
+    if run["status"] == "succeeded" and asked and not any(each.documents for each in asked):
         return rendering.empty_corpus(corpus)
-    return nothing_rendering.nothing_found(
-        question,
-        corpus,
-        run=run,
-        passages=passages,
-        pending=sum(corpus.pending or 0 for corpus in asked),
-    )
-
-
-def _asked(database: connection.Database, corpus: str | None) -> list[CorpusStatus]:
-    return [each for each in connection.client_of(database).corpora() if corpus in (None, each.corpus)]
+    closest = [asdict(passage) for passage in client.closest_passages(run_id, top_k=_MOST_CLOSEST)]
+    pending = sum(each.pending or 0 for each in asked)
+    return rendering.nothing_found(question, corpus, run=run, passages=closest, pending=pending)

@@ -11,7 +11,6 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from pgclarify.cli.rendering import Indented, Row, citation, counted, printable, with_proof
-from pgclarify.data.vocabulary import StopCode
 
 _KINDS = {
     "pragmatic": "what it refers to is missing",
@@ -116,22 +115,3 @@ def _answer(row: Row, *, first_citation: int) -> Iterable[RenderableType]:
         yield Indented(_MARGIN, Text(f"also: {spelt}", style="dim"))
     for number, cited in enumerate(row["citations"], start=first_citation):
         yield from citation(number, cited)
-
-
-def cut_short(run: Row, consequence: str) -> RenderableType:
-    """Say why a run stopped early, if it did.
-
-    Args:
-        run: The run, from `CommandClient.runs`.
-        consequence: What that means for the results above, as a sentence.
-    """
-    parts: list[RenderableType] = []
-    if run["status"] == "partial":
-        lost = {
-            StopCode.BUDGET: "A budget allowed no more calls on the way.",
-            StopCode.FAILED_CALLS: "Some calls failed on the way.",
-        }.get(run["stop_code"], "It ended early.")
-        parts.append(Text(f"\n{lost} {consequence}", style="yellow"))
-    if run["stop_reason"]:
-        parts.append(Text(f"\nStopped: {printable(run['stop_reason'])}", style="dim"))
-    return Group(*parts)

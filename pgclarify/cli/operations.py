@@ -5,15 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pgclarify.cli import asking, connection, terminal
 from pgclarify.cli.options import read_options
-from pgclarify.cli.questions import STANDARD_INPUT, read_questions
-from pgclarify.cli.waiting import read_seconds
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -41,12 +38,11 @@ class Operation:
         name: The client's method.
         summary: The command's sentence.
         doing: What is shown meanwhile.
-        show: Renders a question and its rows, at least one; each row also has the columns of its run.
+        show: Renders a question and its rows, at least one.
         example: The end of its example.
-        timeout: How long it waits by default.
+        timeout: How many seconds it waits by default.
         top_k: The default number of passages; None without this option.
         has_history: Whether it has option --history.
-        partial: What a run that ended early means for the rows, as a sentence.
         remark: Renders what is written to standard error, so that only the result is on standard output; None if all is
             the result. The exit code is then 1 if the run ended early.
     """
@@ -56,10 +52,9 @@ class Operation:
     doing: str
     show: Callable[[str, list[Row]], RenderableType]
     example: str
-    timeout: str = "60s"
+    timeout: float = 60.0
     top_k: int | None = None
     has_history: bool = False
-    partial: str = ""
     remark: Callable[[str, list[Row]], RenderableType] | None = None
 
 
@@ -86,9 +81,8 @@ OPERATIONS: Mapping[str, Operation] = {
         "Looking for answers",
         _show("dialogue_rendering", "answers"),
         "'Which companies insure rental cars?' -o max_answers=3",
-        timeout="5min",
+        timeout=300.0,
         top_k=20,
-        partial="There may be more answers; those above are proven.",
     ),
     "investigate": Operation(
         "investigate",
@@ -96,7 +90,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "Taking the question apart",
         _show("rendering", "investigation"),
         "'Who pays for the car that replaces one damaged by hail?' -o max_steps=2",
-        timeout="5min",
+        timeout=300.0,
     ),
     "detect-ambiguity": Operation(
         "detect_ambiguity",
@@ -121,9 +115,8 @@ OPERATIONS: Mapping[str, Operation] = {
         "Thinking of what to ask back",
         _show("dialogue_rendering", "proposals"),
         "'rental cars' --corpus insurance -o form=select",
-        timeout="5min",
+        timeout=300.0,
         has_history=True,
-        partial="Some of these were not checked against the corpus.",
     ),
 }
 
@@ -142,7 +135,7 @@ History = Annotated[
     typer.Option("--history", metavar="TEXT", help="An earlier turn, of either side; may be repeated, oldest first."),
 ]
 TopK = Annotated[int, typer.Option("--top-k", "-k", metavar="N", min=1, max=1000, help="How many passages.")]
-Timeout = Annotated[str, typer.Option(metavar="DURATION", help="How long to wait: 90s, 5min.")]
+Timeout = Annotated[float, typer.Option(metavar="SECONDS", min=0.001, help="How long to wait.")]
 
 
 def command(name: str) -> Callable[..., None]:
@@ -174,53 +167,50 @@ def _ask(
     *,
     question: str,
     option: list[str] | None,
-    timeout: str,
+    timeout: float,
     as_json: bool,
     **given: Any,  # noqa: ANN401
 ) -> None:
-    seconds = read_seconds(timeout)
+    from pgclarify.cli import rendering
+
     arguments = {name: value for name, value in given.items() if value is not None} | read_options(option or [])
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
         rows, run_id = asking.perform(
-            database, operation.name, operation.doing, question=question, timeout=seconds, **arguments
+            database, operation.name, operation.doing, question=question, timeout=timeout, **arguments
         )
-        if as_json:
-            for row in rows:
-                terminal.print_json(row)
-        if not rows and run_id is not None:
-            console = terminal.notices() if as_json else terminal.results()
-            console.print(asking.nothing(database, question, given["corpus"], run_id))
         run = {} if run_id is None else asking.get_run(database, run_id)
-    if not as_json and rows:
-        _print(operation, question, rows, run_id, run)
+        nothing = None if rows or run_id is None else asking.nothing(database, question, given["corpus"], run_id)
+    beside = terminal.notices() if as_json or operation.remark is not None else terminal.results()
+    if as_json:
+        for row in rows:
+            terminal.print_json(row)
+    elif rows:
+        terminal.results().print(operation.show(question, rows), soft_wrap=operation.remark is not None)
+        if operation.remark is not None:
+            beside.print(operation.remark(question, rows))
+    if nothing is not None:
+        beside.print(nothing)
+    elif run:
+        for part in rendering.ending(run):
+            beside.print(part)
+    if rows and run and not as_json:
+        beside.print(rendering.explain_hint(run["run_id"], run["cost_usd"]))
     if operation.remark is not None and run.get("status") == "partial":
         raise typer.Exit(1)
 
 
-def _print(operation: Operation, question: str, rows: list[Row], run_id: int | None, run: Row) -> None:
-    from pgclarify.cli import dialogue_rendering, rendering
-
-    console = terminal.results()
-    shown: list[Row] = [{**run, **row} for row in rows]
-    console.print(operation.show(question, shown), soft_wrap=operation.remark is not None)
-    if operation.remark is not None:
-        console = terminal.notices()
-        console.print(operation.remark(question, shown))
-    if run_id is not None:
-        if operation.partial:
-            console.print(dialogue_rendering.cut_short(run, operation.partial))
-        console.print(rendering.explain_hint(run_id, run["cost_usd"]))
-
-
 def estimate(
-    questions: Annotated[
-        list[str] | None, typer.Argument(metavar="QUESTION...", help="The question; - reads many from standard input.")
+    questions: Annotated[list[str] | None, typer.Argument(metavar="QUESTION...", help="What you want to know.")] = None,
+    file: Annotated[
+        typer.FileText | None,
+        typer.Option(
+            metavar="PATH", encoding="utf-8-sig", help="Many questions, one on each line; - is standard input."
+        ),
     ] = None,
-    file: Annotated[Path | None, typer.Option(metavar="PATH", help="Many questions, one on each line.")] = None,
     corpus: Corpus = None,
     top_k: TopK = 20,
     option: Options = None,
-    timeout: Timeout = "60s",
+    timeout: Timeout = 60.0,
     as_json: AsJson = False,
 ) -> None:
     """Estimate what asking questions would cost. No language model is called.
@@ -229,16 +219,13 @@ def estimate(
     """
     from pgclarify.cli import rendering
 
-    asked = questions or []
-    if bool(asked) == (file is not None):
+    if bool(questions) == (file is not None):
         raise typer.BadParameter("give either questions or --file, and only one of them", param_hint="QUESTION")
     arguments: dict[str, Any] = {"corpus": corpus, "top_k": top_k, **read_options(option or [])}
-    seconds = read_seconds(timeout)
-    if file is not None or asked == [STANDARD_INPUT]:
-        asked = read_questions(file)
+    asked = questions if file is None else [line.strip() for line in file if line.strip()]
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
         (row,), run_id = asking.perform(
-            database, "estimate", "Looking at what would be asked", questions=asked, timeout=seconds, **arguments
+            database, "estimate", "Looking at what would be asked", questions=asked, timeout=timeout, **arguments
         )
     if as_json:
         # Numbers, also for PostgreSQL's decimals.
@@ -265,5 +252,5 @@ ask, search, list_answers, investigate, detect_ambiguity, rewrite, clarifying_qu
 )
 ESTIMATE_EXAMPLES = terminal.examples(
     "pgclarify estimate 'rental cars' deductible --corpus insurance",
-    "cut -f2 searches.tsv | pgclarify estimate - --json | jq -r .cost_usd",
+    "cut -f2 searches.tsv | pgclarify estimate --file - --json | jq -r .cost_usd",
 )

@@ -119,13 +119,6 @@ def readings(question: str, rows: Sequence[Row]) -> RenderableType:
     for row in rows:
         parts.extend(_reading(row, first_citation=number))
         number += len(row["citations"] or [])
-    if any(row["status"] == "partial" for row in rows):
-        parts.append(
-            Text(
-                "\nSome passages could not be judged, so there may be more readings; those above are sound.",
-                style="yellow",
-            )
-        )
     return Group(*parts)
 
 
@@ -188,25 +181,6 @@ def empty_corpus(corpus: str | None) -> Text:
     return text
 
 
-# For steps and for whole investigations.
-_WITHOUT_ANSWER = {
-    "not_in_corpus": "not found in this corpus",
-    "repeated": "asked before",
-    "contradicted": "the evidence contradicts itself",
-    "cut_off": "not answered",
-    "failed": "not answered",
-}
-_CONCLUSIONS = {
-    "not_in_corpus": "Not found in this corpus: none of the passages that were looked at answers it.",
-    "contradicted": "There is no answer: the evidence contradicts itself, and does not decide.",
-    "cut_off": "There is no answer yet. Allow more calls: --option max_calls=1000",
-    "failed": "There is no answer: the model could not be reached or understood on the way.",
-}
-_OVER_BUDGET = (
-    "There is no answer yet: a budget allows no more calls. If you ask again, only the missing calls are paid."
-)
-
-
 def step(row: Row, *, first_citation: int) -> RenderableType:
     """Render a step of an investigation, except the conclusion, with its numbered evidence.
 
@@ -219,59 +193,11 @@ def step(row: Row, *, first_citation: int) -> RenderableType:
         Indented(Text(f"{row['ordinal']}. ", style="bold"), Text(printable(row["question"]), style="bold"))
     ]
     if row["answer"] is None:
-        reason = f" ({printable(row['reason'])})" if row["reason"] and not _is_told(row) else ""
-        parts.append(Indented(margin, Text(_WITHOUT_ANSWER[row["outcome"]] + reason, style="yellow")))
+        reason = f" ({printable(row['reason'])})" if row["reason"] else ""
+        parts.append(Indented(margin, Text(row["outcome"].replace("_", " ") + reason, style="yellow")))
     else:
         parts.extend(_proven(row, margin, first_citation, remark=row["reason"]))
     return Group(*parts, Text())
-
-
-def conclusion(
-    question: str,
-    row: Row,
-    *,
-    first_citation: int,
-    stop_reason: str | None = None,
-    is_over_budget: bool = False,
-) -> RenderableType:
-    """Render the end of an investigation: its answer with numbered evidence, or a sentence that says why there is none.
-
-    Args:
-        question: The question.
-        row: A row of `pgclarify.investigation`.
-        first_citation: Number of the first citation.
-        stop_reason: Why the run stopped early.
-        is_over_budget: Whether the reason is a budget.
-    """
-    last = row["steps"][-1] if row["steps"] else None
-    reason = None if last is None or _is_told(last) else last["reason"]
-    is_said = row["outcome"] in ("cut_off", "failed")
-    parts: list[RenderableType]
-    if row["answer"] is None:
-        end = _OVER_BUDGET if is_over_budget and is_said else _CONCLUSIONS.get(row["outcome"], "There is no answer.")
-        parts = [Text(f'"{printable(question)}"', style="bold"), Text(end, style="yellow")]
-        parts.extend([Text(f"Why: {printable(reason)}", style="dim")] if reason else [])
-    else:
-        parts = [
-            Text.assemble((f'Answer to "{printable(question)}"', "bold"), ", with its proof"),
-            *_proven(row, Text("   "), first_citation, remark=reason),
-        ]
-    if row["status"] == "partial":
-        # If this is the reason for having no answer, it was said already.
-        if not is_said:
-            end = "The answer above is still proven" if row["answer"] else "With more calls the result may be another"
-            lost = "A budget allowed no more calls" if is_over_budget else "Some calls failed, or were over the limit"
-            parts.append(Text(f"\n{lost}. {end}.", style="yellow"))
-        # If a budget refused a call, the reason of the last step is that refusal, with its detail.
-        is_repeated = reason is not None and (reason == stop_reason or (is_over_budget and is_said))
-        if stop_reason and not is_repeated:
-            parts.append(Text(f"Stopped: {printable(stop_reason)}", style="dim"))
-    return Group(*parts)
-
-
-def _is_told(step: Row) -> bool:
-    """Whether the outcome of a step says everything that its reason says: nothing was found."""
-    return bool(step["abstention_code"] == "not_answered")
 
 
 def _capitalized(message: str) -> str:
@@ -333,7 +259,7 @@ def investigation(question: str, rows: Sequence[Row]) -> RenderableType:
 
     Args:
         question: The question.
-        rows: The row of `pgclarify.investigate`, with columns of its run.
+        rows: The row of `pgclarify.investigate`.
     """
     (row,) = rows
     parts: list[RenderableType] = []
@@ -342,14 +268,56 @@ def investigation(question: str, rows: Sequence[Row]) -> RenderableType:
         if one["kind"] != "conclusion":
             parts.append(step(one, first_citation=number))
             number += len(one["citations"])
-    end = conclusion(
-        question,
-        row,
-        first_citation=number,
-        stop_reason=row["stop_reason"],
-        is_over_budget=row["stop_code"] == "budget",
+    remark = row["steps"][-1]["reason"] if row["steps"] else None
+    if row["answer"] is None:
+        why = f": {printable(remark)}" if remark else ""
+        parts.append(Text(f'There is no answer to "{printable(question)}"{why}', style="yellow"))
+    else:
+        parts.append(Text.assemble((f'Answer to "{printable(question)}"', "bold"), ", with its proof"))
+        parts.extend(_proven(row, Text("   "), number, remark=remark))
+    return Group(*parts)
+
+
+def ending(run: Row) -> list[RenderableType]:
+    """Say why a run has no result or only a part, and what helps, in the words of its stop code; nothing if it has all.
+
+    Args:
+        run: The run, from `CommandClient.runs`.
+    """
+    if run["meaning"] is None:
+        return []
+    reason = f": {printable(run['stop_reason'])}" if run["stop_reason"] else ""
+    return [
+        Text(f"\nWhy: {printable(run['meaning'])} ({printable(run['stop_code'])}){reason}.", style="yellow"),
+        Text(f"What helps: {printable(run['help'])}"),
+    ]
+
+
+def nothing_found(
+    question: str, corpus: str | None, *, run: Row, passages: Sequence[Row], pending: int
+) -> RenderableType:
+    """Say that nothing was found, why, and what comes closest.
+
+    Args:
+        question: The question.
+        corpus: The corpus, as it was named.
+        run: The run, from `CommandClient.runs`.
+        passages: Rows of `Client.closest_passages`, best first.
+        pending: How many documents of the corpus are not searchable yet.
+    """
+    where = f"the corpus {printable(corpus)}" if corpus else "this corpus"
+    text = Text(
+        f'No answer to "{printable(question)}" was found in {where}: {run["judged"]:,} of'
+        f" {counted(run['candidates'], 'passage')} judged."
     )
-    return Group(*parts, end)
+    if pending:
+        wait = f"{counted(pending, 'document')} of this corpus cannot be searched yet: ask again in a moment."
+        text.append(f"\n{wait}", "yellow")
+    closest: list[RenderableType] = []
+    if passages:
+        told = "\nPlaces to look: the passages that come closest, from which no answer was read:"
+        closest = [Text(told, style="bold"), *(part for row in passages for part in passage(row))]
+    return Group(text, *ending(run), *closest)
 
 
 def loaded(corpus: str, changed: int, unchanged: int, *, is_searchable: bool) -> Text:

@@ -22,7 +22,6 @@ def loaded(house: House) -> House:
 
 def test_ask_what_cannot_be_read_shows_the_closest_passages(loaded: House) -> None:
     printed = loaded.done("ask", "zzzz", "--corpus", "fees")
-    assert "answers any reading" not in printed, "no language model has judged the passages"
     assert "(no_language_model)" in printed
     assert re.search(r"^  1\. \S+", printed, re.MULTILINE)
 

@@ -47,9 +47,9 @@ def test_a_reused_run_is_told_from_a_newer_one(database: psycopg.Connection[dict
         assert rows == []
         assert run_id is not None
         runs.append(run_id)
-        looked_at = "The one passage that was" if corpus == "one" else "None of the 2 passages that were"
+        judged = "1 of 1 passage" if corpus == "one" else "2 of 2 passages"
         said = printed(asking.nothing(database, QUESTION, corpus, run_id))
-        assert said.startswith(f"{looked_at} looked at in the corpus {corpus}")
+        assert f"found in the corpus {corpus}: {judged} judged" in said
     assert runs[0] == runs[2] < runs[1]
 
 

@@ -149,7 +149,7 @@ def test_ask_works_without_dblink(
         rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert [row["ordinal"] for row in rows] == list(range(1, len(rows) + 1)) != []
         with held_back(service.model):
-            assert run("ask", "what does a rental cost in time", "--timeout", "200ms") == 1
+            assert run("ask", "what does a rental cost in time", "--timeout", "0.2") == 1
         assert "0.2 s" in capsys.readouterr().err
     finally:
         superuser.execute("update pgclarify_private.loopback set host = %s, port = %s", [host, port])

@@ -69,6 +69,6 @@ def test_interrupted_it_cancels_and_says_so(corpus: str, hire: Hire, command: st
 
 def test_when_the_time_is_up_the_run_goes_on(corpus: str, hire: Hire, capsys: pytest.CaptureFixture[str]) -> None:
     hire()
-    assert investigate("--timeout", "200ms") == 1
+    assert investigate("--timeout", "0.2") == 1
     assert "did not come within" in capsys.readouterr().err
     assert status(corpus) == "queued"

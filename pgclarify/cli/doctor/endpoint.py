@@ -142,14 +142,12 @@ def _failure_check(failure: NoReply, address: Address, name: str) -> Check:
     status = failure.fault.status
     if status in (404, 405):
         # A few servers only have completions. That can only be found out with a call, which costs money.
-        level = Level.WARNING if urlsplit(address.base_url).path.strip("/") else Level.PROBLEM
-        return Check(
-            name,
-            level,
-            f"{address.base_url} answers, but lists no models (status {status})",
-            f"Check {address.url_variable}, which usually ends in /v1. Some servers have no such list, and work all the"
-            " same.",
-        )
+        finding = f"{address.base_url} answers, but lists no models (status {status})"
+        if not urlsplit(address.base_url).path.strip("/"):
+            below = f"{address.base_url.rstrip('/')}/v1"
+            return problem(name, finding, f"Most servers answer below /v1: use {below} as {address.url_variable}.")
+        remedy = f"Check {address.url_variable}, which usually ends in /v1. Some servers work without such a list."
+        return warning(name, finding, remedy)
     error = address.explain(
         failure,
         PgclarifyError,

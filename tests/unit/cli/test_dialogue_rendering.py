@@ -66,7 +66,6 @@ def every_rendering(text: str) -> list[RenderableType]:
         rendering.why_rewritten("q", [{"rewritten": text, "was_ambiguous": True, "reason": text}]),
         rendering.proposals(text, [proposal(clarifying_question=text, reformulation=text, document_ids=[text])]),
         rendering.answers(text, [listed(answer=text, variants=[text, text], citations=[cited])]),
-        rendering.cut_short({"status": "partial", "stop_reason": text, "stop_code": "limit"}, "So it is."),
     ]
 
 
@@ -135,19 +134,3 @@ def test_answers_number_their_citations_through() -> None:
         '2 answers to "Which?", each with its proof\n\n1. Vishwaroopam\n   also: Vishwaroop\n   [1]'
     )
     assert "\n2. Mumbai\n   [3] rental-reimbursement.md" in output
-
-
-@pytest.mark.parametrize(
-    ("status", "stop_reason", "stop_code", "told"),
-    [
-        ("succeeded", None, None, ""),
-        ("succeeded", "the limit was reached", "limit", "\nStopped: the limit was reached\n"),
-        ("partial", "it failed", "failed_calls", "\nSome calls failed on the way. So it is.\n\nStopped: it failed\n"),
-        ("partial", "spent", "budget", "\nA budget allowed no more calls on the way. So it is.\n\nStopped: spent\n"),
-    ],
-)
-def test_output_of_a_run_that_stopped_early_says_why(
-    status: str, stop_reason: str | None, stop_code: str | None, told: str
-) -> None:
-    run = {"status": status, "stop_reason": stop_reason, "stop_code": stop_code}
-    assert shown(rendering.cut_short(run, "So it is.")) == told

@@ -14,8 +14,6 @@ import pytest
 from pgclarify.cli.commands import COMMANDS
 from pgclarify.cli.doctor.check import ok
 from pgclarify.cli.main import explain, main
-from pgclarify.cli.waiting import read_seconds
-from pgclarify.errors import InputError
 
 GROUPS = {"eval"}
 
@@ -56,6 +54,8 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         ("detect-ambiguity",),
         ("estimate",),
         ("estimate", "q", "--file", "/dev/null"),
+        ("ask", "q", "--timeout", "soon"),
+        ("ask", "q", "--timeout", "0"),
         ("estimate", "q", "--sample", "0"),
         ("explain",),
         ("explain", "many"),
@@ -199,19 +199,6 @@ def test_the_list_of_commands_fits_on_one_screen(capsys: pytest.CaptureFixture[s
     assert len(COMMANDS) <= 20
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 100
-
-
-@pytest.mark.parametrize(
-    ("given", "seconds"), [("90s", 90), ("5min", 300), ("1 hour 30 minutes", 5400), ("20ms", 0.02)]
-)
-def test_a_timeout_is_read(given: str, seconds: float) -> None:
-    assert read_seconds(given) == seconds
-
-
-@pytest.mark.parametrize("given", ["", "soon", "5", "0s", "5 min later", "-1s"])
-def test_a_timeout_that_is_none_is_refused(given: str) -> None:
-    with pytest.raises(InputError):
-        read_seconds(given)
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from pgclarify.cli import nothing_rendering, overview, rendering
+from pgclarify.cli import overview, rendering
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]loud[/bold red] \u202egnp.exe\r\nnext\x9b31m :smile:"
 
@@ -84,6 +84,18 @@ def investigation(*steps: dict[str, Any], status: str = "succeeded") -> dict[str
     return end | {"run_id": 1, "status": status, "steps": list(steps)}
 
 
+def ended(text: str, **changes: Any) -> dict[str, Any]:
+    """A run without a result, from CommandClient.runs."""
+    return {
+        "stop_code": text,
+        "stop_reason": text,
+        "meaning": text,
+        "help": text,
+        "judged": 3,
+        "candidates": 20,
+    } | changes
+
+
 def near(text: str) -> dict[str, Any]:
     """A row of Client.closest_passages."""
     return {"rank": 1, "document_id": text, "title": text, "heading": None, "score": 0.03, "content": text}
@@ -114,18 +126,12 @@ def every_rendering(text: str) -> list[RenderableType]:
     ) | {"corpus": text}
     return [
         rendering.readings(text, [row]),
-        nothing_rendering.nothing_found(
-            text,
-            text,
-            run={"stop_code": text, "meaning": text, "help": text},
-            passages=[near(text)],
-            pending=1,
-        ),
+        rendering.nothing_found(text, text, run=ended(text), passages=[near(text)], pending=1),
         rendering.empty_corpus(text),
         rendering.step(step(question=text, answer=text, citations=row["citations"]), first_citation=1),
         rendering.step(unanswered("failed", text or None, question=text), first_citation=1),
-        rendering.conclusion(text, investigation(step(answer=text, citations=row["citations"])), first_citation=1),
-        rendering.conclusion(text, investigation(unanswered("contradicted", text or None)), first_citation=1),
+        rendering.investigation(text, [investigation(step(answer=text, citations=row["citations"]))]),
+        rendering.investigation(text, [investigation(unanswered("contradicted", text or None))]),
         rendering.failure(text or "x", text, text),
         rendering.loaded(text, 1, 1, is_searchable=True),
         rendering.repeated([text]),
@@ -203,59 +209,16 @@ def test_steps_without_an_answer_say_why(outcome: str) -> None:
     assert "(nobody knows)" in output[1]
 
 
-def test_a_conclusion_with_an_answer() -> None:
-    output = shown(rendering.conclusion("Who?", investigation(step(), step(ordinal=2)), first_citation=2))
-    assert output.startswith('Answer to "Who?", with its proof\n   Acme\n   confidence 0.75\n   [2] rental')
-    assert "Some calls failed" not in output
+def test_an_investigation_ends_with_its_answer() -> None:
+    end = step(kind="conclusion", ordinal=2)
+    output = shown(rendering.investigation("Who?", [investigation(step(), end)]))
+    assert output.startswith("1. Who insures them?\n")
+    assert 'Answer to "Who?", with its proof\n   Acme\n   confidence 0.75\n   [2] rental' in output
 
 
-@pytest.mark.parametrize(
-    ("outcome", "words"),
-    [
-        ("not_in_corpus", "Not found in this corpus: none of the passages"),
-        ("contradicted", "contradicts itself"),
-        ("cut_off", "--option max_calls"),
-        ("failed", "could not be reached or understood"),
-    ],
-)
-def test_a_conclusion_without_an_answer_is_a_sentence(outcome: str, words: str) -> None:
-    row = investigation(unanswered(outcome, "nobody knows"), status="partial")
-    output = shown(rendering.conclusion("Who?", row, first_citation=1))
-    assert words in output
-    assert "Why: nobody knows" in output
-    # Once is enough.
-    assert ("Some calls failed" in output) == (outcome in ("not_in_corpus", "contradicted"))
-
-
-@pytest.mark.parametrize("outcome", ["failed", "cut_off"])
-def test_a_conclusion_that_a_budget_kept_away_blames_nobody_else(outcome: str) -> None:
-    reason = 'budget "support" is spent: It begins anew at midnight UTC.'
-    row = investigation(unanswered(outcome, reason), status="partial")
-    told = shown(
-        rendering.conclusion("Who?", row, first_citation=1, stop_reason="the same in other words", is_over_budget=True)
-    )
-    assert "There is no answer yet: a budget allows no more calls." in told
-    assert "Why: budget" in told
-    assert "Stopped:" not in told
-    assert "model" not in told
-    assert "max_calls" not in told
-    assert "the model" not in shown(rendering.step(unanswered(outcome, reason), first_citation=1))
-    proven = investigation(step(), status="partial")
-    told = shown(rendering.conclusion("Who?", proven, first_citation=1, stop_reason="spent", is_over_budget=True))
-    assert "A budget allowed no more calls. The answer above is still proven." in told
-
-
-def test_a_missing_answer_is_reported_once() -> None:
-    nothing = "the documents are of no help"
-    abstained = unanswered("not_in_corpus", nothing, abstention_code="not_answered")
-    output = shown(rendering.conclusion("Who?", investigation(abstained), first_citation=1))
-    assert output.splitlines() == [
-        '"Who?"',
-        "Not found in this corpus: none of the passages that were looked at answers it.",
-    ]
-    assert nothing not in shown(rendering.step(abstained, first_citation=1))
-    unproven = unanswered("not_in_corpus", nothing, abstention_code="unproven")
-    assert nothing in shown(rendering.step(unproven, first_citation=1))
+def test_an_investigation_without_an_answer_says_why() -> None:
+    output = shown(rendering.investigation("Who?", [investigation(unanswered("cut_off", "the limit is reached"))]))
+    assert output.splitlines()[-1] == 'There is no answer to "Who?": the limit is reached'
 
 
 def test_long_readings_wrap_behind_their_numbers_and_leave_no_blanks() -> None:
@@ -274,46 +237,25 @@ def test_a_citation_of_a_changed_document_says_so() -> None:
     assert "has changed since" in stale
 
 
-def test_a_partial_run_says_so() -> None:
-    assert "could not be judged" not in shown(rendering.readings("q", [reading()]))
-    assert "could not be judged" in shown(rendering.readings("q", [reading(status="partial")]))
+def test_a_run_that_ended_early_says_why_and_what_helps() -> None:
+    run = ended("budget", stop_reason=f'budget "a" is spent{HOSTILE}', meaning="it is spent", help="See view budget.")
+    why, helps = (shown(part) for part in rendering.ending(run))
+    assert why.startswith('\nWhy: it is spent (budget): budget "a" is spent')
+    assert "\x1b" not in why
+    assert helps == "What helps: See view budget.\n"
+    assert rendering.ending(ended("", meaning=None)) == []
 
 
-def test_passages_that_were_not_judged_are_not_called_missing() -> None:
-    def told(**run: Any) -> str:
-        usual = {"run_id": 7, "stop_code": "budget", "stop_reason": f'budget "a" is spent{HOSTILE}', "candidates": 20}
-        output = shown(nothing_rendering.not_looked_at(usual | run, []))
-        assert "\x1b" not in output
-        return output
-
-    assert told(judged=0).startswith('Not looked at: budget "a" is spent')
-    assert "0 of 20 passages judged.\n" in told(judged=0)
-    assert "3 of 20 passages judged, and none of those answers it.\n" in told(judged=3)
-    assert "pgclarify doctor" in told(judged=3)
-    failed = told(judged=3, stop_code="failed_calls", stop_reason=None)
-    assert failed.startswith("Looked at in part: calls of the model failed; 3 of 20")
-    assert "pgclarify explain 7" in failed
-
-
-def test_nothing_found_says_whether_it_is_known_and_what_comes_closest() -> None:
-    def told(stop_code: str, pending: int = 0, judged: int = 20) -> str:
-        run = {"stop_code": stop_code, "judged": judged, "meaning": "so it is", "help": "Do this."}
-        passages = [near("hail.md") | {"content": "Hail is covered. " * 40}]
-        return shown(
-            nothing_rendering.nothing_found("what's up", "o'brien", run=run, passages=passages, pending=pending)
-        )
-
-    known, unknown = told("not_answered"), told("no_language_model")
-    assert known.startswith("None of the 20 passages that were looked at in the corpus o'brien answers any reading of")
-    assert told("not_answered", judged=1).startswith("The one passage that was looked at")
-    assert "answers any reading" not in unknown
-    for output in (known, unknown):
-        assert "Why: so it is (" in output
-        assert "\nWhat helps: Do this.\n" in output
-        assert "1. hail.md" in output
-        assert len(output) < 800, "only the beginning of a passage is shown"
-    assert "3 documents of this corpus cannot be searched yet" in told("not_answered", pending=3)
-    assert "ask again" not in known
+def test_nothing_found_says_why_and_what_comes_closest() -> None:
+    passages = [near("hail.md") | {"content": "Hail is covered. " * 40}]
+    run = ended("not_answered", stop_reason=None)
+    output = shown(rendering.nothing_found("what's up", "o'brien", run=run, passages=passages, pending=0))
+    assert output.startswith("No answer to \"what's up\" was found in the corpus o'brien: 3 of 20 passages judged.\n")
+    assert "Why: not_answered (not_answered).\nWhat helps: not_answered\n" in output
+    assert "1. hail.md" in output
+    assert len(output) < 800, "only the beginning of a passage is shown"
+    waiting = shown(rendering.nothing_found("q", None, run=run, passages=[], pending=3))
+    assert "3 documents of this corpus cannot be searched yet" in waiting
 
 
 def test_psql_table_looks_as_psql_prints_it() -> None:
