@@ -10,7 +10,7 @@ import typer
 
 from pgclarify.cli import connection, terminal
 from pgclarify.cli.evaluating import shown
-from pgclarify.cli.rendering import printable
+from pgclarify.cli.rendering import printable, table
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -141,8 +141,6 @@ def _show(
     cases: int,
     by: str,
 ) -> None:
-    from rich.table import Table
-
     console = terminal.results()
     for label, side in zip("AB", sides, strict=True):
         told = f"{label}  {side.eval_run_id} {side.name}: {side.method} on {side.data_set}, {side.created_at:%Y-%m-%d}"
@@ -154,16 +152,19 @@ def _show(
     for warning in warnings:
         console.print(warning, soft_wrap=True)
     console.print(f"\n{cases:,} cases that both have; differences are B - A, with 95 % intervals\n")
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("figure", "A", "B", "B - A", "95 % interval", "p", ""):
-        table.add_column(title, justify="left" if title in ("figure", "") else "right")
-    for one in differences:
-        interval = f"[{shown(one.low, sign='+')}, {shown(one.high, sign='+')}]"
-        p = "<0.001" if one.p < 0.001 else f"{one.p:.3f}"
-        table.add_row(
-            one.figure, shown(one.first), shown(one.second), shown(one.difference, sign="+"), interval, p, one.verdict
+    figures = [
+        (
+            one.figure,
+            shown(one.first),
+            shown(one.second),
+            shown(one.difference, sign="+"),
+            f"[{shown(one.low, sign='+')}, {shown(one.high, sign='+')}]",
+            "<0.001" if one.p < 0.001 else f"{one.p:.3f}",
+            one.verdict,
         )
-    console.print(table)
+        for one in differences
+    ]
+    console.print(table(("figure", "A", "B", "B - A", "95 % interval", "p", ""), figures))
     for case, partner in changed:
         console.print(f"\n{printable(case.question)!r}  case {printable(case.case_id)}", soft_wrap=True)
         console.print(f"  {by} {shown(case.figures.get(by, 0))} -> {shown(partner.figures.get(by, 0))}")

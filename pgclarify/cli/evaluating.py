@@ -12,7 +12,7 @@ import typer
 
 from pgclarify.cli import connection, terminal
 from pgclarify.cli.options import read_options
-from pgclarify.cli.rendering import printable
+from pgclarify.cli.rendering import printable, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -199,32 +199,26 @@ def _about(data_set: DataSet) -> str:
 
 
 def _costs(names: Sequence[str], estimates: Sequence[CallEstimate]) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("evaluation", "cases", "calls to pay for", "paid already", "at most", "US dollars"):
-        table.add_column(title, justify="left" if title == "evaluation" else "right")
+    titles = ("evaluation", "cases", "calls to pay for", "paid already", "at most", "US dollars")
+    rows = []
     for name, one in zip(names, estimates, strict=True):
-        numbers = (one.calls, one.reused, one.at_most)
-        told = ["unknown" if number is None else f"{number:,}" for number in numbers]
+        numbers = ("unknown" if number is None else number for number in (one.calls, one.reused, one.at_most))
         cost = "unknown" if one.cost_usd is None else f"{one.cost_usd:.4f}"
-        table.add_row(printable(name), f"{one.cases:,}", *told, cost)
-    return table
+        rows.append((name, one.cases, *numbers, cost))
+    return table(titles, rows)
 
 
 def _figures(done: Finished) -> Table:
-    from rich.table import Table
-
-    title = f"{done.eval_run_id}  {printable(done.plan.name)} on {printable(done.plan.data_set)}"
-    table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
-    for name in ("figure", "value", "95 % interval", "cases"):
-        table.add_column(name, justify="left" if name == "figure" else "right")
+    rows = []
     for name, one in done.figures.items():
         interval = "" if one.low is None or one.high is None else f"[{shown(one.low)}, {shown(one.high)}]"
-        table.add_row(name, shown(one.value), interval, f"{one.cases:,}")
+        rows.append((name, shown(one.value), interval, one.cases))
+    figures = table(("figure", "value", "95 % interval", "cases"), rows)
+    figures.title = f"{done.eval_run_id}  {printable(done.plan.name)} on {printable(done.plan.data_set)}"
+    figures.title_justify = "left"
     for reason, count in done.progress.failures.most_common(3):
-        table.caption = f"{count:,} failed: {printable(reason)}"
-    return table
+        figures.caption = f"{count:,} failed: {printable(reason)}"
+    return figures
 
 
 def shown(value: float, *, sign: str = "") -> str:

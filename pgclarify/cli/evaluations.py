@@ -41,32 +41,21 @@ def list_evaluations(
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="JSON lines, one object an evaluation.")] = False,
 ) -> None:
     """List evaluations, newest first."""
-    from rich.table import Table
-
-    from pgclarify.cli.rendering import printable
+    from pgclarify.cli.rendering import table
 
     found = read(lambda tables: tables.evaluations())[:limit]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("id", "name", "data set", "corpus", "cases", "coverage", "begun"):
-        table.add_column(title)
+    rows = []
     for one in found:
         if as_json:
             row = {name: getattr(one, name) for name in type(one).__slots__ if name != "data_set_hash"}
             terminal.print_json(row)
-            continue
         done = f"{one.done_cases:,}" if one.finished_at else f"{one.done_cases:,} of {one.planned_cases:,}"
         coverage = (one.figures or {}).get("coverage")
-        table.add_row(
-            str(one.eval_run_id),
-            printable(one.name),
-            printable(one.data_set),
-            printable(one.corpus_name),
-            done,
-            "" if coverage is None else f"{coverage['value']:.3f}",
-            f"{one.created_at:%Y-%m-%d %H:%M}",
-        )
+        value = None if coverage is None else f"{coverage['value']:.3f}"
+        rows.append((str(one.eval_run_id), one.name, one.data_set, one.corpus_name, done, value, one.created_at))
     if not as_json:
-        terminal.results().print(table if found else "There is no evaluation. Start one with: pgclarify eval run")
+        shown = table(("id", "name", "data set", "corpus", "cases", "coverage", "begun"), rows)
+        terminal.results().print(shown if found else "There is no evaluation. Start one with: pgclarify eval run")
 
 
 @app.command(epilog=terminal.examples("pgclarify eval remove 12 13"))

@@ -7,8 +7,9 @@ Text of corpora, models and users is untrusted data. It reaches the terminal onl
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -24,6 +25,9 @@ Row = Mapping[str, Any]
 
 # How many characters of a passage are shown.
 _LONGEST_EXCERPT = 300
+
+# Styles of states that need attention.
+_STATES = {"failed": "red", "partial": "yellow", "cancelled": "dim", "queued": "dim", "running": "cyan"}
 
 # The look of psql's aligned format: a rule below the header, bars between columns, no frame.
 _PSQL_BOX = Box("    \n  | \n -+ \n  | \n -+ \n -+ \n  | \n    \n", ascii=True)
@@ -87,6 +91,36 @@ def columns(row: Row) -> RenderableType:
     for name, value in row.items():
         table.add_row(Text(name, style="bold"), Text(_psql_value(value)))
     return table
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """Render rows without lines between them. Numbers are on the right.
+
+    Args:
+        titles: A title for each column.
+        rows: Any values; texts may be foreign.
+    """
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    cells = [*rows]
+    for place, title in enumerate(titles):
+        is_number = any(isinstance(row[place], int | float) for row in cells)
+        made.add_column(title, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
+    for row in cells:
+        made.add_row(*map(_cell, row))
+    return made
+
+
+def _cell(value: object) -> Text:
+    match value:
+        case None:
+            return Text()
+        case int():
+            return Text(f"{value:,}")
+        case float():
+            return Text(f"{value:,.1f}")
+        case datetime():
+            return Text(f"{value:%Y-%m-%d %H:%M}")
+    return Text(printable(str(value)), style=_STATES.get(str(value), ""))
 
 
 def _psql_value(value: object) -> str:

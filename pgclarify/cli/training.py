@@ -94,18 +94,16 @@ def train_ambiguity(
 
 
 def _show(before: str, figures: Mapping[str, Any]) -> None:
-    from rich.table import Table
+    from pgclarify.cli.rendering import table
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("", before, "yours", "difference"):
-        table.add_column(title, justify="right" if title else "left")
+    rows = []
     for name in ("f1", "auc", "calibration_error"):
         sides = figures[name]
         cells = [_cell(sides[side]) for side in ("before", "trained")]
-        table.add_row(name.replace("_", " "), *cells, _cell(sides["difference"], "+") if name == "f1" else "")
+        rows.append((name.replace("_", " "), *cells, _cell(sides["difference"], "+") if name == "f1" else ""))
     held = f"{figures['questions']:,} questions held out, {figures['ambiguous']:,} of them ambiguous"
     terminal.results().print(f"{held}; 95 % intervals")
-    terminal.results().print(table)
+    terminal.results().print(table(("", before, "yours", "difference"), rows))
 
 
 def _cell(figure: Sequence[float], sign: str = "") -> str:
