@@ -1,23 +1,23 @@
-"""The client of the commands: that of applications, and what only commands ask."""
+"""The client of the commands: that of applications, and statements that only commands send."""
 
 from __future__ import annotations
 
-from pgclarify.cli import mirroring, state
+from typing import TYPE_CHECKING
+
 from pgclarify.client import Client
-from pgclarify.client.blocking import iterating_method, method
+from pgclarify.client.scripts import Statement
+
+if TYPE_CHECKING:
+    from pgclarify.cli.rendering import Row
 
 
 class CommandClient(Client):
     """The client of applications, and what only commands ask. Applications read that from views."""
 
-    check_load = method(mirroring.check_load)
-    loaded_from = iterating_method(mirroring.loaded_from)
-    remove_loaded = method(mirroring.remove_loaded)
-    documents = method(state.documents)
-    attached_tables = method(state.attached_tables)
-    runs = method(state.runs)
-    show_progress = method(state.show_progress)
-    last_run = method(state.last_run)
-    workers = method(state.workers)
-    queue = method(state.queue)
-    findings = method(state.findings)
+    def rows(self, statement: str, **parameters: object) -> list[Row]:
+        """Return the rows of a statement in database/client_queries.sql, by its name without `client_`."""
+        return list(self._take(Statement(f"client_{statement}", parameters)))
+
+    def runs(self, run_ids: list[int] | None = None, *, limit: int = 20) -> list[Row]:
+        """List runs that you may see, newest first, with why they failed or found nothing; None means the latest."""
+        return self.rows("list_runs", run_ids=run_ids, most=limit)

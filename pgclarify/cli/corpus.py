@@ -212,5 +212,4 @@ def wait_until_searchable(client: CommandClient, progress: Progress) -> Sequence
 
     if not client.wait_until_searchable(on_progress=show).failed:
         return []
-    failed = client.documents(has_failed=True, limit=100)
-    return [{"document_id": document["document_id"], "error": document["error"]} for document in failed]
+    return client.rows("list_documents", corpus=client.corpus, has_failed=True, most=100)

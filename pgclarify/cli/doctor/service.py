@@ -21,7 +21,7 @@ def check_workers(workers: Sequence[Row], *, version: str, expected: tuple[str, 
     """Check the workers, with one line for each finding.
 
     Args:
-        workers: From `CommandClient.workers`.
+        workers: Rows of statement client_list_workers.
         version: Version of this package.
         expected: Provider, and model if one is named, in the settings of this environment; None if there is none.
     """
@@ -79,7 +79,7 @@ def check_findings(findings: Sequence[Row]) -> list[Check]:
     """Make checks of what is wrong in the database, with a few lines for each kind.
 
     Args:
-        findings: From `CommandClient.findings`.
+        findings: Rows of statement client_list_findings.
     """
     checks: list[Check] = []
     for (level, kind), group in groupby(findings, lambda found: (found["level"], found["kind"])):

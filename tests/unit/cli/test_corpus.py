@@ -70,6 +70,8 @@ def test_files_whose_reader_is_missing_are_put_together_by_what_to_install() -> 
 class Indexing:
     """A client whose corpus has one state after another."""
 
+    corpus = "c"
+
     def __init__(self, *states: CorpusStatus) -> None:
         self._states = states
         self.listed = 0
@@ -79,9 +81,10 @@ class Indexing:
             on_progress(state)
         return self._states[-1]
 
-    def documents(self, *, has_failed: bool, limit: int) -> list[dict[str, str]]:
+    def rows(self, statement: str, *, corpus: str, has_failed: bool, most: int) -> list[dict[str, str]]:
+        assert (statement, corpus, has_failed) == ("list_documents", "c", True)
         self.listed += 1
-        return [{"document_id": "a", "error": "why"}] if has_failed else []
+        return [{"document_id": "a", "error": "why"}]
 
 
 def state(pending: int, *, error: str | None = None, failed: int = 0) -> CorpusStatus:

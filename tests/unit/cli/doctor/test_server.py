@@ -9,31 +9,6 @@ from pgclarify.cli.doctor.check import Level
 from pgclarify.install.roles import ROLES
 
 
-@pytest.mark.parametrize(
-    ("version", "level"), [(150004, Level.PROBLEM), (160000, Level.OK), (160004, Level.OK), (180006, Level.OK)]
-)
-def test_versions_of_the_server(version: int, level: Level) -> None:
-    assert server.check_version(version).level is level
-
-
-@pytest.mark.parametrize(
-    ("installed", "available", "level", "remedy"),
-    [
-        ("0.8.0", "0.8.6", Level.OK, None),
-        ("1.0", "1.0", Level.OK, None),
-        (None, "0.8.6", Level.PROBLEM, "pgclarify init"),
-        (None, "0.7.4", Level.PROBLEM, "Install pgvector 0.8"),
-        (None, None, Level.PROBLEM, "Install pgvector 0.8"),
-        ("0.7.4", "0.8.6", Level.PROBLEM, "alter extension vector update"),
-        ("0.7.4", "0.7.4", Level.PROBLEM, "Install pgvector 0.8"),
-    ],
-)
-def test_versions_of_vector(installed: str | None, available: str | None, level: Level, remedy: str | None) -> None:
-    check = server.check_vector(installed, available)
-    assert check.level is level
-    assert (check.remedy is None) if remedy is None else (remedy in str(check.remedy))
-
-
 def test_without_dblink_there_is_a_way_round() -> None:
     assert server.check_dblink("1.2", "1.2").level is Level.OK
     for available, remedy in (("1.2", "pgclarify init"), (None, "contrib")):
