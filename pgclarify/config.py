@@ -11,7 +11,7 @@ from pathlib import Path
 
 import platformdirs
 from dotenv import dotenv_values
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -41,14 +41,6 @@ class ReasoningEffort(StrEnum):
     HIGH = "high"
     XHIGH = "xhigh"
     MAX = "max"
-
-
-class EmbeddingBackend(StrEnum):
-    """The library and precision that compute embedding models."""
-
-    AUTO = "auto"
-    TORCH = "torch"
-    INT8 = "int8"
 
 
 class Device(StrEnum):
@@ -197,13 +189,6 @@ class Settings(BaseSettings):
     )
 
     @property
-    def embedding_backend(self) -> EmbeddingBackend:
-        """Return the library and precision that the device implies."""
-        if self.device is Device.INT8:
-            return EmbeddingBackend.INT8
-        return EmbeddingBackend.AUTO if self.device is Device.AUTO else EmbeddingBackend.TORCH
-
-    @property
     def torch_device(self) -> Device:
         """Return the device for models of PyTorch."""
         return Device.AUTO if self.device is Device.INT8 else self.device
@@ -236,31 +221,12 @@ class Settings(BaseSettings):
             )
         return key
 
-    @field_validator(
-        "openai_base_url",
-        "openai_api_key",
-        "openai_api_key_file",
-        "azure_openai_endpoint",
-        "azure_openai_api_key",
-        "openai_api_version",
-        "embedding_base_url",
-        "embedding_api_key",
-        "embedding_api_key_file",
-        "rerank_base_url",
-        "rerank_api_key",
-        "rerank_api_key_file",
-        "llm_requests_per_minute",
-        "llm_tokens_per_minute",
-        "embedding_requests_per_minute",
-        "embedding_tokens_per_minute",
-        "rerank_requests_per_minute",
-        "rerank_tokens_per_minute",
-        mode="before",
-    )
+    @field_validator("*", mode="before")
     @classmethod
-    def _no_blank(cls, value: object) -> object:
+    def _no_blank(cls, value: object, info: ValidationInfo) -> object:
         """Treat a blank variable as unset, because a blank is no valid address, key, file name or number."""
-        return None if isinstance(value, str) and not value.strip() else value
+        is_optional = cls.model_fields[str(info.field_name)].default is None
+        return None if is_optional and isinstance(value, str) and not value.strip() else value
 
 
 def read_settings() -> Settings:

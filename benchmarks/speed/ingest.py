@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 from benchmarks import made_up, product
 from benchmarks.data_sets import MODEL
 from benchmarks.figures import Figure, show, step
-from pgclarify.config import EmbeddingBackend
+from pgclarify.config import Device
 from pgclarify.data.vocabulary import Document
 from pgclarify.embedding.loading import load_model
 from pgclarify.embedding.minilm import multiplies_int8
@@ -27,9 +27,9 @@ from tests import openai_server
 
 PASSAGES = 2_000
 _AIMS = {
-    EmbeddingBackend.AUTO: "≥ 0.95",
-    EmbeddingBackend.TORCH: "≥ 0.95",
-    EmbeddingBackend.INT8: "≥ 2.5",
+    Device.AUTO: "≥ 0.95",
+    Device.CPU: "≥ 0.95",
+    Device.INT8: "≥ 2.5",
 }
 _DOCUMENTS_A_CALL = 100
 _PATIENCE_SECONDS = 3600.0
@@ -49,7 +49,7 @@ def measure(passages: int = PASSAGES) -> list[Figure]:
     tokenizer.no_padding()
     texts = list(_texts(documents, Chunker(tokenizer, plain.max_seq_length)))
     plain.encode(texts[:32])
-    backends = [each for each in EmbeddingBackend if each is not EmbeddingBackend.INT8 or multiplies_int8()]
+    backends = [each for each in _AIMS if each is not Device.INT8 or multiplies_int8()]
     parts = [texts[first :: len(backends) + 1] for first in range(len(backends) + 1)]
     plain_seconds = _encode(plain, parts.pop())
     seconds, cpu_seconds = {}, {}
@@ -76,11 +76,11 @@ def measure(passages: int = PASSAGES) -> list[Figure]:
 
 
 @contextmanager
-def worker_of(dsn: str, backend: EmbeddingBackend) -> Iterator[int]:
+def worker_of(dsn: str, backend: Device) -> Iterator[int]:
     """A worker whose models use this backend, and its process id."""
     name = "PGCLARIFY_DEVICE"
     before = os.environ.get(name)
-    os.environ[name] = "cpu" if backend is EmbeddingBackend.TORCH else backend
+    os.environ[name] = backend
     try:
         with openai_server.spawn() as endpoint, product.worker(dsn, endpoint, concurrency=1) as process:
             yield process.pid
@@ -139,7 +139,7 @@ def _encode(model: Any, texts: Sequence[str]) -> float:
         return time.perf_counter() - started
 
 
-def _load(dsn: str, backend: EmbeddingBackend, documents: Sequence[Document], passages: int) -> tuple[float, float]:
+def _load(dsn: str, backend: Device, documents: Sequence[Document], passages: int) -> tuple[float, float]:
     """Seconds from adding the first document until all are searchable, and the worker's CPU time in them.
 
     The model is loaded before.

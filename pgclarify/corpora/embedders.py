@@ -38,7 +38,7 @@ async def open_embedders(settings: Settings, rates: Rates | None = None) -> Asyn
                 stack.push_async_callback(endpoints[0].aclose)
             return await EndpointEmbedder.open(endpoints[0], model, partial(embedders.forget, model))
 
-        embedders = Embedders(settings.embedding_backend, open_at_endpoint, device=settings.torch_device)
+        embedders = Embedders(open_at_endpoint, device=settings.device)
         try:
             yield embedders
         finally:

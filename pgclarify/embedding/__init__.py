@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgclarify.config import Device, EmbeddingBackend
+from pgclarify.config import Device
 from pgclarify.embedding.embedder import LocalEmbedder
 from pgclarify.embedding.minilm import load_minilm, multiplies_int8
 from pgclarify.embedding.packaged import PACKAGED, is_packaged, packaged_model
@@ -17,7 +17,6 @@ def load_embedder(
     model: str,
     *,
     threads: int | None = None,
-    backend: EmbeddingBackend = EmbeddingBackend.AUTO,
     device: Device = Device.AUTO,
 ) -> LocalEmbedder:
     """Load an embedding model, which may take seconds: not in the event loop. Call close() on it at the end.
@@ -25,29 +24,28 @@ def load_embedder(
     Args:
         model: "all-MiniLM-L6-v2", another sentence-transformers name, or a local path.
         threads: CPU threads of the model; None lets the library decide.
-        backend: The library that computes. AUTO is ONNX Runtime for all-MiniLM-L6-v2 if the package pgclarify-minilm is
-            installed and no GPU is requested, else PyTorch. INT8 is ONNX Runtime in 8-bit integers for that model, even
-            with a GPU.
-        device: The device for PyTorch.
+        device: What computes, as in the settings. AUTO is ONNX Runtime for all-MiniLM-L6-v2 if the package
+            pgclarify-minilm is installed, else PyTorch. INT8 is ONNX Runtime in 8-bit integers for that model.
 
     Raises:
         ModelNotFound: If the model is neither on this machine nor where sentence-transformers looks for it.
         EmbeddingError: If the model's files are wrong.
-        ConfigurationError: If threads is not positive, or the processor does not support the backend.
+        ConfigurationError: If threads is not positive, or the processor does not support the device.
     """
     _check_threads(threads)
-    in_int8 = backend is EmbeddingBackend.INT8
+    in_int8 = device is Device.INT8
     if in_int8 and not multiplies_int8():
         raise ConfigurationError(
-            f"the embedding backend {backend} cannot be used",
+            f"the device {device} cannot be used",
             detail="The processor lacks the instructions for 8-bit integers, avx512_vnni or avx_vnni.",
             hint=f"Set PGCLARIFY_DEVICE={Device.AUTO}, which works on all processors.",
         )
-    is_light = in_int8 or (backend is EmbeddingBackend.AUTO and device in (Device.AUTO, Device.CPU))
+    is_light = device in (Device.AUTO, Device.INT8)
     folder = packaged_model(model) if is_light and is_packaged(model) else None
     if folder is not None:
         return LocalEmbedder(model, load_minilm(folder, threads=threads, in_int8=in_int8))
-    return LocalEmbedder(model, load_sentence_transformer(model, threads=threads, device=device))
+    on = Device.AUTO if in_int8 else device
+    return LocalEmbedder(model, load_sentence_transformer(model, threads=threads, device=on))
 
 
 def load_span_reader(*, threads: int | None = None) -> LocalSpanReader:

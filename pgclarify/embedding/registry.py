@@ -13,7 +13,7 @@ from functools import partial
 from typing import Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
-from pgclarify.config import Device, EmbeddingBackend
+from pgclarify.config import Device
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.embedding import load_embedder
 from pgclarify.embedding.minilm import multiplies_int8
@@ -165,10 +165,9 @@ class Embedders(Registry[ClosableEmbedder]):
     """The embedding models of a process.
 
     Args:
-        backend: The library and the precision of models on this machine.
         open_at_endpoint: Opens a model behind an endpoint, by its name.
         most_loaded: How many unused models are kept, the most recently used ones.
-        device: The device of models on this machine.
+        device: What computes models on this machine.
 
     Attributes:
         tally: Counts what models behind endpoints embed, if `open_at_endpoint` adds to it.
@@ -176,18 +175,16 @@ class Embedders(Registry[ClosableEmbedder]):
 
     def __init__(
         self,
-        backend: EmbeddingBackend = EmbeddingBackend.AUTO,
         open_at_endpoint: Callable[[str], Awaitable[ClosableEmbedder]] | None = None,
         *,
         most_loaded: int = _MOST_LOADED,
         device: Device = Device.AUTO,
     ) -> None:
-        super().__init__(partial(load_embedder, backend=backend, device=device), most_loaded=most_loaded)
-        self._backend = backend
-        self._is_on_gpu = device in (Device.CUDA, Device.MPS)
+        super().__init__(partial(load_embedder, device=device), most_loaded=most_loaded)
+        self._device = device
         self._open_at_endpoint = open_at_endpoint
         self.tally = EmbeddingTally()
-        self._for_readings = Registry(partial(load_embedder, backend=EmbeddingBackend.INT8), most_loaded=1)
+        self._for_readings = Registry(partial(load_embedder, device=Device.INT8), most_loaded=1)
 
     async def get_for_readings(self, model: str) -> ClosableEmbedder:
         """Load a model for texts that are compared only with each other, not with passages or questions.
@@ -198,8 +195,7 @@ class Embedders(Registry[ClosableEmbedder]):
         Raises:
             EmbeddingError: As `get`.
         """
-        may_differ = self._backend is EmbeddingBackend.AUTO and not self._is_on_gpu
-        is_faster = may_differ and is_packaged(model) and multiplies_int8()
+        is_faster = self._device is Device.AUTO and is_packaged(model) and multiplies_int8()
         return await (self._for_readings if is_faster else self).get(model)
 
     def forget(self, model: str) -> None:

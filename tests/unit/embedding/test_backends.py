@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify.config import EmbeddingBackend
+from pgclarify.config import Device
 from pgclarify.embedding import LocalEmbedder, load_embedder
 from pgclarify.embedding.minilm import multiplies_int8
 from pgclarify.embedding.registry import Embedders
@@ -41,7 +41,7 @@ def exact() -> NDArray[np.float32]:
 
 @pytest.fixture(scope="module")
 def rounded() -> Iterator[LocalEmbedder]:
-    embedder = load_embedder(MODEL, threads=1, backend=EmbeddingBackend.INT8)
+    embedder = load_embedder(MODEL, threads=1, device=Device.INT8)
     yield embedder
     embedder.close()
 
@@ -73,24 +73,24 @@ async def test_odd_texts_have_vectors(rounded: LocalEmbedder) -> None:
 def test_a_processor_without_the_instructions_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pgclarify.embedding.multiplies_int8", lambda: False)
     with pytest.raises(ConfigurationError) as caught:
-        load_embedder(MODEL, backend=EmbeddingBackend.INT8)
+        load_embedder(MODEL, device=Device.INT8)
     assert caught.value.hint and "PGCLARIFY_DEVICE" in caught.value.hint
 
 
 @pytest.mark.parametrize(
-    ("backend", "has_instructions", "is_rounded"),
+    ("device", "has_instructions", "is_rounded"),
     [
-        (EmbeddingBackend.AUTO, multiplies_int8(), multiplies_int8()),
+        (Device.AUTO, multiplies_int8(), multiplies_int8()),
         # Without these instructions, readings use the same vectors as everything else.
-        (EmbeddingBackend.AUTO, False, False),
-        (EmbeddingBackend.TORCH, multiplies_int8(), False),
+        (Device.AUTO, False, False),
+        (Device.CPU, multiplies_int8(), False),
     ],
 )
 async def test_readings_are_rounded_where_the_processor_can(
-    backend: EmbeddingBackend, has_instructions: bool, is_rounded: bool, monkeypatch: pytest.MonkeyPatch
+    device: Device, has_instructions: bool, is_rounded: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pgclarify.embedding.registry.multiplies_int8", lambda: has_instructions)
-    embedders = Embedders(backend)
+    embedders = Embedders(device=device)
     text = ["How do I rent a car?"]
     try:
         question = await (await embedders.get(MODEL)).encode(text)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pgclarify.config import EmbeddingBackend
+from pgclarify.config import Device
 from pgclarify.embedding import LocalEmbedder, load_embedder
 from pgclarify.embedding.packaged import verify_sha256
 from pgclarify.errors import ConfigurationError, EmbeddingError, ModelNotFound
@@ -23,9 +23,9 @@ pytestmark = pytest.mark.slow
 TEXTS = ["How do I rent a car?", "word " * 500, "Hiring a vehicle", "", "The cat sat on the mat.", "Straße 漢字 😀"]
 
 
-@pytest.fixture(scope="module", params=[EmbeddingBackend.AUTO, EmbeddingBackend.TORCH])
+@pytest.fixture(scope="module", params=[Device.AUTO, Device.CPU])
 def embedder(request: pytest.FixtureRequest) -> Iterator[LocalEmbedder]:
-    embedder = load_embedder("all-MiniLM-L6-v2", threads=1, backend=request.param)
+    embedder = load_embedder("all-MiniLM-L6-v2", threads=1, device=request.param)
     yield embedder
     embedder.close()
 
@@ -42,7 +42,7 @@ print(load_embedder("all-MiniLM-L6-v2").dimensions)
 
 
 async def test_both_libraries_give_the_same_vectors() -> None:
-    light, torch = (load_embedder("all-MiniLM-L6-v2", backend=EmbeddingBackend(each)) for each in ("auto", "torch"))
+    light, torch = (load_embedder("all-MiniLM-L6-v2", device=each) for each in (Device.AUTO, Device.CPU))
     np.testing.assert_allclose(await light.encode(TEXTS), await torch.encode(TEXTS), atol=1e-5)
     light.close()
     torch.close()

@@ -6,7 +6,6 @@ import pytest
 
 from pgclarify.cli.doctor import server
 from pgclarify.cli.doctor.check import Level
-from pgclarify.install.roles import ROLES
 
 
 def test_without_dblink_there_is_a_way_round() -> None:
@@ -45,13 +44,6 @@ def test_without_dblink_there_is_a_way_round() -> None:
 )
 def test_every_refusal_of_the_loopback_has_its_remedy(detail: str, remedy: str) -> None:
     assert remedy in server.loopback_remedy(detail, "app")
-
-
-def test_a_role_that_is_missing_is_named() -> None:
-    assert server.check_roles(set(ROLES)).level is Level.OK
-    check = server.check_roles(set(ROLES) - {"pgclarify_worker"})
-    assert check.level is Level.PROBLEM
-    assert "pgclarify_worker" in check.finding
 
 
 @pytest.mark.parametrize(
