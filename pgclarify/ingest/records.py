@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -12,12 +13,13 @@ from typing import IO, Any, NoReturn, TypeAlias, cast
 
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError, UnreadableFile
-from pgclarify.ingest.text import as_utf8, too_long, unstorable
+from pgclarify.ingest.text import encoding_of, too_long, unstorable
 
 RecordReader: TypeAlias = Callable[[IO[bytes], "str | Path", "FieldMapping"], Iterator[Document | UnreadableFile]]
 
 # A line is in memory as a whole; PostgreSQL stores no field of more than a gigabyte.
 _MAX_LINE_BYTES = 256 * 1024 * 1024
+_MOST_MARK_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ def read_lines(stream: IO[bytes], most_bytes: int) -> Iterator[bytes]:
     """Yield the lines of a stream in UTF-8, or in the encoding of its byte order mark; long lines are cut.
 
     Args:
-        stream: Binary.
+        stream: Binary, at its start, and seekable.
         most_bytes: The longest line. Of a longer line, one byte more than this is yielded.
 
     Yields:
@@ -122,11 +124,21 @@ def read_lines(stream: IO[bytes], most_bytes: int) -> Iterator[bytes]:
     Raises:
         OSError: If reading fails, or the stream does not fit its mark.
     """
-    text = as_utf8(stream)
-    while line := text.readline(most_bytes + 1):
+    mark, encoding = encoding_of(stream.read(_MOST_MARK_BYTES))
+    stream.seek(len(mark))
+    text = None if encoding == "utf-8" else io.TextIOWrapper(stream, encoding, newline="\n")
+
+    def read(most: int) -> bytes:
+        try:
+            # Without a mark, nothing is checked here.
+            return stream.readline(most) if text is None else text.readline(most).encode()
+        except UnicodeDecodeError as error:
+            raise OSError(f"it is not {encoding.upper()} text") from error
+
+    while line := read(most_bytes + 1):
         rest = line
         while len(rest) > most_bytes and not rest.endswith(b"\n"):
-            rest = text.readline(most_bytes + 1)
+            rest = read(most_bytes + 1)
         yield line
 
 

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import codecs
-import io
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
 
 from pgclarify.errors import UnreadableFile
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
 
 # A worker needs about five minutes on two cores to embed a document of this size. add_document has the same limit.
 MAX_DOCUMENT_CHARS = 10_000_000
@@ -24,7 +19,6 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_MOST_MARK_BYTES = max(len(mark) for mark, _ in _BYTE_ORDER_MARKS)
 
 
 def encoding_of(data: bytes) -> tuple[bytes, str]:
@@ -51,46 +45,6 @@ def decode(data: bytes, name: str | Path) -> str:
     if reason := unstorable(text):
         raise UnreadableFile(f"cannot read {name}", detail=reason, hint="Leave it out if it is a binary file.")
     return text
-
-
-def as_utf8(stream: IO[bytes]) -> io.BufferedReader:
-    """Convert a text with a byte order mark to UTF-8 without one, while it is read.
-
-    A text without a mark is neither converted nor checked. A text that does not fit its mark raises OSError when it is
-    read.
-    """
-    return io.BufferedReader(_Utf8(cast("io.BufferedIOBase", stream)), buffer_size=2**16)
-
-
-class _Utf8(io.RawIOBase):
-    def __init__(self, stream: io.BufferedIOBase) -> None:
-        self._stream = stream
-        head = stream.read(_MOST_MARK_BYTES)
-        mark, self._encoding = encoding_of(head)
-        self._decoder = codecs.getincrementaldecoder(self._encoding)()
-        self._ready = self._convert(head[len(mark) :])
-        self._at_end = False
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Buffer) -> int:
-        room = memoryview(buffer)
-        while not self._ready and not self._at_end:
-            data = self._stream.read1(len(room))
-            self._at_end = not data
-            self._ready = self._convert(data)
-        part, self._ready = self._ready[: len(room)], self._ready[len(room) :]
-        room[: len(part)] = part
-        return len(part)
-
-    def _convert(self, data: bytes) -> bytes:
-        if self._encoding == "utf-8":
-            return data
-        try:
-            return self._decoder.decode(data, final=not data).encode()
-        except UnicodeDecodeError as error:
-            raise OSError(f"it is not {self._encoding.upper()} text") from error
 
 
 def unstorable(text: str) -> str | None:

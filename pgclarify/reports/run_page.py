@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
-from pgclarify.data.runs import Stage
-from pgclarify.language.excerpts import Excerpt
-from pgclarify.reports.evidence import marked, marked_proof
+from pgclarify.language.excerpts import Excerpt, flowing, mark_quote
 from pgclarify.reports.formats import shortened
 from pgclarify.reports.pages import render
 from pgclarify.reports.run_report import Row, RunReport
@@ -16,47 +15,6 @@ from pgclarify.reports.run_report import Row, RunReport
 # Names of findings, singular and plural.
 _NOUNS = {"investigate": ("step", "steps"), "list_answers": ("answer", "answers")}
 _LONGEST_TITLE = 160
-
-
-@dataclass(frozen=True, slots=True)
-class ShownProof:
-    """A citation with its passage, if that may be read."""
-
-    proof: Row
-    excerpt: Excerpt | None
-
-
-@dataclass(frozen=True, slots=True)
-class ShownFinding:
-    """A finding with its evidence."""
-
-    finding: Row
-    proofs: tuple[ShownProof, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownPassage:
-    """A passage and how it was found.
-
-    Attributes:
-        via_rank: Rank of the passage that led to it; None if none did, or if that passage is not shown.
-        ordinals: The findings that cite it.
-    """
-
-    passage: Row
-    excerpt: Excerpt | None
-    via_rank: int | None
-    ordinals: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownStage:
-    """A stage with its place on the time line, in thousandths of the whole."""
-
-    stage: Stage
-    begin_ms: float
-    left: float
-    width: float
 
 
 def run_page(report: RunReport) -> str:
@@ -84,12 +42,14 @@ def run_page(report: RunReport) -> str:
         findings=[_shown(finding, by_rank) for finding in report.findings],
         finds=head.operation != "search",
         passages=[
-            ShownPassage(
-                passage,
-                marked(passage, passage.quote, passage.quote_start_char),
-                None if passage.via_passage_id is None else ranks.get((passage.step_ordinal, passage.via_passage_id)),
-                tuple(dict.fromkeys(cited.get(passage.rank, ()))),
-            )
+            {
+                "passage": passage,
+                "excerpt": marked(passage, passage.quote, passage.quote_start_char),
+                # The passage that led to it; None if none did, or if that passage is not shown.
+                "via_rank": passage.via_passage_id and ranks.get((passage.step_ordinal, passage.via_passage_id)),
+                # The findings that cite it.
+                "ordinals": list(dict.fromkeys(cited.get(passage.rank, ()))),
+            }
             for passage in report.passages
         ],
         judged=sum(passage.outcome in ("grounded", "abstained") for passage in report.passages),
@@ -106,18 +66,39 @@ def run_page(report: RunReport) -> str:
     )
 
 
-def _shown(finding: Row, by_rank: dict[int, Row]) -> ShownFinding:
-    proofs = tuple(
-        ShownProof(proof, marked_proof(proof, by_rank.get(proof.candidate_rank))) for proof in finding.proofs
-    )
-    return ShownFinding(finding, proofs)
+def _shown(finding: Row, by_rank: dict[int, Row]) -> Mapping[str, Any]:
+    """Return a finding, and each of its citations with its passage."""
+    proofs = [
+        {"proof": proof, "excerpt": marked(by_rank.get(proof.candidate_rank), proof.quote, proof.start_char)}
+        for proof in finding.proofs
+    ]
+    return {"finding": finding, "proofs": proofs}
+
+
+def marked(passage: Row | None, quote: str | None, start_char: int | None) -> Excerpt | None:
+    """Mark a quote in its passage.
+
+    Args:
+        passage: The passage as it is now; None if it is gone.
+        quote: Verbatim; None marks nothing.
+        start_char: The recorded offset of the quote in the document; None if unknown.
+
+    Returns:
+        None if the passage cannot be read. A quote that the passage does not contain is not marked.
+    """
+    if passage is None or passage.content is None or passage.start_char is None:
+        return None
+    if not quote:
+        return Excerpt(flowing(passage.content), "", "")
+    return mark_quote(passage.content, quote, None if start_char is None else start_char - passage.start_char)
 
 
 def _between(begin: datetime | None, end: datetime | None) -> float | None:
     return None if begin is None or end is None else (end - begin).total_seconds()
 
 
-def _timeline(report: RunReport) -> list[ShownStage]:
+def _timeline(report: RunReport) -> list[Mapping[str, Any]]:
+    """Return each stage with its place on the time line, in thousandths of the whole."""
     if not report.stages:
         return []
     begin = min(stage.started_at for stage in report.stages)
@@ -125,6 +106,11 @@ def _timeline(report: RunReport) -> list[ShownStage]:
     # A run with no duration still needs a scale.
     whole = max(start + duration for start, duration in spans) or 1.0
     return [
-        ShownStage(stage, start, round(start / whole * 1000, 1), round(max(duration / whole * 1000, 2.0), 1))
+        {
+            "stage": stage,
+            "begin_ms": start,
+            "left": round(start / whole * 1000, 1),
+            "width": round(max(duration / whole * 1000, 2.0), 1),
+        }
         for stage, (start, duration) in zip(report.stages, spans, strict=True)
     ]

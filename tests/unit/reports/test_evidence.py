@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pgclarify.language.excerpts import Excerpt, flowing
-from pgclarify.reports.evidence import marked, marked_proof
-from tests.unit.reports.reported import QUOTE, passage, proof
+from pgclarify.reports.run_page import marked
+from tests.unit.reports.reported import QUOTE, passage
 
 PASSAGE = passage(1)
 
@@ -65,7 +65,5 @@ def test_a_quote_that_is_not_in_the_passage_is_not_marked() -> None:
 
 
 def test_passages_that_may_not_be_read_are_not_shown() -> None:
-    unseen = passage(1, content=None, start_char=None)
-    assert marked(unseen, QUOTE, 58) is None
-    assert marked_proof(proof(PASSAGE), unseen) is None
-    assert marked_proof(proof(PASSAGE), None) is None
+    assert marked(passage(1, content=None, start_char=None), QUOTE, 58) is None
+    assert marked(None, QUOTE, 58) is None
