@@ -40,13 +40,16 @@ class SentenceTransformerCrossEncoder:
         model: A model's name, or a local path.
         device: The device.
 
+    Attributes:
+        model: As given.
+
     Raises:
         ModelNotFound: If there is no such model.
         EmbeddingError: If it is not a cross-encoder.
     """
 
     def __init__(self, model: str, *, device: Device = Device.AUTO) -> None:
-        self._name = model
+        self.model = model
         self._encoder: Any = load_cross_encoder(model, device)
         # Some models of the library have no transformer with a head, and no such configuration.
         config = self._encoder.config
@@ -68,11 +71,6 @@ class SentenceTransformerCrossEncoder:
             name="the cross-encoder",
         )
 
-    @property
-    def model(self) -> str:
-        """The model's name, as it was given."""
-        return self._name
-
     async def relevance(self, pairs: Sequence[Pair]) -> Sequence[float]:
         """Score how well texts answer questions, without blocking the event loop.
 
@@ -89,7 +87,7 @@ class SentenceTransformerCrossEncoder:
         """
         if len(self._labels) != 1:
             raise EmbeddingError(
-                f"the cross-encoder {self._name} does not score relevance",
+                f"the cross-encoder {self.model} does not score relevance",
                 detail=f"A reranker has one output; this model has {len(self._labels)}: {', '.join(self._labels)}.",
                 hint="Choose a cross-encoder that was trained to rank passages.",
             )
@@ -112,7 +110,7 @@ class SentenceTransformerCrossEncoder:
         labels = [label.casefold() for label in self._labels]
         if len(labels) < 2 or _ENTAILMENT not in labels:
             raise EmbeddingError(
-                f"the cross-encoder {self._name} does not tell entailment",
+                f"the cross-encoder {self.model} does not tell entailment",
                 detail=f"It needs a label {_ENTAILMENT} and at least one other; it has: {', '.join(self._labels)}.",
                 hint="Choose a cross-encoder for natural language inference.",
             )
@@ -141,11 +139,11 @@ class SentenceTransformerCrossEncoder:
         ).reshape(len(pairs), -1)
         if outputs.shape[1] != len(self._labels):
             raise DimensionMismatch(
-                f"the cross-encoder {self._name} returned another number of outputs",
+                f"the cross-encoder {self.model} returned another number of outputs",
                 detail=f"It returned {outputs.shape[1]}; expected: {len(self._labels)}.",
             )
         if not np.isfinite(outputs).all():
-            raise EmbeddingError(f"the cross-encoder {self._name} returned numbers that are not finite")
+            raise EmbeddingError(f"the cross-encoder {self.model} returned numbers that are not finite")
         return outputs
 
     def _check_head(self, architectures: Sequence[str]) -> None:
@@ -153,7 +151,7 @@ class SentenceTransformerCrossEncoder:
         head = type(self._encoder.model).__name__
         if head.endswith(_HEAD) and not any(name.endswith(_HEAD) for name in architectures):
             raise EmbeddingError(
-                f"the model {self._name} is not a cross-encoder",
+                f"the model {self.model} is not a cross-encoder",
                 detail=f"It is a {', '.join(architectures) or 'model of no known kind'}, which cannot score pairs.",
                 hint="Choose a cross-encoder; an embedding model does not work here.",
             )

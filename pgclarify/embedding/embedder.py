@@ -59,10 +59,19 @@ class LocalEmbedder:
     Args:
         name: The model's name, as the user gave it.
         loaded: The model.
+
+    Attributes:
+        model: The name.
+        dimensions: As of LoadedModel.
+        max_tokens: Likewise; longer texts are cut.
+        tokenizer: Likewise.
     """
 
     def __init__(self, name: str, loaded: LoadedModel) -> None:
-        self._name = name
+        self.model = name
+        self.dimensions = loaded.dimensions
+        self.max_tokens = loaded.max_tokens
+        self.tokenizer = loaded.tokenizer
         self._loaded = loaded
         self._queue = BatchQueue(
             self._compute,
@@ -74,26 +83,6 @@ class LocalEmbedder:
             threads=loaded.threads,
             on_thread_start=loaded.on_thread_start,
         )
-
-    @property
-    def model(self) -> str:
-        """The model's name, as it was given."""
-        return self._name
-
-    @property
-    def dimensions(self) -> int:
-        """Length of a vector."""
-        return self._loaded.dimensions
-
-    @property
-    def max_tokens(self) -> int:
-        """Longest input in tokens, with special tokens; longer texts are cut."""
-        return self._loaded.max_tokens
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """The model's tokenizer, without truncation or padding."""
-        return self._loaded.tokenizer
 
     async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
         """Embed texts without blocking the event loop.
@@ -126,9 +115,9 @@ class LocalEmbedder:
         vectors = self._loaded.encode(texts)
         if vectors.shape != (len(texts), self.dimensions):
             raise DimensionMismatch(
-                f"the embedding model {self._name} returned vectors of another shape",
+                f"the embedding model {self.model} returned vectors of another shape",
                 detail=f"It returned {vectors.shape}; expected: {(len(texts), self.dimensions)}.",
             )
         if not np.isfinite(vectors).all():
-            raise EmbeddingError(f"the embedding model {self._name} returned numbers that are not finite")
+            raise EmbeddingError(f"the embedding model {self.model} returned numbers that are not finite")
         return vectors

@@ -11,7 +11,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from pgclarify.protocols import Embedder
 
@@ -54,29 +53,13 @@ class _RememberingEmbedder:
     """
 
     def __init__(self, embedder: Embedder, kept: _Kept, most: int) -> None:
+        self.model = embedder.model
+        self.dimensions = embedder.dimensions
+        self.max_tokens = embedder.max_tokens
+        self.tokenizer = embedder.tokenizer
         self._embedder = embedder
         self._kept = kept
         self._most = most
-
-    @property
-    def model(self) -> str:
-        """The model's name."""
-        return self._embedder.model
-
-    @property
-    def dimensions(self) -> int:
-        """Length of a vector."""
-        return self._embedder.dimensions
-
-    @property
-    def max_tokens(self) -> int:
-        """Longest input in tokens, with special tokens; longer texts are cut."""
-        return self._embedder.max_tokens
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """The model's tokenizer, without truncation or padding."""
-        return self._embedder.tokenizer
 
     async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
         """Embed texts without blocking the event loop; see protocols.Embedder.

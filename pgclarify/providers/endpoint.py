@@ -67,6 +67,7 @@ class Endpoint:
         rate: Its requests and tokens a minute; None for no limit.
 
     Attributes:
+        provider: Always openai.
         address: Its address.
         model: Name of the model.
         reasoning_effort: As given.
@@ -74,6 +75,8 @@ class Endpoint:
     Raises:
         ConfigurationError: If model, address and key do not describe an endpoint.
     """
+
+    provider = "openai"
 
     def __init__(
         self,
@@ -122,11 +125,6 @@ class Endpoint:
             timeout=settings.llm_timeout,
             rate=RateLimit.of(settings, "llm", f"{address.base_url} {settings.llm_model}", rates),
         )
-
-    @property
-    def provider(self) -> str:
-        """Always openai."""
-        return "openai"
 
     @property
     def base_url(self) -> str:

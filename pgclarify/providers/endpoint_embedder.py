@@ -12,7 +12,6 @@ from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import DimensionMismatch, EmbeddingError, EmbeddingUnavailable, ModelNotFound
@@ -74,6 +73,12 @@ class EndpointEmbedder:
         request: The body of an embedding request, without the texts.
         dimensions: Length of a vector.
         on_change: Called when the endpoint returns vectors of another length.
+
+    Attributes:
+        model: As given.
+        dimensions: As given.
+        max_tokens: Longest input in tokens of `tokenizer`; longer texts are cut.
+        tokenizer: Counts more tokens than a model does.
     """
 
     def __init__(
@@ -85,9 +90,11 @@ class EndpointEmbedder:
         on_change: Callable[[], object] = lambda: None,
     ) -> None:
         self._endpoint = endpoint
-        self._model = model
+        self.model = model
         self._request = request
-        self._dimensions = dimensions
+        self.dimensions = dimensions
+        self.max_tokens = MAX_TOKENS
+        self.tokenizer = tokenizer()
         self._prefixes = prefixes_of(request["model"])
         self._on_change = on_change
         self._urgent: deque[_Waiting] = deque()
@@ -160,26 +167,6 @@ class EndpointEmbedder:
             )
         return cls(endpoint, model, request, dimensions, on_change)
 
-    @property
-    def model(self) -> str:
-        """The model's name, with the prefix for endpoints."""
-        return self._model
-
-    @property
-    def dimensions(self) -> int:
-        """Length of a vector."""
-        return self._dimensions
-
-    @property
-    def max_tokens(self) -> int:
-        """Longest input in tokens of `tokenizer`; longer texts are cut."""
-        return MAX_TOKENS
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """A tokenizer that counts more tokens than a model does."""
-        return tokenizer()
-
     async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
         """Embed texts.
 
@@ -196,7 +183,7 @@ class EndpointEmbedder:
             TextsFailed: If the endpoint refuses a text, or if its vector is zero or not finite.
         """
         if not texts:
-            return np.zeros((0, self._dimensions), dtype=np.float32)
+            return np.zeros((0, self.dimensions), dtype=np.float32)
         check_unicode(texts)
         loop = asyncio.get_running_loop()
         prefix = self._prefixes[are_passages]
@@ -315,18 +302,18 @@ class EndpointEmbedder:
 
     async def _vectors(self, texts: list[str], payers: Sequence[Payer] = ()) -> NDArray[np.float32]:
         """Return the unit-length vectors of one request. The payers of the texts are charged; a probe has none."""
-        embedded = await self._endpoint.ask(self._request, texts, self._dimensions)
+        embedded = await self._endpoint.ask(self._request, texts, self.dimensions)
         self._endpoint.tally.add(
-            PaidTexts(payer, self._model, 1, tokens)
+            PaidTexts(payer, self.model, 1, tokens)
             for payer, tokens in zip(payers, shared_tokens(texts, embedded.tokens), strict=False)
         )
         sent = embedded.vectors
         dimensions = sent.shape[1]
-        if dimensions != self._dimensions:
+        if dimensions != self.dimensions:
             self._on_change()
             raise EmbeddingUnavailable(
                 "the embedding endpoint changed the length of its vectors",
-                detail=f"They had {self._dimensions} dimensions, and now have {dimensions}.",
+                detail=f"They had {self.dimensions} dimensions, and now have {dimensions}.",
                 hint="Serve the model that the corpus was embedded with.",
             )
         return _unit_length(sent)

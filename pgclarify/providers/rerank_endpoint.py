@@ -263,21 +263,17 @@ class RerankModel:
     Args:
         endpoint: All runs of a worker share it; its creator closes it.
         model: The model's name.
+
+    Attributes:
+        provider: Always rerank.
+        model: As given; prices depend on it.
     """
+
+    provider = "rerank"
 
     def __init__(self, endpoint: RerankEndpoint, model: str) -> None:
         self._endpoint = endpoint
-        self._model = model
-
-    @property
-    def provider(self) -> str:
-        """Always rerank."""
-        return "rerank"
-
-    @property
-    def model(self) -> str:
-        """The model's name at the endpoint; prices depend on it."""
-        return self._model
+        self.model = model
 
     def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
         """Return the call if it is of one of its prompts; None if not, because it cannot answer others."""
@@ -287,7 +283,7 @@ class RerankModel:
         """Make the request of a call to this model."""
         return CompletionRequest(
             purpose=call.purpose,
-            model=self._model,
+            model=self.model,
             parameters={},
             prompt_version=call.version,
             messages=call.messages,
