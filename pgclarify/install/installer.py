@@ -7,10 +7,10 @@ fails changes nothing.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, LiteralString, cast
 
 import psycopg
 import sqlalchemy
@@ -31,6 +31,7 @@ from pgclarify.install.revisions import current_revision, upgrade
 from pgclarify.install.roles import check_schemas, create_roles, create_schemas, mend_roles
 from pgclarify.install.table_readers import admit_table_readers, make_role_maker
 from pgclarify.install.versions import known_revisions
+from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 
 # pg_advisory_xact_lock(1885823084, 0): the first key is ours; workers use their ids as the second one.
 INSTALL_LOCK = (1885823084, 0)
@@ -175,9 +176,12 @@ def _transaction(dsn: str, on_wait: OnWait = _logger.warning) -> Iterator[sqlalc
         cause = error.orig if isinstance(error, sqlalchemy.exc.OperationalError) else error
         if not isinstance(cause, _BLOCKED):
             raise
+        with closing(_connect(dsn)) as other:
+            ours = "l.relation in (select oid from pg_class where relnamespace::regnamespace::text in (%s, %s))"
+            holders = _holders(other.cursor(), ours, (SCHEMA, PRIVATE_SCHEMA))
         raise DatabaseError(
             "running calls block the change of the schema",
-            detail=_holders(dsn),
+            detail=f"A lock did not come in {LOCK_TIMEOUT}: {holders}.",
             hint="Wait until they are over, or end them with pg_terminate_backend. Then try again.",
             sqlstate=cause.sqlstate,
         ) from None
@@ -203,7 +207,8 @@ def _take_install_lock(connection: sqlalchemy.Connection, on_wait: OnWait) -> No
                 raise
         else:
             return
-        holder = _lock_holder(_cursor(connection))
+        ours = "l.locktype = 'advisory' and (l.classid, l.objid) = (%s, %s) and l.objsubid = 2"
+        holder = _holders(_cursor(connection), ours, INSTALL_LOCK)
         if timeout == SILENT_WAIT:
             on_wait(f"waiting for the lock of pgclarify init, {INSTALL_LOCK_TIMEOUT} at most: {holder}")
     raise DatabaseError(
@@ -214,61 +219,31 @@ def _take_install_lock(connection: sqlalchemy.Connection, on_wait: OnWait) -> No
     )
 
 
-def _lock_holder(cursor: psycopg.Cursor[Any]) -> str:
-    """Describe the session that has held the lock of installs for the longest time."""
+def _holders(cursor: psycopg.Cursor[Any], which: LiteralString, parameters: Sequence[object] = ()) -> str:
+    """Name the sessions that hold some locks in this database, those of the oldest transactions first.
+
+    Args:
+        cursor: Of any session.
+        which: A condition on the lock, which is the row l of pg_locks.
+        parameters: Of the condition.
+    """
     cursor.execute(
-        """
-        select l.pid, a.usename, a.application_name, a.datname, a.state, a.xact_start, a.backend_start
+        f"""
+        select l.pid, concat_ws(', ', a.usename, nullif(a.application_name, ''))
         from pg_locks as l
         left join pg_stat_activity as a on a.pid = l.pid
         where l.granted
+            and l.pid is distinct from pg_backend_pid()
             and l.database = (select oid from pg_database where datname = current_database())
-            and l.locktype = 'advisory' and (l.classid, l.objid) = (%s, %s) and l.objsubid = 2
-        order by coalesce(a.xact_start, a.backend_start)
-        limit 1
-        """,
-        INSTALL_LOCK,
+            and {which}
+        group by l.pid, a.usename, a.application_name, a.xact_start
+        order by a.xact_start
+        limit 5
+        """,  # noqa: S608 - a condition of ours
+        parameters,
     )
-    row = cursor.fetchone()
-    if row is None:
-        return "the session that held it has ended"
-    process_id, *known = row
-    if process_id is None:
-        return "a prepared transaction holds it, see pg_prepared_xacts"
-    # A role without pg_read_all_stats sees little of the sessions of others.
-    role, application, database, state, since, connected_at = known
-    facts = [
-        f"of role {role}" if role else "",
-        f'application "{application}"' if application else "",
-        f"in database {database}" if database else "",
-        f"{state}" if state else "",
-        f"in a transaction since {since:%Y-%m-%d %H:%M:%S %z}" if since else "",
-        f"connected since {connected_at:%Y-%m-%d %H:%M:%S %z}" if connected_at else "",
-    ]
-    return f"process {process_id} holds it ({', '.join(fact for fact in facts if fact) or 'its details are hidden'})"
-
-
-def _holders(dsn: str) -> str:
-    """Name, in a sentence, the open transactions that have a lock on our objects, the oldest first."""
-    with closing(_connect(dsn)) as connection:
-        found = connection.execute(
-            """
-            select l.pid, a.usename
-            from pg_locks as l
-            join pg_class as c on c.oid = l.relation
-            join pg_stat_activity as a on a.pid = l.pid
-            where l.granted and l.pid <> pg_backend_pid() and a.datname = current_database()
-                and l.database = (select oid from pg_database where datname = current_database())
-                and c.relnamespace in (to_regnamespace('pgclarify'), to_regnamespace('pgclarify_private'))
-            group by l.pid, a.usename, a.xact_start
-            order by a.xact_start
-            limit 5
-            """
-        ).fetchall()
-    if not found:
-        return "A lock did not come in time; the session that held it has ended since."
-    named = ", ".join(f"{process_id} ({role})" for process_id, role in found)
-    return f"A lock did not come in time. Processes with an open transaction: {named}."
+    named = ", ".join(f"{pid or 'a prepared transaction'} ({who})" for pid, who in cursor.fetchall())
+    return f"processes that hold it: {named}" if named else "the session that held it has ended"
 
 
 def _cursor(connection: sqlalchemy.Connection) -> psycopg.Cursor[Any]:
