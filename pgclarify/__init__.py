@@ -18,31 +18,26 @@ from pgclarify import errors
 if TYPE_CHECKING:
     __version__: str
 
-    from pgclarify.client import (
-        Ambiguity,
+    from pgclarify.client.awaiting import AsyncClient, connect_async
+    from pgclarify.client.blocking import Client, connect
+    from pgclarify.client.dialogue_records import Ambiguity, ProposedQuestion, ReformulatedQuestion, RewrittenQuestion
+    from pgclarify.client.records import (
         Answer,
-        AsyncClient,
         Citation,
         CitedPassage,
-        Client,
         CorpusStatus,
-        Document,
         Estimate,
         Interpretation,
         Investigation,
         ListedAnswer,
         Neighbor,
-        ProposedQuestion,
-        ReformulatedQuestion,
-        Results,
-        RewrittenQuestion,
         RunOutcome,
         SearchResult,
         Step,
         Verdict,
-        connect,
-        connect_async,
     )
+    from pgclarify.client.results import Results
+    from pgclarify.data.vocabulary import Document
 
 __all__ = [
     "Ambiguity",
@@ -80,7 +75,9 @@ if not TYPE_CHECKING:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         if name == "__version__":
             return import_module("importlib.metadata").version("pgclarify")
-        return getattr(import_module("pgclarify.client"), name)
+        homes = ("client.blocking", "client.awaiting", "client.records", "client.dialogue_records", "data.vocabulary")
+        modules = (import_module(f"pgclarify.{home}") for home in homes)
+        return next(getattr(module, name) for module in modules if hasattr(module, name))
 
     def __dir__():  # noqa: ANN202
         return sorted(__all__)

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pgclarify import __version__
-from pgclarify.client import AsyncClient, connect_async
+from pgclarify.client.awaiting import AsyncClient, connect_async
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import ConfigurationError, InputError, PgclarifyError
 from pgclarify.prompts.fencing import as_data

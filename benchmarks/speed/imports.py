@@ -11,7 +11,7 @@ from benchmarks.figures import Figure, show, step
 _ROUNDS = 10
 _PROGRAMS = {
     "driver": "import psycopg, psycopg_pool",
-    "client": "import pgclarify.client",
+    "client": "import pgclarify.client.blocking",
     "terminal": "import typer.rich_utils",
     "help": "import sys; sys.argv[1:] = ['--help']; from pgclarify.cli.main import main; main()",
 }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pgclarify.cli.client import CommandClient
     from pgclarify.cli.rendering import Row
-    from pgclarify.client import Client
+    from pgclarify.client.blocking import Client
 
 # SQLSTATE of the notice that says what a call is waiting for.
 _PROGRESS = "PC019"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pgclarify.client import Client
+from pgclarify.client.blocking import Client
 from pgclarify.client.scripts import Statement
 
 if TYPE_CHECKING:

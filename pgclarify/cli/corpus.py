@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pgclarify.cli.client import CommandClient
     from pgclarify.cli.rendering import Row
-    from pgclarify.client import CorpusStatus
+    from pgclarify.client.records import CorpusStatus
     from pgclarify.config import Settings
     from pgclarify.data.vocabulary import Document
 

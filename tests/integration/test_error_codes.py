@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgclarify.client import Client
+from pgclarify.client.blocking import Client
 from pgclarify.errors import InputError, RunFailed, RunTimeout
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole
 from tests.workers import scalar

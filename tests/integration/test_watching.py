@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgclarify.client import Client
+from pgclarify.client.blocking import Client
 from pgclarify.errors import RunTimeout
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.workers import until

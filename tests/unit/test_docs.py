@@ -161,7 +161,7 @@ def check_ours(arguments: list[str]) -> None:
         options = {word.partition("=")[0] for word in arguments if word.startswith("-")}
         assert options <= known, arguments
     # A configuration file is only named here, and read later.
-    existing = [os.curdir if re.match(r"[~/.]|(?!.*\.toml$).*[/.*]", word) else word for word in arguments]
+    existing = [os.devnull if re.match(r"[~/.]|(?!.*\.toml$).*[/.*]", word) else word for word in arguments]
     command.make_context(command.name, existing)
 
 

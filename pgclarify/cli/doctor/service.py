@@ -11,7 +11,7 @@ from pgclarify.data.vocabulary import AT_ENDPOINT
 
 if TYPE_CHECKING:
     from pgclarify.cli.rendering import Row
-    from pgclarify.client import CorpusStatus
+    from pgclarify.client.records import CorpusStatus
 
 # Names in a line, and lines of a kind.
 _SHOWN = 5

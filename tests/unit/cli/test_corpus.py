@@ -17,7 +17,7 @@ from pgclarify.cli.corpus import (
     progress_bar,
     wait_until_searchable,
 )
-from pgclarify.client import CorpusStatus
+from pgclarify.client.records import CorpusStatus
 from pgclarify.config import Settings
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import MissingReader, UnreadableFile

@@ -20,9 +20,9 @@ def test_values_are_json_where_they_can_be() -> None:
     }
 
 
-@pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", "[NaN]", "[" * 100_000])
-def test_values_that_are_no_strict_json_stay_text(value: str) -> None:
-    assert read_options([f"max_passages={value}"]) == {"max_passages": value}
+def test_values_that_are_no_json_stay_text() -> None:
+    deep = "[" * 100_000
+    assert read_options(["method=dense,", f"max_passages={deep}"]) == {"method": "dense,", "max_passages": deep}
 
 
 @pytest.mark.parametrize("option", ["max_steps", "=2", ""])

@@ -16,7 +16,7 @@ from pgclarify.data.runs import Stage
 from pgclarify.database.evaluations import EvaluatedCase, Evaluation
 from pgclarify.evaluation.figures import summarize
 from pgclarify.reports.evaluation_page import Member
-from pgclarify.reports.run_report import Row, RunReport
+from pgclarify.reports.run_tables import Row, RunReport
 
 HOSTILE = (
     "</script></style></title><script>window.__pwned = 1</script><img src=x onerror='window.__pwned = 1'>"

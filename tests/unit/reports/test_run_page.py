@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from pgclarify.reports.run_page import run_page
-from pgclarify.reports.run_report import Row, RunReport
+from pgclarify.reports.run_tables import Row, RunReport
 from tests.unit.reports.reported import AT, HOSTILE, QUOTE, Page, check_page, finding, head, passage, proof, run_report
 
 

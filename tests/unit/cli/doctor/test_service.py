@@ -10,7 +10,7 @@ from pgclarify.cli.doctor import service
 from pgclarify.cli.doctor.check import Check, Level
 from pgclarify.cli.doctor.command import recent_errors
 from pgclarify.cli.rendering import Row
-from pgclarify.client import CorpusStatus
+from pgclarify.client.records import CorpusStatus
 
 
 def worker(*, version: str = "1", model: str = "small") -> Row:
