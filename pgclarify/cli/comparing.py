@@ -41,9 +41,7 @@ def compare(
 ) -> None:
     """Compare two evaluations case by case: what changed, by how much, and what may be chance."""
     limits = dict(_limit(given) for given in fail_below or [])
-    sides, pairs, differences = asyncio.run(
-        asked(connection.running_dsn(connection.load_settings()), lambda tables: _read(tables, first, second))
-    )
+    sides, pairs, differences = read(lambda tables: _read(tables, first, second))
     warnings = list(unlike(*sides))
     changed = [pair for pair in _by_change(pairs, by) if pair[0].figures.get(by) != pair[1].figures.get(by)][:cases]
     if as_json:
@@ -67,13 +65,17 @@ def compare(
             raise typer.Exit(1)
 
 
-async def asked(dsn: str, ask: Callable[[EvaluationTables], Awaitable[Any]]) -> Any:  # noqa: ANN401 - what ask returns
+def read(ask: Callable[[EvaluationTables], Awaitable[Any]]) -> Any:  # noqa: ANN401 - what ask returns
     """Ask the tables of evaluations for something."""
     from pgclarify.database.evaluations import EvaluationTables
     from pgclarify.database.pool import open_pool
 
-    async with open_pool(dsn, application_name="pgclarify eval") as pool:
-        return await ask(EvaluationTables(pool))
+    async def asked() -> Any:  # noqa: ANN401
+        async with open_pool(dsn, application_name="pgclarify eval") as pool:
+            return await ask(EvaluationTables(pool))
+
+    dsn = connection.running_dsn(connection.load_settings())
+    return asyncio.run(asked())
 
 
 async def _read(tables: EvaluationTables, *references: str) -> tuple[list[Evaluation], list[Pair], list[Difference]]:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from pgclarify.cli import comparing, connection, evaluating, terminal, training
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from pgclarify.database.evaluations import EvaluationTables
+from pgclarify.cli import comparing, evaluating, terminal, training
 
 app = typer.Typer(no_args_is_help=True, help="Measure how good answers are, on your own questions.")
 app.command(epilog=evaluating.RUN_EXAMPLES)(evaluating.run)
@@ -32,7 +26,9 @@ def report(
     """Write evaluations side by side as one HTML page: figures and single cases."""
     from pgclarify.reports.evaluation_page import evaluation_page, read_evaluations
 
-    terminal.write_page(evaluation_page(read(lambda tables: read_evaluations(tables, references or []))), output)
+    terminal.write_page(
+        evaluation_page(comparing.read(lambda tables: read_evaluations(tables, references or []))), output
+    )
 
 
 @app.command("list", epilog=terminal.examples("pgclarify eval list", "pgclarify eval list --json | jq .figures"))
@@ -43,7 +39,7 @@ def list_evaluations(
     """List evaluations, newest first."""
     from pgclarify.cli.rendering import table
 
-    found = read(lambda tables: tables.evaluations())[:limit]
+    found = comparing.read(lambda tables: tables.evaluations())[:limit]
     rows = []
     for one in found:
         if as_json:
@@ -66,14 +62,9 @@ def remove(
     from pgclarify.errors import NotFound
 
     for eval_run_id in eval_run_ids:
-        if not read(lambda tables, one=eval_run_id: tables.remove(one)):  # type: ignore[misc]
+        if not comparing.read(lambda tables, one=eval_run_id: tables.remove(one)):  # type: ignore[misc]
             raise NotFound(f"evaluation {eval_run_id} does not exist", detail="Or it is not yours.")
         terminal.notices().print(f"Removed evaluation {eval_run_id}.")
 
 
 app.command("train-ambiguity", epilog=training.TRAIN_AMBIGUITY_EXAMPLES)(training.train_ambiguity)
-
-
-def read(ask: Callable[[EvaluationTables], Awaitable[Any]]) -> Any:  # noqa: ANN401 - what ask returns
-    """Ask the tables of evaluations for something."""
-    return asyncio.run(comparing.asked(connection.running_dsn(connection.load_settings()), ask))

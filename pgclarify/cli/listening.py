@@ -30,8 +30,7 @@ def change(settings: Settings, asked: str) -> None:
 
     Raises:
         typer.BadParameter: If that is neither, or the server is not ours to configure.
-        ConfigurationError: If it cannot listen there; nothing has changed.
-        ServerUnavailable: If it does not start again.
+        ServerUnavailable: If it cannot listen there.
     """
     from pgclarify import embedded
 

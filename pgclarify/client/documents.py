@@ -13,6 +13,7 @@ from pgclarify.client.rows import record
 from pgclarify.client.scripts import Call, Script, Session, Statement, interval, only_value, pace, to_json
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError, NotFound, NotReady, NoWorker, PermissionDenied
+from pgclarify.language.foreign_text import unstorable
 
 # Documents in one statement: enough to hide the round trip, few enough for one message.
 _BATCH_DOCUMENTS = 500
@@ -387,23 +388,12 @@ def _check(document: Document) -> None:
         "origin": document.origin,
     }
     for part, text in texts.items():
-        if text is None:
-            continue
-        problem = "a NUL character" if "\x00" in text else "half a surrogate pair" if _is_broken(text) else None
-        if problem is not None:
+        if text is not None and (reason := unstorable(text)):
             raise InputError(
                 f"document {document.document_id!r} cannot be stored",
-                detail=f"Its {part} contains {problem}, which PostgreSQL cannot store.",
+                detail=f"This is about its {part}. {reason}",
                 hint="Remove it, or decode the file with the right encoding.",
             )
-
-
-def _is_broken(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def _readers(document: Document) -> str | None:

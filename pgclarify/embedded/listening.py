@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import ipaddress
-import socket
 from dataclasses import dataclass
 from pathlib import Path
 
 from pgclarify.errors import ConfigurationError, InputError
 
 _FILE = "listen"
-_LEAST_OPEN_PORT = Path("/proc/sys/net/ipv4/ip_unprivileged_port_start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,48 +62,6 @@ class Address:
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-
-def check_free(address: Address, *, is_port_ours: bool = False) -> None:
-    """Check that the server will be able to listen at an address.
-
-    Args:
-        address: The address.
-        is_port_ours: True if the port is held by the server that is to be restarted.
-
-    Raises:
-        ConfigurationError: If another program holds the port, the address is not this machine's, or the port needs
-            special rights.
-    """
-    # Root may open any port, but the server does not run as root.
-    least = int(_LEAST_OPEN_PORT.read_text()) if _LEAST_OPEN_PORT.exists() else 0
-    if address.port < least:
-        raise _refusal(address, errno.EACCES, f"Ports below {least} are reserved for the system")
-    try:
-        ((family, _, _, _, name), *_) = socket.getaddrinfo(
-            address.host, 0 if is_port_ours else address.port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST
-        )
-        with socket.socket(family) as probe:
-            # As PostgreSQL does; otherwise a port that was in use a minute ago would count as used.
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            probe.bind(name)
-    except OSError as error:
-        raise _refusal(address, error.errno, error.strerror or str(error)) from error
-
-
-def _refusal(address: Address, code: int | None, reason: str) -> ConfigurationError:
-    hints = {
-        errno.EADDRINUSE: "Choose another port, or stop the program that listens there.",
-        errno.EADDRNOTAVAIL: "Name an address of this machine; 127.0.0.1 means this machine only.",
-        errno.EACCES: "Choose a higher port, such as 5433.",
-    }
-    return ConfigurationError(
-        f"the embedded server cannot listen on {address}",
-        detail=f"{reason}.",
-        hint=hints.get(code or 0, "Choose another address, or close TCP: pgclarify up --listen off"),
-    )
 
 
 def kept(data_dir: Path) -> Address | None:

@@ -86,8 +86,6 @@ def start(data_dir: Path) -> str:
 def _start_stopped(data_dir: Path) -> _Postmaster:
     cluster = data_dir / "postgres"
     address = listening.kept(data_dir)
-    if address is not None:
-        listening.check_free(address)
     account = server_account(cluster)
     if account:
         open_path(data_dir, account)
@@ -135,10 +133,9 @@ def listen(data_dir: Path, address: Address | None) -> bool:
         True if a server was restarted.
 
     Raises:
-        ConfigurationError: If it cannot listen there, the package is not installed, or the data directory cannot be
-            used; then nothing has changed.
-        ServerUnavailable: If it does not start again; or if it does not stop in time, and then ends later. Nothing else
-            has changed.
+        ConfigurationError: If the package is not installed, or the data directory cannot be used.
+        ServerUnavailable: If it cannot listen there; or if it does not stop in time, and then ends later. The address
+            has not changed.
     """
     binary("pg_ctl")
     data_dir = _absolute(data_dir)
@@ -149,8 +146,6 @@ def listen(data_dir: Path, address: Address | None) -> bool:
             postmaster = _find_postmaster(cluster)
             before = postmaster.address if postmaster else None
             must_restart = postmaster is not None and before != address
-            if address is not None and (postmaster is None or must_restart):
-                listening.check_free(address, is_port_ours=before is not None and before.port == address.port)
             if postmaster is not None and must_restart:
                 account = server_account(cluster)
                 _stop_postmaster(cluster, account)
@@ -309,7 +304,14 @@ def _start_postmaster(
     settings |= access.write(cluster.parent, cluster, address, account)
     sockets.keep_name(socket_dir, port)
     options = " ".join([f"-p {port}", *(f"-c {shlex.quote(f'{name}={value}')}" for name, value in settings.items())])
-    _run_pg_ctl(cluster, ["start", "-w", "-t", str(_START_SECONDS), "-l", _LOG, "-o", options], account, "start")
+    place = "" if address is None else f" at {address}"
+    _run_pg_ctl(
+        cluster,
+        ["start", "-w", "-t", str(_START_SECONDS), "-l", _LOG, "-o", options],
+        account,
+        f"start{place}",
+        "To choose another address, or none: pgclarify up --listen HOST:PORT, or off." if place else "",
+    )
     postmaster = _find_postmaster(cluster)
     if postmaster is None:
         raise ServerUnavailable("the embedded server stopped right after its start", detail=_log_end(cluster))

@@ -16,7 +16,8 @@ from pgclarify.ingest.naming import Name, Naming
 from pgclarify.ingest.parsing import DOCX, HTML, MAIL, MARKDOWN, PDF, PPTX, TEXT, Parsed, parse
 from pgclarify.ingest.records import FieldMapping, RecordReader, read_record_stream, read_records
 from pgclarify.ingest.tables import read_table_stream
-from pgclarify.ingest.text import MAX_DOCUMENT_BYTES, unstorable
+from pgclarify.ingest.text import MAX_DOCUMENT_BYTES
+from pgclarify.language.foreign_text import unstorable
 
 _read_tsv = partial(read_table_stream, delimiter="\t")
 # Records have their own ids.

@@ -11,7 +11,8 @@ from pgclarify.ingest.mail import read_mail
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.office import read_docx, read_pptx
 from pgclarify.ingest.pdf import read_pdf
-from pgclarify.ingest.text import decode, too_long, unstorable
+from pgclarify.ingest.text import decode, too_long
+from pgclarify.language.foreign_text import unstorable
 
 TEXT = frozenset({".txt", ".text", ".rst"})
 MARKDOWN = frozenset({".md", ".markdown"})

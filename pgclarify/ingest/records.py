@@ -13,7 +13,8 @@ from typing import IO, Any, NoReturn, TypeAlias, cast
 
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError, UnreadableFile
-from pgclarify.ingest.text import encoding_of, too_long, unstorable
+from pgclarify.ingest.text import encoding_of, too_long
+from pgclarify.language.foreign_text import unstorable
 
 RecordReader: TypeAlias = Callable[[IO[bytes], "str | Path", "FieldMapping"], Iterator[Document | UnreadableFile]]
 

@@ -6,6 +6,7 @@ import codecs
 from pathlib import Path
 
 from pgclarify.errors import UnreadableFile
+from pgclarify.language.foreign_text import unstorable
 
 # A worker needs about five minutes on two cores to embed a document of this size. add_document has the same limit.
 MAX_DOCUMENT_CHARS = 10_000_000
@@ -45,18 +46,6 @@ def decode(data: bytes, name: str | Path) -> str:
     if reason := unstorable(text):
         raise UnreadableFile(f"cannot read {name}", detail=reason, hint="Leave it out if it is a binary file.")
     return text
-
-
-def unstorable(text: str) -> str | None:
-    """Return, as a sentence, why PostgreSQL could not store a text; None if it can."""
-    position = text.find("\x00")
-    if position >= 0:
-        return f"There is a NUL character at offset {position}, which PostgreSQL cannot store."
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        return f"There is half a surrogate pair at offset {error.start}, which is no character."
-    return None
 
 
 def too_long(chars: int) -> str | None:

@@ -52,3 +52,15 @@ def storable(text: str) -> str:
 def _spelt_out(character: str) -> str:
     point = ord(character)
     return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"
+
+
+def unstorable(text: str) -> str | None:
+    """Return, as a sentence, why PostgreSQL could not store a text; None if it can."""
+    position = text.find("\x00")
+    if position >= 0:
+        return f"There is a NUL character at offset {position}, which PostgreSQL cannot store."
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        return f"There is half a surrogate pair at offset {error.start}, which is no character."
+    return None

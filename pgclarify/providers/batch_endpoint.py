@@ -21,6 +21,7 @@ from openai.types import Batch
 from pgclarify.data.model_calls import Completion, CompletionRequest
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.language.foreign_text import storable
+from pgclarify.providers.client import REFUSING
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.reply import UnreadableReply, read_reply
 from pgclarify.providers.transport import MOST_BYTES
@@ -41,10 +42,8 @@ _MOST_LISTED: Final = 10_000
 _MOST_LIST_BYTES: Final = 8 * 1024 * 1024
 # An upload or a download takes longer than a call.
 _SECONDS: Final = 300.0
-# Statuses of an endpoint without a batch API, or whose key may not use it; and of one that refuses a batch, for example
-# of this model.
+# Statuses of an endpoint without a batch API, or whose key may not use it.
 _WITHOUT: Final = frozenset({403, 404, 405, 501})
-_REFUSING: Final = frozenset({400, 413, 422})
 _CLOCKS_DIFFER_SECONDS: Final = 3600.0
 _OVER: Final = frozenset({"completed", "expired", "cancelled", "failed"})
 # The endpoint takes no more calls in batches until others are answered.
@@ -150,7 +149,7 @@ class BatchEndpoint:
             f'{{"custom_id":"{number}","method":"POST","url":"{_PATH}","body":{body}}}\n' for number, body in requests
         )
         content = "".join(lines).encode("utf-8", "surrogatepass")
-        with _explained(_WITHOUT | _REFUSING):
+        with _explained(_WITHOUT | REFUSING):
             file = await self._client.files.create(
                 file=(f"pgclarify-{key}.jsonl", content), purpose="batch", extra_headers=self._headers()
             )

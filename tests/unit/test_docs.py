@@ -162,7 +162,7 @@ def check_ours(arguments: list[str]) -> None:
         assert options <= known, arguments
     # A configuration file is only named here, and read later.
     existing = [os.devnull if re.match(r"[~/.]|(?!.*\.toml$).*[/.*]", word) else word for word in arguments]
-    command.make_context(command.name, existing)
+    command.make_context(command.name, existing).close()
 
 
 def check(words: list[str]) -> None:

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import re
-import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pgclarify.embedded import Address, access, listening
 from pgclarify.errors import ConfigurationError, InputError
-
-
-@pytest.fixture
-def taken() -> Iterator[Address]:
-    """An address of this machine at which a server listens."""
-    with socket.create_server(("127.0.0.1", 0)) as somebody:
-        yield Address("127.0.0.1", somebody.getsockname()[1])
 
 
 @pytest.mark.parametrize(
@@ -93,20 +84,6 @@ def test_no_rule_trusts_anybody(address: Address | None) -> None:
 
 def test_people_are_known_by_name() -> None:
     assert access.people({0, 2**31}).splitlines()[1:] == ['pgclarify  "root"  postgres']
-
-
-def test_a_port_that_somebody_has_is_refused(taken: Address) -> None:
-    with pytest.raises(ConfigurationError):
-        listening.check_free(taken)
-    # The port belongs to our own server, which will be restarted.
-    listening.check_free(taken, is_port_ours=True)
-
-
-# The first address is reserved for documentation.
-@pytest.mark.parametrize("text", ["192.0.2.1:5433", "127.0.0.1:80", "[fe80::1%nosuch]:5433"])
-def test_an_address_that_is_not_ours_to_take_is_refused(text: str) -> None:
-    with pytest.raises(ConfigurationError):
-        listening.check_free(Address.parse(text))
 
 
 def test_a_stored_address_is_found_again(tmp_path: Path) -> None:
