@@ -146,19 +146,25 @@ class _Survey:
         """Count the calls of clarifying questions."""
         if not questions:
             return
-        before = self._expected.calls
         calls = [call for one in questions if (call := self._completer.adapt(relaxation(one))) is not None]
         relaxed = await self._expected.look(lambda: calls) or questions
         # Without a relaxed question in the ledger, the question itself is searched for.
-        queries = [
-            query if isinstance(query, str) else question for query, question in zip(relaxed, questions, strict=True)
-        ]
+        unknown = [question for question, query in zip(questions, relaxed, strict=True) if query is None]
+        await self._search_and_judge(unknown, unknown, is_known=False)
+        known = {question: query for question, query in zip(questions, relaxed, strict=True) if query is not None}
+        queries = [query if isinstance(query, str) else question for question, query in known.items()]
+        await self._search_and_judge([*known], queries, is_known=self._reranker is None and not self._is_adaptive)
+
+    async def _search_and_judge(self, questions: Sequence[str], queries: Sequence[str], *, is_known: bool) -> None:
+        """Count the calls after relaxing; is_known: whether the search finds the passages that will be judged."""
+        if not questions:
+            return
+        before = self._expected.calls
         rankings = await self._search(queries)
         await self._look_at_grades(questions, rankings)
         if not self._is_extractive:
             await self._judge(questions, [found[: self._most_verdicts] for found in rankings])
         most = len(questions) * self._most_to_clarify(questions[0])
-        is_known = self._reranker is None and not self._is_adaptive and None not in relaxed
         self._at_most += self._expected.calls - before if is_known else most
 
     async def _judge(self, questions: Sequence[str], judged: Sequence[Sequence[Found]]) -> None:

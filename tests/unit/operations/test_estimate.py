@@ -150,6 +150,12 @@ async def test_an_estimate_equals_the_calls_that_clarify_then_makes() -> None:
     assert desk.estimates.searches[1] == ["driver license"] * 2
 
 
+async def test_only_questions_without_a_relaxed_one_in_the_ledger_are_bounded() -> None:
+    desk = Desk(settings={"top_k": 3})
+    assert await desk.clarify(QUESTIONS[:1]) == 4
+    assert figures(await desk.estimate()) == (4, 4, 4)
+
+
 async def test_equal_texts_are_counted_once() -> None:
     desk = Desk(contents=(OFFICE, OFFICE, COVERED, OFFICE), relaxation=None)
     assert calls(await desk.estimate()) == await desk.clarify() == 4
