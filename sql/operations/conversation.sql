@@ -117,53 +117,11 @@ comment on function pgclarify_private.corpus_to_go_on_in(pgclarify_private.conve
 'corpus is needed. Error 42704 if the corpus is gone. Error 22023 if another one was given, or if the conversation has none '
 'and one was given or is needed.';
 
-create or replace function pgclarify_private.rows(row_type pgclarify_private.turn, conversation_ids bigint[], requester name)
-returns setof pgclarify_private.turn
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select turn.*
-    from pgclarify_private.turn
-    where turn.conversation_id = any(rows.conversation_ids)
-    order by turn.conversation_id, turn.ordinal;
-end;
-
-comment on function pgclarify_private.rows(pgclarify_private.turn, bigint[], name) is
-'Turns of conversations. It does not check who may see them: the requester makes no difference.';
-
-create or replace function pgclarify_private.turns(conversation_id bigint)
-returns setof pgclarify_private.turn
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-rows 3
-as $$
-begin
-    return query
-    select turn.* from pgclarify_private.rows(null::pgclarify_private.turn, array[turns.conversation_id], null) as turn;
-    if pgclarify_private.has_frozen_snapshot() then
-        -- In addition to turns that this transaction made itself, which no other transaction sees.
-        return query
-        select seen.*
-        from jsonb_populate_recordset(
-            null::pgclarify_private.turn, pgclarify_private.remote_rows('pgclarify_private.turn', array[turns.conversation_id], null)
-        ) as seen
-        where not exists (
-            select from pgclarify_private.turn
-            where turn.conversation_id = turns.conversation_id and turn.ordinal = seen.ordinal
-        );
-    end if;
-end
-$$;
-
-comment on function pgclarify_private.turns(bigint) is
-'Turns of a conversation, unordered: those that this transaction sees or has made, and those that its snapshot is too old to '
-'show.';
-
 create or replace function pgclarify_private.go_on_asking(
     conversation pgclarify_private.conversation, given text, earlier jsonb
 )
 returns table (question text, history jsonb, next_turn integer)
-language plpgsql volatile security definer
+language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -174,7 +132,7 @@ declare
     v_conversation_id constant bigint := (go_on_asking.conversation).conversation_id;
     v_earlier constant jsonb := (go_on_asking.conversation).history;
     v_turns constant pgclarify_private.turn[] := array(
-        select turn from pgclarify_private.turns(v_conversation_id) as turn order by turn.ordinal
+        select turn from pgclarify_private.turn where turn.conversation_id = v_conversation_id order by turn.ordinal
     );
     v_last constant pgclarify_private.turn := v_turns[cardinality(v_turns)];
     v_said jsonb;
@@ -318,19 +276,6 @@ comment on function pgclarify_private.find_turn(pgclarify_private.run, name[], t
 'The turn for a reply to a run, with its question if the same reply was made before; conversation_id is null if it begins a '
 'conversation. Locks the conversation as lock_conversation does. Error 55000 if a different reply was made before.';
 
-create or replace function pgclarify_private.raise_gone_on(conversation_id bigint)
-returns void
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    raise exception 'conversation % has gone on since this transaction began', raise_gone_on.conversation_id
-        using errcode = 'serialization_failure', hint = 'Begin a new transaction.';
-end
-$$;
-
-comment on function pgclarify_private.raise_gone_on(bigint) is 'Error 40001.';
-
 create or replace function pgclarify_private.add_turn(
     run pgclarify_private.run, turn pgclarify_private.turn, form text, reply text, question text
 )
@@ -370,7 +315,8 @@ begin
         );
     exception
         when unique_violation then
-            perform pgclarify_private.raise_gone_on(v_conversation_id);
+            raise exception 'conversation % has gone on since this transaction began', v_conversation_id
+                using errcode = 'serialization_failure', hint = 'Begin a new transaction.';
     end;
     return pgclarify_private.reformulated(v_conversation_id, (add_turn.turn).ordinal, add_turn.question);
 end

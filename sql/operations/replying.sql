@@ -104,31 +104,6 @@ $$;
 
 comment on function pgclarify_private.check_reply(text) is 'The reply without surrounding white space, or error 22023.';
 
-create or replace function pgclarify_private.check_is_committed(conversation_id bigint)
-returns void
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if exists (
-        select from pgclarify_private.conversation
-        where conversation.conversation_id = check_is_committed.conversation_id
-            and not pgclarify_private.is_committed(conversation.xmin)
-    ) or exists (
-        select from pgclarify_private.turn
-        where turn.conversation_id = check_is_committed.conversation_id and not pgclarify_private.is_committed(turn.xmin)
-    ) then
-        raise exception 'conversation % is not committed yet', check_is_committed.conversation_id
-            using errcode = 'PC004',
-                detail = 'Its last turn was made in a transaction that is still open, so no worker sees it.',
-                hint = 'Commit first, then reply.';
-    end if;
-end
-$$;
-
-comment on function pgclarify_private.check_is_committed(bigint) is
-'Error PC004 if a turn of a conversation was made in a transaction that is still open. Null means no conversation.';
-
 create or replace function pgclarify_private.reply_run(
     asked_back pgclarify_private.run, turn pgclarify_private.turn, reply text
 )
@@ -239,12 +214,14 @@ begin
         return next pgclarify_private.reformulated(v_turn.conversation_id, v_turn.ordinal, v_turn.question);
         return;
     end if;
-    perform pgclarify_private.check_is_committed(v_turn.conversation_id);
-    -- Before a call is paid for. Without a frozen snapshot, the lock on the conversation has shown all its turns.
-    if v_turn.conversation_id is not null and pgclarify_private.has_frozen_snapshot() then
-        perform pgclarify_private.raise_gone_on(seen.conversation_id)
-        from pgclarify_private.turns(v_turn.conversation_id) as seen
-        where seen.ordinal = v_turn.ordinal;
+    if exists (
+        select from pgclarify_private.turn
+        where turn.conversation_id = v_turn.conversation_id and turn.created_at = transaction_timestamp()
+    ) then
+        raise exception 'conversation % is not committed yet', v_turn.conversation_id
+            using errcode = 'PC004',
+                detail = 'Its last turn was made in this transaction, so no worker sees it.',
+                hint = 'Commit first, then reply.';
     end if;
     v_run_ids := pgclarify_private.ask_one(
         reply.caller,

@@ -184,23 +184,6 @@ class TestAgain:
             choose(alice, second_run, 1)
             assert state_of(old, CHOOSE, [second_run, 2]) == "40001"
 
-    @pytest.mark.committed
-    @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
-    def test_nothing_is_paid_for_in_a_snapshot_that_is_too_old(
-        self, connect: Connect, alice: Connection, second_run: int, level: str
-    ) -> None:
-        old = connect(alice.info.user)
-        count = "select count(*) from pgclarify.run where operation = 'reply'"
-        with old.transaction():
-            old.execute(f"set transaction isolation level {level}".encode())
-            old.execute("select from pgclarify.run")
-            choose(alice, second_run, 1)
-            assert (
-                state_of(old, "select pgclarify.reply(%s, 'x', options => '{\"timeout\": \"10ms\"}')", [second_run])
-                == "40001"
-            )
-        assert scalar(alice, count) == 0
-
 
 class TestRefused:
     @in_turn("ordinal", [0, 3])

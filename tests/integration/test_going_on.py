@@ -11,7 +11,6 @@ import pytest
 from tests.integration.answering import rows
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, MakeRole, scalar, state_of
 from tests.integration.conversing import (
-    NOT_READY,
     PROPOSED,
     QUESTION,
     UNDEFINED_OBJECT,
@@ -136,45 +135,6 @@ class TestHistory:
 
 
 class TestFrozenSnapshot:
-    @pytest.fixture
-    def old(self, connect: Connect, alice: Connection, begun: dict[str, Any]) -> Connection:
-        """A session whose transaction began after the first turn."""
-        session = connect(alice.info.user)
-        session.execute("begin isolation level repeatable read")
-        session.execute("select from pgclarify.conversation_turn")
-        return session
-
-    def test_goes_on_from_the_last_turn(
-        self,
-        connection: Connection,
-        worker: HandWorker,
-        alice: Connection,
-        begun: dict[str, Any],
-        old: Connection,
-    ) -> None:
-        choose(alice, next_run(connection, worker, alice.info.user, begun), 2)
-
-        assert go_on(old, begun) == LATE
-
-        run = last_run(connection)
-        assert (run["question"], run["settings"]["turn"]) == (PROPOSED[1], 3)
-        assert run["history"][-2:] == ["\n".join(PROPOSED), PROPOSED[1]]
-
-    def test_after_the_last_turn_there_is_none(
-        self,
-        connection: Connection,
-        worker: HandWorker,
-        alice: Connection,
-        begun: dict[str, Any],
-        old: Connection,
-    ) -> None:
-        second = choose(alice, next_run(connection, worker, alice.info.user, begun))
-        choose(alice, next_run(connection, worker, alice.info.user, second))
-        count = scalar(connection, RUNS)
-
-        assert go_on(old, begun) == NOT_READY
-        assert scalar(connection, RUNS) == count
-
     def test_sees_the_turn_that_it_made_itself(
         self, connection: Connection, worker: HandWorker, alice: Connection, begun: dict[str, Any]
     ) -> None:
@@ -186,8 +146,11 @@ class TestFrozenSnapshot:
         assert last_run(connection)["settings"]["turn"] == 3
 
     def test_a_conversation_that_is_newer_is_not_seen(
-        self, connection: Connection, worker: HandWorker, alice: Connection, old: Connection
+        self, connection: Connection, worker: HandWorker, alice: Connection, connect: Connect
     ) -> None:
+        old = connect(alice.info.user)
+        old.execute("begin isolation level repeatable read")
+        old.execute("select from pgclarify.conversation_turn")
         newer = choose(alice, carry_out(worker, enter(connection, alice.info.user)))
         with pytest.raises(psycopg.errors.UndefinedObject) as unseen:
             old.execute(
