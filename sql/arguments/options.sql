@@ -168,17 +168,88 @@ returns jsonb
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    -- Not a call of this function, which the planner would evaluate while it plans this function.
+    v_clarify constant jsonb := '{
+        "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
+        "max_passages": {"type": "integer", "least": 1, "most": 1000},
+        "reranker": {
+            "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"]
+        },
+        "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
+        "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
+        "singletons": {"choices": ["keep", "drop"], "default": "keep"},
+        "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
+        "ask_back": {"choices": ["when_vague"]},
+        "threshold": {"type": "number", "least": 0, "most": 1},
+        "refresh": {"type": "integer", "least": 0, "most": 1000000},
+        "batch": {"type": "boolean"}
+    }';
 begin
     return case options_of.name
-        when 'clarify' then pgclarify_private.clarify_options()
-        when 'clarify_many' then pgclarify_private.clarify_options()
-        when 'consolidate' then pgclarify_private.consolidate_options()
-        when 'search' then pgclarify_private.search_options()
-        when 'investigate' then pgclarify_private.investigate_options()
-        when 'list_answers' then pgclarify_private.list_answers_options()
-        when 'clarifying_questions' then pgclarify_private.clarifying_question_options()
-        when 'estimate' then pgclarify_private.estimate_options()
-        when 'alter_corpus' then pgclarify_private.alter_corpus_options()
+        when 'clarify' then v_clarify
+        when 'clarify_many' then v_clarify
+        when 'estimate' then v_clarify || '{
+            "timeout": {"type": "string", "default": "60s"}
+        }'
+        when 'consolidate' then '{
+            "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
+            "singletons": {"choices": ["keep", "drop"], "default": "keep"},
+            "timeout": {"type": "string", "default": "60s"}
+        }'
+        -- Defaults that depend on the method are in search_settings.
+        when 'search' then '{
+            "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
+            "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
+            "reranker": {
+                "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"]
+            },
+            "max_passages": {"type": "integer", "least": 1, "most": 1000},
+            "timeout": {"type": "string", "default": "60s"}
+        }'
+        when 'investigate' then '{
+            "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
+            "retrieval": {"choices": ["adaptive", "fixed"], "default": "adaptive"},
+            "reranker": {
+                "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"],
+                "default": "signal"
+            },
+            "top_k": {"type": "integer", "least": 1, "most": 100, "default": 10},
+            "max_passages": {"type": "integer", "least": 1, "most": 1000, "default": 32},
+            "max_steps": {"type": "integer", "least": 0, "most": 20, "default": 4},
+            "max_calls": {"type": "integer", "least": 4, "most": 10000, "default": 60},
+            "entailment": {
+                "type": "string", "longest": 500, "keywords": ["embedding", "model", "none"], "never": ["signal"],
+                "default": "embedding"
+            },
+            "timeout": {"type": "string", "default": "5min"}
+        }'
+        when 'list_answers' then '{
+            "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
+            "reranker": {
+                "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"]
+            },
+            "top_k": {"type": "integer", "least": 1, "most": 100, "default": 20},
+            "max_answers": {"type": "integer", "least": 1, "most": 50, "default": 10},
+            "timeout": {"type": "string", "default": "5min"}
+        }'
+        -- Those of the check get their defaults only with a check, and the default of count depends on form.
+        when 'clarifying_questions' then '{
+            "form": {"choices": ["respond", "select"], "default": "respond"},
+            "count": {"type": "integer", "least": 1, "most": 10},
+            "check": {"choices": ["drop", "mark", "none"], "default": "drop"},
+            "method": {"choices": ["hybrid", "dense", "lexical"]},
+            "top_k": {"type": "integer", "least": 1, "most": 20},
+            "conversation": {"type": "integer", "least": 1, "most": 9223372036854775807},
+            "timeout": {"type": "string", "default": "5min"}
+        }'
+        when 'alter_corpus' then '{
+            "reader": {"type": "string"},
+            "analyst": {"type": "string"},
+            "embedding_model": {"type": "string"},
+            "graph": {"choices": ["dense", "lexical"]},
+            "ambiguity_classifier": {"type": "integer", "least": 1, "most": 2147483647}
+        }'
         when 'detect_ambiguity' then '{
             "corpus": {"type": "string", "longest": 200},
             "threshold": {"type": "number", "least": 0, "most": 1},
@@ -230,30 +301,6 @@ $$;
 
 comment on function pgclarify_private.options_of(text) is
 'The options of a public function, in the form of check_options; null if it has none of its own.';
-
-create or replace function pgclarify_private.clarify_options()
-returns jsonb
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select '{
-        "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
-        "max_passages": {"type": "integer", "least": 1, "most": 1000},
-        "reranker": {
-            "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"]
-        },
-        "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
-        "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
-        "singletons": {"choices": ["keep", "drop"], "default": "keep"},
-        "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
-        "ask_back": {"choices": ["when_vague"]},
-        "threshold": {"type": "number", "least": 0, "most": 1},
-        "refresh": {"type": "integer", "least": 0, "most": 1000000},
-        "batch": {"type": "boolean"}
-    }'::jsonb;
-end;
-
-comment on function pgclarify_private.clarify_options() is 'The options of clarify, in the form of check_options.';
 
 create or replace function pgclarify_private.settings(top_k integer, options jsonb, known jsonb)
 returns jsonb

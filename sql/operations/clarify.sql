@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_settings jsonb := pgclarify_private.settings(
-        clarify_settings.top_k, clarify_settings.options, pgclarify_private.clarify_options()
+        clarify_settings.top_k, clarify_settings.options, pgclarify_private.options_of('clarify')
     );
 begin
     if v_settings ->> 'retrieval' = 'fixed' and (v_settings ->> 'max_passages')::integer > clarify_settings.top_k then
@@ -220,23 +220,6 @@ grant execute on function pgclarify.clarify_many(
     text[], text[], text, integer, interval, jsonb
 ) to pgclarify_user;
 
-create or replace function pgclarify_private.consolidate_options()
-returns jsonb
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        jsonb_build_object(
-            'consolidation', pgclarify_private.clarify_options() -> 'consolidation',
-            'singletons', pgclarify_private.clarify_options() -> 'singletons'
-        ) || '{
-            "timeout": {"type": "string", "default": "60s"}
-        }'::jsonb;
-end;
-
-comment on function pgclarify_private.consolidate_options() is
-'The options of consolidate, in the form that check_options takes.';
-
 create or replace function pgclarify_private.prepare_consolidate(
     caller pgclarify_private.caller, run_id bigint, options jsonb default '{}'
 )
@@ -274,7 +257,7 @@ begin
         'consolidate',
         v_run.corpus_id,
         v_run.question,
-        pgclarify_private.check_options(prepare_consolidate.options, pgclarify_private.consolidate_options()),
+        pgclarify_private.check_options(prepare_consolidate.options, pgclarify_private.options_of('consolidate')),
         parent_run_id => v_run.run_id
     );
 end

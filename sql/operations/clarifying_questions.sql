@@ -43,26 +43,6 @@ comment on column pgclarify.clarifying_question.documents is
 'How many documents answered it, including those that you may not read.';
 grant select on pgclarify.clarifying_question to pgclarify_reader;
 
-create or replace function pgclarify_private.clarifying_question_options()
-returns jsonb
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select '{
-        "form": {"choices": ["respond", "select"], "default": "respond"},
-        "count": {"type": "integer", "least": 1, "most": 10},
-        "check": {"choices": ["drop", "mark", "none"], "default": "drop"},
-        "method": {"choices": ["hybrid", "dense", "lexical"]},
-        "top_k": {"type": "integer", "least": 1, "most": 20},
-        "conversation": {"type": "integer", "least": 1, "most": 9223372036854775807},
-        "timeout": {"type": "string", "default": "5min"}
-    }'::jsonb;
-end;
-
-comment on function pgclarify_private.clarifying_question_options() is
-'The options of clarifying_questions, in the form that check_options takes. Options of the check get their defaults only '
-'with a check, and the default of count depends on form.';
-
 create or replace function pgclarify_private.clarifying_question_settings(options jsonb)
 returns jsonb
 language plpgsql stable
@@ -70,7 +50,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_settings jsonb := pgclarify_private.check_options(
-        clarifying_question_settings.options, pgclarify_private.clarifying_question_options()
+        clarifying_question_settings.options, pgclarify_private.options_of('clarifying_questions')
     );
     v_idle text;
 begin

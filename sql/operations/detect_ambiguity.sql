@@ -39,34 +39,6 @@ comment on column pgclarify.detection.classifier_version is 'Version of the clas
 comment on column pgclarify.detection.finished_at is 'When the run ended; null before.';
 grant select on pgclarify.detection to pgclarify_reader;
 
-create or replace function pgclarify_private.detection_settings(options jsonb)
-returns jsonb
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_settings constant jsonb := pgclarify_private.check_options(
-        detection_settings.options,
-        pgclarify_private.options_of('detect_ambiguity')
-    );
-begin
-    if v_settings ? 'corpus' then
-        return '{"top_k": 8}'::jsonb || v_settings;
-    end if;
-    if v_settings ? 'top_k' then
-        raise exception 'option "top_k" needs a corpus'
-            using errcode = 'invalid_parameter_value',
-                column = 'top_k',
-                detail = 'Without a corpus, there are no passages to judge.',
-                hint = 'Also pass {"corpus": "name"}, or omit top_k.';
-    end if;
-    return v_settings;
-end
-$$;
-
-comment on function pgclarify_private.detection_settings(jsonb) is
-'Checked options of detect_ambiguity, in the form of run.settings, with corpus and timeout.';
-
 create or replace function pgclarify_private.rows(row_type pgclarify.ambiguity, run_ids bigint[], requester name)
 returns setof pgclarify.ambiguity
 language sql stable security definer
@@ -118,8 +90,19 @@ as $$
 declare
     v_questions constant text[] := pgclarify_private.check_questions(array[prepare_detect_ambiguity.question]);
     v_history constant jsonb := pgclarify_private.check_history(prepare_detect_ambiguity.history);
-    v_settings constant jsonb := pgclarify_private.detection_settings(prepare_detect_ambiguity.options);
+    v_settings jsonb := pgclarify_private.check_options(
+        prepare_detect_ambiguity.options, pgclarify_private.options_of('detect_ambiguity')
+    );
 begin
+    if v_settings ? 'corpus' then
+        v_settings := '{"top_k": 8}'::jsonb || v_settings;
+    elsif v_settings ? 'top_k' then
+        raise exception 'option "top_k" needs a corpus'
+            using errcode = 'invalid_parameter_value',
+                column = 'top_k',
+                detail = 'Without a corpus, there are no passages to judge.',
+                hint = 'Also pass {"corpus": "name"}, or omit top_k.';
+    end if;
     return pgclarify_private.new_run(
         'detect_ambiguity', pgclarify_private.corpus_of_settings(prepare_detect_ambiguity.caller, v_settings), v_questions[1],
         v_settings - 'corpus', v_history

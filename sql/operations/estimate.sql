@@ -1,36 +1,6 @@
 -- Estimating the cost of questions. No language model is called. This file knows which questions already have answers. Only a
 -- worker can say what the others would ask, because it has the embedding model and the prompts.
 
-create or replace function pgclarify_private.estimate_options()
-returns jsonb
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.clarify_options() || '{
-        "timeout": {"type": "string", "default": "60s"}
-    }'::jsonb;
-end;
-
-comment on function pgclarify_private.estimate_options() is
-'The options of estimate, in the form that check_options takes: those of clarify, and timeout.';
-
-create or replace function pgclarify_private.estimate_settings(top_k integer, options jsonb)
-returns jsonb
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_given jsonb := pgclarify_private.check_options(estimate_settings.options, pgclarify_private.estimate_options());
-begin
-    -- Checked as in clarify, because the estimate is for runs of clarify.
-    return pgclarify_private.clarify_settings(estimate_settings.top_k, v_given - 'timeout')
-        || jsonb_build_object('timeout', v_given -> 'timeout');
-end
-$$;
-
-comment on function pgclarify_private.estimate_settings(integer, jsonb) is
-'Checked top_k and options of estimate: the settings of the runs, and timeout.';
-
 create or replace function pgclarify_private.find_for_estimate(
     run_id bigint,
     attempt integer,
@@ -247,8 +217,11 @@ declare
     v_requester constant name := pgclarify_private.verify_caller(prepare_estimate.caller);
     v_roles constant name[] := pgclarify_private.roles_of(v_requester);
     v_questions constant text[] := pgclarify_private.check_questions(prepare_estimate.questions);
-    v_given constant jsonb := pgclarify_private.estimate_settings(prepare_estimate.top_k, prepare_estimate.options);
-    v_settings constant jsonb := v_given - 'timeout';
+    v_given constant jsonb := pgclarify_private.check_options(
+        prepare_estimate.options, pgclarify_private.options_of('estimate')
+    );
+    -- Checked as in clarify, because the estimate is for runs of clarify.
+    v_settings constant jsonb := pgclarify_private.clarify_settings(prepare_estimate.top_k, v_given - 'timeout');
     v_most_examined constant integer := 200;
     v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(v_roles, prepare_estimate.corpus);
     v_reuses constant boolean := pgclarify_private.reuses_runs();
@@ -283,8 +256,9 @@ begin
         'estimate',
         v_corpus.corpus_id,
         to_jsonb(v_sample)::text,
-        v_given || jsonb_build_object(
-            'questions', cardinality(v_questions), 'distinct_questions', v_distinct, 'answered', v_answered
+        v_settings || jsonb_build_object(
+            'timeout', v_given -> 'timeout', 'questions', cardinality(v_questions), 'distinct_questions', v_distinct,
+            'answered', v_answered
         )
     );
 end

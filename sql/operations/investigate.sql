@@ -1,54 +1,5 @@
 -- Investigating: one answer to a question that needs several steps.
 
-create or replace function pgclarify_private.investigate_options()
-returns jsonb
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select '{
-        "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
-        "retrieval": {"choices": ["adaptive", "fixed"], "default": "adaptive"},
-        "reranker": {
-            "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"],
-            "default": "signal"
-        },
-        "top_k": {"type": "integer", "least": 1, "most": 100, "default": 10},
-        "max_passages": {"type": "integer", "least": 1, "most": 1000, "default": 32},
-        "max_steps": {"type": "integer", "least": 0, "most": 20, "default": 4},
-        "max_calls": {"type": "integer", "least": 4, "most": 10000, "default": 60},
-        "entailment": {
-            "type": "string", "longest": 500, "keywords": ["embedding", "model", "none"], "never": ["signal"],
-            "default": "embedding"
-        },
-        "timeout": {"type": "string", "default": "5min"}
-    }'::jsonb;
-end;
-
-comment on function pgclarify_private.investigate_options() is
-'The options of investigate, in the form that check_options takes.';
-
-create or replace function pgclarify_private.investigate_settings(options jsonb)
-returns jsonb
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_settings constant jsonb := pgclarify_private.check_options(
-        investigate_settings.options, pgclarify_private.investigate_options()
-    );
-begin
-    if (v_settings ->> 'max_passages')::integer < (v_settings ->> 'top_k')::integer then
-        perform pgclarify_private.raise_too_few_passages(
-            (v_settings ->> 'max_passages')::integer, (v_settings ->> 'top_k')::integer
-        );
-    end if;
-    return v_settings;
-end
-$$;
-
-comment on function pgclarify_private.investigate_settings(jsonb) is
-'Checked options of investigations, in the form of run.settings, and timeout.';
-
 create or replace function pgclarify_private.prepare_investigate(
     caller pgclarify_private.caller, question text, corpus text default null, options jsonb default '{}'
 )
@@ -58,11 +9,18 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_questions constant text[] := pgclarify_private.check_questions(array[prepare_investigate.question]);
-    v_settings constant jsonb := pgclarify_private.investigate_settings(prepare_investigate.options);
+    v_settings constant jsonb := pgclarify_private.check_options(
+        prepare_investigate.options, pgclarify_private.options_of('investigate')
+    );
     v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(
         pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_investigate.caller)), prepare_investigate.corpus
     );
 begin
+    if (v_settings ->> 'max_passages')::integer < (v_settings ->> 'top_k')::integer then
+        perform pgclarify_private.raise_too_few_passages(
+            (v_settings ->> 'max_passages')::integer, (v_settings ->> 'top_k')::integer
+        );
+    end if;
     return pgclarify_private.new_run('investigate', v_corpus.corpus_id, v_questions[1], v_settings);
 end
 $$;

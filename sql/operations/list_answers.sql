@@ -31,26 +31,6 @@ comment on column pgclarify.listed_answer.documents is 'How many documents have 
 comment on column pgclarify.listed_answer.created_at is 'When it was stored.';
 grant select on pgclarify.listed_answer to pgclarify_reader;
 
-create or replace function pgclarify_private.list_answers_options()
-returns jsonb
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        jsonb_build_object(
-            'method', pgclarify_private.clarify_options() -> 'method',
-            'reranker', pgclarify_private.clarify_options() -> 'reranker'
-        )
-        || '{
-            "top_k": {"type": "integer", "least": 1, "most": 100, "default": 20},
-            "max_answers": {"type": "integer", "least": 1, "most": 50, "default": 10},
-            "timeout": {"type": "string", "default": "5min"}
-        }'::jsonb;
-end;
-
-comment on function pgclarify_private.list_answers_options() is
-'The options of list_answers, in the form that check_options takes.';
-
 create or replace function pgclarify_private.rows(row_type pgclarify.answer, run_ids bigint[], requester name)
 returns setof pgclarify.answer
 language sql stable security definer
@@ -85,7 +65,7 @@ as $$
 declare
     v_questions constant text[] := pgclarify_private.check_questions(array[prepare_list_answers.question]);
     v_settings constant jsonb := pgclarify_private.check_options(
-        prepare_list_answers.options, pgclarify_private.list_answers_options()
+        prepare_list_answers.options, pgclarify_private.options_of('list_answers')
     );
     v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(
         pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_list_answers.caller)), prepare_list_answers.corpus

@@ -52,25 +52,6 @@ $$;
 comment on function pgclarify_private.rows(pgclarify.search_result, bigint[], name) is
 'Candidates of runs with their passages, if the requester may read them now.';
 
-create or replace function pgclarify_private.search_options()
-returns jsonb
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select '{
-        "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
-        "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
-        "reranker": {
-            "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"]
-        },
-        "max_passages": {"type": "integer", "least": 1, "most": 1000},
-        "timeout": {"type": "string", "default": "60s"}
-    }'::jsonb;
-end;
-
-comment on function pgclarify_private.search_options() is
-'The options of search, in the form that check_options takes. Defaults that depend on the method are in search_settings.';
-
 create or replace function pgclarify_private.search_settings(top_k integer, options jsonb)
 returns jsonb
 language plpgsql stable
@@ -78,7 +59,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_given jsonb := pgclarify_private.settings(
-        search_settings.top_k, search_settings.options, pgclarify_private.search_options()
+        search_settings.top_k, search_settings.options, pgclarify_private.options_of('search')
     );
     v_settings jsonb := v_given - '{retrieval, reranker, max_passages}'::text[];
 begin

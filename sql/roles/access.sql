@@ -49,22 +49,6 @@ $$;
 comment on function pgclarify_private.check_groups(text[], bigint) is
 'Error 22023 for the first of these roles that grant_access has created for another corpus; null is no role.';
 
-create or replace function pgclarify_private.alter_corpus_options()
-returns jsonb
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select '{
-        "reader": {"type": "string"},
-        "analyst": {"type": "string"},
-        "embedding_model": {"type": "string"},
-        "graph": {"choices": ["dense", "lexical"]},
-        "ambiguity_classifier": {"type": "integer", "least": 1, "most": 2147483647}
-    }'::jsonb;
-end;
-
-comment on function pgclarify_private.alter_corpus_options() is 'The options of alter_corpus, in the form of check_options.';
-
 create or replace function pgclarify_private.alter_corpus(caller pgclarify_private.caller, name text, options jsonb)
 returns boolean
 language plpgsql volatile security definer
@@ -73,7 +57,7 @@ as $$
 declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(alter_corpus.caller, coalesce(alter_corpus.name, ''));
     -- Options that are null here are missing from the result if omitted. An explicit null removes a role.
-    v_settings jsonb := pgclarify_private.check_options(alter_corpus.options, pgclarify_private.alter_corpus_options());
+    v_settings jsonb := pgclarify_private.check_options(alter_corpus.options, pgclarify_private.options_of('alter_corpus'));
     v_is_changed boolean;
     v_was_building boolean;
 begin

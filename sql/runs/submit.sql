@@ -58,10 +58,7 @@ declare
             when submit_detections.corpus is null then submit_detections.options
             else coalesce(submit_detections.options, '{}') || jsonb_build_object('corpus', submit_detections.corpus)
         end,
-        '{
-            "corpus": {"type": "string", "longest": 200},
-            "threshold": {"type": "number", "least": 0, "most": 1}
-        }'
+        pgclarify_private.options_of('detect_ambiguity') - '{top_k,timeout}'::text[]
     );
     v_run constant pgclarify_private.run := pgclarify_private.new_run(
         'detect_ambiguity',
@@ -148,33 +145,6 @@ comment on function pgclarify.submit_many(text, text[], text, jsonb) is
 'Parameters as in submit; the operation must have a question.';
 grant execute on function pgclarify.submit_many(text, text[], text, jsonb) to pgclarify_user;
 
-create or replace function pgclarify_private.is_committed(transaction_id xid)
-returns boolean
-language sql stable strict
-set search_path = pg_catalog, pg_temp
-begin atomic
-    -- The transaction id of a row has no epoch. It is normally behind the snapshot. It may be a little ahead: for example the
-    -- id of this transaction, if others began since the snapshot was taken.
-    select
-        coalesce(
-            pg_xact_status(
-                (
-                    current.id
-                    + case when distance.ahead < 1000000 then distance.ahead else distance.ahead - 4294967296 end
-                )::text::xid8
-            ),
-            'committed'
-        ) <> 'in progress'
-    from (select is_committed.transaction_id::text::bigint as id) as row_id
-    cross join (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as id) as current
-    cross join lateral (
-        select (row_id.id - current.id % 4294967296 + 4294967296) % 4294967296 as ahead
-    ) as distance;
-end;
-
-comment on function pgclarify_private.is_committed(xid) is
-'False if a row was written by a transaction that is still open, such as this one.';
-
 create or replace function pgclarify_private.wait(caller pgclarify_private.caller, run_ids bigint[], timeout interval)
 returns setof pgclarify.run_outcome
 language plpgsql volatile security definer
@@ -190,13 +160,13 @@ begin
     end loop;
     select run.run_id into v_uncommitted
     from pgclarify_private.run
-    where run.run_id = any(wait.run_ids) and run.status = 'queued' and not pgclarify_private.is_committed(run.xmin)
+    where run.run_id = any(wait.run_ids) and run.status = 'queued' and run.created_at = transaction_timestamp()
     order by run.run_id
     limit 1;
     if found then
         raise exception 'run % is not committed yet', v_uncommitted
             using errcode = 'PC004',
-                detail = 'It was submitted in a transaction that is still open, so no worker sees it.',
+                detail = 'It was submitted in this transaction, so no worker sees it.',
                 hint = 'Commit first, then wait.';
     end if;
     if cardinality(wait.run_ids) = 1 then
