@@ -32,6 +32,7 @@ class ExplorationTables:
         depth: int,
         signal: str | None = None,
         are_chosen: bool = False,
+        asked_vector: NDArray[np.float32] | None = None,
     ) -> list[Found]:
         """Search for a run.
 
@@ -44,6 +45,8 @@ class ExplorationTables:
             signal: A second score for each passage, in (0, 1): dense is cosine similarity; lexical is BM25 as a share
                 of the highest score that the question's words can give; both is their mean. None for no second score.
             are_chosen: Whether to store what is found as the candidates of the run, which has none yet.
+            asked_vector: The vector of the run's question, if the query has other words. It is compared with other
+                questions later.
 
         Returns:
             Best first.
@@ -61,6 +64,7 @@ class ExplorationTables:
             depth=depth,
             signal=signal,
             are_chosen=are_chosen,
+            asked_vector=None if asked_vector is None else vector_text(asked_vector),
         )
         return [found_passage(row) for row in rows]
 

@@ -1,10 +1,6 @@
 -- name: group_questions
 -- Put finished runs into groups of questions with the same meaning.
-select
-    grouped, wanted_run_ids, wanted_questions, wanted_models
-from pgclarify_private.group_questions(
-    %(most)s, %(run_ids)s::bigint[], %(vectors)s::text[], %(skipped_models)s::text[]
-);
+select pgclarify_private.group_questions(%(most)s) as grouped;
 
 -- name: count_served
 -- Count answers that were served from earlier runs.

@@ -334,7 +334,8 @@ from pgclarify_private.find_passages(
     %(method)s,
     %(depth)s,
     %(signal)s,
-    %(are_chosen)s
+    %(are_chosen)s,
+    %(asked_vector)s::halfvec
 );
 
 -- name: find_neighbors

@@ -241,7 +241,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         stack.push_async_callback(spaces.close)
         sources = Sources(dsn, pool)
         stack.push_async_callback(sources.close)
-        grouping = QuestionGrouping(pool, embedders.get, turn, is_busy=lambda: executor.in_hand > 0)
+        grouping = QuestionGrouping(pool, is_busy=lambda: executor.in_hand > 0)
         building = GraphBuilding(pool, presence.worker_id)
         batches = Batches(pool, presence.worker_id, models.batches)
         # The work for each name of due_work, and the seconds of rest in between.

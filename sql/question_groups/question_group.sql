@@ -60,70 +60,43 @@ create or replace function pgclarify_private.near_question_group(
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- It is in the header so that the function restores it at its end.
-set hnsw.iterative_scan = 'off'
+-- They are in the header so that the function restores them at its end.
+set hnsw.iterative_scan = 'strict_order'
 set hnsw.ef_search = 200
 set hnsw.max_scan_tuples = 2000
 as $$
 declare
     -- Chosen on pairs of questions: see docs/dashboards.md.
     v_most_distance constant double precision := 0.15;
-    v_depth constant integer := 40;
     v_dimensions constant integer := @extschema:vector@.vector_dims(near_question_group.question_vector);
-    v_distance constant text := format(
-        '(leader::@extschema:vector@.halfvec(%1$s))'
-        ' operator(@extschema:vector@.<=>) ($1::@extschema:vector@.halfvec(%1$s))',
-        v_dimensions
-    );
-    v_fits constant text :=
-        'corpus_id = $3 and embedding_model = $4 and figures = $5 and (question_word = $6) is not false';
-    v_figures constant text[] := pgclarify_private.figures(near_question_group.question);
-    v_question_word constant text := pgclarify_private.question_word(near_question_group.question);
     v_near bigint;
-    v_seen integer;
 begin
-    -- First the nearest without other conditions: in most cases this one probe is enough.
-    execute format(
-        $sql$
-        select
-            count(*),
-            (array_agg(near.question_group_id order by near.distance, near.question_group_id) filter (where %3$s))[1]
-        from (
-            select question_group.*, %1$s as distance
-            from pgclarify_private.question_group
-            where @extschema:vector@.vector_dims(leader) = %2$s
-            order by %1$s
-            limit $7
-        ) as near
-        where near.distance <= $2
-        $sql$,
-        v_distance, v_dimensions, v_fits
-    ) into v_seen, v_near
-    using
-        near_question_group.question_vector, v_most_distance, near_question_group.corpus_id,
-        near_question_group.embedding_model, v_figures, v_question_word, v_depth;
-    if v_near is not null or v_seen < v_depth then
-        return v_near;
-    end if;
-    -- All of these are near, but for example of other corpora, or with other figures: search some more.
-    perform set_config('hnsw.iterative_scan', 'strict_order', true);
     execute format(
         $sql$
         select near.question_group_id
         from (
             select question_group.question_group_id, %1$s as distance
             from pgclarify_private.question_group
-            where @extschema:vector@.vector_dims(leader) = %2$s and %3$s
+            where
+                @extschema:vector@.vector_dims(leader) = %2$s
+                -- Near ones may be of other corpora, or have other figures.
+                and corpus_id = $3 and embedding_model = $4 and figures = $5 and (question_word = $6) is not false
             order by %1$s
             limit 1
         ) as near
         where near.distance <= $2
         $sql$,
-        v_distance, v_dimensions, v_fits
+        format(
+            '(leader::@extschema:vector@.halfvec(%1$s))'
+            ' operator(@extschema:vector@.<=>) ($1::@extschema:vector@.halfvec(%1$s))',
+            v_dimensions
+        ),
+        v_dimensions
     ) into v_near
     using
         near_question_group.question_vector, v_most_distance, near_question_group.corpus_id,
-        near_question_group.embedding_model, v_figures, v_question_word;
+        near_question_group.embedding_model, pgclarify_private.figures(near_question_group.question),
+        pgclarify_private.question_word(near_question_group.question);
     return v_near;
 end
 $$;
@@ -156,177 +129,57 @@ $$;
 comment on function pgclarify_private.index_leaders(integer) is
 'Create the index over leaders of this length, if it does not exist: without leaders, this takes no time.';
 
-create or replace function pgclarify_private.begin_question_group(
-    corpus_id bigint, embedding_model text, question text, question_vector @extschema:vector@.halfvec
-)
-returns bigint
-language sql volatile security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    insert into pgclarify_private.question_group (corpus_id, embedding_model, leader, figures, question_word)
-    values (
-        begin_question_group.corpus_id,
-        case when begin_question_group.question_vector is not null then begin_question_group.embedding_model end,
-        begin_question_group.question_vector,
-        pgclarify_private.figures(begin_question_group.question),
-        pgclarify_private.question_word(begin_question_group.question)
-    )
-    returning question_group.question_group_id;
-end;
-
-comment on function pgclarify_private.begin_question_group(bigint, text, text, @extschema:vector@.halfvec) is
-'A new group of a corpus, led by this question; without a vector, it only takes questions with the same words.';
-
-create or replace function pgclarify_private.lead_question_group(
-    question_group_id bigint,
-    corpus_id bigint,
-    embedding_model text,
-    question text,
-    wording_hash bytea,
-    question_vector @extschema:vector@.halfvec
-)
-returns void
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_near_id constant bigint := pgclarify_private.near_question_group(
-        lead_question_group.corpus_id, lead_question_group.embedding_model, lead_question_group.question,
-        lead_question_group.question_vector
-    );
-    v_run_ids bigint[];
-begin
-    if v_near_id is null then
-        update pgclarify_private.question_group
-        set leader = lead_question_group.question_vector, embedding_model = lead_question_group.embedding_model
-        where question_group.question_group_id = lead_question_group.question_group_id;
-        return;
-    end if;
-    v_run_ids := array(
-        select run.run_id
-        from pgclarify_private.run
-        where run.question_group_id = lead_question_group.question_group_id
-        order by run.run_id
-        for no key update skip locked
-    );
-    -- Another transaction has locked one of them. Waiting could deadlock, so this wording is processed later.
-    if cardinality(v_run_ids) < (
-        select count(*) from pgclarify_private.run where run.question_group_id = lead_question_group.question_group_id
-    ) then
-        return;
-    end if;
-    update pgclarify_private.run set question_group_id = v_near_id where run.run_id = any(v_run_ids);
-    update pgclarify_private.question_wording
-    set question_group_id = v_near_id
-    where question_wording.corpus_id = lead_question_group.corpus_id
-        and question_wording.wording_hash = lead_question_group.wording_hash;
-    delete from pgclarify_private.question_group
-    where question_group.question_group_id = lead_question_group.question_group_id;
-end
-$$;
-
-comment on function pgclarify_private.lead_question_group(
-    bigint, bigint, text, text, bytea, @extschema:vector@.halfvec
-) is
-'Give a group without a vector its leader. If another group is near, its one wording and its runs move there instead, and '
-'the group is deleted.';
-
-create or replace function pgclarify_private.group_questions(
-    most integer,
-    run_ids bigint[],
-    vectors text[],
-    skipped_models text[],
-    out grouped integer,
-    out wanted_run_ids bigint[],
-    out wanted_questions text[],
-    out wanted_models text[]
-)
+create or replace function pgclarify_private.group_questions(most integer)
+returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 -- Only the first vector of a length has to wait, because it needs an index.
 set lock_timeout = '2s'
 as $$
 declare
-    v_most_wanted constant integer := 16;
-    v_batch bigint[];
-    v_dimensions integer;
-    v_asked record;
-    v_group_id bigint;
-begin
-    grouped := 0;
-    wanted_run_ids := '{}';
-    wanted_questions := '{}';
-    wanted_models := '{}';
     -- Locked rows are skipped until later. As everywhere, the corpus is locked before its runs; so only one worker at a time
     -- groups its questions. It is not an advisory lock, because any role could take that, and then nothing would be grouped and
     -- no error would say why.
-    v_batch := array(
+    v_batch constant bigint[] := array(
         select run.run_id
         from pgclarify_private.run
         inner join pgclarify_private.corpus on run.corpus_id = corpus.corpus_id
         where run.question_group_id is null
             and run.finished_at is not null
             and run.operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers')
-            and (
-                run.embedding_model = any(group_questions.skipped_models)
-                and (run.question_vector is null or run.relaxed_question <> run.question)
-            ) is not true
         order by run.run_id
         limit group_questions.most
         for no key update of corpus skip locked
         for no key update of run skip locked
     );
-    for v_dimensions in
-        select @extschema:vector@.vector_dims(run.question_vector)
+    v_asked record;
+    v_group_id bigint;
+    v_grouped integer;
+begin
+    perform pgclarify_private.index_leaders(known.dimensions)
+    from (
+        select distinct @extschema:vector@.vector_dims(run.question_vector) as dimensions
         from pgclarify_private.run
         where run.run_id = any(v_batch) and run.question_vector is not null
-        union
-        select @extschema:vector@.vector_dims(given.vector::@extschema:vector@.halfvec)
-        from unnest(group_questions.vectors) as given (vector)
-        where given.vector is not null
-    loop
-        perform pgclarify_private.index_leaders(v_dimensions);
-    end loop;
+    ) as known;
     -- New wordings, and wordings of groups without a leader for which a vector is available.
     for v_asked in
         select distinct on (run.corpus_id, folded.wording_hash)
-            run.run_id, run.corpus_id, run.question, run.embedding_model, folded.wording_hash,
-            known.question_group_id,
-            given.run_id is not null as is_given,
-            coalesce(
-                given.vector::@extschema:vector@.halfvec,
-                -- Otherwise the vector is of other words than those that were asked.
-                case
-                    when run.embedding_model is not null and coalesce(run.relaxed_question, run.question) = run.question
-                        then run.question_vector
-                end
-            ) as question_vector
+            run.corpus_id, run.question, run.embedding_model, run.question_vector, folded.wording_hash,
+            known.question_group_id
         from pgclarify_private.run
         cross join lateral (select pgclarify_private.wording_hash(run.question) as wording_hash offset 0) as folded
-        left join unnest(group_questions.run_ids, group_questions.vectors) as given (run_id, vector)
-            on run.run_id = given.run_id
         left join pgclarify_private.question_wording as wording
             on run.corpus_id = wording.corpus_id and folded.wording_hash = wording.wording_hash
         left join pgclarify_private.question_group as known on wording.question_group_id = known.question_group_id
         where run.run_id = any(v_batch)
-            and (wording.question_group_id is null or known.leader is null and run.embedding_model is not null)
-        order by run.corpus_id, folded.wording_hash, given.run_id is null, run.embedding_model is null, run.run_id
+            and (wording.question_group_id is null or known.leader is null and run.question_vector is not null)
+        order by run.corpus_id, folded.wording_hash, run.question_vector is null, run.run_id
     loop
-        if v_asked.question_vector is null and v_asked.embedding_model is not null and not v_asked.is_given then
-            if cardinality(wanted_run_ids) < v_most_wanted then
-                wanted_run_ids := wanted_run_ids || v_asked.run_id;
-                wanted_questions := wanted_questions || v_asked.question;
-                wanted_models := wanted_models || v_asked.embedding_model;
-            end if;
-            continue;
-        end if;
         if v_asked.question_group_id is not null then
-            if v_asked.question_vector is not null then
-                perform pgclarify_private.lead_question_group(
-                    v_asked.question_group_id, v_asked.corpus_id, v_asked.embedding_model, v_asked.question,
-                    v_asked.wording_hash, v_asked.question_vector
-                );
-            end if;
+            update pgclarify_private.question_group
+            set leader = v_asked.question_vector, embedding_model = v_asked.embedding_model
+            where question_group.question_group_id = v_asked.question_group_id;
             continue;
         end if;
         v_group_id := case
@@ -336,9 +189,13 @@ begin
                 )
         end;
         if v_group_id is null then
-            v_group_id := pgclarify_private.begin_question_group(
-                v_asked.corpus_id, v_asked.embedding_model, v_asked.question, v_asked.question_vector
-            );
+            -- Without a vector, the group only takes questions with the same words.
+            insert into pgclarify_private.question_group (corpus_id, embedding_model, leader, figures, question_word)
+            values (
+                v_asked.corpus_id, v_asked.embedding_model, v_asked.question_vector,
+                pgclarify_private.figures(v_asked.question), pgclarify_private.question_word(v_asked.question)
+            )
+            returning question_group.question_group_id into v_group_id;
         end if;
         insert into pgclarify_private.question_wording (corpus_id, wording_hash, question_group_id)
         values (v_asked.corpus_id, v_asked.wording_hash, v_group_id);
@@ -348,7 +205,6 @@ begin
         set question_group_id = wording.question_group_id
         from pgclarify_private.question_wording as wording
         where run.run_id = any(v_batch)
-            and run.run_id <> all(wanted_run_ids)
             and wording.corpus_id = run.corpus_id
             and wording.wording_hash = pgclarify_private.wording_hash(run.question)
         returning
@@ -371,12 +227,12 @@ begin
             runs = citation_tally.runs + excluded.runs,
             last_cited_at = greatest(citation_tally.last_cited_at, excluded.last_cited_at)
     )
-    select count(*) into grouped from joined;
+    select count(*) into v_grouped from joined;
+    return v_grouped;
 end
 $$;
 
-comment on function pgclarify_private.group_questions(integer, bigint[], text[], text[]) is
-'Put a limited number of runs that have ended into groups of questions with the same meaning, and count their citations. '
-'Returns how many, and the questions whose vectors are missing: call it again with their run_ids and vectors, null for a '
-'question that could not be embedded. Runs whose questions need one of skipped_models wait.';
-grant execute on function pgclarify_private.group_questions(integer, bigint[], text[], text[]) to pgclarify_worker;
+comment on function pgclarify_private.group_questions(integer) is
+'Put a limited number of runs that have ended into groups of questions with the same meaning, and count their citations; '
+'returns how many.';
+grant execute on function pgclarify_private.group_questions(integer) to pgclarify_worker;

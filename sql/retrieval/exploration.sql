@@ -79,7 +79,8 @@ create or replace function pgclarify_private.find_passages(
     method text,
     depth integer,
     signal text,
-    are_chosen boolean default false
+    are_chosen boolean default false,
+    asked_vector @extschema:vector@.halfvec default null
 )
 returns table (
     document_id text,
@@ -105,7 +106,7 @@ begin
     -- Vectors of an investigation are of its sub-questions. clarify and list_answers search for their question, relaxed or not.
     update pgclarify_private.run
     set
-        question_vector = coalesce(find_passages.query_vector, run.question_vector),
+        question_vector = coalesce(find_passages.asked_vector, find_passages.query_vector, run.question_vector),
         embedding_model = case
             when find_passages.query_vector is null then run.embedding_model else find_passages.embedding_model
         end,
@@ -145,14 +146,14 @@ end
 $$;
 
 comment on function pgclarify_private.find_passages(
-    bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text, boolean
+    bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text, boolean, @extschema:vector@.halfvec
 ) is
 'Search for a run, as its requester: the depth best passages, best first. The vector is stored, and for clarify the relaxed '
-'question. method: dense, lexical or hybrid. signal: dense, lexical or both, for a second score; null for none. '
+'question. asked_vector: that of the question of the run, if the search is for other words. method: dense, lexical or hybrid. signal: dense, lexical or both, for a second score; null for none. '
 'embedding_model: model of the vector; error 40001 if the corpus has another one now. are_chosen: store the passages as the '
 'candidates of the run, which must have none.';
 grant execute on function pgclarify_private.find_passages(
-    bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text, boolean
+    bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text, boolean, @extschema:vector@.halfvec
 ) to pgclarify_worker;
 
 create or replace function pgclarify_private.find_neighbors(

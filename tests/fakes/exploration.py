@@ -66,13 +66,14 @@ class FakeExplorationStore(ExplorationTables):
         depth: int,
         signal: str | None = None,
         are_chosen: bool = False,
+        asked_vector: NDArray[np.float32] | None = None,
     ) -> list[Found]:
         """Return the first ranking."""
         if method not in _METHODS:
             raise ValueError(f"there is no method {method}")
         _check(depth, vector, signal, needs_vector=method != "lexical")
         record = await self._store.record(run)
-        record.query, record.query_vector = query, vector
+        record.query, record.query_vector, record.asked_vector = query, vector, asked_vector
         if run.operation == "clarify" and query != run.question:
             record.relaxed_question = query
         self.searches.append((query, method, depth, signal))

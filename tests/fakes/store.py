@@ -38,6 +38,7 @@ class RunRecord:
         status: Its state.
         query: The query of the retrieval, relaxed or not.
         query_vector: The vector of the query; None before retrieval, and for lexical search.
+        asked_vector: The vector of the question, if the query is another text; else None.
         relaxed_question: The recorded relaxed question; None if there is none.
         candidates: By rank.
         verdicts: By the rank of their candidates.
@@ -53,6 +54,7 @@ class RunRecord:
     status: RunStatus = RunStatus.RUNNING
     query: str | None = None
     query_vector: NDArray[np.float32] | None = None
+    asked_vector: NDArray[np.float32] | None = None
     relaxed_question: str | None = None
     candidates: list[Candidate] = field(default_factory=list)
     verdicts: dict[int, Verdict] = field(default_factory=dict)

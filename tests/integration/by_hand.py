@@ -427,8 +427,9 @@ class HandWorker:
         question: str = "",
         vector: Sequence[float] | None = None,
         embedding_model: str = "all-MiniLM-L6-v2",
+        asked_vector: Sequence[float] | None = None,
     ) -> list[dict[str, Any]]:
-        """Retrieve for a run as clarify does, and store the candidates. embedding_model: the model of the vector."""
+        """Retrieve for a run as clarify does, and store the candidates. embedding_model: the model of the vectors."""
         settings = self._settings.get(run_id, {"method": "hybrid", "top_k": 20})
         found = self.send(
             "find_passages",
@@ -441,6 +442,7 @@ class HandWorker:
             depth=min(settings["top_k"], settings.get("max_passages", settings["top_k"])),
             signal=None,
             are_chosen=False,
+            asked_vector=None if asked_vector is None else json.dumps(list(asked_vector)),
         )
         ranked = [{"rank": rank, **row} for rank, row in enumerate(found, start=1)]
         kept = self.record_candidates(run_id, *ranked, attempt=attempt)

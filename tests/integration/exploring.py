@@ -50,6 +50,7 @@ def find(
         depth=depth,
         signal=signal,
         are_chosen=False,
+        asked_vector=None,
     )
 
 

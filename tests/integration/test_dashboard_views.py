@@ -76,7 +76,7 @@ class Office:
     def catch_up(self) -> None:
         """Do the worker's tasks after the end of runs."""
         self.worker.send("count_served", most=100)
-        self.worker.send("group_questions", most=100, run_ids=[], vectors=[], skipped_models=[])
+        self.worker.send("group_questions", most=100)
 
     def change(self, document_id: str, content: str) -> None:
         """Change a document, and index it."""

@@ -127,7 +127,7 @@ class World:
         )
         self.worker.finish(run_id)
         self.alice.execute("reset pgclarify.reuse_runs")
-        self.worker.send("group_questions", most=100, run_ids=[], vectors=[], skipped_models=[])
+        self.worker.send("group_questions", most=100)
 
     def relations(self) -> Iterator[tuple[str, str, list[str]]]:
         """The relations that she may select from, also with their schemas, and the columns that she may select."""

@@ -67,7 +67,7 @@ class TestRecreated:
         add(house.asker, "own", ANIMAL, f"{ANIMAL} cars.")
         add(house.owner, "hidden", f"{ANIMAL} 2", f"{ANIMAL} cars.", [house.team])
         house.worker.index_everything()
-        house.owner.execute("select pgclarify_private.group_questions(100, '{}', '{}', '{}')")
+        house.owner.execute("select pgclarify_private.group_questions(100)")
         evaluations.evaluate(house.asker, house.corpus_id)
         return house
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import math
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Any
 
 import pytest
 
-from pgclarify.database.pool import fetch, open_pool
-from pgclarify.embedding.registry import Embedders
-from pgclarify.worker.grouping import QuestionGrouping
 from tests.integration.answering import reading
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 
@@ -30,19 +24,10 @@ def at(similarity: float) -> list[float]:
     return [similarity, math.sqrt(1 - similarity**2), 0.0, 0.0]
 
 
-def group(
-    worker: HandWorker, vectors: dict[int, Sequence[float] | None] | None = None, *, skipped_models: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Group the ended runs. vectors: vectors for runs whose questions need one."""
-    given = {run_id: None if vector is None else json.dumps(list(vector)) for run_id, vector in (vectors or {}).items()}
-    (row,) = worker.send(
-        "group_questions",
-        most=100,
-        run_ids=list(given),
-        vectors=list(given.values()),
-        skipped_models=list(skipped_models),
-    )
-    return row
+def group(worker: HandWorker) -> int:
+    """Group the ended runs; how many."""
+    (row,) = worker.send("group_questions", most=100)
+    return int(row["grouped"])
 
 
 def groups(connection: Connection) -> list[int | None]:
@@ -70,14 +55,17 @@ def ask(connection: Connection, worker: HandWorker) -> Ask:
         question: str,
         vector: Sequence[float] | None = None,
         *,
-        relaxed: str | None = None,
+        relaxed: bool = False,
         corpus: str = "insurance",
         by: Connection = connection,
     ) -> int:
         run_id = int(scalar(by, "select pgclarify.submit('clarify', %s, %s)", question, corpus))
         started = worker.start(run_id)
         assert started is not None
-        worker.retrieve(run_id, 1, relaxed or question, vector)
+        if relaxed:
+            worker.retrieve(run_id, 1, "a relaxed question", at(1), asked_vector=vector)
+        else:
+            worker.retrieve(run_id, 1, question, vector)
         worker.finish(run_id)
         return run_id
 
@@ -97,14 +85,12 @@ def test_the_same_words_are_the_same_question(connection: Connection, worker: Ha
     ask("?!?", at(-1))
     assert groups(connection) == [None] * 6
 
-    row = group(worker)
-
-    assert (row["grouped"], row["wanted_run_ids"]) == (6, [])
+    assert group(worker) == 6
     first, second, third, fourth, fifth, sixth = groups(connection)
     assert first == second == third == fourth, "the last one by meaning"
     assert first != fifth == sixth
     assert scalar(connection, "select count(*) from pgclarify_private.question_wording") == 4
-    assert group(worker)["grouped"] == 0
+    assert group(worker) == 0
 
 
 @pytest.mark.parametrize(
@@ -160,82 +146,31 @@ def test_many_near_questions_of_others_hide_none(connection: Connection, worker:
 def test_a_question_that_was_relaxed_is_compared_as_it_was_asked(
     connection: Connection, worker: HandWorker, ask: Ask
 ) -> None:
-    first = ask("Are rental cars covered?", at(1), relaxed="cars")
-    second = ask("Are rental boats covered?", at(1), relaxed="cars")
-    third = ask("Do you cover rental cars?", at(1), relaxed="cars")
-    row = group(worker)
+    ask("Are rental cars covered?", at(1), relaxed=True)
+    ask("Are rental boats covered?", at(0), relaxed=True)
+    ask("Do you cover rental cars?", at(NEAR), relaxed=True)
+    group(worker)
 
-    assert row["grouped"] == 0
-    assert sorted(zip(row["wanted_run_ids"], row["wanted_questions"], row["wanted_models"], strict=True)) == [
-        (first, "Are rental cars covered?", MODEL),
-        (second, "Are rental boats covered?", MODEL),
-        (third, "Do you cover rental cars?", MODEL),
-    ]
-
-    row = group(worker, {first: at(1), second: at(0), third: at(NEAR)})
-
-    assert (row["grouped"], row["wanted_run_ids"]) == (3, [])
-    assert len(set(groups(connection))) == 2
-    ask("are rental CARS covered", at(1), relaxed="cars")
-    assert group(worker)["wanted_run_ids"] == [], "these words have a group already"
+    first, second, third = groups(connection)
+    assert first == third != second
 
 
 def test_questions_without_a_vector_are_grouped_by_their_words(
     connection: Connection, worker: HandWorker, ask: Ask
 ) -> None:
-    # A run of an earlier version has not stored the model of its vector, either.
-    ask("cars", at(1))
-    ask("Cars?", None)
-    ask("autos", at(1))
-    connection.execute("update pgclarify_private.run set embedding_model = null")
-    relaxed = ask("rental cars", at(1), relaxed="cars")
+    for question in ("cars", "Cars?", "autos"):
+        ask(question)
+    assert group(worker) == 3
 
-    assert group(worker, {relaxed: None})["grouped"] == 4
-
-    first, second, third, fourth = groups(connection)
-    assert first == second
-    assert len({first, third, fourth}) == 3
-    # A later question in these words has a vector, so it can be near other questions.
+    first, second, third = groups(connection)
+    assert first == second != third
+    # A later question in these words has a vector, so other questions can be near it.
     ask("CARS", at(1))
     ask("vehicles", at(NEAR))
     group(worker)
-    assert groups(connection)[-2:] == [first, first]
-
-
-@pytest.mark.committed
-def test_a_group_that_began_without_a_vector_joins_the_one_that_it_is_near(
-    connection: Connection, worker: HandWorker, ask: Ask, connect: Connect
-) -> None:
-    ask("autos", at(1))
-    for question in ("cars", "Cars?", "boats"):
-        ask(question)
+    ask("wagons", at(NEAR))
     group(worker)
-    near, words, same_words, boats = groups(connection)
-    assert near != words == same_words
-
-    ask("CARS", at(NEAR))
-    with closing(connect("postgres")) as other, other.transaction():
-        other.execute("select from pgclarify_private.run where question = 'cars' for update")
-        group(worker)
-        assert groups(connection) == [near, words, words, boats, words], (
-            "a session with a locked row does not delay the others"
-        )
-    ask("cars!", at(NEAR))
-    group(worker)
-
-    assert groups(connection) == [near, near, near, boats, near, near]
-    assert scalar(connection, "select count(*) from pgclarify_private.question_group") == 2
-    assert scalar(connection, "select count(distinct question_group_id) from pgclarify_private.question_wording") == 2
-
-
-def test_questions_of_a_skipped_model_wait(connection: Connection, worker: HandWorker, ask: Ask) -> None:
-    ask("rental cars", at(1), relaxed="cars")
-    ask("boats", at(0))
-    row = group(worker, skipped_models=[MODEL])
-
-    assert (row["grouped"], row["wanted_run_ids"]) == (1, [])
-    assert [number is None for number in groups(connection)] == [True, False]
-    assert len(group(worker, skipped_models=["another"])["wanted_run_ids"]) == 1
+    assert groups(connection)[3] == groups(connection)[5] == first
 
 
 def test_runs_are_counted_when_they_end(connection: Connection, worker: HandWorker, ask: Ask) -> None:
@@ -256,7 +191,7 @@ def test_unfinished_runs_and_runs_without_a_corpus_are_not_grouped(
     connection.execute("select pgclarify.drop_corpus('medicine')")
     connection.execute("update pgclarify_private.run set question_group_id = null where corpus_id is null")
 
-    assert group(worker)["grouped"] == 0
+    assert group(worker) == 0
     assert scalar(connection, "select count(*) from pgclarify_private.question_group") == 1, (
         "its groups were deleted with the corpus"
     )
@@ -268,8 +203,8 @@ def test_a_single_worker_groups_at_a_time(connection: Connection, worker: HandWo
     other = hire()
 
     with worker.connection.transaction():
-        assert group(worker)["grouped"] == 1
-        assert group(other)["grouped"] == 0
+        assert group(worker) == 1
+        assert group(other) == 0
 
 
 def test_citations_are_tallied_for_whom_they_were_made(
@@ -296,7 +231,7 @@ def test_documents_that_evaluations_cite_are_not_tallied(connection: Connection,
     worker.retrieve(run_id, 1, "cars", at(1))
     worker.finish(run_id, interpretations=[reading("What of cars?")])
 
-    assert group(worker)["grouped"] == 1
+    assert group(worker) == 1
 
     assert scalar(connection, "select count(*) from pgclarify_private.citation_tally") == 0
 
@@ -368,21 +303,3 @@ class TestServedAgain:
             asker.execute("select pgclarify.clarify('cars')")
 
         assert worker.send("count_served", most=100) == [{"answers": 0}]
-
-
-@pytest.mark.committed
-async def test_workers_embed_what_was_relaxed(
-    connection: Connection, asker: Connection, worker: HandWorker, ask: Ask, database: str
-) -> None:
-    for question in ("How do I cancel my policy?", "how can I cancel my policy", "How do I renew my policy?"):
-        ask(question, at(1), relaxed="policy", by=asker)
-    asker.execute("select pgclarify.submit('clarify', 'How do I cancel my policy?')")
-    async with open_pool(database) as pool:
-        with closing(Embedders()) as embedders:
-            await QuestionGrouping(pool, embedders.get, asyncio.Lock(), is_busy=lambda: False).catch_up()
-            await fetch(pool, "count_served", most=100)
-
-    first, second, third = groups(connection)
-    assert None not in (first, second, third)
-    assert first == second != third
-    assert scalar(connection, "select served from pgclarify.run order by run_id limit 1") == 1

@@ -145,7 +145,7 @@ def test_only_what_a_language_model_judged_is_a_gap(rules: Desk, connection: Con
     reading = Desk(connection, rules.asker, "openai")
     reading.ask("pizza")
     reading.ask("towing", status="partial", stop_code="budget")
-    rules.worker.send("group_questions", most=100, run_ids=[], vectors=[], skipped_models=[])
+    rules.worker.send("group_questions", most=100)
     gaps = rules.asker.execute("select question from pgclarify.asked_question where is_gap").fetchall()
     asked = rules.asker.execute(
         "select question, unanswered_runs, unread_runs from pgclarify.asked_question order by question"

@@ -40,15 +40,19 @@ class Query:
         vector: Its vector, float32, shape (dimensions,); None if neither method nor signal needs it.
         method: The first stage: dense, lexical or hybrid.
         signal: dense, lexical or both: the second score of passages; None for none.
+        asked_vector: The vector of the run's question, if the text is another one; else None.
     """
 
     text: str
     vector: NDArray[np.float32] | None
     method: str
     signal: str | None
+    asked_vector: NDArray[np.float32] | None = None
 
 
-async def make_query(embedder: Embedder, text: str, method: str, *, is_scored_by_signal: bool) -> Query:
+async def make_query(
+    embedder: Embedder, text: str, method: str, *, is_scored_by_signal: bool, asked: str | None = None
+) -> Query:
     """Make the query of a search, with the vector that it needs.
 
     Args:
@@ -57,6 +61,7 @@ async def make_query(embedder: Embedder, text: str, method: str, *, is_scored_by
         method: The first stage: dense, lexical or hybrid.
         is_scored_by_signal: Whether passages get a second score, by the signal that the first stage does not use; for
             hybrid, by both.
+        asked: The run's question, if its vector is wanted, too.
 
     Raises:
         EmbeddingError: If the model fails.
@@ -65,7 +70,9 @@ async def make_query(embedder: Embedder, text: str, method: str, *, is_scored_by
     """
     signal = _OTHER_SIGNAL[method] if is_scored_by_signal else None
     needs_vector = method != "lexical" or signal is not None
-    return Query(text, (await embedder.encode([text]))[0] if needs_vector else None, method, signal)
+    vectors = list(await embedder.encode(list(dict.fromkeys([text, asked or text])))) if needs_vector else []
+    vector, asked_vector = [*vectors, None, None][:2]
+    return Query(text, vector, method, signal, asked_vector)
 
 
 async def by_signal(found: Sequence[Found], tally: Tally) -> list[float]:
@@ -123,6 +130,7 @@ async def find_first(
             depth=depth,
             signal=query.signal,
             are_chosen=are_chosen,
+            asked_vector=query.asked_vector,
         )
         tally.rows = len(found)
         tally.note = query.method

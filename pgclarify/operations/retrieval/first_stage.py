@@ -104,7 +104,10 @@ class FirstStage:
     async def _find(self, question: str, *, depth: int, are_chosen: bool = False) -> list[Found]:
         is_scored_by_signal = self.is_reranked and self._reranker is None
         method = self._context.run.settings["method"]
-        query = await make_query(self._embedder, question, method, is_scored_by_signal=is_scored_by_signal)
+        # Also the question as it was asked, for groups of questions with the same meaning.
+        query = await make_query(
+            self._embedder, question, method, is_scored_by_signal=is_scored_by_signal, asked=self._context.run.question
+        )
         return await find_first(self._context, query, depth=depth, are_chosen=are_chosen)
 
     async def _rerank(self, found: list[Found]) -> list[Found]:

@@ -50,6 +50,7 @@ class Rankings(FakeExplorationStore):
         depth: int,
         signal: str | None = None,
         are_chosen: bool = False,
+        asked_vector: NDArray[np.float32] | None = None,
     ) -> list[Found]:
         assert not are_chosen
         found = await super().find_passages(run, query, vector, method=method, depth=1000, signal=signal)
