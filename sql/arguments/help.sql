@@ -87,16 +87,9 @@ begin
             using errcode = 'invalid_parameter_value',
                 column = 'topic',
                 hint = coalesce(
-                    (
-                        select format('Did you mean "%s"?', likest.name)
-                        from (
-                            select known.name, pgclarify_private.likeness(known.name, left(help.topic, 200)) as likeness
-                            from pgclarify_private.help_functions() as known
-                        ) as likest
-                        where likest.likeness >= 0.4
-                        order by likest.likeness desc, likest.name
-                        limit 1
-                    ),
+                    'Did you mean "' || pgclarify_private.nearest_name(
+                        help.topic, array(select known.name from pgclarify_private.help_functions() as known)
+                    ) || '"?',
                     'List the functions with: select * from pgclarify.help().'
                 );
     end if;

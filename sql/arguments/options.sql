@@ -12,7 +12,6 @@ declare
         from jsonb_object_keys(raise_unknown_option.known) as option (name)
         order by option.name
     );
-    v_is_nested constant boolean := raise_unknown_option.name = 'options';
     -- Of the functions that take options.
     v_parameters constant text[] := array(
         select distinct parameter.name
@@ -23,48 +22,28 @@ declare
             and 'options' = any(pg_proc.proargnames[:pg_proc.pronargs])
             and parameter.name <> 'options'
     );
-    v_is_parameter constant boolean := raise_unknown_option.name = any(v_parameters);
-    v_near text;
-    v_is_near_parameter boolean;
+    v_near constant text := pgclarify_private.nearest_name(raise_unknown_option.name, v_names || v_parameters);
 begin
-    select likest.name, likest.is_parameter into v_near, v_is_near_parameter
-    from (
-        select
-            given.name, given.is_parameter,
-            pgclarify_private.likeness(given.name, left(raise_unknown_option.name, 200)) as likeness
-        from (
-            select option.name, false as is_parameter from unnest(v_names) as option (name)
-            union all
-            select parameter.name, true from unnest(v_parameters) as parameter (name)
-        ) as given
-    ) as likest
-    where likest.likeness >= 0.4
-    order by likest.likeness desc, likest.is_parameter, likest.name
-    limit 1;
     raise exception 'unknown option "%"', v_shown
         using errcode = 'invalid_parameter_value',
             column = v_shown,
             datatype = array_to_string(v_names, ','),
-            constraint = case when v_is_parameter then 'option_is_no_parameter' else 'option_is_known' end,
             detail = format('The options are: %s.', array_to_string(v_names, ', ')),
             hint = case
-                when v_is_nested then
+                when raise_unknown_option.name = 'options' then
                     'Pass each option by itself: in SQL as a key of the object, in Python as a keyword argument.'
-                when v_is_parameter then format(
+                when raise_unknown_option.name = any(v_parameters) then format(
                     'It is a parameter, not an option: pass %s => … beside options, if the function has it.', v_shown
                 )
                 when v_near is null then 'Check its spelling.'
-                when v_is_near_parameter then format(
-                    'Did you mean the parameter "%1$s"? Pass %1$s => … beside options, if the function has it.', v_near
-                )
                 else format('Did you mean "%s"?', v_near)
             end;
 end
 $$;
 
 comment on function pgclarify_private.raise_unknown_option(text, jsonb) is
-'Error 22023 for an unknown option. The hint says whether it is a parameter of a function with options, or which option or '
-'parameter has a similar name.';
+'Error 22023 for an unknown option. The hint says whether it is a parameter of a function with options, or which one has a '
+'similar name.';
 
 create or replace function pgclarify_private.check_options(options jsonb, known jsonb)
 returns jsonb

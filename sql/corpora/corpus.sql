@@ -52,6 +52,23 @@ end;
 comment on function pgclarify_private.likeness(text, text) is
 'How alike two names are, 0 to 1: the Dice coefficient of their pairs of letters. Case does not count.';
 
+create or replace function pgclarify_private.nearest_name(given text, names text[])
+returns text
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select likest.name
+    from (
+        select known.name, pgclarify_private.likeness(known.name, left(nearest_name.given, 200)) as likeness
+        from unnest(nearest_name.names) as known (name)
+    ) as likest
+    where likest.likeness >= 0.4
+    order by likest.likeness desc, likest.name
+    limit 1;
+end;
+
+comment on function pgclarify_private.nearest_name(text, text[]) is 'Which of these names may be meant; null if none is similar.';
+
 create or replace function pgclarify_private.find_corpus(roles name[], corpus text)
 returns pgclarify_private.corpus
 language plpgsql stable security definer

@@ -23,7 +23,7 @@ begin
                 hint = 'Ask pgclarify.clarifying_questions yourself.';
     end if;
     if v_run.status not in ('succeeded', 'partial') then
-        perform pgclarify_private.raise_unless_succeeded(seen, v_run.operation)
+        perform pgclarify_private.raise_unless_succeeded(seen)
         from pgclarify_private.rows(null::pgclarify.run_outcome, array[v_run.run_id], null) as seen;
     end if;
     if not exists (select from pgclarify_private.clarifying_question as listed where listed.run_id = v_run.run_id) then

@@ -98,14 +98,9 @@ begin
     order by given.name
     limit 1;
     if found then
-        select likest.name into v_near
-        from (
-            select known.name, pgclarify_private.likeness(known.name, left(v_wrong, 200)) as likeness
-            from pgclarify_private.parameters(check_arguments.operation) as known
-        ) as likest
-        where likest.likeness >= 0.4
-        order by likest.likeness desc, likest.name
-        limit 1;
+        v_near := pgclarify_private.nearest_name(
+            v_wrong, array(select known.name from pgclarify_private.parameters(check_arguments.operation) as known)
+        );
         raise exception '% has no argument "%"', check_arguments.operation, pgclarify_private.shown(v_wrong)
             using errcode = 'invalid_parameter_value',
                 detail = (

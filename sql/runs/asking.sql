@@ -331,7 +331,7 @@ begin
     v_run_ids := pgclarify_private.ask(ask_one.caller, ask_one.run, array[(ask_one.run).question], ask_one.timeout);
     -- The command line explains an empty result, whose rows do not name the run.
     perform set_config('pgclarify.asked_run', v_run_ids[1]::text, true);
-    perform pgclarify_private.raise_unless_succeeded(seen, (ask_one.run).operation)
+    perform pgclarify_private.raise_unless_succeeded(seen)
     from pgclarify_private.current_rows(null::pgclarify.run_outcome, v_run_ids, null) as seen;
     return v_run_ids;
 end

@@ -73,7 +73,7 @@ begin
                 detail = format('Its operation is %s.', v_run.operation),
                 hint = pgclarify_private.reading_hint(v_run.operation, v_run.run_id);
     end if;
-    perform pgclarify_private.raise_unless_succeeded(seen, v_run.operation)
+    perform pgclarify_private.raise_unless_succeeded(seen)
     from pgclarify_private.rows(null::pgclarify.run_outcome, array[v_run.run_id], null) as seen;
     return pgclarify_private.rows_in_json(
         ('pgclarify.' || result_rows.row_type)::regtype, array[v_run.run_id], (result_rows.caller).name
@@ -244,37 +244,35 @@ end;
 comment on function pgclarify_private.rows(pgclarify.run_outcome, bigint[], name) is
 'States of runs, in the order of run_ids. It does not check who may see the runs: the requester makes no difference.';
 
-create or replace function pgclarify_private.raise_unless_succeeded(
-    run_outcome pgclarify.run_outcome, operation text default 'clarify'
-)
+create or replace function pgclarify_private.raise_unless_succeeded(run_outcome pgclarify.run_outcome)
 returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_stop_reason constant text := raise_unless_succeeded.run_outcome.stop_reason;
+    v_run_id constant bigint := raise_unless_succeeded.run_outcome.run_id;
     v_stop_code constant text := raise_unless_succeeded.run_outcome.stop_code;
     v_known record;
 begin
+    select known.meaning, known.help into v_known
+    from pgclarify_private.stop_codes() as known
+    where known.stop_code = v_stop_code;
     case raise_unless_succeeded.run_outcome.status
         when 'failed' then
-            raise exception 'run % failed', raise_unless_succeeded.run_outcome.run_id
+            raise exception 'run % failed', v_run_id
                 using errcode = 'PC003',
-                    table = 'run', column = 'run_id', datatype = raise_unless_succeeded.run_outcome.run_id::text,
+                    table = 'run', column = 'run_id', datatype = v_run_id::text,
                     detail = raise_unless_succeeded.run_outcome.error,
                     hint = 'Fix the cause and ask again; replies that were paid for are kept.';
         when 'cancelled' then
-            raise exception 'run % was cancelled', raise_unless_succeeded.run_outcome.run_id
+            raise exception 'run % was cancelled', v_run_id
                 using errcode = 'PC003',
-                    table = 'run', column = 'run_id', datatype = raise_unless_succeeded.run_outcome.run_id::text,
+                    table = 'run', column = 'run_id', datatype = v_run_id::text,
                     hint = 'Ask again; what was paid for is kept.';
         when 'queued', 'running' then
-            raise exception 'run % is still %',
-                raise_unless_succeeded.run_outcome.run_id, raise_unless_succeeded.run_outcome.status
+            raise exception 'run % is still %', v_run_id, raise_unless_succeeded.run_outcome.status
                 using errcode = 'object_not_in_prerequisite_state',
-                    hint = format(
-                        'Wait for it with: select * from pgclarify.wait(array[%s]).', raise_unless_succeeded.run_outcome.run_id
-                    ) || case
+                    hint = format('Wait for it with: select * from pgclarify.wait(array[%s]).', v_run_id) || case
                         -- Here wait may already return another status.
                         when pgclarify_private.has_frozen_snapshot() then
                             ' Then begin the transaction anew: it sees runs only as they were when it began, and a standby may '
@@ -282,48 +280,29 @@ begin
                         else ''
                     end;
         when 'partial' then
-            if v_stop_code = 'budget' then
-                raise warning 'run % is partial: %', raise_unless_succeeded.run_outcome.run_id, v_stop_reason
-                    using errcode = 'PC007',
-                        detail = 'Its results are valid. If you ask again, only the missing calls cost.',
-                        hint = 'See: select * from pgclarify.budget.';
-            elsif raise_unless_succeeded.operation = 'investigate' then
-                raise warning 'run % is partial: calls of the model failed or ran out',
-                    raise_unless_succeeded.run_outcome.run_id
-                    using detail = coalesce('It stopped: ' || v_stop_reason || '.', 'What it came to is sound.'),
-                        hint = format('See: select pgclarify.explain(%s).', raise_unless_succeeded.run_outcome.run_id);
-            elsif raise_unless_succeeded.operation in ('clarify', 'consolidate', 'list_answers') then
-                raise warning 'run % is partial: some passages could not be judged',
-                    raise_unless_succeeded.run_outcome.run_id
-                    using hint = format(
-                        'See: select rank, error from pgclarify.verdict where run_id = %s and error is not null.',
-                        raise_unless_succeeded.run_outcome.run_id
-                    );
-            else
-                raise warning 'run % is partial: some calls of the model failed',
-                    raise_unless_succeeded.run_outcome.run_id
-                    using detail = 'What it came to is sound.',
-                        hint = format('See: select pgclarify.explain(%s).', raise_unless_succeeded.run_outcome.run_id);
-            end if;
+            raise warning 'run % is partial: %',
+                v_run_id,
+                coalesce(pgclarify_private.shown(raise_unless_succeeded.run_outcome.stop_reason, 200), v_known.meaning)
+                using errcode = case when v_stop_code = 'budget' then 'PC007' else '01000' end,
+                    detail = 'Its results are valid. If you ask again, only the missing calls cost.',
+                    hint = case
+                        when v_stop_code = 'budget' then 'See: select * from pgclarify.budget.'
+                        else format('See: select pgclarify.explain(%s).', v_run_id)
+                    end;
         else
             -- An empty result would not show that the corpus may still have an answer.
-            select known.meaning, known.help into v_known
-            from pgclarify_private.stop_codes() as known
-            where known.stop_code = v_stop_code
-                and v_stop_code in ('no_language_model', 'language', 'threshold', 'unproven', 'no_passage');
-            if found then
-                raise warning 'run % found nothing: %', raise_unless_succeeded.run_outcome.run_id, v_known.meaning
+            if v_stop_code in ('no_language_model', 'language', 'threshold', 'unproven', 'no_passage') then
+                raise warning 'run % found nothing: %', v_run_id, v_known.meaning
                     using detail = format('Its stop_code is %s: the corpus may still have an answer.', v_stop_code),
                         hint = format(
-                            '%s See the closest passages: select pgclarify.explain(%s).',
-                            v_known.help, raise_unless_succeeded.run_outcome.run_id
+                            '%s See the closest passages: select pgclarify.explain(%s).', v_known.help, v_run_id
                         );
             end if;
     end case;
 end
 $$;
 
-comment on function pgclarify_private.raise_unless_succeeded(pgclarify.run_outcome, text) is
+comment on function pgclarify_private.raise_unless_succeeded(pgclarify.run_outcome) is
 'Error PC003 for a failed or cancelled run, 55000 for one that is not over. A warning for a partial run, and for one that '
 'found nothing although the corpus may have an answer.';
 
@@ -333,59 +312,37 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_partial bigint;
-    v_refusal text;
-    v_example bigint;
-    v_unknown record;
-    v_failed record;
+    v_some record;
 begin
-    select count(*) as runs, min(outcome.run_id) as example, mode() within group (order by outcome.error) as error
-    into v_failed
-    from pgclarify_private.current_rows(null::pgclarify.run_outcome, warn_of_partial.run_ids, null) as outcome
-    where outcome.status = 'failed';
-    if v_failed.runs > 0 then
-        raise warning '% of % questions failed: %',
-            v_failed.runs, cardinality(warn_of_partial.run_ids), v_failed.error
-            using detail = 'Their rows have status failed and no reading.',
-                hint = format(
-                    'See, for one: select error_code, error from pgclarify.run where run_id = %s.', v_failed.example
+    for v_some in
+        select
+            outcome.status, count(*) as runs, min(outcome.run_id) as example,
+            bool_or(outcome.stop_code = 'budget') as is_over_budget,
+            -- The most frequent reason.
+            mode() within group (order by coalesce(outcome.error, outcome.stop_reason, known.meaning)) as reason,
+            mode() within group (order by known.help) as help
+        from pgclarify_private.current_rows(null::pgclarify.run_outcome, warn_of_partial.run_ids, null) as outcome
+        left join pgclarify_private.stop_codes() as known using (stop_code)
+        where
+            outcome.status in ('failed', 'partial')
+            or outcome.stop_code in ('no_language_model', 'language', 'threshold', 'unproven', 'no_passage')
+        group by outcome.status
+        order by outcome.status
+    loop
+        raise warning '% of % questions %: %',
+            v_some.runs, cardinality(warn_of_partial.run_ids),
+            case v_some.status when 'failed' then 'failed' when 'partial' then 'are partial' else 'found nothing' end,
+            pgclarify_private.shown(v_some.reason, 200)
+            using errcode = case when v_some.is_over_budget then 'PC007' else '01000' end,
+                detail = case v_some.status
+                    when 'failed' then 'Their rows have status failed and no reading.'
+                    when 'partial' then 'Their rows have status partial. If you ask again, only the missing calls cost.'
+                    else 'Each of their rows has a stop_code and no reading. The corpus may still have answers.'
+                end,
+                hint = concat_ws(
+                    ' ', v_some.help, format('See, for one: select pgclarify.explain(%s).', v_some.example)
                 );
-    end if;
-    select
-        count(*),
-        -- The most frequent reason.
-        mode() within group (order by outcome.stop_reason) filter (where outcome.stop_code = 'budget'),
-        min(outcome.run_id)
-    into v_partial, v_refusal, v_example
-    from pgclarify_private.current_rows(null::pgclarify.run_outcome, warn_of_partial.run_ids, null) as outcome
-    where outcome.status = 'partial';
-    if v_partial > 0 then
-        raise warning '% of % questions are partial: %',
-            v_partial, cardinality(warn_of_partial.run_ids), coalesce(v_refusal, 'some passages could not be judged')
-            using errcode = case when v_refusal is null then '01000' else 'PC007' end,
-                detail = 'Their rows have status partial. If you ask again, only the missing calls cost.',
-                hint = case
-                    when v_refusal is null then format('See, for one: select pgclarify.explain(%s).', v_example)
-                    else 'See: select * from pgclarify.budget.'
-                end;
-    end if;
-    select
-        count(*) as runs, min(outcome.run_id) as example,
-        mode() within group (order by known.meaning) as meaning, mode() within group (order by known.help) as help
-    into v_unknown
-    from pgclarify_private.current_rows(null::pgclarify.run_outcome, warn_of_partial.run_ids, null) as outcome
-    inner join pgclarify_private.stop_codes() as known using (stop_code)
-    where
-        outcome.status = 'succeeded'
-        and outcome.stop_code in ('no_language_model', 'language', 'threshold', 'unproven', 'no_passage');
-    if v_unknown.runs > 0 then
-        raise warning 'nothing was found for % of % questions, most often since %',
-            v_unknown.runs, cardinality(warn_of_partial.run_ids), v_unknown.meaning
-            using detail = 'Each of their rows has a stop_code and no reading. The corpus may still have answers.',
-                hint = format(
-                    '%s See, for one: select pgclarify.explain(%s).', v_unknown.help, v_unknown.example
-                );
-    end if;
+    end loop;
 end
 $$;
 

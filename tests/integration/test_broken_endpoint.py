@@ -76,4 +76,4 @@ def test_questions_of_a_batch_that_fail_are_told_with_their_reason(asker: Connec
     assert scalar(asker, codes, [run_id for run_id, _ in rows]) == 2
     (warning,) = warnings
     assert warning.startswith("WARNING: ")
-    assert "error_code" in warning, "its hint says where the reason is"
+    assert "pgclarify.explain(" in warning, "its hint says where there is more"

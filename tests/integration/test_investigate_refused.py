@@ -137,28 +137,26 @@ class TestRefusals:
         assert ("begin the transaction anew" in hint) == is_told
 
     @pytest.mark.parametrize(
-        ("stop_reason", "detail"),
+        ("stop_reason", "why"),
         [
-            ("the calls left did not suffice", "It stopped: the calls left did not suffice."),
-            (None, "What it came to is sound."),
+            ("the calls left did not suffice", "the calls left did not suffice"),
+            (None, "calls failed, so that not all was judged"),
         ],
     )
-    def test_partial_ones_warn(
-        self, worker: HandWorker, alice: Connection, stop_reason: str | None, detail: str
-    ) -> None:
+    def test_partial_ones_warn(self, worker: HandWorker, alice: Connection, stop_reason: str | None, why: str) -> None:
         run_id = submit(alice)
         worker.start(run_id)
         record(worker, run_id, unanswered(1, "conclusion", "cut_off"))
         worker.finish(run_id, 1, "partial", stop_reason=stop_reason)
         heard: list[tuple[str | None, str | None, str | None]] = []
         alice.add_notice_handler(
-            lambda notice: heard.append((notice.severity_nonlocalized, notice.message_detail, notice.message_hint))
+            lambda notice: heard.append((notice.severity_nonlocalized, notice.message_primary, notice.message_hint))
         )
 
         assert investigation(alice, run_id)["outcome"] == "cut_off"
 
-        ((severity, told_detail, hint),) = heard
-        assert (severity, told_detail) == ("WARNING", detail)
+        ((severity, message, hint),) = heard
+        assert (severity, message) == ("WARNING", f"run {run_id} is partial: {why}")
         assert hint is not None
         # The statement in the hint works.
         told = [row["explain"] for row in rows(alice, hint.removeprefix("See: ").removesuffix("."))]
