@@ -184,7 +184,7 @@ class TestMoney:
         )
         assert (model.calls, model.rerank_calls) == (before[0] + 4, before[1] + 1)
         asker.execute("set pgclarify.reuse_runs = off")
-        # What the reranker ranks first is not predicted: of the three passages that the search ranks first, two were judged.
+        # What the reranker ranks first is not predicted. Of what the search ranks first, two passages were judged.
         assert estimate() == (1, 5, 4, None)
         questions = ["What do members get on their birthday?"]
         price(superuser, model="rules-1", input_usd="1", output_usd="1")
