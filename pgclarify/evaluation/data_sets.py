@@ -13,7 +13,7 @@ from typing import IO, Any, Final, cast
 
 from pgclarify.errors import InputError, UnreadableFile
 from pgclarify.evaluation.records import Case, GoldInterpretation
-from pgclarify.ingest.text import unstorable
+from pgclarify.language.foreign_text import unstorable
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _SUFFIXES: Final = (".gz", ".jsonl", ".json", ".ndjson")

@@ -189,7 +189,7 @@ class TestWho:
             there = refusal(bob, internal.format(call.format("kb", relation)))
             missing = refusal(bob, internal.format(call.format("none", relation)))
             assert there.sqlstate == missing.sqlstate == "42704"
-            assert (there.message_detail, there.message_hint.replace("kb", "none")) == (
+            assert (there.message_detail, (there.message_hint or "").replace("kb", "none")) == (
                 missing.message_detail,
                 missing.message_hint,
             )

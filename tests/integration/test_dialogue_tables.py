@@ -33,7 +33,7 @@ __all__ = ["desk"]
 CLEAR = Detection("How long?", False, 0.25, None, (DetectionReason("feature", "length", "two words"),), "1")
 VAGUE = Detection("Why\x7f “it”?", True, 1.0, "pragmatic", (), "1")
 ASKED = ProposedQuestion(AmbiguityType.SPECIFY, "It is broad.", "Which car?", "How long is a rental paid for?")
-CHOICE = ProposedQuestion(None, None, None, "What is the deductible of a rental?")
+CHOICE = ProposedQuestion(AmbiguityType.SEMANTIC, None, None, "What is the deductible of a rental?")
 THIRTY = Citation(1, "thirty days", 30, 41)
 DEDUCTIBLE = Citation(2, "A rental deductible", 0, 19)
 # The columns that rows of a result have, too.
