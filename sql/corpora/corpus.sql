@@ -67,7 +67,8 @@ begin atomic
     limit 1;
 end;
 
-comment on function pgclarify_private.nearest_name(text, text[]) is 'Which of these names may be meant; null if none is similar.';
+comment on function pgclarify_private.nearest_name(text, text[]) is
+'Which of these names may be meant; null if none is similar.';
 
 create or replace function pgclarify_private.find_corpus(roles name[], corpus text)
 returns pgclarify_private.corpus

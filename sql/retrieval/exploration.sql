@@ -149,7 +149,8 @@ comment on function pgclarify_private.find_passages(
     bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text, boolean, @extschema:vector@.halfvec
 ) is
 'Search for a run, as its requester: the depth best passages, best first. The vector is stored, and for clarify the relaxed '
-'question. asked_vector: that of the question of the run, if the search is for other words. method: dense, lexical or hybrid. signal: dense, lexical or both, for a second score; null for none. '
+'question. asked_vector: that of the question of the run, if the search is for other words. method: dense, lexical or hybrid. '
+'signal: dense, lexical or both, for a second score; null for none. '
 'embedding_model: model of the vector; error 40001 if the corpus has another one now. are_chosen: store the passages as the '
 'candidates of the run, which must have none.';
 grant execute on function pgclarify_private.find_passages(
