@@ -22,7 +22,8 @@ _IRREGULAR = {
     "sold": "sell", "spent": "spend", "spoke": "speak", "spoken": "speak", "stood": "stand", "taken": "take",
     "took": "take", "taught": "teach", "thought": "think", "told": "tell", "went": "go", "gone": "go", "won": "win",
     "women": "woman", "wore": "wear", "worn": "wear", "written": "write", "wrote": "write", "became": "become",
-    "payment": "pay", "payments": "pay", "died": "die", "death": "die", "ties": "tie",
+    "birth": "born", "director": "direct", "payment": "pay", "payments": "pay", "died": "die", "death": "die",
+    "ties": "tie",
 }  # fmt: skip
 
 # Longest first. A suffix is cut only if at least four letters remain.
@@ -44,7 +45,7 @@ def root(word: str) -> str:
 def stem(lower: str) -> str:
     """Cut the ending off a lower-case word: "cancellations", "cancelled" and "cancel" become equal."""
     if lower in _IRREGULAR:
-        return _IRREGULAR[lower]
+        return _trim(_IRREGULAR[lower])
     if len(lower) <= 3 or not lower.isascii() or not lower.isalpha():
         return lower
     if lower.endswith(("ies", "ied")) and len(lower) > 4:

@@ -68,7 +68,7 @@ _TYPE_OF_NOUN = {
 _TYPE_OF_PLURAL = dict.fromkeys(_NOUN_TYPES[AnswerType.LIST].split(), AnswerType.LIST)
 
 _PLAIN_KINDS = frozenset(
-    map(stem, ["amount", "cost", "price", "year", "date", "day", "time", "city", "country", "place"])
+    map(stem, word_set("amount cost price year date day time city country place located artist author creator"))
 )
 
 _AFTER_HOW = {
@@ -137,19 +137,20 @@ def asked_word(question: str) -> Word | None:
     is_counted = wh == "how" and bool(rest) and rest[0].lower in ("many", "much")
     if not is_counted and wh not in ("what", "which"):
         return None
-    rest = rest[is_counted:]
+    # "What is the capacity of the hall?"
+    is_of = not is_counted and [word.lower for word in rest[:2]] in (["is", "the"], ["was", "the"])
+    rest = rest[2 if is_of else is_counted :]
     stop = next((i for i, word in enumerate(rest) if not word.is_content), len(rest))
     phrase = rest[:stop]
-    if not phrase or phrase[0].lower in _NEVER_REPEATED or (not is_counted and is_typed(phrase)):
+    if (
+        not phrase
+        or phrase[0].lower in _NEVER_REPEATED
+        or (not is_counted and any(word.stem in _TYPE_OF_NOUN for word in phrase))
+    ):
         return None
     # "How much disk space does …" ends with its noun, "which command flushes the …" begins with it.
     is_noun = rest[stop : stop + 1] != [] and rest[stop].lower in AUXILIARIES | PREPOSITIONS
     return phrase[-1] if is_noun else phrase[0]
-
-
-def is_typed(phrase: list[Word]) -> bool:
-    """Return whether a word of a phrase names a kind of answer: "year", "city"."""
-    return any(word.stem in _TYPE_OF_NOUN for word in phrase)
 
 
 def plain_kinds(question: str) -> frozenset[str]:

@@ -30,6 +30,8 @@ _ADDRESS = re.compile(r"https?://\S+|\bwww\.\S+")
 # Largest share of a sentence's characters that are marks of code.
 _MOST_CODE_MARKS = 0.04
 _LEAST_WORDS = 3
+# A longer run of text without an end is the menu of a page, or its lines without their breaks.
+_MOST_WITHOUT_END = 400
 
 
 def code_blocks(passage: str) -> Iterator[tuple[int, int]]:
@@ -77,7 +79,7 @@ def is_readable(text: str) -> bool:
     plain = " ".join(text.split()).strip("*_ ")
     if plain.endswith((":", ";")) or is_numbered(plain) or _COPYRIGHT.match(plain) or is_reference(plain):
         return False
-    if _ADDRESS.search(plain):
+    if _ADDRESS.search(plain) or (len(plain) > _MOST_WITHOUT_END and not plain.endswith((".", "!", "?", ")", '"'))):
         return False
     prose = _CODE_SPAN.sub("", plain)
     if len(prose) * 2 < len(plain):

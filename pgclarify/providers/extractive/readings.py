@@ -29,10 +29,6 @@ _MEASURED = {
     AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE,
     AnswerType.COUNT,
 }  # fmt: skip
-_TIMES = {AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE}
-_SUMS = {AnswerType.AMOUNT, AnswerType.PERCENTAGE}
-# Kinds that can never answer a question of a kind.
-_NEVER = {**dict.fromkeys(_TIMES, _SUMS), **dict.fromkeys(_SUMS, _TIMES)}
 _LISTED = {Kind.ITEM, Kind.STEP, Kind.ROW}
 _MIN_SPECIFIC_WORDS = 3
 _MIN_SPECIFIC_STEMS = 2
@@ -119,15 +115,18 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     if not is_sentence or len(quote) > MAX_SENTENCE_CHARS or _is_personal(quote):
         return None
     ends = _with_bounds(asked, quote, max(span.start - start, 0), min(span.end - start, len(quote)))
-    answer = _tidy(_with_marks(quote, *ends)) if ends else ""
+    answer = _tidy(_with_marks(quote, *ends))
     if answer.count(".") == 1:
         # The full stop of the sentence; "a.m." has two.
         answer = answer.removesuffix(".")
     if not answer or content_stems(answer) <= asked.query.stems:
         return None
+    unsaid = asked.subject - topic.stems - content_stems(quote)
+    if not unsaid.isdisjoint(content_stems(passage)):
+        # The passage says it of something else: "the Petrel carries no cars" below "the Sula carries 14 cars".
+        return None
     # The reader is surer of a sentence than it should be if that lacks words of the question.
-    is_weak = not asked.query.stems <= topic.stems | content_stems(quote)
-    return Reading(_own_question(asked, answer, topic), answer, quote, is_weak)
+    return Reading(_own_question(asked, answer, topic), answer, quote, is_weak=bool(unsaid))
 
 
 def read_cell(asked: Asked, pieces: Sequence[Evidence], topic: Topic) -> tuple[Reading, Evidence] | None:
@@ -146,20 +145,16 @@ def _own_question(asked: Asked, answer: str, topic: Topic) -> str:
     return stand_alone(topic, question) if topic.scheme and not is_scheme_itself else question
 
 
-def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, int] | None:
-    """Return the ends of an answer, moved so that a sum keeps its "up to".
-
-    Returns:
-        None for an answer to "when" or "how much" without a time or number, or with a sum in place of a time.
-    """
+def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, int]:
+    """Return the ends of an answer, moved so that a sum keeps its "up to"."""
     if asked.kind not in _MEASURED:
         return start, end
     spans = [span for kind in _MEASURED for span in find_spans(quote, kind) if span.start < end and start < span.end]
-    is_measured = bool(spans) or any(map(str.isdigit, quote[start:end]))
-    is_other = bool(spans) and all(span.kind in _NEVER.get(asked.kind, ()) for span in spans)
-    if (not is_measured or is_other) and words(asked.query.text)[0].lower in ("when", "how"):
-        return None
-    return next(((span.start, span.end) for span in spans if span.start <= start and end <= span.end), (start, end))
+    # No date or sum is cut, and the fullest form of a year is its date: "Ina Holm, born 1941 (19 March 1941)".
+    start, end = min([start, *(span.start for span in spans)]), max([end, *(span.end for span in spans)])
+    dates = find_spans(quote, AnswerType.DATE) if quote[start:end].isdigit() else ()
+    full = next((span for span in dates if quote[start:end] in quote[span.start : span.end].split()[1:]), None)
+    return (full.start, full.end) if full else (start, end)
 
 
 def _with_marks(quote: str, start: int, end: int) -> str:

@@ -2,55 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from pgclarify.data.verdicts import Reading
 from pgclarify.language.stems import stem
-from pgclarify.language.words import ARTICLES, DETERMINERS, PREPOSITIONS, words
-from pgclarify.providers.extractive.answer_types import AnswerType, asked_word, is_typed
+from pgclarify.language.words import ARTICLES, DETERMINERS, PREPOSITIONS, Word, word_set, words
+from pgclarify.providers.extractive.answer_types import AnswerType, asked_word
 from pgclarify.providers.extractive.readings import Asked
 from pgclarify.providers.extractive.spans import find_spans
-from pgclarify.providers.extractive.topics import Topic
 
-# Answers of these kinds have no shape of their own, so that every sentence near the topic seems to have one.
-_SHAPELESS: Final = {
-    AnswerType.PLACE, AnswerType.STEPS, AnswerType.DEFINITION, AnswerType.LIST, AnswerType.YES_NO,
-}  # fmt: skip
 _NUMBERS: Final = {AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.COUNT}
 _TIMES: Final = {AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE}
 _PERSONS: Final = {AnswerType.PERSON, AnswerType.ORGANIZATION}
 _BEFORE_PLACES: Final = PREPOSITIONS | {"opposite", "next"}
-# Most words between an answer and the noun that names its kind: "the signal for that is TERM".
+# Most words with meaning between an answer and the noun that names its kind: "the signal for that is TERM".
 _NEAR: Final = 3
+_MAKERS: Final = word_set("artist author creator")
+_MAKING: Final = word_set("by from")
 
 
-def is_relevant(asked: Asked, reading: Reading, topic: Topic) -> bool:
+def is_relevant(asked: Asked, reading: Reading) -> bool:
     """Return whether a reading of a whole question may answer it, judged by its words.
 
     Args:
         asked: A whole question.
         reading: The reading, with the sentence as its quote.
-        topic: Title and headings of the passage.
     """
     quote = " ".join(reading.quote.split())
     start = quote.find(reading.answer)
     before, after = (quote[:start], quote[start + len(reading.answer) :]) if start >= 0 else (quote, "")
-    return (
-        _has_words(asked, quote, topic)
-        and _has_asked_word(asked, before, reading.answer, after)
-        and _has_shape(asked, quote, max(start, 0), reading.answer)
+    return _has_asked_word(asked, before, reading.answer, after) and _has_shape(
+        asked, quote, max(start, 0), reading.answer
     )
-
-
-def _has_words(asked: Asked, quote: str, topic: Topic) -> bool:
-    """Return whether sentence, title and headings have all words of the question, if the answer has no shape."""
-    found = words(asked.query.text)
-    is_task = [found[0].lower, found[-1].lower] == ["what", "do"]
-    if asked.kind not in _SHAPELESS and not is_task:
-        return True
-    # A city answers "in which city", so the word "city" is not needed.
-    asking = {word.stem for word in found[1:3] if is_typed([word])}
-    return asked.query.stems - asking <= topic.stems | _stems(quote)
 
 
 def _has_asked_word(asked: Asked, before: str, answer: str, after: str) -> bool:
@@ -59,9 +43,17 @@ def _has_asked_word(asked: Asked, before: str, answer: str, after: str) -> bool:
     if wanted is None:
         return True
     if asked.kind is AnswerType.PERSON:
-        return wanted.stem in _stems(f"{before} {answer} {after}")
-    near = [*words(before)[-_NEAR:], *words(answer), *words(after)[:_NEAR]]
+        quote = f"{before}{answer}{after}"
+        return wanted.stem in _stems(quote) or _is_made_by(wanted, quote, answer)
+    around = ([word for word in words(text) if word.is_content] for text in (before, after))
+    near = [*next(around)[-_NEAR:], *words(answer), *next(around)[:_NEAR]]
     return wanted.stem in {word.stem for word in near}
+
+
+def _is_made_by(role: Word, quote: str, answer: str) -> bool:
+    """Return whether "by" or "from" says the role: "an album by the singer Ina Holm" names an artist."""
+    made = re.compile(rf"\b(?:by|from)\b[^.,;:()]{{0,60}}{re.escape(answer)}")
+    return role.lower in _MAKERS and (bool(made.search(quote)) or not _MAKING.isdisjoint(answer.split()))
 
 
 def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
@@ -71,8 +63,15 @@ def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
         # "How long is the river?" asks for no time.
         kinds = _TIMES | _NUMBERS if found[2] in ("is", "are", "was", "were") else _TIMES
         return any(find_spans(answer, kind) for kind in kinds)
+    if found[0] == "when" and not any(find_spans(answer, kind) for kind in (AnswerType.DATE, AnswerType.FREQUENCY)):
+        # "Nearly four years" is no point in time, "within four years" is one.
+        led = [word.lower for word in [*words(quote[:start])[-1:], *words(answer)]]
+        return not PREPOSITIONS.isdisjoint(led) and bool(find_spans(answer, AnswerType.DURATION))
+    if asked.kind is AnswerType.COUNT and "per" in answer.split():
+        # "90 people per square mile" is no population.
+        return "per" in found
     if asked.kind in _NUMBERS:
-        return any(map(str.isdigit, answer)) or any(find_spans(answer, kind) for kind in _NUMBERS)
+        return any(find_spans(answer, kind) for kind in _NUMBERS)
     if asked.kind is AnswerType.PERSON and found[0].startswith("who"):
         spans = [span for kind in _PERSONS for span in find_spans(quote, kind)]
         # Text in lower case does not show its names.

@@ -92,7 +92,10 @@ _PATTERNS: dict[AnswerType, tuple[re.Pattern[str], ...]] = {
             r"|\b\d{1,2}(?::\d{2})?\s?(?:a\.?m\b|p\.?m\b)\.?(?: on [A-Z][a-z]{2,9})?"
             r"|\b\d{1,2}:\d{2}\b|\b(?:noon|midnight)\b"
         ),
-        re.compile(rf"(?:\b(?:the )?(?:early|mid|late)[- ])?\b{_YEAR}s?\b(?!%)(?:\s?(?:BC|AD|BCE|CE)\b)?"),
+        re.compile(
+            rf"(?:\b(?:(?:the )?(?:early|mid|late)[- ]|(?:about|around|circa) ))?"
+            rf"\b{_YEAR}s?\b(?!%)(?:\s?(?:BC|AD|BCE|CE)\b)?"
+        ),
         re.compile(
             r"(?:\b(?:early|mid|late)[- ])?\b(?:\d{1,2}(?:st|nd|rd|th)|[a-z]{3,12}(?:th|st|nd))"
             r" century\b(?:\s?(?:BC|AD)\b)?",

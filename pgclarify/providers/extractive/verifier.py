@@ -30,7 +30,7 @@ from pgclarify.providers.extractive.topics import Topic, read_topic
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-17"
+PROMPT_VERSION: Final = "extractive-18"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -138,7 +138,7 @@ class ExtractiveVerifier:
         if asked.is_specific and asked.kind not in _BY_RULES:
             return await self._read_span(asked, pieces, topic, content)
         by_rules = await self._read_by_rules(asked, shared, topic, content)
-        if by_rules and asked.is_specific and not is_relevant(asked, by_rules[1], topic):
+        if by_rules and asked.is_specific and not asked.query.stems <= topic.stems | content_stems(by_rules[1].quote):
             return None
         return by_rules
 
@@ -164,7 +164,7 @@ class ExtractiveVerifier:
     ) -> tuple[float, Reading] | None:
         """Return the reading of the span that the trained reader finds in the whole passage."""
         cell = read_cell(asked, pieces, topic)
-        if cell and is_relevant(asked, cell[0], topic):
+        if cell and is_relevant(asked, cell[0]):
             context = _context(asked, cell[1], topic, content)
             (similarity,) = await self._similarities(asked, [context])
             return probability(features(asked.query, context, topic.text, similarity, has_answer=True)), cell[0]
@@ -173,7 +173,7 @@ class ExtractiveVerifier:
         first = pieces[0].lead if pieces[0].items else pieces[0].text
         topic = replace(topic, stems=topic.stems | content_stems(first))
         reading = span and read_span(asked, span, pieces, topic, content)
-        if not span or not reading or not is_relevant(asked, reading, topic):
+        if not span or not reading or not is_relevant(asked, reading):
             return None
         (similarity,) = await self._similarities(asked, [reading.quote])
         measured = features(asked.query, reading.quote, topic.text, similarity, has_answer=True)

@@ -26,6 +26,10 @@ def read(question: str, content: str, pointed_at: str) -> str | None:
         ("Which section may hold the logs?", "Put it into a `<Host>` section.", "Host>` section", None),
         ("Where do visitors park?", "Visitors park in lot B. The gate code is 7.", "lot B. The gate code", "lot B"),
         ("When is lunch?", "Lunch is served from 11:30 to 14:00.", "11:30 to 14:00", "11:30 to 14:00"),
+        ("When was Ina Holm born?", "Ina Holm, born 1941 (19 March 1941), rows.", "1941", "19 March 1941"),
+        ("When was the mill built?", "The mill was built about 1820.", "1820", "about 1820"),
+        ("How many cars does the Pip take?", "The Sula takes 14 cars. The Pip is small.", "14 cars", None),
+        ("How many cars does the Pip take?", f"Pip takes {'menu ' * 90} 14 cars", "14 cars", None),
         ("Which release was the first one?", "It was 0.9 (beta), they say.", "0.9 (beta", "0.9 (beta)"),
     ],
 )  # fmt: skip

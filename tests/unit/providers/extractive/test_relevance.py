@@ -7,7 +7,6 @@ import pytest
 from pgclarify.data.verdicts import Reading
 from pgclarify.providers.extractive.readings import Asked
 from pgclarify.providers.extractive.relevance import is_relevant
-from pgclarify.providers.extractive.topics import read_topic
 
 
 @pytest.mark.parametrize(
@@ -31,26 +30,21 @@ from pgclarify.providers.extractive.topics import read_topic
         ("Who develops Hexby?", "Hexby is developed on a list.", "a list", False),
         ("Where are home directories stored?", "Home directories are stored on the main server.", "main server", True),
         ("Where are home directories stored?", "Home directories are stored read only.", "read only", False),
-        ("Where are home directories stored?", "Backups are stored on the server.", "the server", False),
-        ("How do I add a printer?", "To add a printer, press F2.", "press F2", True),
-        ("How do I add a printer?", "To add a user, press F2.", "press F2", False),
-        ("What does the hold flag do?", "The hold flag keeps a package.", "keeps a package", True),
-        ("What does the hold flag do?", "The purge flag keeps no file.", "keeps no file", False),
         ("When was the club founded?", "It began in 1954.", "1954", True),
+        ("When did Ina start?", "It took nearly four years.", "nearly four years", False),
+        ("When is the fee due?", "The fee is due within four weeks.", "four weeks", True),
+        ("What is the population of Oby?", "It has 90 people per square mile.", "90 people per square mile", False),
+        ("What is the motto of the club?", "The motto of the club is Row on.", "Row on", True),
+        ("What is the motto of the club?", "The club has its seat in Oby.", "Oby", False),
+        ("Who is the author of Salt?", "Salt is a novel by the nurse Ina Holm.", "Ina Holm", True),
+        ("Who is the author of Salt?", "Ina Holm sold the house.", "Ina Holm", False),
+        ("How much is the course?", "The course lasts three weeks.", "three weeks", False),
     ],
 )
 def test_an_answer_has_to_be_about_what_was_asked(question: str, quote: str, answer: str, is_about: bool) -> None:
-    topic = read_topic(None, None, quote)
-    assert is_relevant(Asked.read(question), Reading(question, answer, quote), topic) is is_about
-
-
-def test_a_heading_says_what_its_sentences_leave_out() -> None:
-    question, quote = "How do I add a printer?", "Press F2."
-    reading = Reading(question, "Press F2", quote)
-    assert is_relevant(Asked.read(question), reading, read_topic("Printers", "Adding printers", quote))
-    assert not is_relevant(Asked.read(question), reading, read_topic("Printers", "Sharing", quote))
+    assert is_relevant(Asked.read(question), Reading(question, answer, quote)) is is_about
 
 
 def test_line_breaks_in_a_sentence_do_not_hide_its_answer() -> None:
     reading = Reading("Where is the archive kept?", "the old mill", "The archive is kept in\nthe old\nmill.")
-    assert is_relevant(Asked.read(reading.interpretation), reading, read_topic(None, None, reading.quote))
+    assert is_relevant(Asked.read(reading.interpretation), reading)
