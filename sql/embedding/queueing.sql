@@ -88,3 +88,30 @@ $$;
 comment on function pgclarify_private.queue_more(bigint, bigint) is
 'Put the next 1,000 passages of a corpus, by key, into pending_passage for a space that is being built, except those that '
 'have a vector; false if there are no more, or another worker is doing this.';
+
+create or replace function pgclarify_private.has_work(space pgclarify_private.embedding_space, living bigint[])
+returns boolean
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        (
+            (has_work.space).queued_at is null
+            or exists (
+                select
+                from pgclarify_private.pending_passage as pending
+                where pending.embedding_space_id = (has_work.space).embedding_space_id
+                    and pending.attempts < 3
+                    and (pending.retry_at is null or pending.retry_at < now())
+                    and (
+                        pending.leased_until is null
+                        or pending.leased_until < now()
+                        or pending.leased_by <> all(has_work.living)
+                    )
+            )
+        )
+        and not pgclarify_private.is_refused((has_work.space).embedding_space_id);
+end;
+
+comment on function pgclarify_private.has_work(pgclarify_private.embedding_space, bigint[]) is
+'Whether a space that is being built has passages to lease or to queue. living: keys of the live workers.';

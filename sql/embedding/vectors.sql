@@ -40,20 +40,7 @@ begin
             and space.model <> all(claim_passages.skipped_models)
             and space.embedding_space_id <> all(v_delayed_space_ids)
             -- Spaces that are stuck must not block the others.
-            and (
-                space.queued_at is null
-                -- Not EXISTS: a plan might then read the queue of all spaces.
-                or (
-                    select true
-                    from pgclarify_private.pending_passage as pending
-                    where pending.embedding_space_id = space.embedding_space_id
-                        and pending.attempts < 3
-                        and (pending.retry_at is null or pending.retry_at < now())
-                        and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
-                    limit 1
-                )
-            )
-            and not pgclarify_private.is_refused(space.embedding_space_id)
+            and pgclarify_private.has_work(space, v_living)
         -- In turns, so that a large corpus does not block the others.
         order by space.embedding_space_id <= claim_passages.after_space_id, space.embedding_space_id
         limit 100

@@ -71,6 +71,27 @@ def test_only_readers_with_new_rows_are_merged(connection: Connection, hire: Hir
     assert connection.execute(merged).fetchone() == (101, 102, 204)
 
 
+def test_terms_of_corpora_are_counted_in_the_order_of_their_numbers(connection: Connection, hire: Hire) -> None:
+    """Otherwise two workers would deadlock."""
+    worker = hire()
+    for name in ("insurance", "other"):
+        connection.execute("select pgclarify.create_corpus(%s)", [name])
+    # Its row is now behind that of the other corpus.
+    connection.execute("update pgclarify_private.corpus set revision = revision + 1 where name = 'insurance'")
+    # As many as one call applies, and one more.
+    connection.execute("""
+        insert into pgclarify_private.term_change (corpus_id, lexeme, passages, restricted_passages)
+        select corpus_id, 'car', 1, 0
+        from pgclarify_private.corpus
+        inner join generate_series(1, 10000) as number on name = 'insurance' or number = 1
+    """)
+
+    worker.send("apply_term_changes")
+
+    left = "select name from pgclarify_private.term_change inner join pgclarify_private.corpus using (corpus_id)"
+    assert [name for (name,) in connection.execute(left)] == ["other"]
+
+
 def test_attached_tables(connection: Connection, hire: Hire) -> None:
     worker = hire()
     connection.execute("create table public.article (id bigint primary key, body text)")

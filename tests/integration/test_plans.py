@@ -210,6 +210,50 @@ def test_looking_for_documents_does_not_read_the_queue(connection: Connection, *
     assert not any("Seq Scan on pending_document" in plan for plan in seen)
 
 
+def test_looking_for_spaces_to_link_does_not_read_the_queues(connection: Connection, hire: Hire) -> None:
+    for name in ("insurance", "other"):
+        connection.execute("select pgclarify.create_corpus(%s)", [name])
+    hire().open_spaces()
+    connection.execute("""
+        insert into pgclarify_private.pending_link (embedding_space_id, document_id, passage_id)
+        select 2, 'd', number from generate_series(1, 20000) as number
+    """)
+    connection.execute("""
+        insert into pgclarify_private.pending_unlink (embedding_space_id, passage_id)
+        select 2, number from generate_series(1, 20000) as number
+    """)
+    connection.execute("analyze pgclarify_private.pending_link, pgclarify_private.pending_unlink")
+
+    with plans(connection) as seen:
+        assert scalar(connection, "select embedding_space_id from pgclarify_private.linkable_spaces()") == 2
+
+    assert any(" on pending_link" in plan for plan in seen)
+    assert not any(f"Seq Scan on {queue}" in plan for plan in seen for queue in ("pending_link", "pending_unlink"))
+
+
+def test_looking_for_passages_to_embed_does_not_read_the_queue_of_another_space(
+    connection: Connection, hire: Hire
+) -> None:
+    worker = hire()
+    for name in ("insurance", "rental", "shop"):
+        connection.execute("select pgclarify.create_corpus(%s)", [name])
+    worker.open_spaces()
+    connection.execute("""
+        update pgclarify_private.embedding_space set state = 'building', queued_document_id = '', queued_passage_id = 0,
+            queued_at = now()
+    """)
+    connection.execute("""
+        insert into pgclarify_private.pending_passage (embedding_space_id, document_id, passage_id)
+        select 2, number, number from generate_series(1, 20000) as number
+    """)
+    connection.execute("analyze pgclarify_private.pending_passage, pgclarify_private.embedding_space")
+
+    with connection.transaction():
+        connection.execute("select pgclarify_private.claim_passages(%s, 10, '1 minute', '{}', 0)", [worker.worker_id])
+        read = "select seq_tup_read from pg_stat_xact_all_tables where relname = 'pending_passage'"
+        assert scalar(connection, read) <= 1000, "those of one claim"
+
+
 def test_storing_replies_reads_no_other_rows_of_the_ledger(connection: Connection, hire: Hire) -> None:
     worker = hire()
     calls = list(claim(worker, None, ["x", "y", "z"]).ours.values())
