@@ -143,7 +143,8 @@ begin
         -- The number of the source is not known yet.
         raise notice 'it would be done with your rights; N is the number of the source'
             using detail = regexp_replace(
-                array_to_string(v_grants || v_triggers, E';\n') || ';', '(pgclarify_|capture_)\d+(?=[_(])', '\1N', 'g'
+                array_to_string(v_grants || v_triggers, E';\n') || ';',
+                '( trigger pgclarify_| pgclarify_private\.capture_)\d+', '\1N', 'g'
             );
         return;
     end if;

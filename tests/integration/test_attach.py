@@ -178,6 +178,17 @@ class TestDryRun:
             attach(alice)
             assert listed(alice, READABLE) == {"id", "body"}
 
+    def test_a_dry_run_names_the_table_as_it_is(self, alice: Connection) -> None:
+        told = notices(alice)
+        alice.execute("alter table app.article rename to capture_7_article")
+
+        scalar(
+            alice, "select pgclarify.attach_table('kb', 'app.capture_7_article', 'id', 'body', '{\"dry_run\": true}')"
+        )
+
+        assert " on app.capture_7_article " in told[0].detail
+        assert "capture_N_article" not in told[0].detail
+
     def test_a_dry_run_lists_all_problems(self, alice: Connection, connection: Connection) -> None:
         told = notices(alice)
         alice.execute("create unlogged table app.t (id numeric primary key, body text)")
