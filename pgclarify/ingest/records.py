@@ -136,11 +136,16 @@ def read_lines(stream: IO[bytes], most_bytes: int) -> Iterator[bytes]:
         except UnicodeDecodeError as error:
             raise OSError(f"it is not {encoding.upper()} text") from error
 
-    while line := read(most_bytes + 1):
-        rest = line
-        while len(rest) > most_bytes and not rest.endswith(b"\n"):
-            rest = read(most_bytes + 1)
-        yield line
+    try:
+        while line := read(most_bytes + 1):
+            rest = line
+            while len(rest) > most_bytes and not rest.endswith(b"\n"):
+                rest = read(most_bytes + 1)
+            yield line
+    finally:
+        if text is not None:
+            # Otherwise it closes the stream, which the caller does.
+            text.detach()
 
 
 def _document(line: str, mapping: FieldMapping) -> Document:

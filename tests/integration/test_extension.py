@@ -34,11 +34,12 @@ from tests.conftest import hurry, trust_everybody
 from tests.integration.by_hand import Connection, scalar, state_of
 from tests.migration import catalog
 from tests.servers import in_database
-from tests.workers import load
+from tests.workers import environment, load, wait_until_searchable
 
 NOT_IN_THIS_STATE, DUPLICATE_SCHEMA = "55000", "42P06"
 NO_WORKER, NO_DBLINK = "PC001", "PC005"
 CREATE = "create extension pgclarify cascade"
+QUESTION = "select interpretation, answer, support from pgclarify.clarify('deductible for hail', 'rental')"
 MEMBERS = """
     select pg_describe_object(member.classid, member.objid, 0), pg_get_userbyid(owned.owner)
     from pg_depend as member
@@ -408,3 +409,26 @@ def test_pg_upgrade_to_18_finds_no_obstacle(new_16: Host, shared_dir: Path) -> N
 
     assert code == 0, said
     assert "Clusters are compatible" in said
+
+
+def test_a_restored_answer_is_served_without_a_worker(new_18: Host, tmp_path: Path) -> None:
+    with new_18.connect("asked") as root:
+        # As on a new server, where the script makes the role and its password.
+        if scalar(root, "select exists (select from pg_roles where rolname = 'pgclarify_loopback')"):
+            root.execute("alter role pgclarify_loopback password null")
+        root.execute(CREATE)
+        load(root)
+        # As in a shell: without a forkserver, which imports PyTorch first.
+        command = [sys.executable, "-m", "pgclarify.cli", "worker"]
+        with subprocess.Popen(command, cwd=tmp_path, env=environment(root.info.dsn, None)) as worker:
+            try:
+                wait_until_searchable(root)
+                answers = root.execute(QUESTION).fetchall()
+            finally:
+                worker.terminate()
+        assert any("four hundred dollars" in answer for _, answer, _ in answers)
+
+    new_18.restore("asked", "served")
+
+    with new_18.connect("served") as restored:
+        assert restored.execute(QUESTION).fetchall() == answers

@@ -78,7 +78,7 @@ def test_the_command_prints_steps_proof_and_json(service: Service, model: Server
 
     done = investigate(service, tmp_path, UNHEARD_OF)
     assert done.returncode == 0
-    assert "Not found in this corpus" in done.stdout
+    assert "There is no answer to" in done.stdout
     assert re.search(r"^run (\d+): pgclarify explain \1$", done.stdout, re.MULTILINE)
 
     done = investigate(service, tmp_path, "Who invented the abacus?", "-o", "max_calls=4")
