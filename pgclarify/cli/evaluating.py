@@ -74,7 +74,7 @@ def run(
 ) -> None:
     """Ask all questions of a data set, and measure the answers.
 
-    The command first shows about how many calls it makes. Results are kept in tables. If it is interrupted, the same
+    The command first shows how many calls it makes at most. Results are kept in tables. If it is interrupted, the same
     command goes on, and nothing is paid for twice.
     """
     from pgclarify.evaluation.data_sets import parse_fields, read_data_set

@@ -64,8 +64,8 @@ def load_span_reader(*, threads: int | None = None) -> LocalSpanReader:
     if folder is None:
         raise ModelNotFound(
             "the reader of passages is not installed",
-            detail="It is part of the package pgclarify-minilm, which is missing where the worker runs.",
-            hint="Run there: pip install 'pgclarify[worker]'",
+            detail="It is part of the package pgclarify-minilm, which the worker or the command eval does not find.",
+            hint="Run where it is missing: pip install 'pgclarify[worker]'",
         )
     return LocalSpanReader(folder, threads=threads)
 

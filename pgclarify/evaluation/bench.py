@@ -105,16 +105,22 @@ class Bench:
 
         Raises:
             InputError: If there is no such judge.
-            ConfigurationError: If it needs a model, and this process has none.
+            ConfigurationError: If it needs a language model, and this process has none.
+            ModelNotFound: If it needs the trained reader, which is not installed.
+            EmbeddingError: If a file of the reader is wrong.
         """
         if name not in JUDGES:
             raise InputError(f"there is no judge {name!r}", hint=f"The judges are {', '.join(JUDGES)}.")
-        lexical = LexicalJudge(self._stack.enter_context(closing(load_span_reader())))
-        if name == "lexical":
-            return lexical
+        if name == "model":
+            return await self._model_judge()
+        # In a thread, because it reads large files.
+        reader = self._stack.enter_context(closing(await asyncio.to_thread(load_span_reader)))
+        lexical = LexicalJudge(reader)
+        return BothJudge(lexical, await self._model_judge()) if name == "both" else lexical
+
+    async def _model_judge(self) -> ModelJudge:
         asked = await self.asked()
-        model = ModelJudge(asked.ledger, asked.chat)
-        return BothJudge(lexical, model) if name == "both" else model
+        return ModelJudge(asked.ledger, asked.chat)
 
     def plan(self, name: str, method: str, settings: Mapping[str, Any], data_set: DataSet, judge: Judge) -> Plan:
         """Return the facts of an evaluation that are stored before it begins."""

@@ -1,4 +1,4 @@
-"""The judge without a language model: it compares words, the trained reader reads on, and its judgements never vary.
+"""The judge without a language model: it compares words, and asks the trained reader. Its judgements never vary.
 
 docs/methods/evaluation.md describes its rules for support and matches, and how often it is wrong.
 """
@@ -78,6 +78,9 @@ class LexicalJudge:
         two fifths of the question's words, which is weak evidence. Without a question, the passage must have the
         answer. If no sentence with the answer is about the question, the trained reader must find the same answer. A
         reading without an answer is not supported.
+
+        Raises:
+            EmbeddingError: If the reader fails.
 
         Source: VERDICT, Eq. 20, with words and the trained reader instead of a language model.
         """
