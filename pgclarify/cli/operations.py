@@ -173,11 +173,10 @@ def _ask(
 ) -> None:
     from pgclarify.cli import rendering
 
-    arguments = {name: value for name, value in given.items() if value is not None} | read_options(option or [])
+    arguments: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    arguments |= {"question": question, "timeout": timeout, **read_options(option or [])}
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
-        rows, run_id = asking.perform(
-            database, operation.name, operation.doing, question=question, timeout=timeout, **arguments
-        )
+        rows, run_id = asking.perform(database, operation.name, operation.doing, **arguments)
         run = {} if run_id is None else asking.get_run(database, run_id)
         nothing = None if rows or run_id is None else asking.nothing(database, question, given["corpus"], run_id)
     beside = terminal.notices() if as_json or operation.remark is not None else terminal.results()
@@ -221,12 +220,11 @@ def estimate(
 
     if bool(questions) == (file is not None):
         raise typer.BadParameter("give either questions or --file, and only one of them", param_hint="QUESTION")
-    arguments: dict[str, Any] = {"corpus": corpus, "top_k": top_k, **read_options(option or [])}
     asked = questions if file is None else [line.strip() for line in file if line.strip()]
+    arguments: dict[str, Any] = {"questions": asked, "corpus": corpus, "top_k": top_k, "timeout": timeout}
+    arguments |= read_options(option or [])
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
-        (row,), run_id = asking.perform(
-            database, "estimate", "Looking at what would be asked", questions=asked, timeout=timeout, **arguments
-        )
+        (row,), run_id = asking.perform(database, "estimate", "Looking at what would be asked", **arguments)
     if as_json:
         # Numbers, also for PostgreSQL's decimals.
         cost = row["cost_usd"]
