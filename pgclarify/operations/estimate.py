@@ -130,7 +130,7 @@ class _Survey:
         if not questions:
             return
         rankings = await self._search(questions)
-        most = self._run.settings.get("max_passages")
+        most = min(self._top_k, self._run.settings.get("max_passages", self._top_k))
         await self._expected.look(
             lambda: [
                 answer_call(question, cut_evidence(ranked(found[:most]), READ_TOKENS))

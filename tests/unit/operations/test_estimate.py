@@ -250,6 +250,12 @@ class TestAskingBack:
         # If the answer were not proven, the question would be clarified.
         assert figures(await desk.estimate(QUESTIONS[:1])) == (0, 5, 1)
 
+    async def test_shows_the_single_pass_as_many_passages_as_a_run_does(self) -> None:
+        settings = {"ask_back": "when_vague", "reranker": "signal", "top_k": 2}
+        desk = Desk(settings=settings, answers={QUESTIONS[0]: PROVEN}, signals={1: 0.9, 2: 0.8, 3: 0.7})
+        await desk.clarify(QUESTIONS[:1])
+        assert reused(await desk.estimate(QUESTIONS[:1])) == 1
+
 
 class TestConfirming:
     async def test_counts_calls_as_if_every_passage_answered(self) -> None:
