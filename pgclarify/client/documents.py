@@ -391,7 +391,7 @@ def _check(document: Document) -> None:
         if text is not None and (reason := unstorable(text)):
             raise InputError(
                 f"document {document.document_id!r} cannot be stored",
-                detail=f"This is about its {part}. {reason}",
+                detail=f"{reason} It is in the {part} of the document.",
                 hint="Remove it, or decode the file with the right encoding.",
             )
 

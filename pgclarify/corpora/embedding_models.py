@@ -90,7 +90,7 @@ class Models:
     def _splitter(self, embedder: Embedder, dimensions: int) -> Splitter:
         if dimensions != embedder.dimensions:
             raise DimensionMismatch(
-                f"the embedding model gives {embedder.dimensions} dimensions, and its vectors have {dimensions}",
+                f"the embedding model gives {embedder.dimensions} dimensions, and the stored vectors have {dimensions}",
                 hint="Have workers load the model that the vectors come from, or change the model of the corpus.",
             )
         if embedder not in self._splitters:

@@ -242,7 +242,9 @@ def _holders(cursor: psycopg.Cursor[Any], which: LiteralString, parameters: Sequ
         """,  # noqa: S608 - a condition of ours
         parameters,
     )
-    named = ", ".join(f"{pid or 'a prepared transaction'} ({who})" for pid, who in cursor.fetchall())
+    named = ", ".join(
+        f"{pid} ({who})" if pid else "a prepared transaction, see pg_prepared_xacts" for pid, who in cursor.fetchall()
+    )
     return f"processes that hold it: {named}" if named else "the session that held it has ended"
 
 

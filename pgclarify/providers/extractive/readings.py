@@ -97,8 +97,8 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
 
     Returns:
         The reading. None if the text at the span is no sentence, is too long for a quote, or is a personal story. None
-        too if the answer says no more than the question, lacks the time or number that the question asks for, or cuts a
-        piece of code.
+        too if the answer says no more than the question, or cuts a piece of code; or if the sentence lacks a word of
+        the question that the passage has elsewhere.
     """
     around = [piece for piece in pieces if not piece.items and piece.start < span.end and span.start < _end(piece)]
     if not around:
