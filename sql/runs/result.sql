@@ -317,7 +317,7 @@ begin
     for v_some in
         select
             outcome.status, count(*) as runs, min(outcome.run_id) as example,
-            bool_or(outcome.stop_code = 'budget') as is_over_budget,
+            outcome.stop_code is not distinct from 'budget' as is_over_budget,
             -- The most frequent reason.
             mode() within group (order by coalesce(outcome.error, outcome.stop_reason, known.meaning)) as reason,
             mode() within group (order by known.help) as help
@@ -326,8 +326,8 @@ begin
         where
             outcome.status in ('failed', 'partial')
             or outcome.stop_code in ('no_language_model', 'language', 'threshold', 'unproven', 'no_passage')
-        group by outcome.status
-        order by outcome.status
+        group by outcome.status, is_over_budget
+        order by outcome.status, is_over_budget
     loop
         raise warning '% of % questions %: %',
             v_some.runs, cardinality(warn_of_partial.run_ids),
@@ -347,5 +347,6 @@ end
 $$;
 
 comment on function pgclarify_private.warn_of_partial(bigint[]) is
-'One warning for all failed runs of a call, one for all partial runs, each counted as often as it was asked, and one for runs '
-'that found nothing although the corpus may have an answer; no warning if there are no such runs.';
+'One warning for all failed runs of a call, one for those that a budget cut off, one for other partial runs, each counted as '
+'often as it was asked, and one for runs that found nothing although the corpus may have an answer; no warning if there are '
+'no such runs.';
