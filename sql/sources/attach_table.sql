@@ -131,7 +131,8 @@ declare
     v_grants text[];
     v_table text;
     v_triggers text[];
-    v_propagation text;
+    -- Set here, with the caller's rights: the function that others use is not for users.
+    v_propagation constant text := current_setting('citus.enable_ddl_propagation', true);
 begin
     select
         coalesce(array_agg(step.statement) filter (where step.is_grant), '{}'),
@@ -149,11 +150,11 @@ begin
         return;
     end if;
     -- The nodes of a cluster do not have the role that reads the table.
-    v_propagation := pgclarify_private.set_ddl_propagation('off');
+    perform set_config('citus.enable_ddl_propagation', 'off', true) where v_propagation is not null;
     foreach v_step in array v_grants loop
         execute v_step;
     end loop;
-    perform pgclarify_private.set_ddl_propagation(v_propagation);
+    perform set_config('citus.enable_ddl_propagation', v_propagation, true) where v_propagation is not null;
     if cardinality(v_triggers) > 0 then
         -- Creating a trigger needs this lock, too. Since the check of the table, its owner may have changed it.
         execute format('lock table only %s in share row exclusive mode', v_table);

@@ -19,4 +19,3 @@ $$;
 comment on function pgclarify_private.set_ddl_propagation(text) is
 'Set whether Citus repeats DDL statements on its nodes, until the transaction ends, and return the former setting. Does '
 'nothing and returns null on a server without Citus.';
-grant execute on function pgclarify_private.set_ddl_propagation(text) to pgclarify_user;

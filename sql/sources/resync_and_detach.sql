@@ -135,7 +135,8 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_propagation text;
+    -- Set here, with the caller's rights: the function that others use is not for users.
+    v_propagation constant text := current_setting('citus.enable_ddl_propagation', true);
 begin
     if exists (
         select from pg_class
@@ -144,9 +145,9 @@ begin
             and pg_has_role((take_back.caller).name, pg_class.relowner, 'usage')
     ) then
         -- The nodes of a cluster do not have the role that reads the table.
-        v_propagation := pgclarify_private.set_ddl_propagation('off');
+        perform set_config('citus.enable_ddl_propagation', 'off', true) where v_propagation is not null;
         execute take_back.statement;
-        perform pgclarify_private.set_ddl_propagation(v_propagation);
+        perform set_config('citus.enable_ddl_propagation', v_propagation, true) where v_propagation is not null;
     else
         raise notice 'pgclarify may still read columns of table "%"', take_back.relation::regclass
             using detail = 'It is not your table.', hint = format('Its owner says: %s.', take_back.statement);

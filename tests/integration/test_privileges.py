@@ -186,10 +186,7 @@ def test_internal_functions_of_users_check_the_caller(connection: psycopg.Connec
     internal = {name for name in only_users if not name.startswith("pgclarify.")}
 
     assert internal
-    # Any role may set that setting itself.
-    assert {name for name in internal if "(pgclarify_private.caller" not in name} == {
-        "pgclarify_private.set_ddl_propagation(text)"
-    }
+    assert {name for name in internal if "(pgclarify_private.caller" not in name} == set()
 
 
 def test_a_worker_may_execute_no_function_of_users(connection: psycopg.Connection[Any]) -> None:
