@@ -52,9 +52,9 @@ def perform(
     with _waiting(what) as status, _progress_shown(database, status.update):
         try:
             with database.transaction():
-                client.rows("show_progress")
+                client.rows("client_show_progress")
                 found = getattr(client, operation)(timeout=timeout, **arguments)
-                asked = client.rows("get_asked_run")[0]["run_id"]
+                asked = client.rows("client_get_asked_run")[0]["run_id"]
             rows: list[Row] = [asdict(row) for row in (found if isinstance(found, list) else [found])]
             return rows, rows[0]["run_id"] if rows and "run_id" in rows[0] else asked
         except LoopbackUnavailable:
@@ -79,7 +79,7 @@ def require_worker(client: CommandClient) -> None:
     Raises:
         NoWorker: If there is none.
     """
-    if not client.rows("list_workers"):
+    if not client.rows("client_list_workers"):
         raise NoWorker("no worker is running", hint="Start one with: pgclarify up --detach, or pgclarify worker.")
 
 

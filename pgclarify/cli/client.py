@@ -15,9 +15,9 @@ class CommandClient(Client):
     """The client of applications, and what only commands ask. Applications read that from views."""
 
     def rows(self, statement: str, **parameters: object) -> list[Row]:
-        """Return the rows of a statement in database/client_queries.sql, by its name without `client_`."""
-        return list(self._take(Statement(f"client_{statement}", parameters)))
+        """Return the rows of a statement in database/client_queries.sql, by its name."""
+        return list(self._take(Statement(statement, parameters)))
 
     def runs(self, run_ids: list[int] | None = None, *, limit: int = 20) -> list[Row]:
         """List runs that you may see, newest first, with why they failed or found nothing; None means the latest."""
-        return self.rows("list_runs", run_ids=run_ids, most=limit)
+        return self.rows("client_list_runs", run_ids=run_ids, most=limit)

@@ -212,4 +212,4 @@ def wait_until_searchable(client: CommandClient, progress: Progress) -> Sequence
 
     if not client.wait_until_searchable(on_progress=show).failed:
         return []
-    return client.rows("list_documents", corpus=client.corpus, has_failed=True, most=100)
+    return client.rows("client_list_documents", corpus=client.corpus, has_failed=True, most=100)

@@ -61,7 +61,7 @@ def demo() -> None:
         manual = _documents([shipped("docs") / page for page in MANUAL])
         _refuse_foreign_corpus(database, CORPUS, documents)
         _refuse_foreign_corpus(database, MANUAL_CORPUS, manual)
-        if not connection.client_of(database).rows("list_workers"):
+        if not connection.client_of(database).rows("client_list_workers"):
             server.start_worker(settings, dsn, environment=worker_environment(settings))
         took = _load(database, settings, CORPUS, documents)
         console.print(
@@ -119,7 +119,9 @@ def _refuse_foreign_corpus(database: connection.Database, name: str, documents: 
     from pgclarify.cli import rendering
 
     known = {document.document_id for document in documents}
-    stored = connection.client_of(database).rows("list_documents", corpus=name, has_failed=False, most=len(known) + 1)
+    stored = connection.client_of(database).rows(
+        "client_list_documents", corpus=name, has_failed=False, most=len(known) + 1
+    )
     foreign = sorted({document["document_id"] for document in stored} - known)
     if foreign:
         raise InputError(
@@ -131,7 +133,7 @@ def _refuse_foreign_corpus(database: connection.Database, name: str, documents: 
 
 def _say_who_judges(database: connection.Database, settings: Settings, console: Console) -> bool:
     """Name the models of the running workers; return whether there is no language model."""
-    workers = connection.client_of(database).rows("list_workers")
+    workers = connection.client_of(database).rows("client_list_workers")
     models = sorted({worker["model"] for worker in workers if worker["provider"] != "extractive"})
     for line in judges(models, settings):
         console.print(terminal.commands(line))

@@ -255,7 +255,7 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
             command=processes.worker_command(),
             environment=os.environ | (environment or {}),
         )
-        workers = client.rows("list_workers")
+        workers = client.rows("client_list_workers")
     console.print(f"worker is {'alive' if is_new else 'alive already'}: its log is {files.log_file}")
     if not is_new:
         for check in service.check_models(workers, expected_worker(settings)):
@@ -276,7 +276,7 @@ def tell_of_model_servers(settings: Settings) -> bool:
 
 
 def _alive_workers(client: CommandClient) -> frozenset[int]:
-    return frozenset(worker["worker_id"] for worker in client.rows("list_workers"))
+    return frozenset(worker["worker_id"] for worker in client.rows("client_list_workers"))
 
 
 def _run_worker(settings: Settings, dsn: str, metrics: Address | None = None, grace: float | None = None) -> None:

@@ -65,7 +65,7 @@ def assert_indexes_are_used(large: Connection) -> None:
         large.execute(
             "select pgclarify_private.search(1, '{postgres}', 'hybrid', 'word17 word1234', %s::halfvec, 20)", [VECTOR]
         )
-        CommandClient(large).rows("list_documents", corpus="insurance", has_failed=True, most=100)
+        CommandClient(large).rows("client_list_documents", corpus="insurance", has_failed=True, most=100)
 
     for plan in (
         "Index Scan using passage_embedding_1_vector_idx",

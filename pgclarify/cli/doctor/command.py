@@ -109,10 +109,10 @@ def _look(settings: Settings) -> dict[str, Any] | None:
                     else f"embedded, in {settings.data_dir}",
                     "listens_on": None if address is None else str(address),
                 },
-                "workers": client.rows("list_workers"),
-                "queue": client.rows("get_queue")[0],
+                "workers": client.rows("client_list_workers"),
+                "queue": client.rows("client_get_queue")[0],
                 "corpora": [asdict(corpus) for corpus in client.corpora()],
-                "sources": client.rows("list_attached_tables"),
+                "sources": client.rows("client_list_attached_tables"),
                 "recent_runs": runs[:_MOST_RUNS],
                 "recent_errors": recent_errors(runs, datetime.now(UTC)),
             }
@@ -212,11 +212,11 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
 
     settings = connection.load_settings()
     client = connection.client_of(database)
-    workers = client.rows("list_workers")
+    workers = client.rows("client_list_workers")
     yield from service.check_workers(workers, version=__version__, expected=endpoint.expected_worker(settings))
     models = service.models_at_endpoint(client.corpora()) - {settings.embedding_model}
     yield from endpoint.check_embedding_models(settings, sorted(models), has_workers=bool(workers))
-    yield from _guarded("findings", lambda: service.check_findings(client.rows("list_findings")))
+    yield from _guarded("findings", lambda: service.check_findings(client.rows("client_list_findings")))
 
 
 def _guarded(name: str, look: Callable[[], list[Check]]) -> list[Check]:

@@ -82,7 +82,7 @@ class Indexing:
         return self._states[-1]
 
     def rows(self, statement: str, *, corpus: str, has_failed: bool, most: int) -> list[dict[str, str]]:
-        assert (statement, corpus, has_failed) == ("list_documents", "c", True)
+        assert (statement, corpus, has_failed) == ("client_list_documents", "c", True)
         self.listed += 1
         return [{"document_id": "a", "error": "why"}]
 
