@@ -340,10 +340,10 @@ def nothing_found(
         pending: How many documents of the corpus are not searchable yet.
     """
     where = f"the corpus {printable(corpus)}" if corpus else "this corpus"
-    text = Text(
-        f'No answer to "{printable(question)}" was found in {where}: {run["judged"]:,} of'
-        f" {counted(run['candidates'], 'passage')} judged."
-    )
+    text = Text(f'No answer to "{printable(question)}" was found in {where}')
+    # Without candidates, as after a search that found none, there was nothing to judge.
+    judged = f": {run['judged']:,} of {counted(run['candidates'], 'passage')} judged" if run["candidates"] else ""
+    text.append(f"{judged}.")
     if pending:
         wait = f"{counted(pending, 'document')} of this corpus cannot be searched yet: ask again in a moment."
         text.append(f"\n{wait}", "yellow")

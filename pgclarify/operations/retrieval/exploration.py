@@ -70,8 +70,12 @@ async def make_query(
     """
     signal = _OTHER_SIGNAL[method] if is_scored_by_signal else None
     needs_vector = method != "lexical" or signal is not None
-    vectors = list(await embedder.encode(list(dict.fromkeys([text, asked or text])))) if needs_vector else []
-    vector, asked_vector = [*vectors, None, None][:2]
+    if not needs_vector:
+        return Query(text, None, method, signal)
+    if asked in (None, text):
+        (vector,) = await embedder.encode([text])
+        return Query(text, vector, method, signal)
+    vector, asked_vector = await embedder.encode([text, asked])
     return Query(text, vector, method, signal, asked_vector)
 
 

@@ -19,7 +19,7 @@ async def test_runs_come_first_but_not_for_ever(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(grouping, "fetch", fetch)
     work = QuestionGrouping(
-        None,  # type: ignore[arg-type]  # nobody connects
+        None,  # type: ignore[arg-type]  # fetch is replaced
         is_busy=lambda: is_busy,
         clock=lambda: now,
     )
