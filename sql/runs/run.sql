@@ -129,20 +129,25 @@ begin atomic
     select asked.question, answered.run_id
     from unnest(find_reusable_runs.questions) as asked (question)
     cross join pgclarify_private.seen_revision(find_reusable_runs.corpus_id, find_reusable_runs.roles) as seen
+    -- OFFSET 0 makes the planner evaluate the key once for each question, even if it reads all runs.
+    cross join lateral (
+        select pgclarify_private.reuse_key(
+            find_reusable_runs.operation,
+            find_reusable_runs.corpus_id,
+            asked.question,
+            find_reusable_runs.settings,
+            find_reusable_runs.requester,
+            find_reusable_runs.roles
+        ) as reuse_key
+        offset 0
+    ) as keyed
     cross join lateral (
         select run.run_id
         from pgclarify_private.run
         -- Another version may answer differently, for example because it groups readings differently.
         inner join pgclarify_private.worker as answering on run.worker_id = answering.worker_id
         where
-            run.reuse_key = pgclarify_private.reuse_key(
-                find_reusable_runs.operation,
-                find_reusable_runs.corpus_id,
-                asked.question,
-                find_reusable_runs.settings,
-                find_reusable_runs.requester,
-                find_reusable_runs.roles
-            )
+            run.reuse_key = keyed.reuse_key
             -- A dropped role may have had the same name.
             and run.requested_by_oid = pgclarify_private.role_oid(find_reusable_runs.requester)
             and run.status = 'succeeded'
