@@ -69,7 +69,9 @@ def started(searches: Sequence[dict[str, str]]) -> Iterator[Started]:
                 pgclarify("load", year.CORPUS, str(HERE.parent / "pgclarify" / "demo_corpus"))
                 with psycopg.connect(dsn, autocommit=True) as connection:
                     connection.execute(
-                        sql.SQL("create role {} login password {}").format(sql.Identifier(ROLE), role_password)
+                        sql.SQL("create role {} login password {} in role pgclarify_reader").format(
+                            sql.Identifier(ROLE), role_password
+                        )
                     )
                     for access in ("analyst", "reader"):
                         connection.execute("select pgclarify.grant_access(%s, %s, %s)", [year.CORPUS, ROLE, access])

@@ -96,8 +96,8 @@ def _searches_of(place: int, searches: Sequence[dict[str, str]]) -> list[dict[st
 
 def _ask_as(connection: psycopg.Connection[Any], team: str, questions: list[str]) -> None:
     name = sql.Identifier(team)
-    connection.execute(sql.SQL("create role {}").format(name))
-    connection.execute("select pgclarify.grant_access(%s, %s, 'user')", [CORPUS, team])
+    connection.execute(sql.SQL("create role {} in role pgclarify_user").format(name))
+    connection.execute("select pgclarify.grant_access(%s, %s)", [CORPUS, team])
     connection.execute(sql.SQL("set role {}").format(name))
     connection.execute("select from pgclarify.clarify_many(%s, corpus => %s)", [questions, CORPUS])
     connection.execute("reset role")

@@ -183,8 +183,8 @@ corpus = Table(
     Column("graph_degree", Integer),
     Column("graph_similarity", Text),
     Column("owner", Text),
-    Column("reader", Text),
-    Column("analyst", Text),
+    Column("readers", ARRAY(Text)),
+    Column("analysts", ARRAY(Text)),
     Column("created_at", DateTime(timezone=True)),
 )
 

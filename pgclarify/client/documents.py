@@ -217,27 +217,23 @@ def resync(session: Session, /, relation: str, *, corpus: str | None = None) -> 
     return int(only_value((yield Call("resync", {"corpus": corpus or session.corpus, "relation": relation}))))
 
 
-def grant_access(
-    session: Session, /, role: str, access: str = "reader", *, corpus: str | None = None
-) -> Script[list[str]]:
-    """Let a role read, ask or analyze a corpus of yours.
+def grant_access(session: Session, /, role: str, access: str = "reader", *, corpus: str | None = None) -> Script[bool]:
+    """Let a role search a corpus of yours, or see all runs on it.
 
     Args:
         role: A login or a group; or pgclarify_user or pgclarify_reader, for all that may ask or read.
-        access: reader, user or analyst.
+        access: reader or analyst.
         corpus: Its name; None means the client's.
 
     Returns:
-        The SQL statements that were executed.
+        Whether anything changed.
     """
-    rows = yield Call("grant_access", {"corpus": corpus or session.corpus, "role": role, "access": access})
-    return [only_value([row]) for row in rows]
+    arguments = {"corpus": corpus or session.corpus, "role": role, "access": access}
+    return bool(only_value((yield Call("grant_access", arguments))))
 
 
-def revoke_access(
-    session: Session, /, role: str, access: str = "reader", *, corpus: str | None = None
-) -> Script[list[str]]:
-    """Revoke what grant_access has granted.
+def revoke_access(session: Session, /, role: str, access: str = "reader", *, corpus: str | None = None) -> Script[bool]:
+    """Take back what grant_access has granted.
 
     Args:
         role: As in grant_access.
@@ -245,10 +241,10 @@ def revoke_access(
         corpus: Its name; None means the client's.
 
     Returns:
-        The SQL statements that were executed.
+        Whether anything changed.
     """
-    rows = yield Call("revoke_access", {"corpus": corpus or session.corpus, "role": role, "access": access})
-    return [only_value([row]) for row in rows]
+    arguments = {"corpus": corpus or session.corpus, "role": role, "access": access}
+    return bool(only_value((yield Call("revoke_access", arguments))))
 
 
 def distribute(session: Session, /, corpus: str, **options: object) -> Script[dict[str, Any]]:

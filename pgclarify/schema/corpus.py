@@ -27,8 +27,8 @@ corpus = sa.Table(
         "changes that are still in corpus_tally.",
     ),
     column("owner", Name, "Role whose members may change and drop it."),
-    column("reader", Name, "Role whose members may search it; null means only its owner.", null=True),
-    column("analyst", Name, "Role whose members see everyone's runs on it; null means no role.", null=True),
+    column("readers", ARRAY(Name), "Roles whose members may search it, besides its owner.", default="'{}'"),
+    column("analysts", ARRAY(Name), "Roles whose members see everyone's runs on it.", default="'{}'"),
     # Not a foreign key: embedding_space refers to corpus, and an extension cannot restore a cycle.
     column(
         "embedding_space_id",

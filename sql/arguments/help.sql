@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select '{
         "ambiguity_classifier": "Version that eval train-ambiguity has made; null: the shipped classifier.",
-        "analyst": "Role that sees all runs on the corpus; null: no role.",
+        "analyst": "Role that sees all runs on the corpus.",
         "ask_back": "With when_vague, a clear question is answered in one pass, and only a vague one is clarified.",
         "batch": "Use true with submit or dbt for answers within a day at half the price, if the endpoint has a batch API.",
         "binds_owner": "Whether the budget also binds members of pgclarify_owner.",
@@ -32,7 +32,7 @@ begin atomic
         "metadata": "Columns that are kept as metadata.",
         "method": "How the first passages are found; use lexical for exact words and identifiers, dense for meaning.",
         "period": "Time after which the budget starts anew.",
-        "reader": "Role that may search the corpus; null: only its owner.",
+        "reader": "Role that may search the corpus; without it only its owner.",
         "readers": "Column with the roles that may read the document.",
         "refresh": "A new number asks the model again, although the answer is paid for.",
         "reranker": "Scores passages once more by a model; use it if the right passages are found, but ranked too low.",

@@ -223,8 +223,6 @@ begin
             "timeout": {"type": "string", "default": "5min"}
         }'
         when 'alter_corpus' then '{
-            "reader": {"type": "string"},
-            "analyst": {"type": "string"},
             "embedding_model": {"type": "string"},
             "graph": {"choices": ["dense", "lexical"]},
             "ambiguity_classifier": {"type": "integer", "least": 1, "most": 2147483647}

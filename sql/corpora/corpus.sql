@@ -6,7 +6,7 @@ language sql stable parallel safe
 begin atomic
     select corpus.*
     from pgclarify_private.corpus
-    where pgclarify_private.may_search(corpus.reader, corpus.owner, corpus.owner_oid, visible_corpora.roles);
+    where pgclarify_private.may_search(corpus.readers, corpus.owner, corpus.owner_oid, visible_corpora.roles);
 end;
 
 comment on function pgclarify_private.visible_corpora(name[]) is
@@ -109,7 +109,7 @@ begin
                     -- The same whether the corpus is closed to the caller or is none.
                     when v_near is null then format(
                         'Name one that exists, or make one with pgclarify.create_corpus(''name''). If it is of another role, that '
-                        'role opens it with: select pgclarify.grant_access(%L, ''ROLE'', ''user'').',
+                        'role opens it with: select pgclarify.grant_access(%L, ''ROLE'').',
                         v_name
                     )
                     else format('Did you mean "%s"?', v_near)
@@ -123,7 +123,7 @@ begin
                 detail = v_detail,
                 hint = case
                     when v_names is null then 'Make one with pgclarify.create_corpus(''name''), or ask the owner of a corpus for: '
-                        'select pgclarify.grant_access(''name'', ''ROLE'', ''user'').'
+                        'select pgclarify.grant_access(''name'', ''ROLE'').'
                     else 'Pass corpus => ''name'', or SET pgclarify.corpus = ''name''.'
                 end;
     end if;
@@ -274,14 +274,13 @@ begin
                     || 'A multilingual embedding model finds other forms of a word as well.';
     end if;
     perform pgclarify_private.check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
-    perform pgclarify_private.check_groups(array[v_settings ->> 'reader', v_settings ->> 'analyst'], null);
     begin
         insert into pgclarify_private.corpus (
-            name, search_config, graph_similarity, owner, owner_oid, reader, analyst
+            name, search_config, graph_similarity, owner, owner_oid, readers, analysts
         )
         values (
             create_corpus.name, v_search_config, v_settings ->> 'graph', v_owner, pgclarify_private.role_oid(v_owner),
-            v_settings ->> 'reader', v_settings ->> 'analyst'
+            array_remove(array[v_settings ->> 'reader'], null), array_remove(array[v_settings ->> 'analyst'], null)
         )
         on conflict on constraint corpus_name_key do nothing
         returning corpus_id into v_corpus_id;
@@ -326,7 +325,7 @@ comment on function pgclarify.create_corpus(text, text, jsonb) is
 'endpoint, such as endpoint:text-embedding-3-small. options: search_config (text search configuration of the language of '
 'the documents, english; simple if PostgreSQL has none for it), graph (what makes passages neighbors: dense, similar '
 'vectors; lexical, rare words that they share), reader (role that may search it; without it only its owner; pgclarify_user '
-'for all who may ask), analyst (role that sees everyone''s runs on it).';
+'for all who may ask), analyst (role that sees everyone''s runs on it); grant_access adds others.';
 grant execute on function pgclarify.create_corpus(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.drop_corpus(caller pgclarify_private.caller, name text)

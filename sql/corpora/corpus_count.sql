@@ -194,8 +194,8 @@ returns table (
     graph_degree integer,
     graph_similarity text,
     owner name,
-    reader name,
-    analyst name,
+    readers name[],
+    analysts name[],
     created_at timestamptz
 )
 language sql stable security definer
@@ -235,14 +235,14 @@ begin atomic
         visible.graph_degree,
         visible.graph_similarity,
         visible.owner,
-        visible.reader,
-        visible.analyst,
+        visible.readers,
+        visible.analysts,
         visible.created_at
     from asked
-    -- As in visible_corpora, and the analyst, who sees the corpus without searching it.
+    -- As in visible_corpora, and the analysts, who see the corpus without searching it.
     inner join pgclarify_private.corpus as visible
-        on pgclarify_private.may_search(visible.reader, visible.owner, visible.owner_oid, asked.roles)
-        or visible.analyst = any(asked.roles)
+        on pgclarify_private.may_search(visible.readers, visible.owner, visible.owner_oid, asked.roles)
+        or visible.analysts && asked.roles
     inner join pgclarify_private.corpus_count as counted on visible.corpus_id = counted.corpus_id
     -- As in seen_revision. A call of it would take most of the time.
     cross join lateral (
@@ -253,7 +253,7 @@ begin atomic
     cross join lateral (
         select
             pgclarify_private.belongs_to(visible.owner, visible.owner_oid, asked.roles)
-            or coalesce(visible.analyst = any(asked.roles), false)
+            or visible.analysts && asked.roles
             or 'pgclarify_owner'::name = any(asked.roles) as sees_all
     ) as role
     -- Other roles must not learn how many documents are not for everyone, or when one of them is added or changed.
@@ -343,12 +343,12 @@ from pgclarify_private.caller
 cross join lateral pgclarify_private.corpus_statuses(caller) as status;
 
 comment on view pgclarify.corpus is
-'Corpora that you may search, or are the analyst of, with their settings and state. If pending is 0, everything that was added '
+'Corpora that you may search, or are an analyst of, with their settings and state. If pending is 0, everything that was added '
 'is searchable.';
 comment on column pgclarify.corpus.corpus_id is 'Key; other views have it, too.';
 comment on column pgclarify.corpus.corpus is 'Name of the corpus.';
 comment on column pgclarify.corpus.documents is
-'Documents in it. If you are neither its owner nor its analyst, this and the following columns count only documents without '
+'Documents in it. If you are neither its owner nor an analyst, this and the following columns count only documents without '
 'readers of their own; and if there are others, pending, pending_passages, linked, lag and next_embedded are null.';
 comment on column pgclarify.corpus.passages is 'Passages in it.';
 comment on column pgclarify.corpus.pending is
@@ -357,7 +357,7 @@ comment on column pgclarify.corpus.pending is
 comment on column pgclarify.corpus.embedded is 'Passages with a vector.';
 comment on column pgclarify.corpus.linked is 'Passages with neighbors in the graph.';
 comment on column pgclarify.corpus.failed is
-'Documents that cannot be indexed; document.error says why. Null if you are neither its owner nor its analyst.';
+'Documents that cannot be indexed; document.error says why. Null if you are neither its owner nor an analyst.';
 comment on column pgclarify.corpus.lag is 'How long the oldest pending document has waited; null if nothing is pending.';
 comment on column pgclarify.corpus.revision is
 'How often the content that you can find in it has changed. Other roles can find other documents, and have other revisions.';

@@ -34,7 +34,7 @@ begin
     left join pgclarify_private.corpus on eval_run.corpus_id = corpus.corpus_id
     where
         pgclarify_private.belongs_to(eval_run.requested_by, eval_run.requested_by_oid, v_roles)
-        or corpus.analyst = any(v_roles);
+        or corpus.analysts && v_roles;
 end
 $$;
 

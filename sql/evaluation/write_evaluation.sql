@@ -19,8 +19,8 @@ begin
         where
             corpus.corpus_id = v_plan.corpus_id
             and (
-                pgclarify_private.may_search(corpus.reader, corpus.owner, corpus.owner_oid, v_roles)
-                or corpus.analyst = any(v_roles)
+                pgclarify_private.may_search(corpus.readers, corpus.owner, corpus.owner_oid, v_roles)
+                or corpus.analysts && v_roles
             )
     ) then
         raise exception 'permission denied for corpus %', v_plan.corpus_id

@@ -109,11 +109,11 @@ begin
                 -- The same as policy budget_is_visible, which does not apply to members of the owner.
                 'pgclarify_owner'::name = any(v_roles)
                 or pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, v_roles)
-                or corpus.analyst = any(v_roles)
+                or corpus.analysts && v_roles
                 or (budget.role_name is null or budget.role_name = any(v_roles))
                 and (
                     budget.corpus_id is null
-                    or pgclarify_private.may_search(corpus.reader, corpus.owner, corpus.owner_oid, v_roles)
+                    or pgclarify_private.may_search(corpus.readers, corpus.owner, corpus.owner_oid, v_roles)
                 )
         ),
         clock_timestamp(),

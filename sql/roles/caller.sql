@@ -172,7 +172,7 @@ create or replace view pgclarify_private.my_analyzed_corpus with (security_barri
 select corpus.corpus_id
 from pgclarify_private.corpus
 where
-    corpus.analyst = any((select pgclarify_private.my_roles())::name[])
+    corpus.analysts && (select pgclarify_private.my_roles())::name[]
     or (select pgclarify_private.may_see_everything());
 
 comment on view pgclarify_private.my_analyzed_corpus is

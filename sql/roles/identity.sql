@@ -1,5 +1,5 @@
 -- The role that a stored name means. A role can be dropped, and another one can be created with its name. So a row that belongs
--- to a role has the role's oid beside the name, and both must match. Names that give access (reader and analyst of a corpus,
+-- to a role has the role's oid beside the name, and both must match. Names that give access (readers and analysts of a corpus,
 -- readers of a document, role of a budget) mean the role that had the name when it was first written: table named_role has its
 -- oid.
 
@@ -54,7 +54,7 @@ comment on function pgclarify_private.is_among(name, oid, oid[]) is
 'The same as belongs_to, for policies. role_oids: (select pgclarify_private.my_role_oids()).';
 grant execute on function pgclarify_private.is_among(name, oid, oid[]) to pgclarify_reader;
 
-create or replace function pgclarify_private.may_search(reader name, owner name, owner_oid oid, roles name[])
+create or replace function pgclarify_private.may_search(readers name[], owner name, owner_oid oid, roles name[])
 returns boolean
 language sql stable parallel safe
 begin atomic
@@ -63,20 +63,19 @@ begin atomic
     select coalesce(
         may_search.roles && case
             when pg_catalog.pg_get_userbyid(may_search.owner_oid) = may_search.owner
-                then array[
-                    may_search.reader, may_search.owner, pgclarify_private.role_mark(may_search.owner_oid), 'pgclarify_owner'
-                ]
-            else array[may_search.reader, 'pgclarify_owner']
+                then may_search.readers
+                || array[may_search.owner, pgclarify_private.role_mark(may_search.owner_oid), 'pgclarify_owner']
+            else may_search.readers || 'pgclarify_owner'::name
         end,
         false
     );
 end;
 
-comment on function pgclarify_private.may_search(name, name, oid, name[]) is
-'Whether a holder of these roles may search a corpus: its reader, its owner, pgclarify_owner and members of these roles may. '
-'Without a reader, it is closed to all others. No other function decides this. reader, owner, owner_oid: of the corpus. roles: '
+comment on function pgclarify_private.may_search(name[], name, oid, name[]) is
+'Whether a holder of these roles may search a corpus: its readers, its owner, pgclarify_owner and members of these roles '
+'may. No other function decides this. readers, owner, owner_oid: of the corpus. roles: '
 'as from roles_of; in policies (select pgclarify_private.my_roles()).';
-grant execute on function pgclarify_private.may_search(name, name, oid, name[]) to pgclarify_reader;
+grant execute on function pgclarify_private.may_search(name[], name, oid, name[]) to pgclarify_reader;
 
 create or replace function pgclarify_private.note_roles(names name[])
 returns void

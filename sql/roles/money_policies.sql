@@ -20,7 +20,7 @@ create policy budget_is_visible on pgclarify_private.budget for select to pgclar
         select corpus.corpus_id from pgclarify_private.corpus
         where
             pgclarify_private.is_among(corpus.owner, corpus.owner_oid, (select pgclarify_private.my_role_oids()))
-            or corpus.analyst = any((select pgclarify_private.my_roles())::name[])
+            or corpus.analysts && (select pgclarify_private.my_roles())::name[]
     )
     or (select pgclarify_private.may_see_everything())
 );

@@ -27,10 +27,10 @@ alter table pgclarify_private.eval_case enable row level security;
 
 drop policy if exists corpus_is_readable on pgclarify_private.corpus;
 create policy corpus_is_readable on pgclarify_private.corpus for select to pgclarify_views using (
-    pgclarify_private.may_search(reader, owner, owner_oid, (select pgclarify_private.my_roles())::name[])
-    or analyst = any((select pgclarify_private.my_roles())::name[])
+    pgclarify_private.may_search(readers, owner, owner_oid, (select pgclarify_private.my_roles())::name[])
+    or analysts && (select pgclarify_private.my_roles())::name[]
 );
-comment on policy corpus_is_readable on pgclarify_private.corpus is 'Roles that may search it, and its analyst.';
+comment on policy corpus_is_readable on pgclarify_private.corpus is 'Roles that may search it, and its analysts.';
 grant select on pgclarify_private.corpus to pgclarify_views;
 
 drop policy if exists embedding_space_of_readable_corpus on pgclarify_private.embedding_space;
@@ -53,7 +53,7 @@ create policy document_is_readable on pgclarify_private.document for select to p
     and corpus_id in (
         select corpus.corpus_id from pgclarify_private.corpus
         where pgclarify_private.may_search(
-            corpus.reader, corpus.owner, corpus.owner_oid, (select pgclarify_private.my_roles())::name[]
+            corpus.readers, corpus.owner, corpus.owner_oid, (select pgclarify_private.my_roles())::name[]
         )
     )
 );
@@ -71,7 +71,7 @@ create policy passage_is_readable on pgclarify_private.passage for select to pgc
     and corpus_id in (
         select corpus.corpus_id from pgclarify_private.corpus
         where pgclarify_private.may_search(
-            corpus.reader, corpus.owner, corpus.owner_oid, (select pgclarify_private.my_roles())::name[]
+            corpus.readers, corpus.owner, corpus.owner_oid, (select pgclarify_private.my_roles())::name[]
         )
     )
 );

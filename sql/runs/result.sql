@@ -13,7 +13,7 @@ begin
     from pgclarify_private.run
     left join pgclarify_private.corpus on corpus.corpus_id = run.corpus_id
     where run.run_id = visible_run.run_id
-        and (pgclarify_private.belongs_to(run.requested_by, run.requested_by_oid, v_roles) or corpus.analyst = any(v_roles));
+        and (pgclarify_private.belongs_to(run.requested_by, run.requested_by_oid, v_roles) or corpus.analysts && v_roles);
     if not found then
         raise exception 'run % does not exist', coalesce(visible_run.run_id::text, 'null')
             using errcode = 'undefined_object',

@@ -14,7 +14,7 @@ begin atomic
         and document.readers is not null
         and not document.readers && withheld_ranks.roles
         -- An analyst sees all runs with all their quotes.
-        and (corpus.analyst = any(withheld_ranks.roles)) is not true;
+        and not corpus.analysts && withheld_ranks.roles;
 end;
 
 comment on function pgclarify_private.withheld_ranks(bigint, name[]) is
@@ -36,7 +36,7 @@ begin atomic
         inner join pgclarify_private.corpus on document.corpus_id = corpus.corpus_id
         where document.readers is not null
             and not document.readers && readable_reasons.roles
-            and (corpus.analyst = any(readable_reasons.roles)) is not true
+            and not corpus.analysts && readable_reasons.roles
     );
 end;
 

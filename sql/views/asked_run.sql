@@ -20,7 +20,7 @@ begin
             visible.corpus_id = v_run.corpus_id
             and (
                 pgclarify_private.belongs_to(v_run.requested_by, v_run.requested_by_oid, v_roles)
-                or visible.analyst = any(v_roles)
+                or visible.analysts && v_roles
                 or 'pgclarify_owner'::name = any(v_roles)
             )
     );

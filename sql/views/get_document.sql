@@ -24,7 +24,7 @@ begin
         -- As in policy citation_tally_is_visible.
         and (
             pgclarify_private.belongs_to(citation_tally.requested_by, citation_tally.requested_by_oid, v_roles)
-            or v_corpus.analyst = any(v_roles)
+            or v_corpus.analysts && v_roles
             or 'pgclarify_owner'::name = any(v_roles)
         );
     return query

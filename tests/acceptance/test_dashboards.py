@@ -52,6 +52,7 @@ def running() -> Iterator[Started]:
         year.settle(superuser)
         superuser.execute("select from pgclarify.clarify('salary', corpus => 'payroll')")
         superuser.execute(f"create role {READER} login password '{running.role_password}'".encode())
+        superuser.execute(f"grant pgclarify_reader to {READER}".encode())
         superuser.execute("select pgclarify.grant_access(%s, %s, 'reader')", [year.CORPUS, READER])
         yield running
 

@@ -13,7 +13,11 @@ from tests.acceptance.conftest import House
 from tests.clients.serving import free_port
 
 SESAME = "open sesame"
-ACCESSES = {"rita": "reader", "uma": "user", "Ann O'Neil": "analyst"}
+ACCESSES = {
+    "rita": ("pgclarify_reader", "reader"),
+    "uma": ("pgclarify_user", "reader"),
+    "Ann O'Neil": ("pgclarify_reader", "analyst"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +28,9 @@ def address(house: House) -> str:
     house.done("load", "fuel", "fuel.txt")
     house.done("up", "--detach", "--listen", address)
     with psycopg.connect(house.done("dsn").strip(), autocommit=True) as superuser:
-        for role, access in ACCESSES.items():
-            superuser.execute(sql.SQL("create role {} login password {}").format(sql.Identifier(role), SESAME))
+        for role, (group, access) in ACCESSES.items():
+            make = sql.SQL("create role {} login password {} in role {}")
+            superuser.execute(make.format(sql.Identifier(role), SESAME, sql.Identifier(group)))
             superuser.execute("select pgclarify.grant_access('fuel', %s, %s)", [role, access])
     return address
 

@@ -92,7 +92,7 @@ def next_run(connection: Connection, worker: HandWorker, role: str, turn: Mappin
 def worker(connection: Connection, hire: Hire) -> HandWorker:
     """A worker, and a searchable corpus with an analyst."""
     connection.execute(MAKE_OPEN_CORPUS, ["atlas"])
-    connection.execute("select pgclarify.alter_corpus('atlas', '{\"analyst\": \"pg_monitor\"}')")
+    connection.execute("select pgclarify.grant_access('atlas', 'pg_monitor', 'analyst')")
     for document_id, content in DOCUMENTS.items():
         connection.execute("select pgclarify.add_document('atlas', %s, %s)", [document_id, content])
     hired = hire()

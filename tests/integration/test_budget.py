@@ -341,7 +341,7 @@ class TestWhoEdits:
         stranger, admin = make_role("pgclarify_reader"), make_role("pgclarify_owner")
         secret = make_role("pgclarify_reader")
         connect(owner).execute("select pgclarify.create_corpus('mine', options => '{}')")
-        connection.execute("update pgclarify_private.corpus set reader = %s where name = 'mine'", [asker])
+        connection.execute("update pgclarify_private.corpus set readers = %s where name = 'mine'", [[asker]])
         connection.execute(MAKE_OPEN_CORPUS, ["other"])
         make = """select pgclarify.set_budget(%s, %s, '{"period": "day", "max_calls": 1}')"""
 

@@ -34,9 +34,9 @@ class TestCreating:
         )
 
         assert connection.execute(
-            "select corpus_id, corpus, search_config, graph_similarity, owner, reader, analyst from pgclarify.corpus"
+            "select corpus_id, corpus, search_config, graph_similarity, owner, readers, analysts from pgclarify.corpus"
         ).fetchall() == [
-            (corpus_id, "insurance", "german", "lexical", "postgres", "pgclarify_user", "pgclarify_reader")
+            (corpus_id, "insurance", "german", "lexical", "postgres", ["pgclarify_user"], ["pgclarify_reader"])
         ]
         assert connection.execute(
             "select model, state, dimensions from pgclarify_private.embedding_space"
@@ -184,7 +184,7 @@ class TestFinding:
             "attach_table(null, 'pg_class', 'oid', 'relname')",
             "resync(null, 'pg_class')",
             "detach_table(null, 'pg_class')",
-            "grant_access(null, 'postgres', 'user')",
+            "grant_access(null, 'postgres')",
         ],
     )
     def test_functions_that_change_a_corpus_ignore_the_default_corpus(self, connection: Connection, call: str) -> None:

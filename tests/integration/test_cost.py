@@ -211,7 +211,7 @@ class TestUsage:
         price(connection)
         analyst, alice, bob = make_role("pgclarify_reader"), make_role("pgclarify_user"), make_role("pgclarify_user")
         connection.execute(MAKE_OPEN_CORPUS, ["handbook"])
-        connection.execute("update pgclarify_private.corpus set analyst = %s", [analyst])
+        connection.execute("update pgclarify_private.corpus set analysts = %s", [[analyst]])
         worker = hire()
         worker.index_everything()
         for place, role in enumerate((alice, alice, bob)):

@@ -90,7 +90,7 @@ def office(connection: Connection, connect: Connect, make_role: MakeRole, hire: 
     alice, bob = (make_role("pgclarify_user", name=name) for name in ("alice", "bob"))
     analyst = make_role("pgclarify_reader", name="analyst")
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
-    connection.execute("select pgclarify.alter_corpus('insurance', jsonb_build_object('analyst', %s::text))", [analyst])
+    connection.execute("select pgclarify.grant_access('insurance', %s, 'analyst')", [analyst])
     worker = hire()
     for document_id, readers in (("hers", [alice]), ("one", None), ("two", None)):
         connection.execute(

@@ -75,7 +75,7 @@ class TestUsage:
         worker = hire()
         create(connect(owner), worker)
         space_id = newest_space(connection)
-        connect(owner).execute("select pgclarify.alter_corpus('cars', %s)", [f'{{"analyst": "{analyst}"}}'])
+        connect(owner).execute("select pgclarify.grant_access('cars', %s, 'analyst')", [analyst])
         run_id = enter(connection, asker, "cars")
         for _ in range(2):
             count(worker, space_id=space_id)

@@ -55,7 +55,7 @@ class TestRunsThatCannotBeStarted:
         self, connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
     ) -> None:
         run_id = submit(connect(make_role("pgclarify_user")))
-        connection.execute("select pgclarify.alter_corpus('insurance', '{\"reader\": \"pgclarify_owner\"}')")
+        connection.execute("update pgclarify_private.corpus set readers = '{}'")
         assert start(hire(), run_id) == ("clarify", "42501")
         assert code(connection, run_id) == "42501"
 

@@ -30,7 +30,7 @@ class TestWho:
         self, desk: Desk, connection: Connection, connect: Connect, make_role: MakeRole
     ) -> None:
         analyst = make_role("pgclarify_reader", name="analyst")
-        connection.execute("update pgclarify_private.corpus set analyst = %s", [analyst])
+        connection.execute("update pgclarify_private.corpus set analysts = %s", [[analyst]])
         run_id = explored(desk)
         connection.execute(
             "select pgclarify.add_document('insurance', '101', %s, 'Coverage', readers => '{}')", [DOCUMENTS["101"][1]]
@@ -52,7 +52,7 @@ class TestWho:
         analyst = make_role("pgclarify_reader", name="analyst")
         run_id = explored(desk)
         connection.execute(
-            "update pgclarify_private.corpus set analyst = %s, reader = %s", [analyst, desk.user.info.user]
+            "update pgclarify_private.corpus set analysts = %s, readers = %s", [[analyst], [desk.user.info.user]]
         )
 
         assert "passage 2 of 102: abstained" in explained(connect(analyst), run_id)

@@ -71,7 +71,7 @@ class TestPassages:
         self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole
     ) -> None:
         run_id, there = ask(user, worker), [passage(connection, "0")]
-        connection.execute("update pgclarify_private.corpus set reader = %s", [make_role(name="boss")])
+        connection.execute("update pgclarify_private.corpus set readers = %s", [[make_role(name="boss")]])
         calls: tuple[Callable[[], object], ...] = (
             lambda: find(worker, run_id, question="at 10", method="lexical"),
             lambda: near(worker, run_id, there),
@@ -81,7 +81,7 @@ class TestPassages:
         for call in calls:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 call()
-        connection.execute("update pgclarify_private.corpus set reader = 'pgclarify_reader'")
+        connection.execute("update pgclarify_private.corpus set readers = '{pgclarify_reader}'")
         assert near(worker, run_id, there)
 
     def test_a_vector_of_another_embedding_model_is_refused(

@@ -69,7 +69,7 @@ class TestCorpus:
         connection.execute(MAKE_OPEN_CORPUS, ["other"])
         if how == "not for her any more":
             connection.execute(
-                "update pgclarify_private.corpus set reader = %s where name = 'atlas'", [make_role(name="boss")]
+                "update pgclarify_private.corpus set readers = %s where name = 'atlas'", [[make_role(name="boss")]]
             )
         else:
             connection.execute("select pgclarify.drop_corpus('atlas')")

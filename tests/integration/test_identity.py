@@ -109,7 +109,7 @@ class TestRecreated:
         new = filled.connect(filled.team)
 
         for statement in (
-            "select pgclarify.alter_corpus('own', '{\"reader\": null}')",
+            "select pgclarify.revoke_access('own', 'x')",
             "select pgclarify.add_document('own', '2', 'Vans.')",
             "select pgclarify.drop_corpus('own')",
         ):
@@ -153,14 +153,15 @@ class TestRecreated:
 
         found = new.execute("select id from pgclarify.document where corpus_id = %s", [filled.corpus_id]).fetchall()
         assert found == [(f"{ANIMAL} 1",)]
-        reader = json.dumps({"reader": filled.team})
-        assert state_of(filled.owner, "select pgclarify.alter_corpus('hidden', %s)", [reader]) == NOT_READY
-        assert state_of(filled.owner, "select pgclarify.create_corpus('x', options => %s)", [reader]) == NOT_READY
+        grant = "select pgclarify.grant_access('hidden', %s)"
+        options = json.dumps({"reader": filled.team})
+        assert state_of(filled.owner, grant, [filled.team]) == NOT_READY
+        assert state_of(filled.owner, "select pgclarify.create_corpus('x', options => %s)", [options]) == NOT_READY
 
         filled.owner.execute("select pgclarify_private.adopt_roles()")
 
         assert scalar(new, "select count(*) from pgclarify.document where corpus_id = %s", filled.corpus_id) == 2
-        assert state_of(filled.owner, "select pgclarify.alter_corpus('hidden', %s)", [reader]) is None
+        assert state_of(filled.owner, grant, [filled.team]) is None
 
     def test_is_listed_by_the_doctor(self, filled: House, admin: Connection, doctor: Doctor, database: str) -> None:
         _, before = doctor(database)

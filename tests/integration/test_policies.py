@@ -44,7 +44,7 @@ class TestCorpora:
         assert state_of(user, "select pgclarify.submit('clarify', 'cars', 'closed')") == UNDEFINED_OBJECT
         assert corpora(connection) == {"closed"}, "the owner sees it"
         # A later role with the name is not the one that the owner meant, but only the name is stored.
-        assert scalar(connection, "select reader from pgclarify.corpus") == gone
+        assert scalar(connection, "select readers from pgclarify.corpus") == [gone]
 
     def test_membership_without_its_privileges_is_no_usage(
         self, connection: Connection, connect: Connect, make_role: MakeRole

@@ -122,7 +122,7 @@ class TestWho:
     ) -> None:
         analyst = make_role("pgclarify_reader", name="analyst")
         run_id = explored(desk)
-        connection.execute("update pgclarify_private.corpus set analyst = %s", [analyst])
+        connection.execute("update pgclarify_private.corpus set analysts = %s", [[analyst]])
         connection.execute(
             "select pgclarify.add_document('insurance', '101', %s, 'Coverage', readers => array[%s]::name[])",
             [DOCUMENTS["101"][1], desk.user.info.user],

@@ -82,7 +82,7 @@ def test_an_analyst_sees_all(
 ) -> None:
     analyst = make_role("pgclarify_user", name="analyst")
     run_id = carry_out(alice, worker)
-    connection.execute("select pgclarify.alter_corpus(%s, %s)", [CORPUS, json.dumps({"analyst": analyst})])
+    connection.execute("select pgclarify.grant_access(%s, %s, 'analyst')", [CORPUS, analyst])
     session = connect(analyst)
     title = (
         "select citation ->> 'title' from pgclarify.result(%s), jsonb_array_elements(citations) as citation"

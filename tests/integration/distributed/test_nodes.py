@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from tests.integration.by_hand import Connection, HandWorker, Hire, rows_of, scalar, state_of, vector_of
-from tests.integration.distributed.corpora import ON_NODES, SEARCH, distribute, fill, found
+from tests.integration.distributed.corpora import SEARCH, distribute, fill, found
 from tests.servers import cluster
 from tests.workers import CORPUS, load, until, wait, wait_until_searchable, worker
 
@@ -271,17 +271,3 @@ def test_no_model_is_paid_while_a_node_is_down(connection: Connection, both: Han
                     document_ids=[claimed["document_id"]],
                     batch_id=None,
                 )
-
-
-def test_a_grant_stays_on_the_coordinator(connection: Connection, both: HandWorker, reader: str) -> None:
-    """The nodes need not let in who grants."""
-    connection.execute("select pgclarify.alter_corpus('there', jsonb_build_object('reader', current_user))")
-    before = scalar(connection, "show citus.enable_ddl_propagation")
-    statements = [
-        row[0] for row in connection.execute("select pgclarify.grant_access('there', %s, 'reader')", [reader])
-    ]
-    assert any(statement.startswith("create role") for statement in statements)
-    group = scalar(connection, "select reader from pgclarify.corpus where corpus = 'there'")
-    has_group = f"select count(*) from pg_roles where rolname = '{group}'"  # noqa: S608 - a name that was just made
-    assert scalar(connection, ON_NODES, has_group) == 0
-    assert scalar(connection, "show citus.enable_ddl_propagation") == before

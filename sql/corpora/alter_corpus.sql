@@ -1,0 +1,59 @@
+-- Changing a corpus: its embedding model, its graph and its classifier. Access to it is in roles/granting.sql.
+
+create or replace function pgclarify_private.alter_corpus(caller pgclarify_private.caller, name text, options jsonb)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(alter_corpus.caller, coalesce(alter_corpus.name, ''));
+    -- Options that are null here are missing from the result if omitted.
+    v_settings jsonb := pgclarify_private.check_options(alter_corpus.options, pgclarify_private.options_of('alter_corpus'));
+    v_is_changed boolean;
+    v_was_building boolean;
+begin
+    update pgclarify_private.corpus
+    set graph_similarity = v_settings ->> 'graph'
+    where corpus.corpus_id = v_corpus.corpus_id and corpus.graph_similarity <> v_settings ->> 'graph';
+    v_is_changed := found;
+    if alter_corpus.options ? 'ambiguity_classifier' then
+        v_is_changed := pgclarify_private.use_ambiguity_classifier(
+            alter_corpus.caller, v_corpus.name, (v_settings ->> 'ambiguity_classifier')::integer
+        ) or v_is_changed;
+    end if;
+    if v_settings ? 'embedding_model' then
+        v_was_building := exists (
+            select from pgclarify_private.embedding_space as space
+            where space.corpus_id = v_corpus.corpus_id and space.state = 'building'
+        );
+        v_is_changed := pgclarify_private.set_embedding_model(
+            alter_corpus.caller, v_corpus.name, v_settings ->> 'embedding_model'
+        ) is not null or v_was_building or v_is_changed;
+    elsif alter_corpus.options ? 'embedding_model' then
+        v_is_changed := pgclarify_private.cancel_embedding_model(alter_corpus.caller, v_corpus.name) or v_is_changed;
+    end if;
+    if v_settings ? 'graph' then
+        v_is_changed := pgclarify_private.build_graph(alter_corpus.caller, v_corpus.name) > 0 or v_is_changed;
+    end if;
+    return v_is_changed;
+end
+$$;
+
+comment on function pgclarify_private.alter_corpus(pgclarify_private.caller, text, jsonb) is 'See alter_corpus.';
+grant execute on function pgclarify_private.alter_corpus(pgclarify_private.caller, text, jsonb) to pgclarify_user;
+
+create or replace function pgclarify.alter_corpus(name text, options jsonb)
+returns boolean
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify_private.alter_corpus(caller, alter_corpus.name, alter_corpus.options) from pgclarify_private.caller;
+end;
+
+comment on function pgclarify.alter_corpus(text, jsonb) is
+'Change a corpus; true if anything changed. Omitted options are not changed. name: a corpus that you own. options: '
+'embedding_model (its name; the corpus is searched with the present model until workers have embedded all passages with the '
+'new one; the present name or null ends such a change), graph (dense or lexical: what makes passages neighbors; workers find '
+'the neighbors of every passage again), ambiguity_classifier (a version that eval train-ambiguity has made; null: the shipped '
+'classifier).';
+grant execute on function pgclarify.alter_corpus(text, jsonb) to pgclarify_user;
