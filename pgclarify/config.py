@@ -237,6 +237,8 @@ def read_settings() -> Settings:
     """
     try:
         return Settings()
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{ENV_FILE} is not in UTF-8", hint="Convert it, or write it again.") from None
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
         wrong = "; ".join(f"{_variable(problem['loc'])}: {problem['msg']}" for problem in problems)

@@ -10,7 +10,7 @@ import typer
 
 from pgclarify.cli import connection, terminal
 from pgclarify.cli.evaluating import shown
-from pgclarify.cli.rendering import printable, table
+from pgclarify.cli.rendering import Figure, printable, table
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -160,8 +160,8 @@ def _show(
             shown(one.first),
             shown(one.second),
             shown(one.difference, sign="+"),
-            f"[{shown(one.low, sign='+')}, {shown(one.high, sign='+')}]",
-            "<0.001" if one.p < 0.001 else f"{one.p:.3f}",
+            Figure(f"[{shown(one.low, sign='+')}, {shown(one.high, sign='+')}]"),
+            Figure("<0.001" if one.p < 0.001 else f"{one.p:.3f}"),
             one.verdict,
         )
         for one in differences

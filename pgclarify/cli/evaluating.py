@@ -12,7 +12,7 @@ import typer
 
 from pgclarify.cli import connection, terminal
 from pgclarify.cli.options import read_options
-from pgclarify.cli.rendering import printable, table
+from pgclarify.cli.rendering import Figure, printable, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -203,7 +203,7 @@ def _costs(names: Sequence[str], estimates: Sequence[CallEstimate]) -> Table:
     rows = []
     for name, one in zip(names, estimates, strict=True):
         numbers = ("unknown" if number is None else number for number in (one.calls, one.reused, one.at_most))
-        cost = "unknown" if one.cost_usd is None else f"{one.cost_usd:.4f}"
+        cost = Figure("unknown" if one.cost_usd is None else f"{one.cost_usd:.4f}")
         rows.append((name, one.cases, *numbers, cost))
     return table(titles, rows)
 
@@ -211,7 +211,7 @@ def _costs(names: Sequence[str], estimates: Sequence[CallEstimate]) -> Table:
 def _figures(done: Finished) -> Table:
     rows = []
     for name, one in done.figures.items():
-        interval = "" if one.low is None or one.high is None else f"[{shown(one.low)}, {shown(one.high)}]"
+        interval = Figure("" if one.low is None or one.high is None else f"[{shown(one.low)}, {shown(one.high)}]")
         rows.append((name, shown(one.value), interval, one.cases))
     figures = table(("figure", "value", "95 % interval", "cases"), rows)
     figures.title = f"{done.eval_run_id}  {printable(done.plan.name)} on {printable(done.plan.data_set)}"
@@ -221,6 +221,6 @@ def _figures(done: Finished) -> Table:
     return figures
 
 
-def shown(value: float, *, sign: str = "") -> str:
+def shown(value: float, *, sign: str = "") -> Figure:
     """Return a figure with as many digits as tell something."""
-    return format(value, f"{sign},.3f" if abs(value) < 100 else f"{sign},.0f")
+    return Figure(format(value, f"{sign},.3f" if abs(value) < 100 else f"{sign},.0f"))

@@ -47,7 +47,7 @@ def list_evaluations(
             terminal.print_json(row)
         done = f"{one.done_cases:,}" if one.finished_at else f"{one.done_cases:,} of {one.planned_cases:,}"
         coverage = (one.figures or {}).get("coverage")
-        value = None if coverage is None else f"{coverage['value']:.3f}"
+        value = None if coverage is None else evaluating.shown(coverage["value"])
         rows.append((str(one.eval_run_id), one.name, one.data_set, one.corpus_name, done, value, one.created_at))
     if not as_json:
         shown = table(("id", "name", "data set", "corpus", "cases", "coverage", "begun"), rows)

@@ -34,7 +34,7 @@ def explain(
     open_it: Annotated[bool, typer.Option("--open", metavar="", help="Open that page in the browser.")] = False,
 ) -> None:
     """Show what a run did: where it spent time and calls, how it found each passage, why it stopped."""
-    if open_it and html in (None, terminal.STANDARD_OUTPUT):
+    if open_it and html in (None, terminal.STANDARD_STREAM):
         raise typer.BadParameter("it needs a file: --html FILE", param_hint="--open")
     from rich.text import Text
 

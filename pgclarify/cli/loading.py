@@ -198,17 +198,22 @@ def _say(corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_sear
         rendering.loaded(corpus_name, report.changed, report.unchanged, is_searchable=is_searchable)
     )
     if report.repeated:
-        say(rendering.repeated(report.repeated))
+        examples = ", ".join([*report.repeated[:3], *(["..."] if len(report.repeated) > 3 else [])])
+        documents = rendering.counted(len(report.repeated), "document")
+        replaced = f"{documents} had an id that came before, and replaced the earlier one: {examples}"
+        say(rendering.printable(replaced), style="yellow")
     # Not wrapped, so that log lines can be searched and paths copied.
     if report.problems:
-        say(rendering.unreadable(report.problems), soft_wrap=True)
+        say(rendering.listed(f"{len(report.problems):,} could not be loaded:", report.problems), soft_wrap=True)
     if failed:
-        say(rendering.not_indexed(failed), soft_wrap=True)
+        head = f"{rendering.counted(len(failed), 'document')} could not be indexed:"
+        say(rendering.listed(head, [f"{one['document_id']}: {one['error']}" for one in failed]), soft_wrap=True)
     if report.skipped:
         say(rendering.skipped(report.skipped), soft_wrap=True)
     # Last, because it should be fixed first.
-    if report.unread:
-        say(rendering.unread(report.unread), soft_wrap=True)
+    for reason, files in report.unread.items():
+        shown = [*files[:3], *(["..."] if len(files) > 3 else [])]
+        say(rendering.listed(f"{len(files):,} could not be loaded:", shown, reason), soft_wrap=True)
 
 
 def _confirm_removal(corpus_name: str, gone: Sequence[tuple[str, str]], *, is_confirmed: bool) -> None:

@@ -95,8 +95,6 @@ def explain(error: Exception) -> tuple[str, str | None, str | None]:
         return (error.strerror or type(error).__name__).lower(), place, None
     if isinstance(error, ModuleNotFoundError):
         return f"this needs {error.name}, which is not installed", None, _INSTALL
-    if isinstance(error, UnicodeDecodeError):
-        return "a file is not in UTF-8", None, "Convert it first, for example: iconv -f latin1 -t utf-8 PATH > OTHER"
     if isinstance(error, UnicodeEncodeError):
         # Python decodes an invalid byte as a lone surrogate.
         return "an argument is no valid text", f"Its character {error.start + 1} is none.", "Type it in UTF-8."

@@ -5,29 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from pgclarify.cli import asking, connection, terminal
 from pgclarify.cli.options import read_options
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from pgclarify.cli.rendering import Row
-
-
-def _show(module: str, name: str) -> Callable[[str, list[Row]], RenderableType]:
-    """Return a function of a module of renderings, which is imported on use."""
-
-    def show(question: str, rows: list[Row]) -> RenderableType:
-        from importlib import import_module
-
-        rendered: RenderableType = getattr(import_module(f"pgclarify.cli.{module}"), name)(question, rows)
-        return rendered
-
-    return show
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +22,24 @@ class Operation:
         name: The client's method.
         summary: The command's sentence.
         doing: What is shown meanwhile.
-        show: Renders a question and its rows, at least one.
+        show: The function in `rendering` that renders a question and its rows, at least one.
         example: The end of its example.
         timeout: How many seconds it waits by default.
         top_k: The default number of passages; None without this option.
         has_history: Whether it has option --history.
-        remark: Renders what is written to standard error, so that only the result is on standard output; None if all is
-            the result. The exit code is then 1 if the run ended early.
+        remark: Likewise for what is written to standard error, so that only the result is on standard output; None if
+            all is the result. The exit code is then 1 if the run ended early.
     """
 
     name: str
     summary: str
     doing: str
-    show: Callable[[str, list[Row]], RenderableType]
+    show: str
     example: str
     timeout: float = 60.0
     top_k: int | None = None
     has_history: bool = False
-    remark: Callable[[str, list[Row]], RenderableType] | None = None
+    remark: str | None = None
 
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -63,7 +47,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "clarify",
         "Ask a vague question; get the readings that documents answer, each with its proof.",
         "Reading passages",
-        _show("rendering", "readings"),
+        "readings",
         "'rental cars' --corpus insurance --top-k 50",
         top_k=20,
     ),
@@ -71,7 +55,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "search",
         "Find the passages that match a question best, without judging them.",
         "Searching",
-        _show("rendering", "passages"),
+        "passages",
         "'rental cars' --corpus insurance -o method=lexical",
         top_k=10,
     ),
@@ -79,7 +63,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "list_answers",
         "List all answers of a question, each one once, with its proof.",
         "Looking for answers",
-        _show("dialogue_rendering", "answers"),
+        "answers",
         "'Which companies insure rental cars?' -o max_answers=3",
         timeout=300.0,
         top_k=20,
@@ -88,7 +72,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "investigate",
         "Split a question into steps, answer each, and prove the answer. Needs a language model.",
         "Taking the question apart",
-        _show("rendering", "investigation"),
+        "investigation",
         "'Who pays for the car that replaces one damaged by hail?' -o max_steps=2",
         timeout=300.0,
     ),
@@ -96,7 +80,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "detect_ambiguity",
         "Say whether a question is ambiguous, and why. With --corpus, also count the readings that it supports.",
         "Looking at the question",
-        _show("dialogue_rendering", "ambiguity"),
+        "ambiguity",
         "'When was she born?' --history 'Who wrote Emma?' --history 'Jane Austen.'",
         has_history=True,
     ),
@@ -104,16 +88,16 @@ OPERATIONS: Mapping[str, Operation] = {
         "rewrite",
         "Rewrite a question so that it stands alone. A clear question stays as it is. Needs a language model.",
         "Looking at the question",
-        _show("dialogue_rendering", "rewritten"),
+        "rewritten",
         "'When was she born?' --history 'Who wrote Emma?' --history 'Jane Austen.'",
         has_history=True,
-        remark=_show("dialogue_rendering", "why_rewritten"),
+        remark="why_rewritten",
     ),
     "clarifying-questions": Operation(
         "clarifying_questions",
         "Ask back about a vague question that the corpus can answer. Needs a language model.",
         "Thinking of what to ask back",
-        _show("dialogue_rendering", "proposals"),
+        "proposals",
         "'rental cars' --corpus insurance -o form=select",
         timeout=300.0,
         has_history=True,
@@ -134,7 +118,8 @@ History = Annotated[
     list[str] | None,
     typer.Option("--history", metavar="TEXT", help="An earlier turn, of either side; may be repeated, oldest first."),
 ]
-TopK = Annotated[int, typer.Option("--top-k", "-k", metavar="N", min=1, max=1000, help="How many passages.")]
+# The server knows the limits of each function.
+TopK = Annotated[int, typer.Option("--top-k", "-k", metavar="N", help="How many passages.")]
 Timeout = Annotated[float, typer.Option(metavar="SECONDS", min=0.001, help="How long to wait.")]
 
 
@@ -184,9 +169,11 @@ def _ask(
         for row in rows:
             terminal.print_json(row)
     elif rows:
-        terminal.results().print(operation.show(question, rows), soft_wrap=operation.remark is not None)
+        terminal.results().print(
+            getattr(rendering, operation.show)(question, rows), soft_wrap=operation.remark is not None
+        )
         if operation.remark is not None:
-            beside.print(operation.remark(question, rows))
+            beside.print(getattr(rendering, operation.remark)(question, rows))
     if nothing is not None:
         beside.print(nothing)
     elif run:
@@ -201,10 +188,7 @@ def _ask(
 def estimate(
     questions: Annotated[list[str] | None, typer.Argument(metavar="QUESTION...", help="What you want to know.")] = None,
     file: Annotated[
-        typer.FileText | None,
-        typer.Option(
-            metavar="PATH", encoding="utf-8-sig", help="Many questions, one on each line; - is standard input."
-        ),
+        Path | None, typer.Option(metavar="PATH", help="Many questions, one on each line; - is standard input.")
     ] = None,
     corpus: Corpus = None,
     top_k: TopK = 20,
@@ -217,11 +201,14 @@ def estimate(
     Replies that are paid for already cost nothing. Questions whose answers can be reused cost nothing either.
     """
     from pgclarify.cli import rendering
+    from pgclarify.evaluation.data_sets import read_lines
 
     if bool(questions) == (file is not None):
         raise typer.BadParameter("give either questions or --file, and only one of them", param_hint="QUESTION")
-    asked = questions if file is None else [line.strip() for line in file if line.strip()]
-    arguments: dict[str, Any] = {"questions": asked, "corpus": corpus, "top_k": top_k, "timeout": timeout}
+    if file is not None:
+        path = Path("/dev/stdin") if str(file) == terminal.STANDARD_STREAM else file
+        questions = [line.strip() for _, line in read_lines(path)]
+    arguments: dict[str, Any] = {"questions": questions, "corpus": corpus, "top_k": top_k, "timeout": timeout}
     arguments |= read_options(option or [])
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
         (row,), run_id = asking.perform(database, "estimate", "Looking at what would be asked", **arguments)

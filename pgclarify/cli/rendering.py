@@ -7,10 +7,11 @@ Text of corpora, models and users is untrusted data. It reaches the terminal onl
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from itertools import count
 from typing import Any
 
 from rich.box import Box
@@ -25,6 +26,12 @@ Row = Mapping[str, Any]
 
 # How many characters of a passage are shown.
 _LONGEST_EXCERPT = 300
+_MOST_DOCUMENTS_SHOWN = 5
+_KINDS = {
+    "pragmatic": "what it refers to is missing",
+    "syntactic": "it is vague",
+    "lexical": "a name or word in it has several meanings",
+}
 
 # Styles of states that need attention.
 _STATES = {"failed": "red", "partial": "yellow", "cancelled": "dim", "queued": "dim", "running": "cyan"}
@@ -85,6 +92,12 @@ def psql_table(rows: Sequence[Row]) -> RenderableType:
     return Group(table, Text(f"({counted(len(rows), 'row')})"))
 
 
+class Figure(str):
+    """A number as it is shown, in a cell of a table."""
+
+    __slots__ = ()
+
+
 def columns(row: Row) -> RenderableType:
     """Render one row with a line for each column, under the column's name in SQL."""
     table = Table.grid(padding=(0, 2))
@@ -103,7 +116,7 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     cells = [*rows]
     for place, title in enumerate(titles):
-        is_number = any(isinstance(row[place], int | float) for row in cells)
+        is_number = any(isinstance(row[place], int | float | Figure) for row in cells)
         made.add_column(title, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
     for row in cells:
         made.add_row(*map(_cell, row))
@@ -133,29 +146,6 @@ def _psql_value(value: object) -> str:
     return printable(str(value))
 
 
-def with_proof(rows: Sequence[Row]) -> str:
-    """Say that the listed readings have evidence."""
-    return "with its proof" if len(rows) == 1 else "each with its proof"
-
-
-def readings(question: str, rows: Sequence[Row]) -> RenderableType:
-    """Render the readings of a question, each with its answer and its numbered evidence.
-
-    Args:
-        question: The question.
-        rows: Rows of `pgclarify.clarify`, at least one.
-    """
-    title = Text()
-    title.append(counted(len(rows), "reading"), style="bold")
-    title.append(f' of "{printable(question)}", {with_proof(rows)}')
-    parts: list[RenderableType] = [title]
-    number = 1
-    for row in rows:
-        parts.extend(_reading(row, first_citation=number))
-        number += len(row["citations"] or [])
-    return Group(*parts)
-
-
 @dataclass(frozen=True, slots=True)
 class Indented:
     """Text with a hanging indentation; unlike Padding, without blanks at the ends of lines."""
@@ -170,42 +160,197 @@ class Indented:
             yield Text.assemble(margin if number else self.lead, line)
 
 
-def _reading(row: Row, *, first_citation: int) -> list[RenderableType]:
-    margin = Text("   ")
-    parts: list[RenderableType] = [
-        Text(),
-        Indented(Text(f"{row['ordinal']}. ", style="bold"), Text(printable(row["interpretation"]), style="bold")),
-        Indented(margin, Text(printable(row["answer"]), style="green")),
-        Indented(margin, Text(f"supported by {counted(row['support'], 'document')}", style="dim")),
-    ]
-    if row["is_contested"]:
-        parts.append(Indented(margin, Text("another reading in the same words has another answer", style="yellow")))
-    for number, cited in enumerate(row["citations"] or [], start=first_citation):
-        parts.extend(citation(number, cited))
-    return parts
-
-
-def citation(number: int, row: Row) -> list[RenderableType]:
-    """Render the place of a quote, and the quote.
+def _entry(
+    numbers: Iterator[int],
+    mark: str,
+    title: str,
+    style: str,
+    notes: Iterable[tuple[str, str]],
+    citations: Sequence[Row] = (),
+) -> Iterator[RenderableType]:
+    """Render one thing that was found.
 
     Args:
-        number: Its number in the margin.
-        row: A row with the columns of all views of citations.
+        numbers: The numbers of citations that are free.
+        mark: What stands before its title, such as its number.
+        title: Its title; foreign, like all other text.
+        style: The style of the title.
+        notes: Lines below it, each with its style.
+        citations: Its evidence: rows with the columns of all views of citations.
     """
-    source = Text(printable(row["document_id"]), style="cyan")
-    if where := place(row):
-        source.append(f"  {printable(where)}", style="default")
-    if not row["is_current"]:
-        source.append("  (the document has changed since)", style="yellow")
-    lead = Text.assemble("   ", (f"[{number}] ", "cyan"))
-    quote = Text(f'"{printable(row["quote"])}"', style="italic")
-    return [Indented(lead, source), Indented(Text(" " * lead.cell_len), quote)]
+    margin = Text(" " * len(mark))
+    yield Indented(Text(mark, style="bold"), Text(printable(title), style=style))
+    for note, note_style in notes:
+        yield Indented(margin, Text(printable(note), style=note_style))
+    for cited in citations:
+        source = Text(printable(cited["document_id"]), style="cyan")
+        if where := _place(cited):
+            source.append(f"  {printable(where)}", style="default")
+        if not cited["is_current"]:
+            source.append("  (the document has changed since)", style="yellow")
+        lead = Text.assemble("   ", (f"[{next(numbers)}] ", "cyan"))
+        yield Indented(lead, source)
+        yield Indented(Text(" " * lead.cell_len), Text(f'"{printable(cited["quote"])}"', style="italic"))
 
 
-def place(row: Row) -> str:
+def _place(row: Row) -> str:
     """Return title and headings of a passage; the headings of a Markdown passage usually begin with the title."""
     title, heading = row["title"], row["heading"]
     return heading if heading and title and heading.startswith(title) else ", ".join(filter(None, (title, heading)))
+
+
+def _found(rows: Sequence[Row], noun: str, rest: str) -> Text:
+    """Render the line above all that was found, which has its proof."""
+    proof = "with its proof" if len(rows) == 1 else "each with its proof"
+    return Text.assemble((counted(len(rows), noun), "bold"), f" {rest}, {proof}")
+
+
+def readings(question: str, rows: Sequence[Row]) -> RenderableType:
+    """Render the readings of a question, each with its answer and its numbered evidence.
+
+    Args:
+        question: The question.
+        rows: Rows of `pgclarify.clarify`, at least one.
+    """
+    parts: list[RenderableType] = [_found(rows, "reading", f'of "{printable(question)}"')]
+    numbers = count(1)
+    for row in rows:
+        notes = [(row["answer"], "green"), (f"supported by {counted(row['support'], 'document')}", "dim")]
+        if row["is_contested"]:
+            notes.append(("another reading in the same words has another answer", "yellow"))
+        cited = row["citations"] or ()
+        parts += [Text(), *_entry(numbers, f"{row['ordinal']}. ", row["interpretation"], "bold", notes, cited)]
+    return Group(*parts)
+
+
+def answers(question: str, rows: Sequence[Row]) -> RenderableType:
+    """Render all answers of a question, each with its other spellings and its numbered evidence.
+
+    Args:
+        question: The question.
+        rows: Rows of `pgclarify.list_answers`, at least one.
+    """
+    parts: list[RenderableType] = [_found(rows, "answer", f'to "{printable(question)}"')]
+    numbers = count(1)
+    for row in rows:
+        spelt = ", ".join(row["variants"][1:])
+        notes = [(f"also: {spelt}", "dim")] if spelt else []
+        mark, cited = f"{row['ordinal']}. ", row["citations"]
+        parts += [Text(), *_entry(numbers, mark, row["answer"], "bold green", notes, cited)]
+    return Group(*parts)
+
+
+def investigation(question: str, rows: Sequence[Row]) -> RenderableType:
+    """Render an investigation: its steps and its conclusion, with numbered evidence.
+
+    Args:
+        question: The question.
+        rows: The row of `pgclarify.investigate`.
+    """
+    (row,) = rows
+    parts: list[RenderableType] = []
+    numbers = count(1)
+    for step in row["steps"]:
+        if step["kind"] == "conclusion":
+            continue
+        if step["answer"] is None:
+            notes = [(step["outcome"].replace("_", " ") + _aside(step["reason"]), "yellow")]
+        else:
+            notes = [(step["answer"], "green"), (_confidence(step, step["reason"]), "dim")]
+        mark, cited = f"{step['ordinal']}. ", step["citations"]
+        parts += [*_entry(numbers, mark, step["question"], "bold", notes, cited), Text()]
+    remark = row["steps"][-1]["reason"] if row["steps"] else None
+    if row["answer"] is None:
+        why = f": {printable(remark)}" if remark else ""
+        parts.append(Text(f'There is no answer to "{printable(question)}"{why}', style="yellow"))
+    else:
+        parts.append(Text.assemble((f'Answer to "{printable(question)}"', "bold"), ", with its proof"))
+        notes = [(_confidence(row, remark), "dim")]
+        parts += _entry(numbers, "   ", row["answer"], "green", notes, row["citations"])
+    return Group(*parts)
+
+
+def _confidence(row: Row, remark: str | None) -> str:
+    return f"confidence {row['confidence']:.2f}{_aside(remark)}"
+
+
+def _aside(remark: str | None) -> str:
+    return f" ({remark})" if remark else ""
+
+
+def passages(question: str, rows: Sequence[Row]) -> RenderableType:
+    """Render the passages that a search found, each with the beginning of its text.
+
+    Args:
+        question: The question.
+        rows: Rows of `pgclarify.search`, at least one.
+    """
+    title = Text.assemble((counted(len(rows), "passage"), "bold"), f' for "{printable(question)}"')
+    return Group(title, *_passages(rows))
+
+
+def _passages(rows: Sequence[Row]) -> Iterator[RenderableType]:
+    for row in rows:
+        lead = Text(f"  {row['rank']}. ", style="bold")
+        source = Text.assemble((printable(row["document_id"]), "cyan"), f"  {printable(_place(row))}".rstrip())
+        source.append(f"  (score {row['score']:.4f})", style="dim")
+        excerpt = printable(row["content"])
+        if len(excerpt) > _LONGEST_EXCERPT:
+            excerpt = excerpt[:_LONGEST_EXCERPT].rpartition(" ")[0] + " ..."
+        yield Indented(lead, source)
+        yield Indented(Text(" " * lead.cell_len), Text(excerpt, style="italic"))
+
+
+def ambiguity(_: str, rows: Sequence[Row]) -> RenderableType:
+    """Render whether a question is ambiguous, and the reasons; rows: the row of `pgclarify.detect_ambiguity`."""
+    (row,) = rows
+    reasons = []
+    for reason in row["reasons"]:
+        # Measured reasons need no source; reasons of rules and corpora name it.
+        source = "" if reason["source"] in ("classifier", "feature") else f"{printable(reason['source'])}: "
+        reasons.append(Indented(Text("  - "), Text(f"{source}{printable(reason['text'])}", style="dim")))
+    if row["probability"] is None:
+        return Group(Text("Not judged", style="bold"), *reasons)
+    probability = (f"  (probability {row['probability']:.2f})", "dim")
+    if not row["is_ambiguous"]:
+        return Group(Text.assemble(("Clear", "bold green"), probability), *reasons)
+    kind = f", {row['kind']}: {_KINDS[row['kind']]}"
+    return Group(Text.assemble(("Ambiguous", "bold yellow"), kind, probability), *reasons)
+
+
+def rewritten(_: str, rows: Sequence[Row]) -> RenderableType:
+    """Render a rewritten question; rows: the row of `pgclarify.rewrite`."""
+    return Text(printable(rows[0]["rewritten"]))
+
+
+def why_rewritten(_: str, rows: Sequence[Row]) -> RenderableType:
+    """Render the reason of a rewritten question; rows: the row of `pgclarify.rewrite`."""
+    return Text(printable(rows[0]["reason"] or "the question is clear, and stays as it is"), style="dim")
+
+
+def proposals(question: str, rows: Sequence[Row]) -> RenderableType:
+    """Render the clarifying questions, or numbered reformulations to choose, each with its documents; and how to reply.
+
+    Args:
+        question: The question.
+        rows: Rows of `pgclarify.clarifying_questions`, at least one.
+    """
+    parts: list[RenderableType] = [Text(f'What do you mean by "{printable(question)}"?', style="bold")]
+    for row in rows:
+        asked, reformulation, documents = row["clarifying_question"], row["reformulation"], row["document_ids"]
+        notes = [(f"such as: {reformulation}", "")] if asked and reformulation else []
+        if documents:
+            more = len(documents) - _MOST_DOCUMENTS_SHOWN
+            answered = ", ".join(documents[:_MOST_DOCUMENTS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+            notes.append((f"answered by {answered}", "dim"))
+        elif row["is_answerable"] is False:
+            notes.append(("no document answers it", "yellow"))
+        # A number before a question would invite a number as the reply.
+        mark = "- " if asked else f"{row['ordinal']}. "
+        parts += [Text(), *_entry(count(1), mark, asked or reformulation, "bold", notes)]
+    said = "'...'" if rows[0]["clarifying_question"] else "ordinal => 1"
+    reply = f'psql "$(pgclarify dsn)" -c "select * from pgclarify.reply({rows[0]["run_id"]}, {said})"'  # noqa: S608 - shown, not sent
+    return Group(*parts, Text.assemble(("\nReply: ", "dim"), (reply, "cyan")))
 
 
 def empty_corpus(corpus: str | None) -> Text:
@@ -213,25 +358,6 @@ def empty_corpus(corpus: str | None) -> Text:
     text = Text(f"The corpus{f' {printable(corpus)}' if corpus else ''} is empty: it has 0 documents.\nLoad some: ")
     text.append(f"pgclarify load {shlex.quote(printable(corpus)) if corpus else 'CORPUS'} PATH", style="cyan")
     return text
-
-
-def step(row: Row, *, first_citation: int) -> RenderableType:
-    """Render a step of an investigation, except the conclusion, with its numbered evidence.
-
-    Args:
-        row: A row of view investigation_step, with its citations.
-        first_citation: The number of the first citation.
-    """
-    margin = Text("   ")
-    parts: list[RenderableType] = [
-        Indented(Text(f"{row['ordinal']}. ", style="bold"), Text(printable(row["question"]), style="bold"))
-    ]
-    if row["answer"] is None:
-        reason = f" ({printable(row['reason'])})" if row["reason"] else ""
-        parts.append(Indented(margin, Text(row["outcome"].replace("_", " ") + reason, style="yellow")))
-    else:
-        parts.extend(_proven(row, margin, first_citation, remark=row["reason"]))
-    return Group(*parts, Text())
 
 
 def _capitalized(message: str) -> str:
@@ -253,63 +379,6 @@ def warning(message: str, hint: str | None = None) -> Text:
     if hint:
         text.append(f"\nHint: {printable(hint)}", style="not bold default")
     return text
-
-
-def _proven(row: Row, margin: Text, first_citation: int, *, remark: str | None) -> list[RenderableType]:
-    aside = f" ({printable(remark)})" if remark else ""
-    parts: list[RenderableType] = [
-        Indented(margin, Text(printable(row["answer"]), style="green")),
-        Indented(margin, Text(f"confidence {row['confidence']:.2f}{aside}", style="dim")),
-    ]
-    for number, cited in enumerate(row["citations"], start=first_citation):
-        parts.extend(citation(number, cited))
-    return parts
-
-
-def passages(question: str, rows: Sequence[Row]) -> RenderableType:
-    """Render the passages that a search found, each with the beginning of its text.
-
-    Args:
-        question: The question.
-        rows: Rows of `pgclarify.search`, at least one.
-    """
-    title = Text.assemble((counted(len(rows), "passage"), "bold"), f' for "{printable(question)}"')
-    return Group(title, *(part for row in rows for part in passage(row)))
-
-
-def passage(row: Row) -> list[RenderableType]:
-    """Render a passage of a search: document, score and the beginning of the text."""
-    lead = Text(f"  {row['rank']}. ", style="bold")
-    source = Text.assemble((printable(row["document_id"]), "cyan"), f"  {printable(place(row))}".rstrip())
-    source.append(f"  (score {row['score']:.4f})", style="dim")
-    excerpt = printable(row["content"])
-    if len(excerpt) > _LONGEST_EXCERPT:
-        excerpt = excerpt[:_LONGEST_EXCERPT].rpartition(" ")[0] + " ..."
-    return [Indented(lead, source), Indented(Text(" " * lead.cell_len), Text(excerpt, style="italic"))]
-
-
-def investigation(question: str, rows: Sequence[Row]) -> RenderableType:
-    """Render an investigation: its steps and its conclusion, with numbered evidence.
-
-    Args:
-        question: The question.
-        rows: The row of `pgclarify.investigate`.
-    """
-    (row,) = rows
-    parts: list[RenderableType] = []
-    number = 1
-    for one in row["steps"]:
-        if one["kind"] != "conclusion":
-            parts.append(step(one, first_citation=number))
-            number += len(one["citations"])
-    remark = row["steps"][-1]["reason"] if row["steps"] else None
-    if row["answer"] is None:
-        why = f": {printable(remark)}" if remark else ""
-        parts.append(Text(f'There is no answer to "{printable(question)}"{why}', style="yellow"))
-    else:
-        parts.append(Text.assemble((f'Answer to "{printable(question)}"', "bold"), ", with its proof"))
-        parts.extend(_proven(row, Text("   "), number, remark=remark))
-    return Group(*parts)
 
 
 def ending(run: Row) -> list[RenderableType]:
@@ -350,7 +419,7 @@ def nothing_found(
     closest: list[RenderableType] = []
     if passages:
         told = "\nPlaces to look: the passages that come closest, from which no answer was read:"
-        closest = [Text(told, style="bold"), *(part for row in passages for part in passage(row))]
+        closest = [Text(told, style="bold"), *_passages(passages)]
     return Group(text, *ending(run), *closest)
 
 
@@ -369,38 +438,11 @@ def loaded(corpus: str, changed: int, unchanged: int, *, is_searchable: bool) ->
     return text
 
 
-def repeated(document_ids: Sequence[str]) -> Text:
-    """Name documents that replaced an earlier one of the same load."""
-    examples = ", ".join(printable(document_id) for document_id in document_ids[:3])
-    return Text(
-        f"{counted(len(document_ids), 'document')} had an id that came before, and replaced the earlier one: {examples}"
-        f"{', ...' if len(document_ids) > len(document_ids[:3]) else ''}",
-        style="yellow",
-    )
-
-
-def unreadable(problems: Sequence[str]) -> Text:
-    """List files, lines and documents that could not be loaded, one on each line."""
-    text = Text()
-    text.append(f"{len(problems):,} could not be loaded:", style="bold red")
-    for problem in problems:
-        text.append(f"\n  {printable(problem)}")
-    return text
-
-
-def unread(files: Mapping[str, Sequence[str]]) -> Text:
-    """List files whose parser is not installed: the reason, which says what to install, and the first files.
-
-    Args:
-        files: One sentence for each file, by the reason.
-    """
-    text = Text()
-    for reason, sentences in files.items():
-        text.append("\n" if text else "")
-        text.append(f"{len(sentences):,} could not be loaded:", style="bold red")
-        text.append(f" {printable(reason)}")
-        for sentence in [*sentences[:3], *(["..."] if len(sentences) > 3 else [])]:
-            text.append(f"\n  {printable(sentence)}")
+def listed(head: str, lines: Iterable[str], remark: str = "") -> Text:
+    """Render lines below a heading in red, which says what is wrong with them."""
+    text = Text.assemble((head, "bold red"), printable(remark) and f" {printable(remark)}")
+    for line in lines:
+        text.append(f"\n  {printable(line)}")
     return text
 
 
@@ -408,12 +450,3 @@ def skipped(kinds: Mapping[str, int]) -> Text:
     """List what was skipped, on one line, by kind."""
     listed = sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))
     return Text(f"skipped: {', '.join(f'{number:,} {printable(kind)}' for kind, number in listed)}", style="yellow")
-
-
-def not_indexed(documents: Sequence[Row]) -> Text:
-    """List documents that are stored but not searchable, each with the reason."""
-    text = Text()
-    text.append(f"{counted(len(documents), 'document')} could not be indexed:", style="bold red")
-    for document in documents:
-        text.append(f"\n  {printable(document['document_id'])}: {printable(document['error'])}")
-    return text

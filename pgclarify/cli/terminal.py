@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-STANDARD_OUTPUT = "-"
-"""The name of a file that means standard output."""
+STANDARD_STREAM = "-"
+"""The name of a file that means standard output, or standard input."""
 # Line width if the output is not a terminal.
 _PIPE_WIDTH = 120
 _COMMAND = re.compile(r"(?<![\w./-])pgclarify (?=[a-z])")
@@ -48,7 +48,7 @@ def print_json(row: Mapping[str, Any]) -> None:
 
 def write_page(page: str, output: str) -> None:
     """Write an HTML page into a file, or to standard output."""
-    if output == STANDARD_OUTPUT:
+    if output == STANDARD_STREAM:
         # Independent of the terminal's encoding, because the page declares UTF-8.
         sys.stdout.buffer.write(page.encode())
         return

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pgclarify.algorithms.ambiguity import AmbiguityClassifier
+    from pgclarify.cli.rendering import Figure
     from pgclarify.config import Settings
     from pgclarify.evaluation.ambiguity_training import Examples, LabelledQuestion
 
@@ -106,9 +107,11 @@ def _show(before: str, figures: Mapping[str, Any]) -> None:
     terminal.results().print(table(("", before, "yours", "difference"), rows))
 
 
-def _cell(figure: Sequence[float], sign: str = "") -> str:
+def _cell(figure: Sequence[float], sign: str = "") -> Figure:
+    from pgclarify.cli.rendering import Figure
+
     value, *ends = (format(number, f"{sign}.3f") for number in figure)
-    return f"{value} ({ends[0]} to {ends[1]})" if ends else value
+    return Figure(f"{value} ({ends[0]} to {ends[1]})" if ends else value)
 
 
 async def _see(settings: Settings, shipped: AmbiguityClassifier, questions: Sequence[LabelledQuestion]) -> Examples:

@@ -189,7 +189,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         ) from None
     except (OSError, EOFError, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise UnreadableFile(f"cannot read {path}", detail=f"{reason}.", hint="Name a file of JSON lines.") from error
+        raise UnreadableFile(f"cannot read {path}", detail=f"{reason}.", hint="Name a file of text lines.") from error
 
 
 def rank_of(*texts: str) -> int:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import RenderableType
 
-from pgclarify.cli import dialogue_rendering as rendering
+from pgclarify.cli import rendering
 from tests.unit.cli.test_rendering import HOSTILE, citation, shown
 
 

@@ -45,7 +45,6 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
     [
         ("nonsense",),
         ("ask",),
-        ("ask", "q", "--top-k", "0"),
         ("ask", "q", "--top-k", "many"),
         ("investigate", "q", "--option", "max_steps"),
         ("investigate", "q", "--option", "=2"),
@@ -156,6 +155,22 @@ def test_a_wrong_setting_is_named_and_its_value_is_not(
     error = capsys.readouterr().err
     assert "PGCLARIFY_LLM_CONCURRENCY" in error
     assert "sesame" not in error
+
+
+def test_a_file_of_questions_that_is_not_in_utf8_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "questions.txt"
+    file.write_bytes("Wo?\nWie spät?".encode("latin-1"))
+    assert run("estimate", "--file", str(file)) == 1
+    assert "Line 2 of questions.txt is no text" in capsys.readouterr().err
+
+
+def test_settings_that_are_not_in_utf8_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".env").write_bytes(b"PGCLARIFY_DATA_DIR=caf\xe9")
+    monkeypatch.chdir(tmp_path)
+    assert run("dsn") == 1
+    assert ".env is not in UTF-8" in capsys.readouterr().err
 
 
 def test_debug_shows_where_it_happened(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,15 +128,20 @@ def every_rendering(text: str) -> list[RenderableType]:
         rendering.readings(text, [row]),
         rendering.nothing_found(text, text, run=ended(text), passages=[near(text)], pending=1),
         rendering.empty_corpus(text),
-        rendering.step(step(question=text, answer=text, citations=row["citations"]), first_citation=1),
-        rendering.step(unanswered("failed", text or None, question=text), first_citation=1),
-        rendering.investigation(text, [investigation(step(answer=text, citations=row["citations"]))]),
+        rendering.investigation(
+            text,
+            [
+                investigation(
+                    step(question=text, answer=text, citations=row["citations"]),
+                    unanswered("failed", text or None, question=text),
+                    step(kind="conclusion", answer=text, citations=row["citations"]),
+                )
+            ],
+        ),
         rendering.investigation(text, [investigation(unanswered("contradicted", text or None))]),
         rendering.failure(text or "x", text, text),
         rendering.loaded(text, 1, 1, is_searchable=True),
-        rendering.repeated([text]),
-        rendering.unreadable([text]),
-        rendering.not_indexed([{"document_id": text, "error": text}]),
+        rendering.listed("1 failed:", [text], text),
         rendering.psql_table([{"answer": text, "document_ids": [text]}]),
         rendering.columns({"model": text}),
         overview.status(state(text, [worker], [corpus])),
@@ -191,12 +196,12 @@ def test_readings_number_their_citations_through() -> None:
 
 
 def test_steps_show_what_proves_them() -> None:
-    output = shown(rendering.step(step(), first_citation=4))
-    assert output.splitlines() == [
-        "1. Who insures them?",
+    output = shown(rendering.investigation("Who?", [investigation(step(), step(ordinal=2))]))
+    assert output.splitlines()[6:12] == [
+        "2. Who insures them?",
         "   Acme",
         "   confidence 0.75",
-        "   [4] rental-reimbursement.md  Endorsement RR-3 > What we pay",
+        "   [2] rental-reimbursement.md  Endorsement RR-3 > What we pay",
         '       "We pay up to $45 a day."',
         "",
     ]
@@ -204,9 +209,9 @@ def test_steps_show_what_proves_them() -> None:
 
 @pytest.mark.parametrize("outcome", ["not_in_corpus", "repeated", "contradicted", "cut_off", "failed"])
 def test_steps_without_an_answer_say_why(outcome: str) -> None:
-    output = shown(rendering.step(unanswered(outcome, "nobody knows"), first_citation=1)).splitlines()
+    output = shown(rendering.investigation("Who?", [investigation(unanswered(outcome, "nobody knows"))])).splitlines()
     assert output[0] == "1. Who insures them?"
-    assert "(nobody knows)" in output[1]
+    assert output[1] == f"   {outcome.replace('_', ' ')} (nobody knows)"
 
 
 def test_an_investigation_ends_with_its_answer() -> None:
@@ -278,6 +283,15 @@ def test_a_row_has_a_line_for_each_column() -> None:
         ["calls", "42"],
         ["cost_usd", "0.004977"],
         ["model"],
+    ]
+
+
+def test_figures_stand_on_the_right() -> None:
+    rows = [("calls", rendering.Figure("+9"), 1), ("seconds", rendering.Figure("+10"), 20)]
+    assert shown(rendering.table(("figure", "B - A", "n"), rows)).splitlines() == [
+        "figure   B - A   n",
+        "calls       +9   1",
+        "seconds    +10  20",
     ]
 
 
