@@ -41,6 +41,7 @@ from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind
 from pgclarify.algorithms.ambiguity.shipped import pack
 from pgclarify.algorithms.ambiguity.wording import coleman_liau, take_apart
 from pgclarify.embedding import LocalEmbedder, load_embedder
+from pgclarify.providers.client import Address
 from pgclarify.providers.endpoint import Endpoint
 from training.examples import Example, clamber, coqa
 from training.splits import is_for_training
@@ -183,7 +184,7 @@ async def ask(given: argparse.Namespace, classifier: AmbiguityClassifier) -> Tab
     key = SecretStr(os.environ.get("OPENAI_API_KEY", "none"))
     embedder = load_embedder(AmbiguityClassifier.embedding_model)
     try:
-        async with Endpoint(model=given.model, base_url=given.base_url, api_key=key, concurrency=1) as endpoint:
+        async with Endpoint(Address(given.base_url, key), given.model, concurrency=1) as endpoint:
             kept = KeptReplies(endpoint, given.replies)
             for name, rows in (("clamber", clamber(given.data_dir)), ("abg-coqa", coqa(given.data_dir))):
                 unseen = [row for row in rows if not is_for_training(row.group)]

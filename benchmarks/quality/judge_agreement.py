@@ -32,6 +32,7 @@ from pgclarify.embedding import load_span_reader
 from pgclarify.evaluation.judges import BothJudge, ModelJudge
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.records import Judge
+from pgclarify.providers.client import Address
 from pgclarify.providers.endpoint import Endpoint
 from tests.fakes import FakeLedger
 
@@ -174,9 +175,7 @@ async def _main(given: argparse.Namespace) -> None:
         lexical = LexicalJudge(stack.enter_context(closing(load_span_reader())))
         judges: list[Judge] = [lexical]
         if given.model is not None:
-            endpoint = Endpoint(
-                model=given.model, base_url=given.base_url, concurrency=given.concurrency, timeout=_TIMEOUT
-            )
+            endpoint = Endpoint(Address(given.base_url), given.model, concurrency=given.concurrency, timeout=_TIMEOUT)
             chat = KeptReplies(await stack.enter_async_context(endpoint), given.replies)
             model = ModelJudge(FakeLedger(), chat)
             made: dict[str, Judge] = {"model": model, "both": BothJudge(lexical, model)}

@@ -70,6 +70,7 @@ from pgclarify.operations.trace import Tally
 from pgclarify.prompts.baselines import ReadFromPassages, disambiguation
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Begin, Embedder, SpanReader
+from pgclarify.providers.client import Address
 from pgclarify.providers.endpoint import Endpoint
 
 _FILES: Final = {"ramdocs": "ramdocs.questions", "squad2": "squad2.ambiguous"}
@@ -125,7 +126,7 @@ async def _ask(
 
     async def serve(address: str) -> None:
         # One call at a time, so that the server has the start of the prompt from the call before.
-        async with Endpoint(model=model, base_url=address, concurrency=1, timeout=_TIMEOUT) as endpoint:
+        async with Endpoint(Address(address), model, concurrency=1, timeout=_TIMEOUT) as endpoint:
             completer = KeptReplies(endpoint, replies)
             for one, size in waiting:
                 with step(f"{one.data_set}, {size} a call: {one.question}"):
@@ -403,7 +404,7 @@ async def checks(title: str, ways: Mapping[str, Sequence[Outcome]], reader: Span
 
 async def _evaluate(asked: Sequence[Asked], model: str, replies: Path, top_k: int) -> list[Table]:
     tables = []
-    async with _Kept(model=model, base_url="http://127.0.0.1:9/v1") as endpoint:
+    async with _Kept(Address("http://127.0.0.1:9/v1"), model) as endpoint:
         kept_replies = KeptReplies(endpoint, replies)
         with closing(Embedders()) as embedders, closing(load_span_reader()) as reader:
             embedder = await embedders.get_for_readings(MODEL)

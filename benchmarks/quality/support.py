@@ -50,6 +50,7 @@ from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
 from pgclarify.operations.judging.verdicts import counts_at
 from pgclarify.prompts.confirmation import confirmation
 from pgclarify.protocols import Embedder
+from pgclarify.providers.client import Address
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.scoring import THRESHOLD
@@ -283,7 +284,7 @@ async def _confirmed(
     print(f"{sum(map(len, asked.values()))} calls: {', '.join(str(len(batches)) for batches in asked.values())}")
     confirmed: dict[str, set[_Claim]] = {}
     async with Endpoint(
-        model=given.model, base_url=given.confirm, concurrency=given.concurrency, timeout=_TIMEOUT
+        Address(given.confirm), given.model, concurrency=given.concurrency, timeout=_TIMEOUT
     ) as endpoint:
         kept = KeptReplies(endpoint, given.replies)
         for name, batches in asked.items():

@@ -102,7 +102,7 @@ class BatchEndpoint:
     @property
     def base_url(self) -> str:
         """The address."""
-        return self._endpoint.base_url
+        return self._endpoint.address.base_url
 
     def render(self, request: CompletionRequest) -> str:
         """Return the body of a call, as JSON."""
@@ -124,7 +124,7 @@ class BatchEndpoint:
         with _at_most(_MOST_LIST_BYTES), _explained(_WITHOUT):
             listed = 0
             # The newest first.
-            async for found in self._client.batches.list(limit=100, extra_headers=self._headers()):
+            async for found in self._client.batches.list(limit=100):
                 if isinstance(found.metadata, dict) and found.metadata.get(_KEY) == key:
                     return _remote(found)
                 if found.created_at < earliest:
@@ -150,16 +150,13 @@ class BatchEndpoint:
         )
         content = "".join(lines).encode("utf-8", "surrogatepass")
         with _explained(_WITHOUT | REFUSING):
-            file = await self._client.files.create(
-                file=(f"pgclarify-{key}.jsonl", content), purpose="batch", extra_headers=self._headers()
-            )
+            file = await self._client.files.create(file=(f"pgclarify-{key}.jsonl", content), purpose="batch")
             try:
                 created = await self._client.batches.create(
                     input_file_id=file.id,
                     endpoint=_PATH,
                     completion_window="24h",
                     metadata={_KEY: key},
-                    extra_headers=self._headers(),
                 )
             except openai.APIStatusError as error:
                 if error.status_code < _SERVER_ERROR:
@@ -177,7 +174,7 @@ class BatchEndpoint:
         """
         with _explained():
             try:
-                return _remote(await self._client.batches.retrieve(remote_id, extra_headers=self._headers()))
+                return _remote(await self._client.batches.retrieve(remote_id))
             except openai.NotFoundError:
                 return None
 
@@ -188,7 +185,7 @@ class BatchEndpoint:
             EndpointUnavailable: If the endpoint does not do it.
         """
         with _explained():
-            await self._client.batches.cancel(remote_id, extra_headers=self._headers())
+            await self._client.batches.cancel(remote_id)
 
     async def read(self, batch: RemoteBatch) -> list[tuple[int, Completion]]:
         """Read the replies of a batch that is over, by the ids of the calls. Calls that were refused have none.
@@ -199,7 +196,7 @@ class BatchEndpoint:
         if batch.output_file_id is None:
             return []
         with _at_most(_MOST_FILE_BYTES), _explained():
-            file = await self._client.files.content(batch.output_file_id, extra_headers=self._headers())
+            file = await self._client.files.content(batch.output_file_id)
         return await asyncio.to_thread(_replies, file.content)
 
     async def forget(self, batch: RemoteBatch) -> None:
@@ -218,10 +215,7 @@ class BatchEndpoint:
 
     async def _delete(self, file_id: str) -> None:
         with suppress(openai.NotFoundError):
-            await self._client.files.delete(file_id, extra_headers=self._headers())
-
-    def _headers(self) -> dict[str, str]:
-        return dict(self._endpoint.address.auth())
+            await self._client.files.delete(file_id)
 
 
 @contextmanager

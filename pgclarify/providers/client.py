@@ -1,4 +1,4 @@
-"""Calls of an endpoint through the openai client: its address and key, retries, and the errors without a reply."""
+"""Calls of an endpoint through the openai client: its address, key and limits, retries, and errors without a reply."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
-from typing import Any, Final, Literal, Self, TypeVar
+from types import TracebackType
+from typing import Any, Final, Literal, Self, TypedDict, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -20,12 +21,16 @@ from pydantic import SecretStr
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, PgclarifyError
 from pgclarify.language.foreign_text import storable
+from pgclarify.protocols import Rates
+from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.key import Key
 from pgclarify.providers.rate_limit import RateLimit, asked_wait
 from pgclarify.providers.reply import UnreadableReply, read_refusal
 from pgclarify.providers.transport import MOST_BYTES, Encoded, LimitedTransport, TooLarge
 
 OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
+MAX_RETRIES: Final = 3
+"""Default number of further tries of a call."""
 
 # Some servers require a key; the others ignore it.
 _NO_KEY: Final = "no-key-set"
@@ -119,7 +124,7 @@ class Address:
     def __init__(
         self,
         base_url: str | None,
-        api_key: SecretStr | None,
+        api_key: SecretStr | None = None,
         *,
         url_variable: str = "OPENAI_BASE_URL",
         key_variable: str = "OPENAI_API_KEY",
@@ -232,18 +237,14 @@ class Address:
                 hint=f"Keep only the address in it, and put the key into {self.key_variable}.",
             )
 
-    def client(self, *, silence: float, connections: int, max_retries: int, rate: RateLimit | None = None) -> Client:
-        """Make a client for this address; arguments as of `Client` and `LimitedTransport`."""
-        return Client(self.openai_client(silence=silence, connections=connections), self.auth, max_retries, rate)
-
     def openai_client(self, *, silence: float, connections: int) -> openai.AsyncOpenAI:
-        """Make an openai client for this address, without retries and key; arguments as of `LimitedTransport`."""
+        """Make an openai client for this address, without retries; arguments as of `LimitedTransport`."""
         is_of_openai = not self.key_variable.startswith("PGCLARIFY_")
         transport = LimitedTransport(
-            self.base_url, silence=silence, connections=connections, sends_all_headers=is_of_openai
+            self.base_url, self._auth, silence=silence, connections=connections, sends_all_headers=is_of_openai
         )
-        # The key is in the headers of each try, because its file may change.
         shared: dict[str, Any] = {
+            # The transport sends the key itself, because its file may change.
             "api_key": _NO_KEY,
             # The client's own retries would not be counted, and it does not retry unreadable replies.
             "max_retries": 0,
@@ -253,6 +254,10 @@ class Address:
         if self.is_azure:
             return openai.AsyncAzureOpenAI(azure_endpoint=self.base_url, api_version=self._azure_version, **shared)
         return openai.AsyncOpenAI(base_url=self.base_url, **shared)
+
+    def _auth(self) -> dict[str, str]:
+        key = self._key.current() or _NO_KEY
+        return {"api-key": key} if self.is_azure else {"authorization": f"Bearer {key}"}
 
     def scrubbed(self, text: str) -> str:
         """Return a server's message on one line, shortened, and without the key."""
@@ -328,34 +333,54 @@ class Address:
                 message, detail, hint = f"{endpoint} refused the request", answered, refused_hint
         return kind(message, detail=detail, hint=hint)
 
-    def auth(self) -> Mapping[str, str]:
-        """Return the headers with the key, which is read again each time if it is in a file."""
-        key = self._key.current() or _NO_KEY
-        return {"api-key": key} if self.is_azure else {"Authorization": f"Bearer {key}"}
+
+class Limits(TypedDict, total=False):
+    """The limits of a `Client`."""
+
+    concurrency: int
+    timeout: float
+    max_retries: int
+    rate: RateLimit | None
 
 
 class Client:
-    """Makes calls to one address. Replies are read from their JSON; the client's own types take twice the CPU time.
+    """Makes calls to one endpoint. Replies are read from their JSON; the client's own types take twice the CPU time.
 
     Args:
-        client: The openai client, without retries of its own.
-        auth: Returns the headers with the key; called for each try.
-        max_retries: Further tries after an answer that is neither a reply nor a refusal, or after a refusal that may
-            pass.
-        rate: Learns the endpoint's limits from its answers; None if they are of no use.
+        address: Its address.
+        concurrency: Most calls in flight at once. Others wait for their turn; CallLine says which call goes first.
+        timeout: Most seconds of silence within one try of a call, and for an answer that has begun.
+        max_retries: Further tries of a call after a lost connection, a timeout, an unreadable or too large answer, 408,
+            409, 429 or 5xx. Retry-After is obeyed up to a minute.
+        rate: Its requests and tokens a minute, which it also learns from answers; None for no limit.
+
+    Attributes:
+        address: As given.
+        line: Each call waits in it for its turn.
+        timeout: As given.
+        max_retries: As given.
+        rate: As given.
+
+    Raises:
+        ConfigurationError: If the address is invalid.
     """
 
     def __init__(
         self,
-        client: openai.AsyncOpenAI,
-        auth: Callable[[], Mapping[str, str]],
-        max_retries: int,
+        address: Address,
+        *,
+        concurrency: int = 16,
+        timeout: float = 60.0,
+        max_retries: int = MAX_RETRIES,
         rate: RateLimit | None = None,
     ) -> None:
-        self._client = client
-        self._rate = rate
-        self._auth = auth
-        self._max_retries = max_retries
+        address.check()
+        self.address = address
+        self.line = CallLine(concurrency, rate)
+        self.timeout = timeout
+        self.max_retries = max_retries
+        self.rate = rate
+        self._client = address.openai_client(silence=timeout, connections=concurrency)
 
     async def call(
         self, path: str, body: Mapping[str, Any] | None, read: Callable[[bytes], T], *, most_bytes: int, ends_at: float
@@ -390,7 +415,7 @@ class Client:
                     # Several libraries below HTTP have their own errors, and a server may send anything.
                     except Exception as error:
                         fault = _fault_of(error)
-                    if fault.is_final or tries > self._max_retries:
+                    if fault.is_final or tries > self.max_retries:
                         break
                     await asyncio.sleep(_pause(fault, tries, ends_at))
         raise NoReply(fault, tries)
@@ -399,18 +424,39 @@ class Client:
         """Close the connections."""
         await self._client.close()
 
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
     async def _send(self, path: str, body: Mapping[str, Any] | None) -> bytes:
-        headers = dict(self._auth())
         if body is None:
-            response = await self._client.get(path, cast_to=httpx2.Response, options={"headers": headers})
+            response = await self._client.get(path, cast_to=httpx2.Response)
         else:
-            response = await self._client.post(path, cast_to=httpx2.Response, body=body, options={"headers": headers})
+            response = await self._client.post(path, cast_to=httpx2.Response, body=body)
         self._learn(response)
         return response.content
 
     def _learn(self, response: httpx2.Response, wait: float | None = None) -> None:
-        if self._rate is not None:
-            self._rate.learn(response.headers, wait)
+        if self.rate is not None:
+            self.rate.learn(response.headers, wait)
+
+
+def limits_of(settings: Settings, serves: str, endpoint: str, rates: Rates | None) -> Limits:
+    """Return the limits of an endpoint by its settings.
+
+    Args:
+        settings: The settings of this process.
+        serves: llm, embedding or rerank, which names its settings.
+        endpoint: The name under which workers share its rate.
+        rates: Through which they share it; None for no limits.
+    """
+    a_minute = (getattr(settings, f"{serves}_{unit}_per_minute") for unit in ("requests", "tokens"))
+    rate = RateLimit(endpoint, rates, *a_minute)
+    return {"concurrency": settings.llm_concurrency, "timeout": settings.llm_timeout, "rate": rate}
 
 
 def _pause(fault: Fault, tries: int, ends_at: float) -> float:

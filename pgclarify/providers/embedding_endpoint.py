@@ -7,14 +7,12 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Self
+from typing import Any, Final, Self, Unpack
 
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EmbeddingUnavailable
 from pgclarify.protocols import EmbeddingTally, Rates
-from pgclarify.providers.call_line import CallLine
-from pgclarify.providers.client import REFUSING, Address, Fault, NoReply, Problem
-from pgclarify.providers.rate_limit import RateLimit
+from pgclarify.providers.client import REFUSING, Address, Client, Fault, Limits, NoReply, Problem, limits_of
 from pgclarify.providers.reply import Embeddings, read_embeddings
 
 _logger = logging.getLogger(__name__)
@@ -31,36 +29,23 @@ _BYTES_PER_NUMBER: Final = 32
 _BYTES_AROUND: Final = 64 * 1024
 
 
-class EmbeddingEndpoint:
+class EmbeddingEndpoint(Client):
     """One OpenAI-compatible endpoint of embeddings. All models and runs of a worker share it.
 
     Args:
         address: Where it is.
-        concurrency: Most requests in flight at once. Others wait for their turn; CallLine says which goes first.
-        timeout: Seconds that all tries of a request may take. The indexing of other corpora waits as long.
-        max_retries: Further tries after a lost connection, a timeout, an unreadable answer, 408, 409, 429 or 5xx.
-            Retry-After is obeyed up to a minute.
         tally: Counts the embedded tokens; None counts nothing.
-        rate: Its requests and tokens a minute, of all its models; None for no limit.
+        limits: As of `Client`. All tries of a request together may take the timeout, because the indexing of other
+            corpora waits as long.
 
     Attributes:
-        line: Each request waits in it for its turn.
         tally: As given.
 
     Raises:
         ConfigurationError: If the address is invalid.
     """
 
-    def __init__(
-        self,
-        address: Address,
-        *,
-        concurrency: int = 16,
-        timeout: float = 60.0,
-        max_retries: int = 3,
-        tally: EmbeddingTally | None = None,
-        rate: RateLimit | None = None,
-    ) -> None:
+    def __init__(self, address: Address, *, tally: EmbeddingTally | None = None, **limits: Unpack[Limits]) -> None:
         if not address.has_own and not address.has_key:
             raise ConfigurationError(
                 "no embedding endpoint is set",
@@ -68,23 +53,17 @@ class EmbeddingEndpoint:
                 " OPENAI_API_KEY is set where the worker runs.",
                 hint="Set PGCLARIFY_EMBEDDING_BASE_URL for your own server, or OPENAI_API_KEY for OpenAI.",
             )
-        address.check()
-        self._address = address
-        self.line = CallLine(concurrency, rate)
+        super().__init__(address, **limits)
         self.tally = EmbeddingTally() if tally is None else tally
-        self._timeout = timeout
-        self._rate = rate
-        self._client = address.client(silence=timeout, connections=concurrency, max_retries=max_retries, rate=rate)
 
     @classmethod
     def from_settings(
         cls,
         settings: Settings,
         *,
-        timeout: float | None = None,
-        max_retries: int = 3,
         tally: EmbeddingTally | None = None,
         rates: Rates | None = None,
+        **limits: Unpack[Limits],
     ) -> Self:
         """Make the endpoint that the settings describe: that of embeddings, else that of the language model.
 
@@ -92,28 +71,16 @@ class EmbeddingEndpoint:
 
         Args:
             settings: The settings of this process.
-            timeout: As in the class; None for that of the settings.
-            max_retries: As in the class.
             tally: As in the class.
             rates: Through which workers share its limits; None for no limits.
+            limits: Instead of those of the settings.
 
         Raises:
             ConfigurationError: If the settings describe no endpoint.
         """
         address = Address.beside_chat(settings, "embedding")
-        return cls(
-            address,
-            concurrency=settings.llm_concurrency,
-            timeout=settings.llm_timeout if timeout is None else timeout,
-            max_retries=max_retries,
-            tally=tally,
-            rate=RateLimit.of(settings, "embedding", f"{address.base_url} embeddings", rates),
-        )
-
-    @property
-    def base_url(self) -> str:
-        """Its address."""
-        return self._address.base_url
+        limits = limits_of(settings, "embedding", f"{address.base_url} embeddings", rates) | limits
+        return cls(address, tally=tally, **limits)
 
     async def ask(self, request: dict[str, Any], texts: Sequence[str], dimensions: int = _LONGEST_VECTOR) -> Embeddings:
         """Make one request. The caller must have a turn.
@@ -128,9 +95,9 @@ class EmbeddingEndpoint:
                 cause may be a text.
         """
         most_bytes = len(texts) * dimensions * _BYTES_PER_NUMBER + _BYTES_AROUND
-        ends_at = asyncio.get_running_loop().time() + self._timeout
+        ends_at = asyncio.get_running_loop().time() + self.timeout
         try:
-            embeddings, tries = await self._client.call(
+            embeddings, tries = await self.call(
                 "/embeddings",
                 {**request, "input": list(texts)},
                 partial(read_embeddings, count=len(texts)),
@@ -139,14 +106,10 @@ class EmbeddingEndpoint:
             )
         except NoReply as failure:
             raise self._unavailable(failure, request["model"], len(texts)) from None
-        if self._rate is not None:
+        if self.rate is not None:
             # The texts are chosen after their turn has come, so no tokens were reserved.
-            self._rate.count(embeddings.tokens, tries)
+            self.rate.count(embeddings.tokens, tries)
         return embeddings
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
 
     def _unavailable(self, failure: NoReply, model: str, texts: int) -> EmbeddingUnavailable:
         """Explain why a request got no embeddings, and what to do."""
@@ -154,10 +117,10 @@ class EmbeddingEndpoint:
         if texts > 1 and fault.said:
             # The message goes to the log only. It may quote a text, and the error also reaches callers who sent other
             # texts.
-            said = self._address.scrubbed(fault.said)
+            said = self.address.scrubbed(fault.said)
             _logger.warning("the embedding endpoint answered a request of %d texts with: %s", texts, said)
             failure = NoReply(replace(fault, said=""), failure.tries)
-        return self._address.explain(
+        return self.address.explain(
             failure,
             _kind_of(failure.fault),
             endpoint="the embedding endpoint",

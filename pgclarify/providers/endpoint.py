@@ -6,18 +6,13 @@ import asyncio
 import logging
 import time
 from dataclasses import replace
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self, TypeVar
-
-from pydantic import SecretStr
+from typing import Any, Final, Self, TypeVar, Unpack
 
 from pgclarify.config import ReasoningEffort, Settings
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.errors import ConfigurationError, EndpointFailed, EndpointUnavailable, RequestRefused
 from pgclarify.protocols import Begin, Rates
-from pgclarify.providers.call_line import CallLine
-from pgclarify.providers.client import REFUSING, Address, Fault, NoReply, Problem
+from pgclarify.providers.client import REFUSING, Address, Client, Fault, Limits, NoReply, Problem, limits_of
 from pgclarify.providers.dialect import (
     EFFORT,
     LIMIT_WITH_THOUGHTS,
@@ -27,12 +22,8 @@ from pgclarify.providers.dialect import (
     Dialect,
     names,
 )
-from pgclarify.providers.rate_limit import RateLimit
 from pgclarify.providers.reply import ChatReply, read_reply
 from pgclarify.providers.reserved_names import check_name
-
-MAX_RETRIES: Final = 3
-"""Default number of further tries of a call."""
 
 # Timeouts that one try may take: one until the answer begins, two while white space is sent, one for the answer.
 _TIMEOUTS_PER_TRY: Final = 4
@@ -50,25 +41,17 @@ T = TypeVar("T")
 _REFUSING_FORM: Final = frozenset({400, 422})
 
 
-class Endpoint:
+class Endpoint(Client):
     """A chat model behind an OpenAI-compatible endpoint. All runs of a worker share it. Implements protocols.Completer.
 
     Args:
+        address: Where it is.
         model: The model's name at the endpoint.
-        base_url: http(s) address up to and including the version; None means OpenAI's own.
-        api_key: None if the server needs none; then base_url is required.
-        api_key_file: A file with the key, instead of api_key. It is read again for each try.
-        address: Instead of the three before it.
         reasoning_effort: How much the model thinks before it answers; None lets the model decide.
-        concurrency: Most calls in flight at once. Others wait for their turn; CallLine says which call goes first.
-        timeout: Most seconds of silence within one try, and for an answer that has begun.
-        max_retries: Further tries after a lost connection, a timeout, an invalid or too large answer, 408, 409, 429 or
-            5xx. Retry-After is obeyed up to a minute.
-        rate: Its requests and tokens a minute; None for no limit.
+        limits: As of `Client`.
 
     Attributes:
         provider: Always openai.
-        address: Its address.
         model: Name of the model.
         reasoning_effort: As given.
 
@@ -80,30 +63,19 @@ class Endpoint:
 
     def __init__(
         self,
-        *,
+        address: Address,
         model: str | None,
-        base_url: str | None = None,
-        api_key: SecretStr | None = None,
-        api_key_file: Path | None = None,
-        address: Address | None = None,
         reasoning_effort: ReasoningEffort | None = None,
-        concurrency: int = 16,
-        timeout: float = 60.0,
-        max_retries: int = MAX_RETRIES,
-        rate: RateLimit | None = None,
+        **limits: Unpack[Limits],
     ) -> None:
-        self.address = address or Address(base_url, api_key, key_file=api_key_file)
         self.model = (model or "").strip()
-        self._check()
-        self._line = CallLine(concurrency, rate)
-        self._timeout = timeout
-        self._max_retries = max_retries
+        self._check(address)
+        super().__init__(address, **limits)
         self.reasoning_effort = reasoning_effort
         self._dialect = Dialect(
             THINKING_TOKENS[reasoning_effort],
             True if reasoning_effort not in (None, ReasoningEffort.NONE) else None,
         )
-        self._client = self.address.client(silence=timeout, connections=concurrency, max_retries=max_retries, rate=rate)
 
     @classmethod
     def from_settings(cls, settings: Settings, rates: Rates | None = None) -> Self:
@@ -116,25 +88,14 @@ class Endpoint:
         Raises:
             ConfigurationError: If they do not describe an endpoint.
         """
-        address = Address.of_chat(settings)
-        return cls(
-            model=settings.llm_model,
-            address=address,
-            reasoning_effort=settings.llm_reasoning_effort,
-            concurrency=settings.llm_concurrency,
-            timeout=settings.llm_timeout,
-            rate=RateLimit.of(settings, "llm", f"{address.base_url} {settings.llm_model}", rates),
-        )
-
-    @property
-    def base_url(self) -> str:
-        """Its address."""
-        return self.address.base_url
+        address, model = Address.of_chat(settings), settings.llm_model
+        limits = limits_of(settings, "llm", f"{address.base_url} {model}", rates)
+        return cls(address, model, settings.llm_reasoning_effort, **limits)
 
     @property
     def longest_call(self) -> float:
         """Seconds after which a call has surely ended, with all retries. A lease must be at least this long."""
-        return self._timeout * max(_TIMEOUTS_PER_TRY, self._max_retries + 1)
+        return self.timeout * max(_TIMEOUTS_PER_TRY, self.max_retries + 1)
 
     def most_output_tokens(self, max_tokens: int) -> int:
         """Return the tokens to reserve for a reply.
@@ -189,7 +150,7 @@ class Endpoint:
             RequestRefused: If the endpoint refuses this very request.
             EndpointUnavailable: If no completion was received, after all retries.
         """
-        async with self._line.turn(request.purpose, len(request.rendered)) as turn:
+        async with self.line.turn(request.purpose, len(request.rendered)) as turn:
             if begin is not None:
                 await begin()
             started = time.perf_counter()
@@ -205,18 +166,6 @@ class Endpoint:
             tries=tries,
             waited_ms=1000 * turn.waited_seconds,
         )
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
     async def _complete(self, request: CompletionRequest) -> tuple[ChatReply, int]:
         """Send the request in the richest form that is known to work, and in simpler forms if that is refused.
@@ -238,7 +187,7 @@ class Endpoint:
             most_bytes = (most_tokens + dialect.room) * _BYTES_PER_TOKEN + _BYTES_AROUND
             body = self.body(request, dialect)
             try:
-                reply, more = await self._client.call(
+                reply, more = await self.call(
                     "/chat/completions", body, read_reply, most_bytes=most_bytes, ends_at=ends_at
                 )
             except NoReply as failure:
@@ -251,10 +200,10 @@ class Endpoint:
                     limit_refusal = refusal
                 dialect = simpler
             else:
-                self._learn(known, dialect.after(reply), limit_refusal)
+                self._remember(known, dialect.after(reply), limit_refusal)
                 return reply, tries + more
 
-    def _learn(self, known: Dialect, learnt: Dialect, limit_refusal: Fault | None) -> None:
+    def _remember(self, known: Dialect, learnt: Dialect, limit_refusal: Fault | None) -> None:
         """Remember the form that succeeded, for later requests.
 
         Long prompts leave less room for a reply. So without room for thoughts, or without a limit that the server does
@@ -275,14 +224,14 @@ class Endpoint:
             _logger.warning(
                 "%s takes neither max_tokens nor %s: its replies may be of any length, and budgets in"
                 " dollars reckon with %d tokens for each",
-                self.base_url,
+                self.address.base_url,
                 LIMIT_WITH_THOUGHTS,
                 UNLIMITED_TOKENS,
             )
         self._dialect = self._dialect.merge(known, learnt)
 
-    def _check(self) -> None:
-        if not self.address.has_own and not self.address.has_key:
+    def _check(self, address: Address) -> None:
+        if not address.has_own and not address.has_key:
             raise ConfigurationError(
                 "no language model endpoint is set",
                 detail="Neither OPENAI_BASE_URL nor OPENAI_API_KEY is set.",
@@ -292,13 +241,12 @@ class Endpoint:
         if not self.model:
             raise ConfigurationError(
                 "no language model is set",
-                detail=f"{self.address.host} requires the name of a model.",
+                detail=f"{address.host} requires the name of a model.",
                 hint="Set PGCLARIFY_LLM_MODEL to the name that the endpoint lists under /models.",
             )
         check_name(
             self.model, ConfigurationError, "Rename the model at its endpoint, and set PGCLARIFY_LLM_MODEL to it."
         )
-        self.address.check()
 
     def _unavailable(self, failure: NoReply, tries: int) -> EndpointUnavailable:
         """Explain why a call got no reply after so many requests, and what to do."""

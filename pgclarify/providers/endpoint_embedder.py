@@ -155,7 +155,7 @@ class EndpointEmbedder:
         if asked_dimensions not in (None, dimensions):
             raise DimensionMismatch(
                 f"the embedding model {parts['name']} does not return the requested number of dimensions",
-                detail=f"Requested: {asked_dimensions}; {endpoint.base_url} returns {dimensions}.",
+                detail=f"Requested: {asked_dimensions}; {endpoint.address.base_url} returns {dimensions}.",
                 hint="Only some models can shorten their vectors. Omit the @ and the number.",
             )
         if dimensions > _MOST_DIMENSIONS:

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from email.utils import mktime_tz, parsedate_tz
 from math import isfinite
 from time import time
-from typing import Final, Self
+from typing import Final
 
-from pgclarify.config import Settings
 from pgclarify.protocols import Booking, Rates
 
 # The part of a limit that is used, and the seconds of it that are booked at once. With these and the half second that
@@ -138,19 +137,6 @@ class RateLimit:
         self._tokens_per_character = _FIRST_TOKENS_PER_CHARACTER
         # By the clock of the event loop: when calls may go on, and when the rest of the last booking is lost.
         self._starts_at = self._blocked_until = self._ends_at = 0.0
-
-    @classmethod
-    def of(cls, settings: Settings, serves: str, endpoint: str, rates: Rates | None) -> Self:
-        """Return the limits of an endpoint by its settings.
-
-        Args:
-            settings: The settings of this process.
-            serves: llm, embedding or rerank, which names its settings.
-            endpoint: As in the class.
-            rates: As in the class.
-        """
-        a_minute = (getattr(settings, f"{serves}_{unit}_per_minute") for unit in ("requests", "tokens"))
-        return cls(endpoint, rates, *a_minute)
 
     async def take(self, turn: Turn, size: int) -> float:
         """Wait until a call may be sent.

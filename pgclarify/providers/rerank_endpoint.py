@@ -12,17 +12,15 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar, Unpack
 
 from pgclarify.config import Provider, Settings
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import ConfigurationError, EndpointUnavailable, ModelNotFound
 from pgclarify.protocols import Begin, Rates
-from pgclarify.providers.call_line import CallLine
-from pgclarify.providers.client import REFUSING, Address, NoReply
-from pgclarify.providers.endpoint import MAX_RETRIES, kind_of
-from pgclarify.providers.rate_limit import RateLimit
+from pgclarify.providers.client import REFUSING, Address, Client, Limits, NoReply, limits_of
+from pgclarify.providers.endpoint import kind_of
 from pgclarify.providers.reply import RerankReply, read_entailments, read_scores
 from pgclarify.providers.reserved_names import check_name
 
@@ -41,47 +39,28 @@ _BYTES_PER_TEXT: Final = 4096
 _BYTES_AROUND: Final = 64 * 1024
 
 
-class RerankEndpoint:
+class RerankEndpoint(Client):
     """One endpoint of rerankers. All models and runs of a worker share it.
 
     It learns by itself which of the two forms the server takes, and how many texts at once.
 
     Args:
         address: The address without `/rerank`.
-        concurrency: Most calls in flight at once. Others wait for their turn; CallLine says which call goes first.
-        timeout: Most seconds of silence within one try of a request.
-        max_retries: Further tries of a request after a lost connection, a timeout, an unreadable answer, 408, 409, 429
-            or 5xx. Retry-After is obeyed up to a minute.
-        rate: Its requests and tokens a minute, of all its models; None for no limit.
-
-    Attributes:
-        address: As given.
+        limits: As of `Client`.
 
     Raises:
         ConfigurationError: If the address is invalid. OpenAI and Azure OpenAI are no default, because they have no
             rerankers.
     """
 
-    def __init__(
-        self,
-        address: Address,
-        *,
-        concurrency: int = 16,
-        timeout: float = 60.0,
-        max_retries: int = MAX_RETRIES,
-        rate: RateLimit | None = None,
-    ) -> None:
+    def __init__(self, address: Address, **limits: Unpack[Limits]) -> None:
         if not address.has_own or address.is_azure:
             raise ConfigurationError(
                 "no rerank endpoint is set",
                 detail="Neither PGCLARIFY_RERANK_BASE_URL nor OPENAI_BASE_URL is set in the worker's environment.",
                 hint="Set PGCLARIFY_RERANK_BASE_URL to the server's address without /rerank.",
             )
-        address.check()
-        self.address = address
-        self._line = CallLine(concurrency, rate)
-        self._longest_call = timeout * (max_retries + 1)
-        self._client = address.client(silence=timeout, connections=concurrency, max_retries=max_retries, rate=rate)
+        super().__init__(address, **limits)
         # Whether the server takes the form of TEI; None while that is unknown.
         self._is_tei: bool | None = None
         # Numbers of texts and characters of requests that were refused as too large. Few long texts say nothing about
@@ -109,12 +88,7 @@ class RerankEndpoint:
                 hint="Set PGCLARIFY_RERANK_BASE_URL to the server's address without /rerank.",
             )
         address = Address.beside_chat(settings, "rerank")
-        return cls(
-            address,
-            concurrency=settings.llm_concurrency,
-            timeout=settings.llm_timeout,
-            rate=RateLimit.of(settings, "rerank", f"{address.base_url} rerank", rates),
-        )
+        return cls(address, **limits_of(settings, "rerank", f"{address.base_url} rerank", rates))
 
     def model(self, name: str) -> RerankModel:
         """Return one of its models. The first call shows whether the model exists.
@@ -144,12 +118,12 @@ class RerankEndpoint:
         """
         contents = [message.content for message in request.messages]
         firsts, texts = contents[::2], contents[1::2]
-        async with self._line.turn(request.purpose, len(request.rendered)) as turn:
+        async with self.line.turn(request.purpose, len(request.rendered)) as turn:
             if begin is not None:
                 await begin()
             started = time.perf_counter()
             # One limit for all requests of the call: it must end before its lease in the ledger.
-            ends_at = asyncio.get_running_loop().time() + self._longest_call
+            ends_at = asyncio.get_running_loop().time() + self.timeout * (self.max_retries + 1)
             try:
                 if request.purpose == "inference":
                     labels = await self._entails([*zip(firsts, texts, strict=True)], ends_at)
@@ -163,10 +137,6 @@ class RerankEndpoint:
             # A cross-encoder generates no tokens.
             latency_ms = 1000 * (time.perf_counter() - started)
             return Completion(said, tokens, 0, latency_ms, waited_ms=1000 * turn.waited_seconds)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
 
     async def _entails(self, pairs: Sequence[tuple[str, str]], ends_at: float) -> Sequence[bool]:
         """Tell which pairs of premise and hypothesis are entailed: entailment is the most likely label."""
@@ -237,7 +207,7 @@ class RerankEndpoint:
         self, path: str, body: Mapping[str, Any], read: Callable[[bytes], T], texts: int, chars: int, ends_at: float
     ) -> T:
         most_bytes = _BYTES_AROUND + _BYTES_PER_TEXT * texts + _BYTES_PER_CHARACTER * chars
-        reply, _ = await self._client.call(path, body, read, most_bytes=most_bytes, ends_at=ends_at)
+        reply, _ = await self.call(path, body, read, most_bytes=most_bytes, ends_at=ends_at)
         return reply
 
     def _unavailable(self, failure: NoReply, request: CompletionRequest) -> EndpointUnavailable:

@@ -6,6 +6,7 @@ It runs on aiohttp, because httpx's own pool needs three times the CPU time with
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
 from typing import Final
@@ -26,9 +27,7 @@ _KEEPALIVE_SECONDS: Final = 60.0
 
 # What is sent to an address that is not that of the OpenAI variables. The openai client also adds organization,
 # project and OPENAI_CUSTOM_HEADERS, which may be secret.
-_PLAIN_HEADERS: Final = frozenset(
-    {"accept", "accept-encoding", "api-key", "authorization", "content-length", "content-type", "user-agent"}
-)
+_PLAIN_HEADERS: Final = frozenset({"accept", "accept-encoding", "content-length", "content-type", "user-agent"})
 
 # Headers of an answer. The body is complete and not encoded, so some would be wrong; the client would keep cookies.
 _DROPPED: Final = frozenset({b"content-encoding", b"content-length", b"set-cookie", b"transfer-encoding"})
@@ -54,13 +53,24 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
 
     Args:
         base_url: The address of all requests.
+        auth: Returns the headers with the key, for each request. They replace those of the openai client, which takes
+            some from its variables.
         silence: Most seconds until an answer begins, between two signs of life, and for the body of an answer that has
             begun. White space that keeps a connection open is a sign of life for twice as long.
         connections: Most connections.
         sends_all_headers: Whether the address is that of the OpenAI variables.
     """
 
-    def __init__(self, base_url: str, *, silence: float, connections: int, sends_all_headers: bool) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        auth: Callable[[], dict[str, str]],
+        *,
+        silence: float,
+        connections: int,
+        sends_all_headers: bool,
+    ) -> None:
+        self._auth = auth
         self._proxy = _proxy_for(base_url)
         self._silence = silence
         self._connections = connections
@@ -86,11 +96,12 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
                     str(request.url),
                     # An upload is a stream.
                     data=await request.aread() or None,
-                    headers=[
-                        (name, value)
+                    headers={
+                        name.lower(): value
                         for name, value in request.headers.items()
                         if self._sends_all_headers or name.lower() in _PLAIN_HEADERS
-                    ],
+                    }
+                    | self._auth(),
                     proxy=self._proxy,
                     allow_redirects=False,
                 ) as response,

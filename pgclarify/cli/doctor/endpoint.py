@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -118,18 +117,18 @@ async def _ask_chat_endpoint(settings: Settings) -> Check:
     async with endpoint:
         answer, seconds = await _list_of_models(endpoint.address)
     if isinstance(answer, list):
-        return models_check(endpoint.model, answer, endpoint.base_url, seconds)
+        return models_check(endpoint.model, answer, endpoint.address.base_url, seconds)
     return _failure_check(answer, endpoint.address, _NAME)
 
 
 async def _list_of_models(address: Address) -> tuple[list[str] | NoReply, float]:
     """Return the names of the models, or why there are none; and the seconds that the answer took."""
-    from pgclarify.providers.client import NoReply
+    from pgclarify.providers.client import Client, NoReply
     from pgclarify.providers.reply import read_models
 
     began = time.perf_counter()
     ends_at = asyncio.get_running_loop().time() + _SECONDS
-    async with aclosing(address.client(silence=_SECONDS, connections=1, max_retries=0)) as client:
+    async with Client(address, concurrency=1, timeout=_SECONDS, max_retries=0) as client:
         try:
             names, _ = await client.call("/models", None, read_models, most_bytes=_MOST_BYTES, ends_at=ends_at)
         except NoReply as failure:
@@ -195,16 +194,11 @@ async def _ask_embedding_endpoint(settings: Settings, model: str) -> str:
     from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
     from pgclarify.providers.endpoint_embedder import EndpointEmbedder
 
-    endpoint = EmbeddingEndpoint.from_settings(settings, timeout=_SECONDS, max_retries=0)
-    began = time.perf_counter()
-    try:
+    async with EmbeddingEndpoint.from_settings(settings, timeout=_SECONDS, max_retries=0) as endpoint:
+        began = time.perf_counter()
         embedder = await EndpointEmbedder.open(endpoint, model)
-        seconds = time.perf_counter() - began
-    finally:
-        await endpoint.aclose()
-    return (
-        f"{model} at {endpoint.base_url} ({embedder.dimensions} dimensions), which answers in {_milliseconds(seconds)}"
-    )
+        took = _milliseconds(time.perf_counter() - began)
+    return f"{model} at {endpoint.address.base_url} ({embedder.dimensions} dimensions), which answers in {took}"
 
 
 def check_rerank_endpoint(settings: Settings) -> Check:

@@ -4,6 +4,7 @@ import json
 from typing import TypeVar
 
 from pgclarify.data.model_calls import Completion, ModelCall
+from pgclarify.providers.client import Address
 from pgclarify.providers.endpoint import Endpoint
 from tests.openai_server import Server
 
@@ -22,5 +23,5 @@ def asked(call: ModelCall[T]) -> list[str]:
 
 async def over_http(server: Server, call: ModelCall[T]) -> T:
     """Send a call to a real endpoint, and read its reply."""
-    async with Endpoint(model="rules-1", base_url=server.base_url) as endpoint:
+    async with Endpoint(Address(server.base_url), "rules-1") as endpoint:
         return call.read(await endpoint.complete(endpoint.request(call)))

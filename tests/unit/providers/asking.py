@@ -3,6 +3,7 @@
 from typing import Any
 
 from pgclarify.data.model_calls import CompletionRequest, Message
+from pgclarify.providers.client import Address
 from pgclarify.providers.endpoint import Endpoint
 from tests.unit.providers.raw_server import RawServer
 
@@ -19,6 +20,5 @@ def request(max_tokens: int = 64) -> CompletionRequest:
 
 def endpoint_of(server: RawServer, **changes: Any) -> Endpoint:
     # Only one connection. So if a fault does not release it, the next try is blocked.
-    return Endpoint(
-        **{"model": "m", "base_url": server.base_url, "max_retries": 1, "concurrency": 1, "timeout": 20, **changes}
-    )
+    limits = {"max_retries": 1, "concurrency": 1, "timeout": 20, **changes}
+    return Endpoint(Address(server.base_url), "m", **limits)

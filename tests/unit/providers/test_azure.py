@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from pydantic import SecretStr
 
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError
-from pgclarify.providers.client import Address
+from pgclarify.providers.client import Address, Client
 from pgclarify.providers.endpoint import Endpoint
 from tests.unit.providers.asking import request
 from tests.unit.providers.raw_server import RawServer, http, serve_raw
@@ -56,7 +55,7 @@ async def test_secrets_of_openai_are_sent_to_no_server_with_its_own_key(monkeypa
     async with serve_raw() as server:
         server.answer = EMBEDDING
         address = Address(server.base_url, SecretStr("sk-own"), key_variable="PGCLARIFY_EMBEDDING_API_KEY")
-        async with aclosing(address.client(silence=5, connections=1, max_retries=0)) as client:
+        async with Client(address, timeout=5, concurrency=1, max_retries=0) as client:
             await client.call("/embeddings", {"model": "m"}, lambda body: body, most_bytes=10_000, ends_at=1e12)
     head = server.requests[0].lower()
     assert b"authorization: bearer sk-own\r\n" in head

@@ -15,6 +15,7 @@ from aiohttp import web
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.providers import batch_endpoint
 from pgclarify.providers.batch_endpoint import BatchEndpoint, RemoteBatch
+from pgclarify.providers.client import Address
 from pgclarify.providers.endpoint import Endpoint
 
 GOOD = {"id": "batch_1", "status": "completed", "input_file_id": "in", "output_file_id": "out", "created_at": 1}
@@ -68,7 +69,7 @@ async def endpoint(api: Api) -> AsyncIterator[BatchEndpoint]:
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     host, port = runner.addresses[0][:2]
-    batches = BatchEndpoint(Endpoint(model="m", base_url=f"http://{host}:{port}/v1", concurrency=1, timeout=20))
+    batches = BatchEndpoint(Endpoint(Address(f"http://{host}:{port}/v1"), "m", concurrency=1, timeout=20))
     yield batches
     await batches.aclose()
     await runner.cleanup()

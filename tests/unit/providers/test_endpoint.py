@@ -5,6 +5,7 @@ import json
 import logging
 import socket
 import traceback
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from pydantic import SecretStr
 from pgclarify.config import ReasoningEffort, Settings
 from pgclarify.data.model_calls import CompletionRequest, Message
 from pgclarify.errors import ConfigurationError, EndpointUnavailable, RequestRefused
+from pgclarify.providers.client import Address
 from pgclarify.providers.endpoint import Endpoint
 from tests import openai_server
 from tests.openai_server import Behavior, Chat, Reply, Server, by_rules
@@ -36,8 +38,11 @@ def request(text: str = "Question: what?", **changes: Any) -> CompletionRequest:
     )
 
 
-def endpoint_of(server: Server, **changes: Any) -> Endpoint:
-    return Endpoint(**{"model": "rules-1", "base_url": server.base_url, "max_retries": 0, **changes})
+def endpoint_of(
+    server: Server, *, api_key: SecretStr | None = None, key_file: Path | None = None, **changes: Any
+) -> Endpoint:
+    address = Address(server.base_url, api_key, key_file=key_file)
+    return Endpoint(address, **{"model": "rules-1", "max_retries": 0, **changes})
 
 
 async def test_a_call_sends_the_request_and_counts_tokens(server):
@@ -193,7 +198,7 @@ async def test_nobody_listens():
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
-        async with Endpoint(model="m", base_url=address, max_retries=0) as endpoint:
+        async with Endpoint(Address(address), "m", max_retries=0) as endpoint:
             with pytest.raises(EndpointUnavailable) as caught:
                 await endpoint.complete(request())
     assert caught.value.message == "the endpoint cannot be reached"
@@ -360,23 +365,23 @@ async def test_the_arguments_of_a_tool_are_the_reply(server):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"),
+    ("address", "model", "named"),
     [
-        ({"model": "m"}, "OPENAI_BASE_URL"),
-        ({"model": "m", "base_url": " "}, "OPENAI_API_KEY"),
-        ({"model": None, "base_url": "http://127.0.0.1:1/v1"}, "PGCLARIFY_LLM_MODEL"),
-        ({"model": " ", "api_key": SecretStr(KEY)}, "PGCLARIFY_LLM_MODEL"),
+        (None, "m", "OPENAI_BASE_URL"),
+        (" ", "m", "OPENAI_API_KEY"),
+        ("http://127.0.0.1:1/v1", None, "PGCLARIFY_LLM_MODEL"),
+        ("http://127.0.0.1:1/v1", " ", "PGCLARIFY_LLM_MODEL"),
         # The ledger would treat its calls as those of the extractive provider, which no budget limits.
-        ({"model": "extractive-1", "base_url": "http://127.0.0.1:1/v1"}, "PGCLARIFY_LLM_MODEL"),
-        ({"model": "m", "base_url": "127.0.0.1:8000/v1"}, "http://"),
-        ({"model": "m", "base_url": "ftp://host/v1"}, "http://"),
-        ({"model": "m", "base_url": f"http://me:{KEY}@host/v1"}, "OPENAI_API_KEY"),
-        ({"model": "m", "base_url": f"http://host/v1?key={KEY}"}, "OPENAI_API_KEY"),
+        ("http://127.0.0.1:1/v1", "extractive-1", "PGCLARIFY_LLM_MODEL"),
+        ("127.0.0.1:8000/v1", "m", "http://"),
+        ("ftp://host/v1", "m", "http://"),
+        (f"http://me:{KEY}@host/v1", "m", "OPENAI_API_KEY"),
+        (f"http://host/v1?key={KEY}", "m", "OPENAI_API_KEY"),
     ],
 )
-def test_settings_that_make_no_endpoint_are_refused(arguments, named):
+def test_settings_that_make_no_endpoint_are_refused(address, model, named):
     with pytest.raises(ConfigurationError) as caught:
-        Endpoint(**arguments)
+        Endpoint(Address(address), model)
     assert named in str(caught.value.hint)
     assert KEY not in str(caught.value)
 
@@ -393,6 +398,6 @@ async def test_an_endpoint_is_made_from_settings(server):
 
 async def test_openai_itself_needs_no_address(monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-    async with Endpoint(model="m", api_key=SecretStr(KEY)) as endpoint:
+    async with Endpoint(Address(None, SecretStr(KEY)), "m") as endpoint:
         # Settings decide, and not the environment of the client library.
-        assert endpoint.base_url == "https://api.openai.com/v1"
+        assert endpoint.address.base_url == "https://api.openai.com/v1"

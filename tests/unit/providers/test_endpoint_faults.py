@@ -14,6 +14,8 @@ import pytest
 
 from pgclarify.data.model_calls import Completion
 from pgclarify.errors import EndpointUnavailable, RequestRefused
+from pgclarify.providers.client import Address
+from pgclarify.providers.endpoint import Endpoint
 from tests.unit.providers.asking import endpoint_of, request
 from tests.unit.providers.raw_server import Answer, RawServer, completion, http, serve_raw
 
@@ -277,14 +279,14 @@ async def test_variables_for_proxies_and_organizations_are_obeyed(
     monkeypatch.setenv("http_proxy", server.base_url.removesuffix("/v1"))
     monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
-    async with endpoint_of(server, base_url="http://127.0.0.2:1/v1") as endpoint:
+    async with Endpoint(Address("http://127.0.0.2:1/v1"), "m", max_retries=0) as endpoint:
         assert (await endpoint.complete(request())).reply == "yes"
     (head,) = server.requests
     assert head.startswith(b"POST http://127.0.0.2:1/v1/chat/completions ")
     assert b"openai-organization: org-1\r\n" in head.lower()
     assert b"openai-project: proj-1\r\n" in head.lower()
     monkeypatch.setenv("no_proxy", "127.0.0.2")
-    async with endpoint_of(server, base_url="http://127.0.0.2:1/v1") as endpoint:
+    async with Endpoint(Address("http://127.0.0.2:1/v1"), "m", max_retries=0) as endpoint:
         with pytest.raises(EndpointUnavailable):
             await endpoint.complete(request())
     assert len(server.requests) == 1

@@ -8,6 +8,7 @@ from pydantic import SecretStr
 
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EndpointUnavailable
+from pgclarify.providers.client import Address
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.endpoint_embedder import EndpointEmbedder
@@ -27,7 +28,7 @@ def file(tmp_path: Path) -> Path:
 
 
 async def test_a_key_file_is_read_again_for_each_call(file):
-    async with serve() as server, endpoint_of(server, api_key_file=file) as endpoint:
+    async with serve() as server, endpoint_of(server, key_file=file) as endpoint:
         await endpoint.complete(request())
         assert server.keys == {OLD}
         file.write_text(NEW)
@@ -36,7 +37,7 @@ async def test_a_key_file_is_read_again_for_each_call(file):
 
 
 async def test_a_try_after_a_change_has_the_new_key(file):
-    async with serve() as server, endpoint_of(server, api_key_file=file, max_retries=1) as endpoint:
+    async with serve() as server, endpoint_of(server, key_file=file, max_retries=1) as endpoint:
 
         def behavior(chat):
             if server.calls == 1:
@@ -68,7 +69,7 @@ def test_the_last_key_stays_while_the_file_holds_none_and_that_is_said_once(file
 
 
 async def test_neither_the_old_nor_the_new_key_is_in_errors_or_logs(file, caplog):
-    async with serve() as server, endpoint_of(server, api_key_file=file) as endpoint:
+    async with serve() as server, endpoint_of(server, key_file=file) as endpoint:
 
         def behavior(chat):
             file.write_text(NEW)
@@ -95,7 +96,7 @@ def test_a_file_without_a_key_is_an_error_at_the_start(tmp_path, content):
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(ConfigurationError) as caught:
-        Endpoint(model="m", api_key_file=file)
+        Address(None, key_file=file)
     assert caught.value.sqlstate == "PC009"
     assert str(file) in str(caught.value.detail)
     assert "OPENAI_API_KEY_FILE" in str(caught.value.hint)
@@ -122,16 +123,16 @@ async def test_embeddings_take_their_key_from_a_file(file, has_own):
 
 def test_a_folder_is_no_key(tmp_path):
     with pytest.raises(ConfigurationError):
-        Endpoint(model="m", api_key_file=tmp_path)
+        Address(None, key_file=tmp_path)
 
 
 def test_a_key_and_a_file_contradict_each_other(file):
     with pytest.raises(ConfigurationError) as caught:
-        Endpoint(model="m", api_key=SecretStr(NEW), api_key_file=file)
+        Address(None, SecretStr(NEW), key_file=file)
     assert "OPENAI_API_KEY_FILE" in caught.value.message
     assert NEW not in f"{caught.value} {caught.value.detail}"
     # A blank variable is not a key.
-    assert Endpoint(model="m", api_key=SecretStr(" "), api_key_file=file).address.has_key
+    assert Address(None, SecretStr(" "), key_file=file).has_key
 
 
 def test_a_refused_key_leads_to_where_it_comes_from(file):
