@@ -21,7 +21,6 @@ from dashboards.bundle import tab_id
 from dashboards.starting import ROLE, Started, started
 from dashboards.stories import STORIES, Bars, Chart, Number, Rows, Story, Sums
 from tests.acceptance.browsing import browser
-from tests.pages import CHECKOUT
 
 __all__ = ["browser"]
 
@@ -29,8 +28,8 @@ pytestmark = pytest.mark.slow
 
 # A question is foreign text. As HTML, this one would load a picture.
 HOSTILE = '<img src="http://192.0.2.1/seen.png"> <b>rental cars</b>'
-# Pictures of the last test.
-SCREENSHOTS = CHECKOUT / "build" / "dashboards"
+
+
 READER = "reader"
 # Charts that are empty or 0 if all is well.
 EMPTY = {"What needs attention", "The queue, now"}
@@ -110,7 +109,6 @@ class Viewer:
             for story in STORIES:
                 self.page.get_by_role("tab", name=story.name).click()
                 self._wait_until_drawn(story)
-                self.take_picture(f"{role}-{tab_id(story)}")
                 for chart in story.charts:
                     answer, holder = self.answers[chart.title], self.holder(chart)
                     drawn = holder.locator(".header-line").inner_text() if isinstance(chart, Number) else ""
@@ -137,13 +135,6 @@ class Viewer:
         """The part of the page that has the chart."""
         title = self.page.get_by_text(chart.title, exact=True)
         return self.page.locator(".dashboard-component-chart-holder:visible", has=title)
-
-    def take_picture(self, name: str) -> None:
-        """Keep a picture of the whole page, for people who look at it."""
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        # The page draws what came into view a moment later.
-        self.page.wait_for_timeout(1000)
-        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
 
     @property
     def _base(self) -> str:
@@ -233,7 +224,6 @@ def test_a_click_on_a_run_shows_only_its_quotes(viewer: Viewer) -> None:
     assert {row["run"] for row in received} == {run_id}
     quotes = rows_of(viewer.running, ROLE, "select run_id, quote from pgclarify.citation")
     assert len(received) == [row["run_id"] for row in quotes].count(int(run_id))
-    viewer.take_picture("after-a-click")
 
 
 def test_a_question_is_shown_as_text(viewer: Viewer) -> None:
@@ -242,19 +232,3 @@ def test_a_question_is_shown_as_text(viewer: Viewer) -> None:
     asked = viewer.holder(STORIES[0].charts[1])
     assert asked.get_by_text(HOSTILE, exact=True).is_visible()
     assert asked.locator("td img").count() == 0
-
-
-def test_charts_fit_into_a_narrow_window(viewer: Viewer) -> None:
-    viewer.connect_as(ROLE)
-    viewer.page.set_viewport_size({"width": 390, "height": 844})
-    try:
-        for story in (STORIES[0], STORIES[-1]):
-            viewer.open(story)
-            viewer.take_picture(f"narrow-{tab_id(story)}")
-            for chart in story.charts:
-                box = viewer.holder(chart).bounding_box()
-                assert box is not None
-                assert box["x"] >= 0
-                assert 300 < box["width"] <= 390, chart.title
-    finally:
-        viewer.page.set_viewport_size({"width": 1400, "height": 1000})

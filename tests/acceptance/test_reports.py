@@ -113,87 +113,7 @@ def test_nothing_is_wider_than_the_window(desk: Desk, name: str, width: int) -> 
     assert opened.ask("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("name", ["run"])
-def test_on_a_phone_bars_and_cards_are_shown_whole(desk: Desk, name: str) -> None:
-    opened = desk.open(PAGES[name], width=390)
-    parts = "svg.bar, table.cards, .caption"
-    assert opened.page.locator(parts).count() > 5
-    beyond = "parts => parts.filter(part => part.getBoundingClientRect().right > 390).map(part => part.outerHTML)"
-    assert opened.page.locator(parts).evaluate_all(beyond) == []
-
-
-def test_colors_follow_the_system(desk: Desk) -> None:
-    shades = [
-        desk.open(PAGES["run"], scheme=scheme).ask("getComputedStyle(document.body).backgroundColor")
-        for scheme in ("light", "dark")
-    ]
-    assert shades[0] == "rgb(255, 255, 255)"
-    assert shades[1] != shades[0]
-
-
-@pytest.mark.parametrize("name", ["run", "evaluation"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out(desk: Desk, name: str, scheme: str) -> None:
-    opened = desk.open(PAGES[name], scheme=scheme)
-    opened.ask("document.querySelectorAll('details').forEach(part => { part.open = true })")
-    assert opened.ask(FAINT) == []
-
-
-# Texts whose contrast with their background is below 4.5, as WCAG 2.2 (1.4.3) defines it.
-FAINT = """() => {
-  const parts = color => color.match(/[\\d.]+/g).map(Number);
-  const light = color => parts(color).slice(0, 3).map(value => value / 255)
-    .map(value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, value, place) => sum + value * [0.2126, 0.7152, 0.0722][place], 0);
-  const ground = element => {
-    for (let part = element; part; part = part.parentElement) {
-      const color = getComputedStyle(part).backgroundColor;
-      if (parts(color)[3] !== 0) return color;
-    }
-  };
-  const faint = [];
-  for (const element of document.querySelectorAll("body *:not(script)")) {
-    const isText = [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
-    if (!isText || !element.checkVisibility() || element instanceof SVGElement) continue;
-    const [one, other] = [light(getComputedStyle(element).color), light(ground(element))].sort((a, b) => b - a);
-    if ((one + 0.05) / (other + 0.05) < 4.5) faint.push(element.tagName + " " + element.className);
-  }
-  return [...new Set(faint)];
-}"""
-
-
 class TestKeyboard:
-    def test_every_stop_can_be_seen(self, desk: Desk) -> None:
-        opened = desk.open(PAGES["run"])
-        stops = []
-        for _ in range(200):
-            opened.press("Tab")
-            stop = opened.ask(
-                "(() => { const one = document.activeElement; const style = getComputedStyle(one);"
-                " return [one.tagName.toLowerCase(), style.outlineStyle, one.className.baseVal ?? one.className]; })()"
-            )
-            if stop[0] == "body":
-                break
-            stops.append(stop)
-        assert stops[0][2] == "skip"
-        assert {"a", "summary", "button", "div"} <= {tag for tag, _, _ in stops}
-        assert "none" not in {outline for _, outline, _ in stops}
-
-    def test_the_skip_link_leads_to_the_content(self, desk: Desk) -> None:
-        opened = desk.open(PAGES["evaluation"])
-        opened.press("Tab")
-        assert opened.page.locator(".skip").bounding_box()["x"] >= 0  # type: ignore[index]
-        opened.press("Enter")
-        assert opened.ask("document.activeElement.id") == "content"
-
-    def test_evidence_unfolds(self, desk: Desk) -> None:
-        opened = desk.open(PAGES["run"])
-        folded = opened.page.locator(".finding details:not([open])").first
-        folded.locator("summary").focus()
-        opened.press("Enter")
-        assert opened.page.locator(".finding details:not([open])").count() == 0
-        assert opened.page.locator(".finding mark").last.is_visible()
-
     def test_buttons_choose_passages(self, desk: Desk) -> None:
         opened = desk.open(PAGES["run"])
         rows = opened.page.locator("#passage-table tbody tr:visible")
@@ -266,11 +186,3 @@ def test_the_commands_write_pages_that_open(house: House, desk: Desk) -> None:
     assert opened.page.locator("h1").inner_text() == "Evaluation of questions"
     assert "coverage" in opened.page.locator("table").first.inner_text()
     assert opened.said == []
-
-
-def test_a_report_of_a_missing_run_is_an_error(house: House) -> None:
-    for arguments in (["explain", "999999", "--html", "-"], ["eval", "report", "nothing-like-it"]):
-        result = house.run(*arguments)
-        assert (result.returncode, result.stdout) == (1, "")
-        assert "does not exist" in result.stderr or "no such run" in result.stderr.lower()
-    assert house.run("explain", "1", "--html", "-", "--open").returncode == 2

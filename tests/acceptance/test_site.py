@@ -77,41 +77,6 @@ def test_pages_open_quietly_and_fit(site: Path, visit: Visit) -> None:
     assert visit.said == []
 
 
-def test_code_is_seen_whole(site: Path, visit: Visit) -> None:
-    covered = """
-        pre => {
-            const button = pre.querySelector("button").getBoundingClientRect();
-            const texts = document.createTreeWalker(pre.querySelector("code"), NodeFilter.SHOW_TEXT);
-            const under = [];
-            while (texts.nextNode()) {
-                const range = document.createRange();
-                range.selectNodeContents(texts.currentNode);
-                const isUnder = [...range.getClientRects()].some(
-                    line => line.right > button.left && line.left < button.right
-                        && line.bottom > button.top && line.top < button.bottom
-                );
-                if (isUnder && texts.currentNode.data.trim()) under.push(texts.currentNode.data);
-            }
-            return under;
-        }
-    """
-    for name in ("loading", "dbt", "budgets"):
-        visit.page.goto((site / f"{name}.html").as_uri())
-        typed = visit.page.locator(".highlight:not(.language-text) pre")
-        typed.locator("button").first.wait_for()
-        for pre in typed.all():
-            assert pre.evaluate(covered) == [], pre.inner_text()
-            assert pre.locator("code").evaluate("code => code.scrollWidth <= code.clientWidth"), pre.inner_text()
-        assert visit.page.locator(".language-text button:visible").count() == 0
-
-
-def test_words_in_tables_are_whole(site: Path, visit: Visit) -> None:
-    visit.page.goto((site / "dbt.html").as_uri())
-    for word in ("max_staleness", "refresh_completions"):
-        code = visit.page.locator("td code").get_by_text(word, exact=True).first
-        assert code.evaluate("code => code.getClientRects().length") == 1, word
-
-
 def test_the_site_can_be_searched(site: Path, visit: Visit) -> None:
     visit.page.goto((site / "methods" / "retrieval.html").as_uri())
     if visit.page.locator("label[for=__search].md-header__button").is_visible():
