@@ -91,11 +91,6 @@ def test_an_alert_is_about_metrics_that_exist_and_says_what_to_do(
     assert anchor in anchors(PAGE)
 
 
-def test_no_runbook_is_left_over() -> None:
-    sections = set(re.findall(r"^### (Pgclarify\w+)$", PAGE.read_text(), re.M))
-    assert sections == {rule["alert"] for rule in RULES}
-
-
 needs_promtool = pytest.mark.skipif(
     shutil.which("promtool") is None, reason="promtool, of Debian's package prometheus, is not here"
 )
@@ -148,14 +143,6 @@ def test_no_worker_is_killed_while_it_may_finish_runs() -> None:
     assert int(unit["TimeoutStopSec"]) >= parsed(unit["ExecStart"].split()[1:])["grace"] + 20
 
 
-def test_workers_can_be_many() -> None:
-    """Names and ports of this machine are unique."""
-    assert not SERVICES["worker"].keys() & {"container_name", "ports", "hostname"}
-    pod = OBJECTS["Deployment"]["spec"]["template"]["spec"]
-    assert "hostNetwork" not in pod
-    assert all("hostPort" not in port for port in pod["containers"][0]["ports"])
-
-
 def test_probes_ask_for_what_a_worker_answers() -> None:
     container = OBJECTS["Deployment"]["spec"]["template"]["spec"]["containers"][0]
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}
@@ -189,21 +176,6 @@ def test_workers_do_not_get_the_login_of_the_administrator() -> None:
     assert keys == {"Job": "database-url", "Deployment": "worker-database-url"}
 
 
-def test_the_commands_at_the_head_make_every_key_and_start_the_job_first() -> None:
-    head = (CHECKOUT / "deploy" / "kubernetes.yaml").read_text().partition("apiVersion")[0]
-    used = {
-        variable["valueFrom"]["secretKeyRef"]["key"]
-        for pod in pods()
-        for variable in pod["containers"][0]["env"]
-        if "valueFrom" in variable
-    }
-    assert set(re.findall(r"--from-literal=([\w-]+)=", head)) == used
-    (selected,) = re.findall(r"--selector app=(\S+)", head)
-    assert [kind for kind, each in OBJECTS.items() if each["metadata"]["labels"]["app"] == selected] == ["Job"]
-    (awaited,) = re.findall(r"kubectl wait .*job/(\S+)", head)
-    assert awaited == OBJECTS["Job"]["metadata"]["name"]
-
-
 def test_nothing_runs_as_root_or_can_become_it() -> None:
     of_image = next(int(line.value) for line in dockerfile() if line.name == "USER")
     for pod in pods():
@@ -214,8 +186,3 @@ def test_nothing_runs_as_root_or_can_become_it() -> None:
         assert container["securityContext"] == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
         assert container["resources"]["requests"].keys() == {"cpu", "memory"}
         assert container["resources"]["limits"].keys() == {"memory"}
-
-
-def test_the_selector_matches_the_labels_of_the_pods() -> None:
-    spec = OBJECTS["Deployment"]["spec"]
-    assert spec["selector"]["matchLabels"].items() <= spec["template"]["metadata"]["labels"].items()

@@ -82,15 +82,6 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(linked), target
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_rows_of_a_table_have_its_columns(page: Path) -> None:
-    columns = 0
-    for line in re.sub(r"```.*?```", "", page.read_text(), flags=re.S).splitlines():
-        cells = re.sub(r"`[^`]*`|\\\|", "", line).count("|") if line.startswith("|") else 0
-        assert 0 in (columns, cells) or cells == columns, line
-        columns = cells
-
-
 def test_pages_that_code_names_are_there() -> None:
     files = [CHECKOUT / "docker-compose.yml", CHECKOUT / "Dockerfile"]
     for folder in ("pgclarify", "sql", "migrations", "dbt", "website"):
@@ -217,23 +208,3 @@ def check(words: list[str]) -> None:
 def test_commands_that_a_page_shows_exist(page: Path) -> None:
     for words in commands(page):
         check(words)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "pgclarify unknown",
-        "pgclarify ask what --no-such-option",
-        "pgclarify load",
-        "pgclarify eval",
-        "pgclarify eval unknown",
-        "pgclarify eval compare 1",
-        "pgclarify graph check insurance --no-such-option",
-        "make nothing",
-        "pip install '.[worker]'",
-        "docker compose run no ask",
-    ],
-)
-def test_commands_that_do_not_exist_are_found(line: str) -> None:
-    with pytest.raises((AssertionError, typer.BadParameter)):
-        check(shlex.split(line))

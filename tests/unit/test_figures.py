@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,28 +15,6 @@ CHECKOUT = Path(__file__).parents[2]
 PAGES = [CHECKOUT / "README.md", CHECKOUT / "docs/papers.md", *sorted(CHECKOUT.glob("docs/methods/*.md"))]
 SMALL_MODEL = re.compile(r"Qwen2\.5-Coder-1\.5B|1\.5 billion parameters")
 PROMPTS = re.compile(r"\bprompts?\s((?:`\w+`\s\d+(?:,\s|\sand\s)?)+)")
-
-
-def row(value: str, **origin: Any) -> dict[str, Any]:
-    """A row of the file. origin: what differs from the first run of a command."""
-    line = {"date": "2026-11-26", "commit": "abc", "machine": "two cores", "prompts": {}}
-    return line | {"command": "python -m benchmarks.x", "table": "", "cells": {"value": value}} | origin
-
-
-def test_only_the_newest_run_of_a_command_is_shown() -> None:
-    other = row("5", command="python -m benchmarks.y")
-    written = page([row("1"), row("2"), row("3", commit="def"), row("4", commit="def"), other])
-
-    assert [line for line in written.splitlines() if line[:3] in {f"| {digit}" for digit in "12345"}] == [
-        "| 3 |",
-        "| 4 |",
-        "| 5 |",
-    ]
-    assert "2026-11-26, commit def, two cores.\n\n| value |\n| --- |\n| 3 |" in written
-
-
-def test_prompts_are_named() -> None:
-    assert "two cores, prompt `verdict` 2." in page([row("1", prompts={"verdict": "2"})])
 
 
 def test_the_page_shows_the_rows_of_the_file_and_no_figure_of_an_older_prompt() -> None:

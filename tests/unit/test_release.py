@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from pgclarify import __version__
 from website import release
 
 CHANGELOG = (
@@ -15,28 +14,10 @@ CHANGELOG = (
 )
 
 
-def test_the_notes_are_the_section_of_the_version() -> None:
-    assert release.notes(CHANGELOG, "0.3.0") == "A function.\n\n### What breaks\n\n- Nothing.\n"
-    assert release.notes(CHANGELOG, "0.2.0") == "The first.\n"
-
-
-def test_links_of_the_notes_lead_to_the_pages_of_the_tag() -> None:
-    text = "See [limits](docs/limits.md#sizes)."
-    assert release.with_links(text, None, "v0.3.0") == text
-    expected = "See [limits](https://github.com/them/it/blob/v0.3.0/docs/limits.md#sizes)."
-    assert release.with_links(text, "them/it", "v0.3.0") == expected
-
-
 @pytest.mark.parametrize("changelog", [CHANGELOG, "## 0.4.0 (unreleased)\n\nMore.\n"])
 def test_a_version_that_the_changelog_does_not_release_is_refused(changelog: str) -> None:
     with pytest.raises(ValueError, match=r"0\.4\.0"):
         release.notes(changelog, "0.4.0")
-
-
-def test_a_tag_is_the_version_of_the_package() -> None:
-    assert release.check_tag(f"v{__version__}") == __version__
-    with pytest.raises(ValueError, match=__version__):
-        release.check_tag("v0.0.1")
 
 
 def test_the_archives_have_the_dbt_package_and_the_extension(tmp_path: Path) -> None:

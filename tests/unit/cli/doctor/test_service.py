@@ -67,18 +67,6 @@ def test_findings_are_shown_with_their_level_and_remedy() -> None:
     ]
 
 
-def test_without_findings_the_doctor_says_so() -> None:
-    (check,) = service.check_findings([])
-    assert (check.name, check.level) == ("findings", Level.OK)
-
-
-def test_a_few_of_many_findings_of_a_kind_are_shown() -> None:
-    many = [finding("warning", "documents", f"corpus {number}", "fail", 1, None) for number in range(1_000)]
-    shown = service.check_findings(many)
-    assert len(shown) < 10
-    assert shown[-1].finding == "there are 995 more"
-
-
 def test_an_error_that_is_long_over_is_not_shown() -> None:
     now = datetime.now(UTC)
 
