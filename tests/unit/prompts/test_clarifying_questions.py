@@ -1,8 +1,6 @@
 """Clarifying questions: two forms, and which replies are accepted."""
 
 import json
-import re
-from typing import Any
 
 import pytest
 
@@ -35,30 +33,6 @@ def properties(request: ModelCall[list[ProposedQuestion]]) -> tuple[list[str], l
     return list(request.schema["properties"]), list(request.schema["properties"]["questions"]["items"]["properties"])
 
 
-@pytest.mark.parametrize(
-    ("form", "texts"), [(Form.RESPOND, ["question", "reformulation"]), (Form.SELECT, ["reformulation"])]
-)
-def test_the_reasons_come_before_the_questions(form: Form, texts: list[str]):
-    assert properties(request_of(form=form)) == (["types", "questions"], ["type", *texts])
-
-
-@every_form
-def test_the_schema_asks_for_all_of_it(form: Form):
-    schema = request_of(form=form, count=3).schema
-
-    def objects(part: Any) -> list[dict[str, Any]]:
-        if isinstance(part, dict):
-            found = [part] if part.get("type") == "object" else []
-            return [*found, *(one for value in part.values() for one in objects(value))]
-        return []
-
-    for one in objects(schema):
-        assert one["required"] == list(one["properties"])
-        assert one["additionalProperties"] is False
-    questions = schema["properties"]["questions"]
-    assert questions["maxItems"] == 3
-
-
 def examples_in(request: ModelCall[list[ProposedQuestion]]) -> tuple[str, list[str], list[str]]:
     """The head of the examples, their questions, and their replies."""
     head, *lines = request.messages[0].content.rpartition("\n\n")[2].splitlines()
@@ -87,44 +61,10 @@ def test_examples_have_all_types_and_are_replies_that_are_read(form: Form, count
         assert QUESTION not in one.reformulation
 
 
-@every_form
-def test_the_prompt_asks_for_one_question_in_the_singular(form: Form):
-    request = request_of(form=form, count=1).retry()
-    task = request.messages[0].content.split("\n", 1)[0]
-    assert re.search(r" the one (clarifying question|reformulation) ", task)
-    for message in request.messages:
-        assert not re.search(r"differs? from|Each one|1 entries", message.content)
-
-
-@every_form
-def test_a_reply_as_long_as_the_whole_example_is_not_cut_off(form: Form):
-    """With 3 characters for each token. Most tokenizers need fewer tokens."""
-    reply = request_of(form=form, count=3).messages[0].content.splitlines()[-1]
-    assert request_of(form=form, count=1).max_tokens >= len(reply) / 3
-
-
-@every_form
-def test_as_many_are_asked_for_as_are_wanted(form: Form):
-    messages = request_of(form=form, count=7).retry().messages
-    assert " 7 " in messages[0].content.split("\n", 1)[0]
-    assert "7 entries" in messages[1].content
-    for message in messages:
-        assert "COUNT" not in message.content
-        assert "FORM" not in message.content
-    few, many = (request_of(form=form, count=count) for count in (1, 10))
-    assert many.max_tokens > few.max_tokens
-
-
 def test_a_question_that_names_a_placeholder_stays_as_it_is():
     """The number is only inserted into our own text, not into the question."""
     request = request_of("FORM", question="Who is COUNT of FORM?").retry()
     assert request.messages[1].content.splitlines()[:2] == ["Turn 1: FORM", "Question: Who is COUNT of FORM?"]
-
-
-def test_only_the_last_turns_of_a_conversation_are_shown():
-    history = ["", *(f"said {number}" for number in range(12))]
-    lines = request_of(*history).messages[1].content.splitlines()
-    assert (lines[0], lines[9], lines[10]) == ("Turn 1: said 2", "Turn 10: said 11", f"Question: {QUESTION}")
 
 
 SPECIFY = {"type": "specify", "reasoning": "It names no\npurpose."}
@@ -153,11 +93,6 @@ def test_a_question_needs_no_reformulation_and_a_choice_does():
     assert [one.reformulation for one in read(reply)] == [None, None]
     with pytest.raises(InvalidReply, match="proposed nothing"):
         read(reply, form=Form.SELECT)
-
-
-def test_a_blank_question_is_left_out():
-    blank: dict[str, object] = {"type": None, "question": " ", "reformulation": "Who asks that?"}
-    assert [one.clarifying_question for one in read({"questions": [blank, VISIT]})] == ["Do you want to visit it?"]
 
 
 def test_repeated_questions_are_proposed_once_up_to_the_count():

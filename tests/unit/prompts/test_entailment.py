@@ -12,12 +12,6 @@ QUESTION = "When did the bridge open?"
 READ = entailment(QUESTION, "in May 1902", "1902").read
 
 
-def test_directions_are_two_inputs():
-    first, back = entailment(QUESTION, "in May 1902", "1902"), entailment(QUESTION, "1902", "in May 1902")
-    assert first.messages[0] == back.messages[0]
-    assert first.messages[1] != back.messages[1]
-
-
 @pytest.mark.parametrize("value", [True, False])
 def test_a_judgement_is_read(value: bool):
     assert READ(said(json.dumps({"entails": value}))) is value

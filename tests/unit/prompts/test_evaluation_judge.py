@@ -1,6 +1,5 @@
 """Judgements of readings: the prompt, and which replies are accepted."""
 
-import re
 from typing import Any
 
 import pytest
@@ -22,41 +21,6 @@ CALLS: dict[str, ModelCall[Any]] = {
     "judge_support": support(READINGS[0], "9 am", PASSAGES),
     "judge_match": match(QUESTION, READINGS[:2], READINGS[1:]),
 }
-
-
-def asked(request: ModelCall[Any]) -> list[str]:
-    # Not splitlines(): a line ends here wherever a model may see an end of a line.
-    return re.split(r"[\n\r\u0085\u2028\u2029\v\f]", request.messages[1].content)
-
-
-def values(request: ModelCall[Any]) -> Any:
-    """What the schema says of the one key of a reply."""
-    schema = request.schema
-    (value,) = schema["properties"].values()
-    assert schema["required"] == list(schema["properties"])
-    return value
-
-
-def test_passages_come_first_so_that_a_server_reads_them_once():
-    first = support(READINGS[0], "9 am", PASSAGES)
-    second = support(READINGS[1], None, PASSAGES)
-    end = first.messages[1].content.index("The passages end here")
-    assert first.messages[0] == second.messages[0]
-    assert first.messages[1].content[:end] == second.messages[1].content[:end]
-    assert asked(first)[-3:] == [f"Question: {READINGS[0]}", "Answer: 9 am", "Do the passages prove it?"]
-    assert asked(second)[-2:] == [f"Question: {READINGS[1]}", "Do the passages prove it?"]
-
-
-def test_a_schema_knows_how_much_is_judged():
-    """So a server that constrains its model gets one judgement for each reading."""
-    assert values(CALLS["judge_support"]) == {"type": "boolean"}
-    value = values(CALLS["judge_match"])
-    assert (value["minItems"], value["maxItems"], value["items"]) == (2, 2, {"type": "boolean"})
-
-
-def test_a_long_answer_is_cut():
-    request = support("q" * 900, "a" * 900, PASSAGES)
-    assert asked(request)[-3:-1] == [f"Question: {'q' * 500}\u2026", f"Answer: {'a' * 500}\u2026"]
 
 
 def test_judgements_are_read():
@@ -88,9 +52,3 @@ def test_a_reply_that_is_no_judgement_is_refused(reply: object):
 def test_there_is_one_judgement_for_each_reading(judgements: object):
     with pytest.raises(InvalidReply):
         CALLS["judge_match"].read(said({"matched": judgements}))
-
-
-def test_half_a_character_is_no_reason_to_fail():
-    for text in ("\ud800", "\u202e\u200b", "", " ", "\0"):
-        assert match(text, [text], [text]).messages
-        assert support(text, text, [Passage("a", 1, text)]).messages

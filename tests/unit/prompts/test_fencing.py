@@ -1,6 +1,5 @@
 """No foreign text looks like a marker of ours, even if it is disguised. A text without markers stays unchanged."""
 
-import re
 import sys
 import unicodedata
 from collections.abc import Callable
@@ -135,16 +134,6 @@ def test_every_form_of_a_bracket_opens_a_marker() -> None:
 )
 def test_a_clean_text_stays_as_it_is(text: str) -> None:
     assert as_data(text) == text
-
-
-BEFORE = re.compile(r"([<\uff1c])(?=[\s/\uff0f\u200b-\u200f\u2060\ufeff]*passage)", re.IGNORECASE)
-PIECES = ["<", "\uff1c", "/", "\uff0f", " ", "\n", "\u200b", "-", "passage", "PASSAGE", "[", "s"]
-
-
-@given(st.lists(st.sampled_from(PIECES)).map("".join))
-def test_known_markers_are_broken_in_the_same_places(text: str) -> None:
-    # Prompts in existing ledgers keep their keys.
-    assert as_data(text) == BEFORE.sub(r"\1 ", text)
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,6 @@ def test_no_answer_is_taken_where_there_are_no_facts():
     assert second["properties"]["answer"] == {"type": ["string", "null"]}
 
 
-def test_samples_are_rows_of_their_own_over_one_input():
-    one, other = (sample(QUESTION, PASSAGES, number=number) for number in (0, 1))
-    assert one.messages == other.messages
-    assert (one.sample, other.sample) == (0, 1)
-
-
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
@@ -47,20 +41,14 @@ def test_follow_ups_are_read(reply: object, expected: FollowUp):
     "text",
     [
         None,
-        "",
         "null",
         "Unknown",
-        "not found",
         "Not mentioned in the passages.",
-        "The answer is not given in the passages",
         "not explicitly stated in the provided text",
         "not in the passages",
-        "No information",
         "No information about her birth is given.",
         "no passage tells it",
-        "None",
         "N/A",
-        "none",
     ],
 )
 def test_there_are_many_ways_to_say_no(text: str | None):
@@ -78,11 +66,6 @@ def test_an_answer_that_only_looks_like_no_is_kept(text: str):
     assert READ_SAMPLE(said({"answer": text})) == text
 
 
-def test_models_reason_before_they_quote_and_quote_before_they_answer():
-    for call in (answer(QUESTION, PASSAGES), conclusion(QUESTION, (), PASSAGES)):
-        assert list(call.schema["properties"])[:3] == ["reasoning", "evidence", "answer"]
-
-
 def test_an_answer_is_read_with_its_evidence():
     evidence = [{"passage": number, "quote": f"quote {number}"} for number in range(1, 7)]
     reply: dict[str, object] = {"reasoning": "So.", "evidence": evidence[:1], "answer": "Ortval"}
@@ -92,17 +75,6 @@ def test_an_answer_is_read_with_its_evidence():
     assert READ_ANSWER(said({**reply, "evidence": evidence})).evidence == tuple(
         Evidence(number, f"quote {number}") for number in range(1, 5)
     )
-
-
-def test_reasoning_is_optional_and_bounded():
-    for read, more in ((READ_ANSWER, {}), (READ_CONCLUSION, {"contradiction": None})):
-        reply = {"evidence": [{"passage": 1, "quote": "born in Ortval"}], "answer": "Ortval", **more}
-        assert read(said(reply)).answer == "Ortval"
-        for fit in (None, "x" * 4000):
-            assert read(said({**reply, "reasoning": fit})).answer == "Ortval"
-        for unfit in ("x" * 4001, "x\0", ["So."]):
-            with pytest.raises(InvalidReply):
-                read(said({**reply, "reasoning": unfit}))
 
 
 def test_a_conclusion_is_read_with_all_its_evidence():

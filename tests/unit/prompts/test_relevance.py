@@ -12,13 +12,6 @@ PASSAGE = Passage("d1", 1, "The bridge opened in 1902.", title="Old Bridge", hea
 READ = relevance(QUESTION, PASSAGE).read
 
 
-def test_the_static_part_of_the_prompt_comes_first():
-    first = relevance(QUESTION, PASSAGE)
-    other = relevance("Who built it?", Passage("d2", 2, "Another text."))
-    assert first.messages[0] == other.messages[0]
-    assert first.messages[1].content.startswith(f"Question: {QUESTION}\n<passage-")
-
-
 def test_grades_keep_their_order_within_zero_and_one():
     scores = [READ(said({"grade": grade})) for grade in range(5)]
     assert scores == pytest.approx([0.1, 0.3, 0.5, 0.7, 0.9])

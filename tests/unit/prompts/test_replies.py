@@ -125,11 +125,6 @@ def test_no_form_lets_a_text_through_that_no_database_keeps(form: type[BaseModel
                 adapter.validate_python(value)
 
 
-def test_half_of_a_pair_is_no_text():
-    with pytest.raises(InvalidReply):
-        read('{"answer": "\\ud800"}')
-
-
 @pytest.mark.parametrize("given", [[], [True], [True, False, True]])
 def test_a_reply_has_one_entry_for_each_thing_that_was_asked(given: list[bool]):
     assert one_for_each([True, False], 2, "answers") == [True, False]

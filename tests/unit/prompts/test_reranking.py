@@ -15,17 +15,6 @@ def read(reply: str, count: int = 2) -> list[float]:
     return reranking(QUESTION, ["text"] * count, ["d1"]).read(Completion(reply, None, 0, 1.0))
 
 
-def test_the_question_counts_for_each_passage() -> None:
-    call = reranking(QUESTION, ["one", "two"], ["d1", "d1"])
-    assert [(message.role, message.content) for message in call.messages] == [
-        ("query", QUESTION),
-        ("document", "one"),
-        ("query", QUESTION),
-        ("document", "two"),
-    ]
-    assert call.document_ids == ("d1",)
-
-
 def test_scores_of_any_size_are_between_0_and_1_in_their_order() -> None:
     scores = read("[-8.5, 0, 0.25, 1, 12]", 5)
     assert scores == sorted(scores)

@@ -17,39 +17,11 @@ READ_REWRITING = rewriting(QUESTION, HISTORY).read
 READ_REFORMULATION = reformulation(QUESTION, TURNS).read
 
 
-def test_only_a_rewriting_may_be_none():
-    schemas = [
-        rewriting(QUESTION, HISTORY).schema,
-        reformulation(QUESTION, TURNS).schema,
-    ]
-    assert [schema and schema["properties"] for schema in schemas] == [
-        {"question": {"type": ["string", "null"]}},
-        {"question": {"type": "string"}},
-    ]
-
-
-def test_the_history_stands_before_the_first_question():
-    request = reformulation(QUESTION, TURNS, history=HISTORY)
-    assert asked(request) == [
-        "Turn 1: Who painted the altar?",
-        "Turn 2: Ida Holm, in 1903",
-        *asked(reformulation(QUESTION, TURNS)),
-    ]
-    assert request.messages[0] == reformulation(QUESTION, TURNS).messages[0]
-
-
 def test_only_the_last_turns_of_a_history_are_shown():
     history = [f"said {number}" for number in range(25)]
     lines = asked(rewriting(QUESTION, history))
     assert lines[:HISTORY_LENGTH] == [f"Turn {number}: said {number + 14}" for number in range(1, HISTORY_LENGTH + 1)]
     assert len(lines) == HISTORY_LENGTH + 2
-
-
-def test_blank_turns_are_left_out():
-    assert asked(rewriting(QUESTION, ["", "Ida", " \n", "Holm"]))[:2] == [
-        "Turn 1: Ida",
-        "Turn 2: Holm",
-    ]
 
 
 def test_a_long_turn_is_cut():

@@ -1,7 +1,5 @@
 """Verdicts and relaxations: their prompts, over real HTTP, and which replies are accepted."""
 
-import json
-
 import pytest
 
 from pgclarify.data.documents import Passage
@@ -10,7 +8,6 @@ from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import InvalidReply, describe
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.verdict import verdict
-from tests import openai_server
 from tests.openai_server import serve
 from tests.unit.prompts.asking import over_http, said
 
@@ -36,16 +33,6 @@ async def test_a_passage_is_judged_over_http():
     assert body["response_format"]["json_schema"]["strict"] is True
 
 
-async def test_a_retry_is_another_input():
-    async with serve() as server:
-        server.script.extend([openai_server.HALF_JSON])
-        with pytest.raises(InvalidReply):
-            await over_http(server, verdict(QUESTION, PASSAGE))
-        read = await over_http(server, verdict(QUESTION, PASSAGE).retry())
-        assert isinstance(read, Reading)
-        assert server.stats["distinct_inputs"] == 2
-
-
 def test_a_reading_is_read():
     read = READ(said(reading(interpretation=" When did\n Old Bridge open? ", quote=" It\nopened. ")))
     assert read == Reading("When did Old Bridge open?", "1902", "It\nopened.")
@@ -56,7 +43,6 @@ def test_a_reading_is_read():
     [
         reading(interpretation=None),
         reading(interpretation="", answer="", quote=""),
-        reading(interpretation="  \n"),
         reading(interpretation="null", answer="null", quote="null"),
         {"interpretation": None, "answer": None, "quote": None},
     ],
@@ -69,9 +55,7 @@ def test_null_and_blank_are_an_abstention(reply):
     "interpretation",
     [
         "When did the bridge open according to the passage?",
-        "What does this document say about the bridge?",
         "Which year is mentioned in the text?",
-        "When did the bridge in the article open?",
         "When did the bridge open, given the provided context?",
         "What is the year in the paragraph above?",
     ],
@@ -103,17 +87,12 @@ def test_a_reading_about_texts_stands(interpretation):
         "",
         "I cannot help with that.",
         '{"interpretation": "When did the bri',
-        f"Here it is: {json.dumps(reading())}",
         [reading()],
         {"interpretation": None},
         reading(confidence=1),
         reading(answer=1902),
-        reading(answer=None),
         reading(answer=" "),
-        reading(quote=None),
         reading(quote="null"),
-        reading(interpretation="x" * 501),
-        reading(answer="x" * 501),
         reading(quote="x" * 2001),
         reading(answer="19\0002"),
         '{"interpretation": "\\ud800", "answer": "a", "quote": "b"}',
