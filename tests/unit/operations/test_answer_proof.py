@@ -33,10 +33,6 @@ def test_a_quote_is_cited_as_the_document_spells_it():
     assert proven.cited == (SHOWN[0],)
 
 
-def test_no_answer_needs_no_proof():
-    assert prove(finding(None), SHOWN, asked=ASKED) is None
-
-
 @pytest.mark.parametrize(
     "evidence", [(), ((1, "born in Ortval"),), ((3, "in Ortval"),), ((0, "Ortval"),), ((2, "..."),)]
 )
@@ -52,12 +48,6 @@ def test_a_long_quote_is_looked_for_in_the_other_passages_too(number: int):
     assert [citation.candidate_rank for citation in proven.citations] == [9]
 
 
-def test_the_same_quote_twice_is_one_citation():
-    proven = prove(finding("Ortval", (2, BIRTH), (2, BIRTH), (1, "nowhere")), SHOWN, asked=ASKED)
-    assert proven is not None
-    assert len(proven.citations) == 1
-
-
 def test_quotes_beyond_the_number_of_passages_are_ignored():
     proven = prove(finding("Ortval", (2, "born in Ortval"), (1, "nowhere"), (2, BIRTH)), SHOWN, asked=ASKED)
     assert proven is not None
@@ -66,15 +56,6 @@ def test_quotes_beyond_the_number_of_passages_are_ignored():
 
 def test_an_answer_may_rest_on_a_title():
     assert prove(finding("a painter", (2, "born in Ortval")), SHOWN, asked=ASKED) is not None
-
-
-def test_an_answer_whose_words_are_elsewhere_is_from_memory():
-    with pytest.raises(Unproven):
-        prove(finding("Copenhagen, Denmark", (2, "born in Ortval")), SHOWN, asked=ASKED)
-
-
-def test_an_answer_may_rest_on_an_earlier_one():
-    assert prove(finding("Lindvik", (2, "born in Ortval")), SHOWN, asked=ASKED, steps=[FROM_LINDVIK]) is not None
 
 
 def test_a_passage_that_names_nothing_of_the_question_is_about_something_else():
@@ -173,29 +154,6 @@ def test_a_step_answers_a_name_within_the_question():
 )
 def test_half_of_the_words_have_to_be_told(answer: str, expected: bool):
     assert is_told(answer, [BIRTH], asked=ASKED) is expected
-
-
-def test_every_number_has_to_be_told():
-    assert not is_told("Ortval, 1872", [BIRTH], asked=ASKED)
-    assert is_told("Ortval, 1872", [BIRTH, LIFE], asked=ASKED)
-
-
-@pytest.mark.parametrize(("answer", "is_proven"), [("1.5 percent", True), ("1.50%", True), ("5.1 percent", False)])
-def test_a_number_counts_as_a_whole(answer: str, is_proven: bool):
-    told = "The revenue of the bank in Ortval grew by 1.5 percent, and it was the first time."
-    shown = [Candidate(3, Passage("report", 1, told), 0.9, "dense")]
-    found = finding(answer, (1, told))
-    if is_proven:
-        assert prove(found, shown, asked="How did the revenue of the bank in Ortval grow?") is not None
-    else:
-        with pytest.raises(Unproven):
-            prove(found, shown, asked="How did the revenue of the bank in Ortval grow?")
-
-
-def test_a_word_with_digits_has_to_be_told():
-    told = "The Airbus A320 of the bank is in Ortval."
-    assert is_told("Airbus A320", [told], asked="which plane")
-    assert not is_told("Airbus A380", [told], asked="which plane")
 
 
 def test_an_answer_in_another_language_may_write_a_number_otherwise():

@@ -7,17 +7,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Claim, CompletionRequest
 from pgclarify.data.runs import as_ended
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.errors import BudgetSpent, EndpointUnavailable, PriceMissing
-from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.operations.trace import Tally
 from tests.fakes import FakeExplorationStore, FakeLedger, FakeLedgerTable, FakeStore, scripts
 from tests.fakes.completer import Prompt
-from tests.fakes.context import context_of
 from tests.unit.ledger.buying import buy, eventually, replies, request, until_in_flight
 from tests.unit.operations.fruit import Orchard, content
 from tests.unit.operations.rental_cars import carry_out, clarify_with, corpus, script
@@ -42,21 +39,6 @@ class TestPurchases:
         assert replies(await first) == ["one", "two"]
         assert replies(await second) == [SPENT, "one"]
         assert verifier.calls == []
-
-    async def test_a_call_that_failed_makes_room(self) -> None:
-        table = FakeLedgerTable(max_calls=1)
-        results = await buy(
-            FakeLedger(table), scripts.verifier({"a": BudgetSpent("no"), "b": "two"}), [request("a"), request("b")]
-        )
-        assert replies(results) == ["no", "two"]
-
-    async def test_a_second_try_may_be_refused_too(self) -> None:
-        table = FakeLedgerTable(max_calls=4)
-        record = await carry_out(
-            corpus(), scripts.verifier(script() | {corpus()[0].content: "prose"}), store=store(table)
-        )
-        assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
-        assert record.verdicts[1].error == SPENT
 
 
 class TestClarify:
@@ -89,19 +71,6 @@ class TestClarify:
         # A corpus without passages needs no call, so its result is complete.
         record = await carry_out([], scripts.verifier(script()), store=store(table, 2))
         assert (record.status, record.stop_reason) == (RunStatus.SUCCEEDED, None)
-
-    async def test_nothing_at_all_is_no_failure(self) -> None:
-        record = await carry_out(corpus(), scripts.verifier(script()), store=store(FakeLedgerTable(max_calls=0)))
-        assert (record.status, record.error, record.interpretations) == (RunStatus.PARTIAL, None, [])
-        assert record.stop_reason == SPENT
-
-    async def test_guided_by_verdicts_it_stops(self) -> None:
-        orchard = Orchard(50, {1: "apple", 2: "pear"}, top_k=40)
-        orchard.store.table.max_calls = 5
-        record = await orchard.carry_out()
-        assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
-        assert orchard.answers == {"apple", "pear"}
-        assert len(orchard.verifier.calls) == 5
 
     async def test_a_reranker_that_may_not_ask(self) -> None:
         judge = scripts.relevance_judge({"one": "0.9"})
@@ -137,19 +106,6 @@ class TestClarify:
         assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
         (reranking,) = [stage for stage in record.stages if stage.name == "reranking"][:1]
         assert reranking.note == f"in the order of the search: {SPENT}"
-
-    async def test_a_search_that_a_model_may_not_rank_is_as_it_was_found(self) -> None:
-        found = [Passage(f"d{number}", number, content(number)) for number in range(1, 5)]
-        searching = FakeStore(found, table=FakeLedgerTable(max_calls=1))
-        settings = {"method": "lexical", "reranker": "model", "max_passages": 4, "top_k": 3}
-        run = searching.add_run("rental cars", operation="search", settings=settings)
-        judge = scripts.relevance_judge({found[0].content: "0.1"}, otherwise="0.9")
-        rerankers = Rerankers(judge, missing)
-        exploration = FakeExplorationStore(searching, found)
-        await execute(context_of(run, searching, passages=exploration, rerankers=rerankers))
-        record = searching.runs[run.run_id]
-        assert (record.status, record.error, record.stop_reason) == (RunStatus.PARTIAL, None, SPENT)
-        assert [candidate.passage for candidate in record.candidates] == found[:3]
 
     async def test_a_budget_does_not_hide_an_endpoint_that_is_away(self) -> None:
         async def be_away(prompt: Prompt) -> None:

@@ -72,27 +72,6 @@ async def test_statements_with_different_answers_become_one_contested_question()
     assert found == [(question, "rugby", True), (question, "cricket", True)]
 
 
-async def test_every_candidate_has_its_verdict() -> None:
-    record = await carry_out(corpus(), scripts.verifier(script()))
-    assert [record.verdicts[rank].outcome for rank in (1, 2, 3, 4)] == [
-        Outcome.GROUNDED,
-        Outcome.GROUNDED,
-        Outcome.ABSTAINED,
-        Outcome.GROUNDED,
-    ]
-    abstention = record.verdicts[3]
-    assert abstention.reason
-    assert abstention.completion_id is not None
-    assert abstention.vector is None
-    assert record.verdicts[1].vector is not None
-    assert not record.verdicts[1].is_reused
-
-
-async def test_equal_support_is_ordered_by_rank() -> None:
-    record = await carry_out([passage("a", DRIVERS), passage("b", COVERED)], scripts.verifier(script()))
-    assert [found.answer for found in record.interpretations] == [LICENSE.answer, COVERAGE.answer]
-
-
 async def test_support_counts_documents_not_passages() -> None:
     passages = [
         passage("policy", COVERED),
@@ -102,12 +81,6 @@ async def test_support_counts_documents_not_passages() -> None:
     record = await carry_out(passages, scripts.verifier(script()))
     assert [found.support for found in record.interpretations] == [1, 1]
     assert [len(found.citations) for found in record.interpretations] == [2, 1]
-
-
-async def test_offsets_count_in_the_document() -> None:
-    record = await carry_out([passage("faq", ALSO_COVERED, start_char=1000)], scripts.verifier(script()))
-    (citation,) = record.interpretations[0].citations
-    assert (citation.start_char, citation.end_char) == (1010, 1057)
 
 
 async def test_the_medoid_speaks_and_is_cited_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,27 +139,6 @@ async def test_the_same_passage_in_two_documents_is_judged_once_and_cited_twice(
     assert [record.verdicts[rank].is_reused for rank in (1, 2)] == [False, True]
 
 
-async def test_equal_text_under_another_title_is_judged_for_itself() -> None:
-    verifier = scripts.verifier(script())
-    passages = [Passage("a", 1, COVERED, title="Basic policy"), Passage("b", 1, COVERED, title="Premium policy")]
-    await carry_out(passages, verifier)
-    assert len(verifier.calls) == 2
-
-
-async def test_nothing_found_is_a_success() -> None:
-    verifier = scripts.verifier()
-    record = await carry_out([], verifier)
-    assert (record.status, record.error, record.interpretations) == (RunStatus.SUCCEEDED, None, [])
-    assert verifier.calls == []
-
-
-@pytest.mark.parametrize(("max_passages", "judged"), [(2, 2), (3, 3), (9, 3)])
-async def test_a_budget_bounds_what_is_judged(max_passages: int, judged: int) -> None:
-    record = await carry_out(corpus(), scripts.verifier(script()), settings={"top_k": 3, "max_passages": max_passages})
-    assert sorted(record.verdicts) == list(range(1, judged + 1))
-    assert record.stop_reason is None
-
-
 async def test_a_verdict_is_kept_before_the_last_one_is_there() -> None:
     gate = asyncio.Event()
     verifier, store = scripts.verifier(script(), gate=gate, gated=[ASIDE]), FakeStore(corpus())
@@ -222,12 +174,6 @@ async def test_the_relaxed_question_is_for_retrieval_and_the_question_itself_for
     assert {prompt.question for prompt in verifier.asked("verdict")} == {"rental cars"}
 
 
-async def test_a_verifier_that_does_not_relax_leaves_the_question_as_it_is() -> None:
-    record = await carry_out(corpus(), scripts.verifier(script()))
-    assert record.relaxed_question is None
-    assert record.query == "rental cars"
-
-
 async def test_a_relaxation_that_never_fits_falls_back_to_the_question() -> None:
     record = await carry_out(corpus(), scripts.verifier(script(), relaxation=["", "nul \x00"]))
     assert (record.query, record.relaxed_question) == ("rental cars", None)
@@ -242,15 +188,6 @@ async def test_no_endpoint_for_the_relaxation_fails_the_run() -> None:
     assert len(verifier.calls) == 1
 
 
-async def test_lexical_search_needs_no_vector() -> None:
-    embedder = FakeEmbedder()
-    record = await carry_out(
-        [passage("a", ASIDE)], scripts.verifier(script()), embedder=embedder, settings={"method": "lexical"}
-    )
-    assert record.query_vector is None
-    assert embedder.calls == []
-
-
 async def test_readings_are_embedded_with_their_answers() -> None:
     embedder = FakeEmbedder()
     record = await carry_out([passage("a", DRIVERS)], scripts.verifier(script()), embedder=embedder)
@@ -263,17 +200,6 @@ async def test_readings_are_embedded_with_their_answers() -> None:
 
 async def test_singletons_are_dropped_on_request() -> None:
     record = await carry_out(corpus(), scripts.verifier(script()), settings={"singletons": "drop"})
-    assert [found.support for found in record.interpretations] == [2]
-
-
-async def test_singletons_stay_if_nothing_else_would() -> None:
-    passages = [passage("a", DRIVERS), passage("b", COVERED)]
-    record = await carry_out(passages, scripts.verifier(script()), settings={"singletons": "drop"})
-    assert [found.support for found in record.interpretations] == [1, 1]
-
-
-async def test_conservative_shows_what_has_most_support() -> None:
-    record = await carry_out(corpus(), scripts.verifier(script()), settings={"consolidation": "conservative"})
     assert [found.support for found in record.interpretations] == [2]
 
 

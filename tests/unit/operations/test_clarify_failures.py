@@ -12,11 +12,9 @@ from tests.fakes import FakeEmbedder, FakeStore, scripts
 from tests.unit.ledger.buying import eventually, until_in_flight
 from tests.unit.operations.rental_cars import (
     ALSO_COVERED,
-    ASIDE,
     COVERAGE,
     COVERED,
     DRIVERS,
-    LICENSE,
     carry_out,
     clarify_with,
     corpus,
@@ -33,12 +31,6 @@ async def test_some_failures_make_a_run_partial() -> None:
     assert [found.answer for found in record.interpretations] == [COVERAGE.answer]
     failure = record.verdicts[1]
     assert (failure.outcome, failure.error, failure.completion_id) == (Outcome.FAILED, "no endpoint", None)
-
-
-async def test_an_abstention_is_enough_for_partial() -> None:
-    verifier = scripts.verifier({DRIVERS: EndpointUnavailable("no endpoint")})
-    record = await carry_out([passage("a", DRIVERS), passage("b", ASIDE)], verifier)
-    assert (record.status, record.interpretations) == (RunStatus.PARTIAL, [])
 
 
 async def test_no_endpoint_at_all_fails_the_run() -> None:
@@ -58,31 +50,11 @@ async def test_the_error_of_a_run_has_no_words_of_a_reply() -> None:
     assert "secret" in (record.verdicts[1].error or "")
 
 
-async def test_a_verdict_that_fits_at_the_second_ask_counts() -> None:
-    content = DRIVERS
-    store = FakeStore([passage("a", content)])
-    verifier = scripts.verifier({content: ["not json", LICENSE]})
-    record = await carry_out([], verifier, store=store)
-    verdict = record.verdicts[1]
-    assert (record.status, verdict.outcome) == (RunStatus.SUCCEEDED, Outcome.GROUNDED)
-    assert [call.sample for call in verifier.calls] == [0, 1]
-    assert verdict.completion_id is not None
-    assert store.table.rows[verdict.completion_id].request.sample == 1
-
-
 async def test_a_reading_that_cannot_be_embedded_is_an_error() -> None:
     record = await carry_out(corpus(), scripts.verifier(script()), embedder=FakeEmbedder(fails_on="two years"))
     assert record.status is RunStatus.PARTIAL
     assert record.verdicts[1].outcome is Outcome.FAILED
     assert [found.answer for found in record.interpretations] == [COVERAGE.answer]
-
-
-async def test_a_question_that_cannot_be_embedded_fails_the_run() -> None:
-    verifier = scripts.verifier(script())
-    record = await carry_out(corpus(), verifier, embedder=FakeEmbedder(fails_on="rental cars"))
-    assert record.status is RunStatus.FAILED
-    assert record.error
-    assert verifier.calls == []
 
 
 @pytest.mark.parametrize("loss", ["cancelled", "taken over"])

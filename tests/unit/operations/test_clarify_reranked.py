@@ -47,26 +47,6 @@ async def test_a_hundred_passages_are_reranked_and_the_best_judged() -> None:
     assert [stage.name for stage in record.stages] == ["retrieval", "reranking", "judgement", "consolidation"]
 
 
-async def test_the_budget_bounds_what_is_judged_of_them() -> None:
-    orchard = Orchard(50, {}, retrieval="fixed", reranker="last", top_k=4, max_passages=2)
-    record = await orchard.carry_out(rerankers=with_encoder(LastIsBest()))
-    assert sorted(record.verdicts) == [1, 2]
-
-
-async def test_passages_that_are_gone_get_no_verdict() -> None:
-    orchard = Orchard(50, {}, retrieval="fixed", reranker="last", top_k=4, gone=[49])
-    record = await orchard.carry_out(rerankers=with_encoder(LastIsBest()))
-    assert sorted(record.verdicts) == [1, 3, 4]
-
-
-async def test_the_other_retrieval_signal_reranks() -> None:
-    orchard = Orchard(8, {}, retrieval="fixed", reranker="signal", top_k=3, signals={7: 0.9, 2: 0.8})
-    await orchard.carry_out()
-    # Passages with equal scores stay in the order of the search.
-    assert orchard.batches == [[7, 2, 1]]
-    assert orchard.exploration.searches == [(QUESTION, "hybrid", 100, "both")]
-
-
 async def test_batches_are_taken_from_what_was_reranked_once_for_both_rankings() -> None:
     encoder = LastIsBest()
     by_query = {QUESTION: range(1, 11), "any fruit": range(5, 21)}

@@ -14,7 +14,6 @@ from tests.unit.operations.harbor import (
     FERRY,
     NOVEL,
     PROPOSED,
-    QUESTION,
     READINGS,
     WHO,
     ask_back,
@@ -69,33 +68,10 @@ async def test_the_first_answerable_proposal_is_asked(
     assert request.schema["properties"]["questions"]["maxItems"] == 3
 
 
-async def test_or_marked() -> None:
-    asked = await ask_back(verdicts={COST + BERTH: READINGS[COST + BERTH]}, check="mark")
-
-    assert [(one.proposed.reformulation, one.is_answerable) for one in asked.questions or []] == [
-        (WHO, False),
-        (COST, True),
-    ]
-    assert asked.record.stop_reason is None
-
-
-async def test_nothing_may_be_left() -> None:
-    asked = await ask_back(verdicts={})
-
-    assert asked.questions == []
-    assert asked.record.status is RunStatus.SUCCEEDED
-    assert asked.record.stop_reason == "no document answers any of 2 proposals"
-
-
 async def test_a_corpus_in_which_nothing_is_found_answers_nothing() -> None:
     asked = await ask_back(first=[], check="mark")
     assert [one.is_answerable for one in asked.questions or []] == [False, False]
     assert asked.stages()[1:] == [("retrieval", 0, 0), ("retrieval", 0, 0), ("checking", 0, 0)]
-
-
-async def test_a_quote_that_the_passage_does_not_have_proves_nothing() -> None:
-    made_up = {WHO + NOVEL: Reading(WHO, "Ida Holm", "written by Jon Dahl")}
-    assert (await ask_back(verdicts=made_up)).questions == []
 
 
 async def test_without_a_check_nothing_is_judged() -> None:
@@ -128,17 +104,6 @@ async def test_the_question_itself_is_not_proposed_and_nothing_twice() -> None:
     # A check of the original question would tell nothing about this proposal.
     assert [one.proposed.reformulation for one in asked.questions or []] == [None, COST]
     assert [search[0] for search in asked.exploration.searches] == [COST]
-
-
-async def test_reformulations_to_choose_from() -> None:
-    asked = await ask_back([proposal(None, text) for text in (WHO, QUESTION, COST, WHO)], form="select")
-    assert asked.said == [WHO, COST]
-
-
-async def test_the_history_is_told() -> None:
-    asked = await ask_back(history=["Where is Lindvik?", "In the north."])
-    (request,) = [call for call in asked.completer.calls if call.purpose == "questions"]
-    assert request.messages[1].content.splitlines()[:2] == ["Turn 1: Where is Lindvik?", "Turn 2: In the north."]
 
 
 class TestTrouble:

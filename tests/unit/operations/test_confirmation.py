@@ -9,14 +9,14 @@ import pytest
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading, Refusal
-from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
+from pgclarify.data.vocabulary import Outcome, RunStatus
 from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.operations.execution import execute
 from pgclarify.operations.judging import verdicts
 from pgclarify.operations.judging.confirmation import AT_ONCE, given_answer
 from pgclarify.operations.judging.verdict_check import Quoted, cite
 from pgclarify.prompts.confirmation import confirmation
-from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, RunRecord, scripts
+from tests.fakes import FakeEmbedder, FakeStore, RunRecord, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import context_of
 from tests.unit.ledger.buying import eventually
@@ -66,26 +66,12 @@ async def test_unconfirmed_answers_are_left_out_with_a_code() -> None:
     assert stages[-3:] == [("judgement", 4, 4), ("confirmation", 2, 1), ("consolidation", 1, 0)]
 
 
-async def test_nothing_confirmed_is_unproven() -> None:
-    record = await carry_out(verifier(confirmation=lambda _: False))
-    assert (record.status, record.interpretations) == (RunStatus.SUCCEEDED, [])
-    assert record.stop_code is StopCode.UNPROVEN
-
-
 @pytest.mark.parametrize("settings", [{}, {"verify": "checks"}, {"verify": "none"}])
 async def test_nobody_is_asked_unless_it_is_wanted(settings: dict[str, object]) -> None:
     asked = verifier()
     record = await rental_cars.carry_out(corpus(), asked, settings=settings)
     assert asked.asked("confirmation") == []
     assert len(record.interpretations) == 2
-
-
-async def test_nothing_to_confirm_is_not_asked_about() -> None:
-    asked = verifier({rental_cars.DRIVERS: Reading(LICENSE.interpretation, LICENSE.answer, "Ask at the desk, please.")})
-    record = await carry_out(asked)
-    assert record.verdicts[1].abstention_code is Refusal.UNPROVEN
-    assert asked.asked("confirmation") == []
-    assert "confirmation" not in {stage.name for stage in record.stages}
 
 
 async def test_many_answers_take_few_calls() -> None:
@@ -136,22 +122,10 @@ async def test_a_call_that_fails_makes_the_run_partial(
     assert len(asked.asked("confirmation")) == calls
 
 
-async def test_a_reply_that_fits_the_second_time_counts() -> None:
-    record = await carry_out(verifier(confirmation=['{"confirmed": []}', '{"confirmed": [true, false, true]}']))
-    assert outcomes(record) == [Outcome.GROUNDED, Outcome.ABSTAINED, Outcome.ABSTAINED, Outcome.GROUNDED]
-
-
 async def test_if_nothing_else_was_judged_a_call_that_fails_fails_the_run() -> None:
     down = verifier({rental_cars.DRIVERS: LICENSE}, EndpointUnavailable("no endpoint"))
     record = await rental_cars.carry_out([passage("a", rental_cars.DRIVERS)], down, settings=MODEL)
     assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint")
-
-
-async def test_a_spent_budget_leaves_what_is_confirmed_out() -> None:
-    table = FakeLedgerTable(max_calls=4)
-    record = await carry_out(verifier(), store=FakeStore(corpus(), table=table))
-    assert (record.status, record.stop_code) == (RunStatus.PARTIAL, StopCode.BUDGET)
-    assert outcomes(record) == [Outcome.FAILED, Outcome.FAILED, Outcome.ABSTAINED, Outcome.FAILED]
 
 
 async def test_without_a_language_model_it_is_refused_before_anything_is_asked() -> None:
@@ -162,12 +136,6 @@ async def test_without_a_language_model_it_is_refused_before_anything_is_asked()
     assert record.status is RunStatus.FAILED
     assert "language model" in (record.error or "")
     assert (asked.calls, record.candidates) == ([], [])
-
-
-async def test_readings_that_are_refused_are_not_embedded() -> None:
-    embedder = FakeEmbedder()
-    await carry_out(verifier(confirmation=lambda _: False), embedder=embedder)
-    assert embedder.calls == [["rental cars"]]
 
 
 async def test_exploration_confirms_each_batch_and_is_led_by_it(monkeypatch: pytest.MonkeyPatch) -> None:

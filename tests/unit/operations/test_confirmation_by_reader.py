@@ -51,14 +51,6 @@ async def test_an_answer_that_the_reader_does_not_find_is_left_out_with_a_code()
     assert (refused.interpretation, refused.quote, refused.vector) == (None, None, None)
 
 
-@pytest.mark.parametrize("verify", ["checks", "model", "none"])
-async def test_the_reader_is_not_asked_unless_it_is_wanted(verify: str) -> None:
-    reader = FakeReader(denied=LICENSE.interpretation)
-    record = await carry_out(reader, {"verify": verify})
-    assert len(record.interpretations) == 2
-    assert reader.read_texts == []
-
-
 async def test_a_reader_that_fails_makes_the_verdict_fail() -> None:
     record = await carry_out(FakeReader(fails_on=LICENSE.interpretation))
     assert (record.verdicts[1].outcome, record.verdicts[1].error_code) == (Outcome.FAILED, EmbeddingError.sqlstate)

@@ -29,10 +29,3 @@ async def test_consolidation_again_with_the_same_vectors() -> None:
     assert record.status is RunStatus.SUCCEEDED
     assert record.interpretations == store.runs[parent.run_id].interpretations[:1]
     assert [text for call in embedder.calls for text in call] == []
-
-
-async def test_consolidation_again_of_nothing() -> None:
-    store = FakeStore()
-    run = store.add_run(operation="consolidate", parent=await finished(store))
-    await execute(context_of(run, store))
-    assert (store.runs[run.run_id].status, store.runs[run.run_id].interpretations) == (RunStatus.SUCCEEDED, [])

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
-from pgclarify.algorithms import Relation, relate_answers
 from pgclarify.embedding import load_embedder
 from pgclarify.errors import (
     ConfigurationError,
@@ -68,25 +65,6 @@ async def test_vectors_decide_elsewhere_each_answer_embedded_once() -> None:
     assert embedder.calls == [[QUESTION, *(f"{QUESTION} {answer}" for answer in (*close, far[1]))]]
 
 
-async def test_words_are_compared_once_and_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    threads: list[int] = []
-
-    def watched(one: str, other: str) -> Relation:
-        threads.append(threading.get_ident())
-        return relate_answers(one, other)
-
-    monkeypatch.setattr("pgclarify.operations.investigation.entailment.relate_answers", watched)
-    answers = ["in 1902", "1902", "1903"]
-    pairs = [(one, other) for one in answers for other in answers if one != other]
-    judged = await (await by_embedding(FakeEmbedder()))(QUESTION, pairs)
-    assert [pair for pair, is_entailed in zip(pairs, judged, strict=True) if is_entailed] == [
-        ("in 1902", "1902"),
-        ("1902", "in 1902"),
-    ]
-    assert len(threads) == 3
-    assert threading.get_ident() not in threads
-
-
 async def test_the_threshold_fits_the_model_that_it_was_chosen_with() -> None:
     question, near = "Where is the town?", ["on the coast", "by the sea", "at the seaside"]
     embedder = load_embedder("all-MiniLM-L6-v2", threads=1)
@@ -121,14 +99,6 @@ async def test_a_reply_is_of_the_documents_of_its_answers() -> None:
         await entailment(QUESTION, [("a", "b")], document_ids=["1", "2"])
     noted = {row.request.purpose: row.request.document_ids for row in ledger.table.rows.values()}
     assert noted == {"entailment": ("1", "2"), "inference": ("1", "2")}
-
-
-async def test_no_pairs_cost_nothing() -> None:
-    judge, embedder = scripts.entailment_judge(), FakeEmbedder()
-    assert await (await by_model(judge, FakeLedger()))(QUESTION, []) == []
-    assert await (await by_embedding(embedder))(QUESTION, []) == []
-    assert not judge.calls
-    assert not embedder.calls
 
 
 async def test_an_unreadable_reply_counts_as_different_and_is_noted() -> None:
@@ -175,7 +145,3 @@ class TestBehindAnEndpoint:
         assert [len(call) for call in endpoint.pairs] == [32, 32, 6]
         assert endpoint.pairs[0][0] == shown[0]
         assert (tally.calls, tally.reused_calls) == (3, 3)
-
-    async def test_without_one_it_is_an_error(self) -> None:
-        with pytest.raises(ConfigurationError):
-            await Entailments(None, missing).get("endpoint:nli", FakeLedger(), FakeEmbedder())

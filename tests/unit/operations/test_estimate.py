@@ -183,11 +183,6 @@ async def test_a_retry_that_was_cut_off_is_to_be_paid() -> None:
     assert figures(await desk.estimate(QUESTIONS[:1])) == (1, 1, 3)
 
 
-async def test_a_smaller_budget_asks_less() -> None:
-    desk = Desk(settings={"top_k": 3, "max_passages": 2}, relaxation=None)
-    assert calls(await desk.estimate()) == await desk.clarify() == 4
-
-
 async def test_the_calls_of_a_reranker_are_counted() -> None:
     desk = Desk(settings={"top_k": 1, "reranker": "model"})
     before = await desk.estimate()
@@ -222,12 +217,6 @@ async def test_without_a_language_model_only_the_endpoint_is_counted(more: dict[
     assert figures(after) == (0, 2, 2)
 
 
-async def test_a_cross_encoder_is_not_loaded_and_makes_it_a_bound() -> None:
-    desk = Desk(settings={"top_k": 1, "reranker": "some/cross-encoder"}, relaxation=None)
-    await desk.clarify(QUESTIONS, reranker=None)
-    assert figures(await desk.estimate()) == (0, 2, 2)
-
-
 async def test_exploration_is_counted_at_most() -> None:
     desk = Desk(settings={"top_k": 2, "max_passages": 5, "retrieval": "adaptive"})
     assert figures(await desk.estimate()) == (12, 12, 0)
@@ -250,12 +239,6 @@ class TestAskingBack:
         # If the answer were not proven, the question would be clarified.
         assert figures(await desk.estimate(QUESTIONS[:1])) == (0, 5, 1)
 
-    async def test_shows_the_single_pass_as_many_passages_as_a_run_does(self) -> None:
-        settings = {"ask_back": "when_vague", "reranker": "signal", "top_k": 2}
-        desk = Desk(settings=settings, answers={QUESTIONS[0]: PROVEN}, signals={1: 0.9, 2: 0.8, 3: 0.7})
-        await desk.clarify(QUESTIONS[:1])
-        assert reused(await desk.estimate(QUESTIONS[:1])) == 1
-
 
 class TestConfirming:
     async def test_counts_calls_as_if_every_passage_answered(self) -> None:
@@ -275,12 +258,6 @@ class TestConfirming:
         desk = Desk(settings={"top_k": 2, "max_passages": 12, "retrieval": "adaptive", "verify": "model"})
         # There may be 12 verdicts, and two passages are known. Each passage may be a batch with its own confirmation.
         assert figures(await desk.estimate(QUESTIONS[:1])) == (1 + 12 + 3, 1 + 12 + 12, 0)
-
-    async def test_asking_back_confirms_one_answer(self) -> None:
-        desk = Desk(settings={"ask_back": "when_vague", "verify": "model", "top_k": 3}, answers={QUESTIONS[0]: PROVEN})
-        question = QUESTIONS[:1]
-        assert figures(await desk.estimate(question)) == (2, 2 + 5, 0)
-        assert await desk.clarify(question) == 2
 
 
 async def test_without_a_language_model_nothing_is_asked_and_nothing_looked_for() -> None:
@@ -304,15 +281,3 @@ async def test_many_passages_are_read_in_turns() -> None:
     questions = [f"What is {number}?" for number in range(5)]
     assert calls(await desk.estimate(questions)) == 15
     assert [len(queries) for queries in desk.estimates.searches] == [2, 2, 1]
-
-
-async def test_an_estimate_records_its_stages() -> None:
-    desk = Desk(settings={"ask_back": "when_vague"}, ambiguous=QUESTIONS)
-    run = desk.enter()
-    await desk.carry_out(run)
-    stages = {stage.name: (stage.rows, stage.calls, stage.note) for stage in desk.store.runs[run.run_id].stages}
-    assert stages == {
-        "detection": (2, 0, "2 of 2 questions are ambiguous"),
-        # Two relaxations, and six verdicts.
-        "checking": (8, 0, "2 questions, 6 passages"),
-    }

@@ -21,13 +21,6 @@ def test_is_cut_by_rank() -> None:
     assert cut_evidence([], 20) == []
 
 
-def test_counts_titles_and_headings() -> None:
-    passage = Passage("d", 1, "a" * 30, title="A title", heading="A heading")
-    found = [Candidate(1, passage, 1.0, "dense"), *candidates("b" * 30)]
-    assert len(cut_evidence(found, 15)) == 1
-    assert len(cut_evidence(found, 20)) == 2
-
-
 def test_a_long_first_passage_is_cut_to_the_budget() -> None:
     found = candidates("a" * 100, "b")
     (only,) = cut_evidence(found, 10)

@@ -95,21 +95,6 @@ async def test_temporary_errors_of_the_database_are_left_to_the_worker(raising, 
         await raising(kind("not now"))
 
 
-async def test_a_run_that_is_lost_before_it_can_fail_is_left_alone(raising) -> None:
-    class Taken(FakeStore):
-        async def finish_run(self, *arguments: object, **more: object) -> None:
-            raise RunLost("it is another's")
-
-    assert (await raising(CompletionError("no"), Taken())).status is RunStatus.RUNNING
-
-
-async def test_an_unknown_operation_fails() -> None:
-    store = FakeStore()
-    run = store.add_run(operation="guess")
-    await execute(context_of(run, store))
-    assert store.runs[run.run_id].status is RunStatus.FAILED
-
-
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.without_model])
 async def test_operations_that_need_a_language_model_are_refused_without_one(name: str) -> None:
     store = FakeStore()

@@ -23,7 +23,6 @@ from pgclarify.operations.retrieval.exploration import (
     make_query,
     scorer_of,
 )
-from pgclarify.operations.trace import Tally
 from pgclarify.protocols import Meter
 from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeStore
 from tests.fakes.context import context_of
@@ -76,21 +75,6 @@ def ids(candidates: Sequence[Candidate]) -> list[int]:
     return [candidate.passage.passage_id for candidate in candidates]
 
 
-async def test_neighbors_of_good_passages_are_come_to() -> None:
-    world = World([1, 2, 3, 4], neighbors={1: [9, 8], 2: [7]}, signals={1: 0.3, 2: 0.4, 9: 0.9, 7: 0.8})
-
-    explored = await world.explore(max_passages=4)
-
-    assert [(one.rank, one.passage.passage_id, one.origin, one.via_passage_id, one.batch) for one in explored] == [
-        (1, 9, "neighbor", 1, 2),
-        (2, 7, "neighbor", 2, 2),
-        (3, 2, "dense", None, 1),
-        (4, 1, "dense", None, 1),
-    ]
-    assert [one.score for one in explored] == [0.9, 0.8, 0.4, 0.3]
-    assert explored[0].passage.content == "passage 9"
-
-
 async def test_neighbors_are_looked_up_when_they_are_needed() -> None:
     """Neighbors are looked up before the turn of the neighbors, and not after the last batch."""
     chain = {number: [number + 1] for number in range(1, 40)}
@@ -117,28 +101,6 @@ async def test_neighbors_are_looked_up_when_they_are_needed() -> None:
     assert by_id == {1: 1, 2: 1, 3: 2, 20: 3, 21: 3, 4: 4, 22: 4, 30: 5, 31: 5, 5: 6, 23: 6}
 
 
-async def test_the_best_are_looked_up_first() -> None:
-    """If the best passages lead to enough neighbors, others are looked up only when they are the best that remain."""
-    world = World([1, 2, 3, 4], neighbors={1: [11, 12, 13, 14, 15], 2: [21]}, signals={1: 0.9, 2: 0.8, 3: 0.7, 4: 0.6})
-
-    explored = await world.explore(max_passages=12, batch_size=4)
-
-    # Passages with equal scores are looked up together.
-    assert world.exploration.lookups == [[1, 2, 3], [4, 11, 12, 13, 14], [15, 21]]
-    assert {one.passage.passage_id for one in explored if one.batch == 2} == {11, 12, 13, 14}
-    assert {one.passage.passage_id for one in explored if one.batch == 3} == {15, 21}
-
-
-async def test_where_few_lead_anywhere_all_are_looked_up_at_once() -> None:
-    signals = {number: 1 - number / 100 for number in range(1, 41)}
-    world = World(range(1, 17), neighbors={}, signals=signals)
-
-    await world.explore(batch_size=4)
-
-    # The three best of four, then the fourth; from then on all four.
-    assert [len(ids) for ids in world.exploration.lookups] == [3, 1, 4, 4, 4]
-
-
 async def test_exploration_gives_the_results_of_the_algorithm() -> None:
     """Late lookups do not change the result."""
     chance = random.Random(5)  # noqa: S311 - not for secrets
@@ -160,21 +122,6 @@ async def test_exploration_gives_the_results_of_the_algorithm() -> None:
             batch_size=batch_size,
         )
         assert [(one.passage.passage_id, one.score) for one in explored] == [(one.id, one.score) for one in expected]
-
-
-async def test_few_neighbors_are_followed() -> None:
-    world = World([1], neighbors={1: [5, 6, 7]})
-
-    assert sorted(ids(await world.explore(k=2))) == [1, 5, 6]
-
-
-async def test_no_neighbors_is_reranking() -> None:
-    world = World([1, 2, 3], neighbors={1: [9]}, signals={3: 0.9})
-
-    explored = await world.explore(batch_size=100, k=0)
-
-    assert ids(explored) == [3, 1, 2]
-    assert world.exploration.lookups == []
 
 
 async def test_scores_of_a_batch_can_be_changed() -> None:
@@ -242,11 +189,3 @@ async def test_passages_are_scored_by_the_signal_that_the_search_does_not_use(me
     # A search for words needs no vector.
     plain = await make_query(FakeEmbedder(), "a question", method, is_scored_by_signal=False)
     assert (plain.signal, plain.vector is None) == (None, method == "lexical")
-
-
-async def test_a_signal_that_nobody_asked_for() -> None:
-    world = World([1])
-    found = await world.exploration.find_passages(world.run, "a question", None, method="lexical", depth=1)
-
-    with pytest.raises(ValueError, match="without a signal"):
-        await by_signal(found, Tally())

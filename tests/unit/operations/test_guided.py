@@ -25,20 +25,6 @@ async def test_neighbors_of_grounded_passages_share_the_next_batch_with_the_firs
     assert orchard.exploration.lookups == [[2]]
 
 
-async def test_those_of_a_batch_that_answer_lead_in_turn_the_nearest_of_each_first() -> None:
-    neighbors = {1: [31, 32, 33], 5: [34, 35, 36]}
-    orchard = Orchard(40, {1: "apple", 5: "pear"}, first=range(1, 21), neighbors=neighbors)
-    await orchard.carry_out()
-    assert orchard.batches[1] == [31, 34, 9]
-
-
-async def test_a_passage_of_the_first_ranking_that_is_a_neighbor_too_is_reached_by_whatever_comes_first() -> None:
-    orchard = Orchard(20, {1: "apple"}, neighbors={1: [20, 9]})
-    await orchard.carry_out()
-    assert orchard.batches[1] == [20, 9, 10]
-    assert [one.via_passage_id for one in orchard.record.candidates[8:]] == [1, 1, None]
-
-
 async def test_passages_that_abstained_or_failed_lead_to_no_neighbors() -> None:
     unread = ["not json", "nor this"]
     orchard = Orchard(12, {2: [*unread], 3: "apple"}, first=range(1, 10), neighbors={1: [10], 2: [11], 3: [12]})
@@ -62,26 +48,12 @@ async def test_exploration_ends_when_a_batch_adds_no_new_reading() -> None:
     assert [found.support for found in record.interpretations] == [3]
 
 
-async def test_two_passages_of_one_batch_that_say_the_same_are_new() -> None:
-    orchard = Orchard(20, {1: "apple", 9: "pear", 10: "pear"})
-    await orchard.carry_out()
-    assert len(orchard.batches) == 3
-    assert orchard.answers == {"apple", "pear"}
-
-
 async def test_exploration_goes_on_while_there_is_no_reading() -> None:
     orchard = Orchard(30, {19: "apple"}, max_passages=20)
     record = await orchard.carry_out()
     assert [len(batch) for batch in orchard.batches] == [8, 8, 4]
     assert record.stop_reason == "the limit of 20 verdicts was reached"
     assert orchard.answers == {"apple"}
-
-
-async def test_the_budget_is_top_k_if_it_is_not_set() -> None:
-    orchard = Orchard(30, {}, top_k=7)
-    record = await orchard.carry_out()
-    assert len(record.verdicts) == 7
-    assert record.stop_reason == "the limit of 7 verdicts was reached"
 
 
 async def test_the_last_batch_is_cut_to_the_budget_and_no_neighbors_are_asked_for_after_it() -> None:
@@ -98,18 +70,6 @@ async def test_after_a_batch_with_much_that_is_new_the_next_is_large() -> None:
     assert [len(batch) for batch in orchard.batches] == [8, 24]
 
 
-async def test_when_no_passage_is_left_it_says_so() -> None:
-    orchard = Orchard(7, {1: "apple", 6: "pear"})
-    record = await orchard.carry_out()
-    assert (len(record.verdicts), record.stop_reason) == (7, "no passage was left")
-
-
-async def test_neighbors_go_on_where_the_first_ranking_ends() -> None:
-    orchard = Orchard(9, {2: "apple"}, first=[1, 2], neighbors={2: [3, 4, 5, 6, 7, 8, 9]})
-    await orchard.carry_out()
-    assert orchard.batches == [[1, 2], [3, 4, 5, 6, 7, 8]]
-
-
 async def test_passages_that_are_gone_get_no_verdict() -> None:
     orchard = Orchard(20, {1: "apple"}, gone=[2, 9, 10, 11])
     record = await orchard.carry_out()
@@ -117,19 +77,6 @@ async def test_passages_that_are_gone_get_no_verdict() -> None:
     assert orchard.batches == [[1, 3, 4, 5, 6, 7, 8], [12, 13, 14, 15]]
     assert [one.rank for one in record.candidates] == sorted(record.verdicts)
     assert record.status is RunStatus.SUCCEEDED
-
-
-async def test_passages_that_are_gone_take_nothing_of_the_budget() -> None:
-    orchard = Orchard(10, {6: "apple"}, max_passages=5, gone=[1, 2, 3, 4, 5])
-    record = await orchard.carry_out()
-    assert orchard.batches == [[6, 7, 8, 9, 10]]
-    assert (orchard.answers, record.stop_reason) == ({"apple"}, "the limit of 5 verdicts was reached")
-
-
-async def test_where_all_are_gone_no_budget_is_said_to_be_spent() -> None:
-    orchard = Orchard(5, {}, max_passages=5, gone=[1, 2, 3, 4, 5])
-    record = await orchard.carry_out()
-    assert (record.verdicts, record.stop_reason) == ({}, "no passage was left")
 
 
 async def test_where_the_whole_first_batch_is_gone_it_goes_on_with_what_the_relaxed_question_finds() -> None:
@@ -166,25 +113,12 @@ async def test_where_the_first_batch_spends_the_budget_the_question_is_not_relax
     )
 
 
-async def test_a_small_budget_that_the_first_batch_leaves_some_of_is_spent_on_what_the_relaxed_question_finds() -> None:
-    by_query = {QUESTION: [1, 2], "any fruit": [2, 3]}
-    orchard = Orchard(3, {3: "apple"}, by_query=by_query, relaxation="any fruit", max_passages=3)
-    await orchard.carry_out()
-    assert (orchard.batches, orchard.answers) == ([[1, 2], [3]], {"apple"})
-
-
 async def test_further_batches_are_of_both_rankings_fused() -> None:
     by_query = {QUESTION: range(1, 13), "any fruit": [2, 21, 10, 22]}
     orchard = Orchard(22, {1: "apple"}, by_query=by_query, relaxation="any fruit")
     await orchard.carry_out()
     # 10 is in both rankings. The others are ordered by their place in their ranking.
     assert orchard.batches == [[1, 2, 3, 4, 5, 6, 7, 8], [10, 21, 22]]
-
-
-async def test_a_relaxation_that_changes_nothing_is_not_searched_with() -> None:
-    orchard = Orchard(20, {1: "apple"}, relaxation=QUESTION)
-    await orchard.carry_out()
-    assert len(orchard.exploration.searches) == 1
 
 
 async def test_a_run_that_is_paid_for_takes_the_same_way() -> None:
@@ -212,13 +146,6 @@ async def test_the_trace_tells_of_every_batch() -> None:
         ("consolidation", None, 2),
     ]
     assert sum(stage.calls for stage in record.stages) == len(orchard.verifier.calls) == 16
-
-
-async def test_neighbors_that_are_known_are_not_read_again() -> None:
-    orchard = Orchard(40, {1: "apple", 9: "pear"}, first=range(1, 21), neighbors={1: [2, 21, 22, 23], 9: [1, 23, 30]})
-    record = await orchard.carry_out()
-    # 2 was chosen already, and 23 is a known neighbor.
-    assert [stage.rows for stage in record.stages if stage.name == "neighbors"] == [3, 1]
 
 
 numbers = st.integers(1, 25)

@@ -58,16 +58,6 @@ def test_where_the_last_straggler_leads_is_followed_when_nothing_else_is_left() 
     assert orchard.exploration.begun == pytest.approx([0, 100])
 
 
-async def test_being_slow_makes_a_run_no_longer() -> None:
-    gate = asyncio.Event()
-    orchard = Orchard(20, {2: "pear"}, gate=gate, gated=[2, 9, 10, 11])
-    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 12)
-    gate.set()
-    await task
-    assert orchard.record.stop_reason == "the last batch added no new reading"
-    assert len(orchard.record.verdicts) == 16
-
-
 def test_a_straggler_that_may_decide_is_waited_for() -> None:
     orchard = Orchard(30, {1: "apple", 9: "apple", 11: "pear"}, seconds={11: 100})
     carry_out(orchard.carry_out(within=1000))
@@ -109,15 +99,6 @@ def test_a_verdict_of_which_the_reply_is_there_is_waited_for() -> None:
     assert orchard.exploration.begun[:2] == pytest.approx([0, 15])
 
 
-async def test_all_verdicts_that_were_asked_for_are_waited_for() -> None:
-    gate = asyncio.Event()
-    orchard = Orchard(10, {10: "apple"}, max_passages=10, gate=gate, gated=[10])
-    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 9)
-    gate.set()
-    await task
-    assert (orchard.answers, len(orchard.record.verdicts)) == ({"apple"}, 10)
-
-
 @pytest.mark.parametrize("loss", ["cancelled", "taken over"])
 async def test_a_lost_run_is_left_quietly(loss: str) -> None:
     gate = asyncio.Event()
@@ -146,13 +127,6 @@ async def test_a_cancellation_ends_all_calls_and_gives_leases_back() -> None:
     assert orchard.verifier.in_flight == 0
     assert orchard.store.table.leased == []
     assert orchard.record.status is RunStatus.RUNNING
-
-
-async def test_with_no_endpoint_one_batch_is_tried() -> None:
-    orchard = Orchard(20, dict.fromkeys(range(1, 21), DOWN))
-    record = await orchard.carry_out()
-    assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint (8 of 8 passages)")
-    assert record.stop_reason == "every verdict of the last batch failed"
 
 
 async def test_an_endpoint_that_goes_away_ends_the_exploration() -> None:

@@ -22,7 +22,6 @@ from tests.unit.operations.investigating import (
     BOTH,
     CONTENTS,
     FOLLOW_UPS,
-    PAINTER,
     QUESTION,
     SAMPLES,
     SETTINGS,
@@ -64,17 +63,6 @@ async def test_a_question_is_taken_apart_and_answered():
     assert [(one.candidate_rank, one.quote) for one in end.citations] == [(1, ALTAR), (6, BIRTH)]
 
 
-async def test_each_follow_up_is_asked_with_what_is_known_by_then():
-    investigator = script()
-    await carry_out(investigator)
-    assert [asked.lines("Fact") for asked in investigator.asked("follow_up")] == [
-        [],
-        [f"{WHO} Ida Holm"],
-        [f"{WHO} Ida Holm", f"{WHERE} Ortval"],
-    ]
-    assert {asked.question for asked in investigator.asked("follow_up")} == {QUESTION}
-
-
 async def test_every_stage_is_noted_with_its_step():
     told = await carry_out(script())
     stages = [(stage.name, stage.step_ordinal, stage.calls) for stage in told.record.stages]
@@ -103,11 +91,6 @@ async def test_a_question_that_needs_no_follow_up_is_answered_as_it_is():
     assert investigator.asked("conclusion") == []
 
 
-async def test_a_follow_up_that_is_the_question_itself_makes_it_direct():
-    told = await carry_out(scripts.investigator([FollowUp(WHERE)], answers={WHERE: BIRTHPLACE}), question=WHERE)
-    assert told.outcomes[0] == ("direct", "answered")
-
-
 async def test_a_direct_question_without_an_answer_is_taken_apart_after_all():
     follow_ups = [FollowUp(), FollowUp(WHO), FollowUp(WHERE), FollowUp(answer="Ortval")]
     told = await carry_out(script(follow_ups=follow_ups))
@@ -128,14 +111,6 @@ async def test_a_question_that_no_passage_answers_is_not_in_the_corpus():
     assert (told.end.answer, told.end.confidence, told.end.citations) == (None, None, ())
 
 
-async def test_a_corpus_without_passages_costs_no_answer():
-    investigator = scripts.investigator([FollowUp(WHO)])
-    told = await carry_out(investigator, contents=())
-    assert told.steps[0].reason == "the search found nothing"
-    assert told.end.outcome is StepOutcome.NOT_IN_CORPUS
-    assert [call.purpose for call in investigator.calls] == ["follow_up", "follow_up"]
-
-
 async def test_two_questions_in_a_row_without_an_answer_end_it():
     follow_ups = [FollowUp(WHO), FollowUp("Who restored the Lindvik Altar?"), FollowUp(WHERE)]
     investigator = script(follow_ups=follow_ups, answers={}, conclusion=None)
@@ -149,13 +124,6 @@ async def test_two_questions_in_a_row_without_an_answer_end_it():
     assert len(investigator.asked("follow_up")) == 2
 
 
-async def test_a_single_question_without_an_answer_does_not_end_the_chain():
-    follow_ups = [FollowUp(WHO), FollowUp(WHERE), FollowUp("When was the Lindvik Altar made?"), FollowUp()]
-    told = await carry_out(script(follow_ups=follow_ups, answers={WHERE: BIRTHPLACE}))
-    assert [outcome for _, outcome in told.outcomes[:3]] == ["not_in_corpus", "answered", "not_in_corpus"]
-    assert told.record.stop_reason == "no further question was needed"
-
-
 async def test_a_question_that_comes_again_ends_it():
     again = FollowUp("who painted the lindvik altar")
     investigator = script(follow_ups=[FollowUp(WHO), [again, again]], conclusion=None)
@@ -167,11 +135,6 @@ async def test_a_question_that_comes_again_ends_it():
     # The model is asked a second time, with a reminder, and not a third time.
     assert [call.sample for call in investigator.calls if call.purpose == "follow_up"] == [0, 0, 1]
     assert len(investigator.asked("answer")) == 1
-
-
-async def test_a_model_that_is_reminded_may_still_go_on():
-    told = await carry_out(script(follow_ups=[FollowUp(WHO), [FollowUp(WHO), FollowUp(WHERE)], FollowUp()]))
-    assert told.outcomes[:2] == [("follow_up", "answered"), ("follow_up", "answered")]
 
 
 async def test_a_model_that_has_the_answer_is_not_let_go_on():
@@ -198,13 +161,6 @@ async def test_a_question_that_rests_on_a_missing_answer_is_not_asked():
     assert len(investigator.asked("answer")) == 1
 
 
-async def test_a_first_question_that_does_not_stand_on_its_own_leaves_the_question_as_it_is():
-    lean = FollowUp("Where was she born?")
-    told = await carry_out(scripts.investigator([[lean, lean]], answers={WHERE: BIRTHPLACE}), question=WHERE)
-    assert told.outcomes == [("direct", "answered"), ("conclusion", "answered")]
-    assert told.record.status is RunStatus.SUCCEEDED
-
-
 async def test_follow_ups_are_limited():
     told = await carry_out(script(), max_steps=1)
     assert told.outcomes == [("follow_up", "answered"), ("conclusion", "answered")]
@@ -223,21 +179,6 @@ async def test_without_follow_ups_the_question_is_answered_as_it_is():
     assert "decomposition" not in {stage.name for stage in told.record.stages}
 
 
-async def test_without_follow_ups_the_reasoner_still_goes_over_the_evidence():
-    investigator = script(answers={QUESTION: None})
-    told = await carry_out(investigator, max_steps=0)
-    assert told.outcomes == [("direct", "not_in_corpus"), ("conclusion", "answered")]
-    assert told.end.answer == "Ortval"
-    assert [call.purpose for call in investigator.calls] == ["sample", "sample", "answer", "conclusion"]
-
-
-async def test_without_follow_ups_calls_may_run_out():
-    told = await carry_out(script(conclusion=None), max_steps=0, max_calls=2)
-    assert told.outcomes == [("direct", "cut_off"), ("conclusion", "cut_off")]
-    assert told.record.status is RunStatus.PARTIAL
-    assert told.record.stop_reason == "the calls left did not suffice (limit 2)"
-
-
 async def test_calls_are_limited():
     investigator = script(conclusion=None)
     # Two calls are reserved for the conclusion, and sampling leaves two for an answer.
@@ -249,14 +190,6 @@ async def test_calls_are_limited():
     assert told.record.status is RunStatus.PARTIAL
     assert told.record.stop_reason == "the calls left did not suffice (limit 7, of which 2 are kept for the conclusion)"
     assert told.end.reason == told.record.stop_reason
-
-
-@pytest.mark.parametrize("max_calls", range(1, 16))
-async def test_the_limit_on_calls_holds(max_calls: int):
-    investigator = script(answers={WHO: [Finding("Ida", (Evidence(1, "made up"),)), PAINTER], WHERE: "no JSON"})
-    told = await carry_out(investigator, max_calls=max_calls)
-    assert len(investigator.calls) <= max_calls
-    assert told.steps[-1].kind is StepKind.CONCLUSION
 
 
 @pytest.mark.parametrize("max_calls", [1, 3, 5, 8, 12, 13, 14, 16, 20, 30, 60])
@@ -300,25 +233,6 @@ async def test_a_reranker_that_can_be_asked_a_few_times_reranks_a_few():
     assert (told.end.answer, told.record.status) == ("Ortval", RunStatus.PARTIAL)
 
 
-async def test_a_reranker_that_costs_no_more_than_there_is_is_no_shortage():
-    rerankers = Rerankers(scripts.relevance_judge({BIRTH: "0.9"}), no_cross_encoder)
-    told = await carry_out(
-        scripts.investigator(answers={WHERE: Finding("Ortval", (Evidence(1, BIRTH),))}),
-        question=WHERE,
-        reranker="model",
-        rerankers=rerankers,
-        entailment="none",
-        max_passages=100,
-    )
-    assert (told.end.answer, told.record.status) == ("Ortval", RunStatus.SUCCEEDED)
-
-
-async def test_an_answer_found_under_the_limit_stands():
-    told = await carry_out(script(), max_calls=10)
-    assert told.end.answer == "Ortval"
-    assert told.record.status is RunStatus.PARTIAL
-
-
 async def test_a_second_run_pays_nothing_and_ends_the_same():
     table = FakeLedgerTable()
     first, second = script(), script()
@@ -334,12 +248,6 @@ async def test_an_endpoint_that_is_gone_fails_the_run():
     told = await carry_out(script(follow_ups=[GONE]))
     assert (told.record.status, told.record.error) == (RunStatus.FAILED, GONE.message)
     assert told.steps == []
-
-
-async def test_an_endpoint_that_goes_on_the_way_fails_the_run_too():
-    told = await carry_out(script(follow_ups=[FollowUp(WHO), GONE], conclusion=GONE))
-    assert (told.record.status, told.record.error) == (RunStatus.FAILED, GONE.message)
-    assert told.outcomes == [("follow_up", "answered"), ("conclusion", "failed")]
 
 
 async def test_an_answer_that_stands_survives_an_endpoint_that_goes():

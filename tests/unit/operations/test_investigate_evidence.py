@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from pgclarify.data.documents import Passage
-from pgclarify.data.investigation import LEAST_CONFIDENCE, Evidence, Finding
+from pgclarify.data.investigation import Evidence, Finding
 from pgclarify.data.vocabulary import RunStatus, StepOutcome
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import EndpointUnavailable
@@ -23,7 +23,6 @@ from tests.unit.operations.investigating import (
     BIRTHPLACE,
     BOTH,
     CASTLE,
-    CONTENTS,
     FOLLOW_UPS,
     RIVAL,
     SAMPLES,
@@ -47,13 +46,6 @@ def answering(*lines: object, samples: object = ("Ortval",)) -> ScriptedComplete
 
 def batch(*contents: str) -> str:
     return "\n".join((WHERE, *contents))
-
-
-async def test_the_best_are_kept_and_recorded_with_their_step():
-    told = await direct(answering(BIRTHPLACE, BIRTHPLACE), signals=SIGNALS, top_k=2)
-    kept = told.candidates(1)
-    assert [(one.rank, one.passage.content, one.score) for one in kept] == [(1, ALTAR, 0.8), (2, BIRTH, 0.6)]
-    assert len(told.record.candidates) == 2
 
 
 async def test_neighbors_come_along():
@@ -115,11 +107,6 @@ async def test_fixed_retrieval_scores_the_first_stage_alone():
     assert told.end.answer == "Ortval"
 
 
-async def test_the_search_and_the_signal_are_those_of_the_settings():
-    told = await direct(answering(None, None), method="lexical", max_passages=2)
-    assert told.exploration.searches == [(WHERE, "lexical", 100, "dense")]
-
-
 async def test_scores_of_a_batch_are_divided_by_the_number_of_its_different_answers():
     samples = {batch(ALTAR, BIRTH): ["Ortval", "Lindvik"], batch(CASTLE, RIVAL): ["Ortval", "Ortval"]}
     told = await direct(answering(BIRTHPLACE, BIRTHPLACE, samples=samples), signals=SIGNALS, batch=2)
@@ -129,31 +116,12 @@ async def test_scores_of_a_batch_are_divided_by_the_number_of_its_different_answ
     assert told.steps[0].semantic_sets == 2
 
 
-async def test_an_answer_that_no_sample_gave_is_the_least_sure():
-    told = await direct(answering(BIRTHPLACE, samples=["Lindvik"]), samples=4)
-    assert told.steps[0].confidence == pytest.approx(1 / 5)
-
-
 async def test_without_samples_relevance_is_the_confidence():
     investigator = answering(BIRTHPLACE)
     told = await direct(investigator, entailment="none", signals=SIGNALS)
     assert investigator.asked("sample") == []
     assert [one.score for one in told.candidates(1)] == [0.8, 0.6, 0.4, 0.2]
     assert (told.steps[0].semantic_sets, told.steps[0].confidence) == (None, 0.6)
-
-
-async def test_no_confidence_is_too_small_for_its_column():
-    told = await direct(answering(BIRTHPLACE), entailment="none", signals=dict.fromkeys(range(1, 5), 1.7e-48))
-    assert told.steps[0].confidence == LEAST_CONFIDENCE
-
-
-async def test_each_sample_is_a_row_of_its_own_over_the_same_passages():
-    investigator = answering(BIRTHPLACE)
-    await direct(investigator, samples=3)
-    samples = [call for call in investigator.calls if call.purpose == "sample"]
-    assert [call.sample for call in samples] == [0, 1, 2]
-    assert len({call.messages for call in samples}) == 1
-    assert investigator.asked("sample")[0].passages == list(CONTENTS)
 
 
 async def test_samples_that_cannot_be_had_leave_the_scores_as_they_are():
@@ -179,12 +147,6 @@ async def test_a_failed_sample_leaves_the_step_without_sets():
     assert told.record.status is RunStatus.PARTIAL
 
 
-async def test_a_batch_that_could_not_be_sampled_does_not_outrank_one_that_was():
-    samples = {batch(ALTAR, BIRTH): ["Ortval", "Lindvik"], batch(CASTLE, RIVAL): [EndpointUnavailable("no")]}
-    told = await direct(answering(BIRTHPLACE, samples=samples), signals=SIGNALS, batch=2)
-    assert [one.score for one in told.candidates(1)] == [0.8, 0.6, 0.4, 0.2]
-
-
 async def test_sampling_that_would_leave_no_calls_for_the_answer_is_left_out():
     investigator = answering(BIRTHPLACE)
     # One call for the decomposition, five samples, two for the answer, two for the conclusion: one more than allowed.
@@ -201,21 +163,6 @@ async def test_a_quote_that_is_not_there_is_asked_for_once_more():
     told = await direct(investigator)
     assert told.steps[0].answer == "Ortval"
     assert [call.sample for call in investigator.calls if call.purpose == "answer"] == [0, 1]
-
-
-async def test_a_quote_that_is_not_there_twice_proves_nothing():
-    invented = Finding("Ortval", (Evidence(2, "She was born at Ortval."),))
-    told = await direct(answering(invented, invented))
-    assert told.steps[0].outcome is StepOutcome.NOT_IN_CORPUS
-    assert told.steps[0].reason == "the quote does not occur in the passage"
-    assert told.record.status is RunStatus.SUCCEEDED
-
-
-async def test_an_answer_from_memory_is_none_though_its_quote_be_there():
-    remembered = Finding("Copenhagen", (Evidence(2, BIRTH),))
-    told = await direct(answering(remembered, remembered))
-    assert told.steps[0].outcome is StepOutcome.NOT_IN_CORPUS
-    assert told.steps[0].reason == "the answer does not come from the passages"
 
 
 async def test_a_passage_that_is_gone_is_neither_shown_nor_cited():

@@ -184,12 +184,6 @@ def test_an_english_passage_proves_what_it_says_beside_a_foreign_one() -> None:
     assert prove(Finding("500 people", evidence), shown, asked="How many people saw the film?") is not None
 
 
-def test_an_answer_that_the_question_names_is_taken_from_the_passage() -> None:
-    content = "Am Montag bleibt das Haus geschlossen, an allen anderen Tagen ist es offen."
-    asked = "Ist das Haus am Montag offen oder geschlossen?"
-    assert isinstance(check_quote(Reading(asked, "geschlossen", content), asked, Passage("d", 1, content)), Quoted)
-
-
 def test_a_question_in_another_language_than_the_passage_is_held_to_the_answer_alone() -> None:
     asked = "Um wie viel Uhr öffnet das Hafenmuseum in Lindvik?"
     quote = "The Lindvik Harbor Museum opens at 9 am"

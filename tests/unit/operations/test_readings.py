@@ -9,7 +9,6 @@ import pytest
 
 from pgclarify.data.dialogue import DetectionReason
 from pgclarify.data.documents import Passage
-from pgclarify.data.verdicts import Reading
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.operations.ambiguity.readings import Readings, count_readings
 from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeStore, scripts
@@ -59,16 +58,6 @@ async def test_nothing_is_recorded_or_paid_for() -> None:
     assert counter.exploration.searches == [(QUESTION, "hybrid", 8, None)]
 
 
-async def test_only_the_first_passages_are_looked_at() -> None:
-    counter = Counter([DRIVERS, COVERED], verifier())
-    assert (await counter.count(top_k=1)).count == 1
-
-
-async def test_a_quote_that_is_not_there_is_no_reading() -> None:
-    made_up = Reading("How long?", "nine years", "Nine years, says nobody.")
-    assert (await Counter([DRIVERS], scripts.verifier({DRIVERS: made_up})).count()).count == 0
-
-
 async def test_a_passage_that_cannot_be_judged_is_counted() -> None:
     counter = Counter([DRIVERS, COVERED], scripts.verifier({DRIVERS: InvalidReply("no"), COVERED: COVERAGE}))
     readings = await counter.count()
@@ -82,11 +71,6 @@ async def test_where_no_passage_can_be_judged_nothing_is_said_of_the_corpus() ->
     failing = scripts.verifier({DRIVERS: InvalidReply("no"), COVERED: InvalidReply("no")})
     with pytest.raises(CompletionError):
         await Counter([DRIVERS, COVERED], failing).count()
-
-
-async def test_a_corpus_without_passages_has_none() -> None:
-    readings = await Counter([], verifier()).count()
-    assert (readings.count, readings.judged, readings.failed) == (0, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -103,30 +87,3 @@ async def test_a_corpus_without_passages_has_none() -> None:
 )
 def test_the_reason_says_which_there_are(answers: tuple[str, ...], text: str) -> None:
     assert Readings(("?",) * len(answers), answers, judged=8).reason == DetectionReason("corpus", "readings", text, ())
-
-
-@pytest.mark.parametrize(
-    ("readings", "text"),
-    [
-        (
-            Readings((), (), judged=8, failed=7),
-            "no answer to it is in the first 8 passages of the corpus; 7 of 8 passages could not be judged",
-        ),
-        (
-            Readings(("?",), ("1917",), judged=2, failed=1),
-            'the first 2 passages of the corpus support one reading, with the answer "1917"; '
-            "1 of 2 passages could not be judged",
-        ),
-        (Readings((), ()), "no passage of the corpus was found for it"),
-        (
-            Readings(("?",), ("1917",), judged=1),
-            'the first passage of the corpus supports one reading, with the answer "1917"',
-        ),
-    ],
-)
-def test_the_reason_says_what_could_not_be_judged(readings: Readings, text: str) -> None:
-    assert readings.reason.text == text
-
-
-def test_long_answers_are_cut() -> None:
-    assert len(Readings(("?",), ("word " * 1000,)).reason.text) < 200

@@ -43,13 +43,6 @@ async def test_the_whole_conversation_becomes_one_question() -> None:
     assert [(stage.name, stage.calls, stage.note) for stage in record.stages] == [("rewriting", 1, NEW)]
 
 
-async def test_the_history_stands_before_the_first_question() -> None:
-    _, _, rewriter = await replied([None, NEW], history=["Which novels are there?", "Some."])
-    for asked in rewriter.asked("reformulation"):
-        lines = asked.text.splitlines()
-        assert lines[:3] == ["Turn 1: Which novels are there?", "Turn 2: Some.", f"First question: {FIRST}"]
-
-
 @pytest.mark.parametrize("first", [None, " \n", QUESTION, "who wrote lindvik harbor"])
 async def test_a_question_that_will_not_do_is_asked_for_again(first: str | None) -> None:
     record, rewriting, rewriter = await replied([first, NEW])
@@ -60,13 +53,6 @@ async def test_a_question_that_will_not_do_is_asked_for_again(first: str | None)
 
 async def test_somebody_may_have_nothing_to_add() -> None:
     record, rewriting, _ = await replied([QUESTION, f"{QUESTION} "])
-    assert record.status is RunStatus.SUCCEEDED
-    assert rewriting == Rewriting(QUESTION, None, "the reply changed nothing of the question")
-
-
-@pytest.mark.parametrize("second", [None, EndpointUnavailable("the endpoint cannot be reached")])
-async def test_a_first_attempt_that_changed_nothing_was_an_answer(second: CompletionError | None) -> None:
-    record, rewriting, _ = await replied([QUESTION, second])
     assert record.status is RunStatus.SUCCEEDED
     assert rewriting == Rewriting(QUESTION, None, "the reply changed nothing of the question")
 

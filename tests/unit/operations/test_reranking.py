@@ -38,21 +38,10 @@ async def asking(judge: ScriptedCompleter, ledger: FakeLedger) -> Reranker:
     return reranker
 
 
-async def test_signal_needs_no_reranker() -> None:
-    assert await Rerankers(None, missing).get("signal", FakeLedger()) is None
-
-
 async def test_without_a_language_model_none_can_be_asked() -> None:
     with pytest.raises(ConfigurationError, match="needs a language model: set OPENAI_BASE_URL") as caught:
         await Rerankers(None, missing).get("model", FakeLedger())
     assert "start it again; or pass" in describe(caught.value)
-
-
-async def test_without_an_endpoint_none_can_be_asked_and_the_way_out_is_said() -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        await Rerankers(None, missing).get("endpoint:words-1", FakeLedger())
-    assert caught.value.detail
-    assert "PGCLARIFY_RERANK_BASE_URL" in str(caught.value.hint)
 
 
 async def test_any_other_name_is_a_cross_encoder() -> None:
@@ -70,12 +59,6 @@ async def test_a_model_asked_grades_every_passage_at_once() -> None:
     assert await reranker(QUESTION, passages("one", "two", "three"), tally=tally) == [0.9, 0.3, 0.1]
     assert judge.most_in_flight == 3
     assert (tally.calls, tally.reused_calls, tally.note) == (3, 0, None)
-
-
-async def test_no_passages_cost_nothing() -> None:
-    judge = scripts.relevance_judge()
-    assert await (await asking(judge, FakeLedger()))(QUESTION, []) == []
-    assert not judge.calls
 
 
 async def test_equal_passages_and_those_graded_before_are_paid_once() -> None:
@@ -165,18 +148,6 @@ class TestBehindAnEndpoint:
         assert endpoint.calls == [["Old Bridge\nHistory\nThe bridge opened in 1902.", "Cheese."]]
         (row,) = ledger.table.rows.values()
         assert row.request.document_ids == ("d7", "d0")
-
-    async def test_a_call_that_fails_is_an_error_and_the_others_are_kept(self) -> None:
-        contents = [f"text {number}" for number in range(101)]
-        endpoint, ledger = FakeRerankEndpoint({"text 100": EndpointUnavailable("away")}), FakeLedger()
-        with pytest.raises(EndpointUnavailable):
-            await (await behind(endpoint, ledger))(QUESTION, passages(*contents))
-        assert [row.completion is not None for row in ledger.table.rows.values()] == [True, False]
-        assert not ledger.table.leased
-
-    async def test_without_one_it_is_an_error(self) -> None:
-        with pytest.raises(ConfigurationError):
-            await Rerankers(scripts.relevance_judge(), missing).get("endpoint:words-1", FakeLedger())
 
 
 @pytest.mark.parametrize(

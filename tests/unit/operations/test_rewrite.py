@@ -9,7 +9,7 @@ import pytest
 from pgclarify.algorithms.ambiguity import AmbiguityKind, Reason
 from pgclarify.data.dialogue import Rewriting
 from pgclarify.data.vocabulary import RunStatus
-from pgclarify.errors import EndpointUnavailable, InvalidReply
+from pgclarify.errors import EndpointUnavailable
 from pgclarify.operations.execution import execute
 from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeStore, scripts
 from tests.fakes.context import context_of
@@ -64,13 +64,6 @@ class TestWhatIsNotRewritten:
         assert "nothing was said before" in rewriting.reason
         assert (record.status, model.calls) == (RunStatus.SUCCEEDED, [])
 
-    async def test_a_rule_makes_a_clear_question_one_that_is_rewritten(self) -> None:
-        model = scripts.rewriter({CLEAR: "Where was the painter Ida Holm born?"})
-        rewriting, _, (detection,) = await carry_out(CLEAR, rewriter=model, rules=[("holm", "lexical", None)])
-
-        assert rewriting.rewritten == "Where was the painter Ida Holm born?"
-        assert detection.kind == "lexical"
-
 
 class Settled(FakeClassifier):
     """With its history every question is clear, and without it every question is ambiguous."""
@@ -115,15 +108,6 @@ class TestWhatOnlyTheHistorySettles:
         assert not detection.is_ambiguous
         assert [(reason.name, reason.text) for reason in detection.reasons[1:]] == [("length", "it has four words")]
 
-    async def test_other_reasons_replace_the_reason_that_nothing_else_spoke(self) -> None:
-        class Silent(Settled):
-            def judge(self, asked, vectors, **options):
-                return [replace(judged, reasons=()) for judged in super().judge(asked, vectors, **options)]
-
-        _, _, (detection,) = await carry_out(classifier=Silent())
-
-        assert [reason.name for reason in detection.reasons] == ["alone"]
-
     @pytest.mark.parametrize(
         ("question", "why"), [("What about May?", 'it goes on, with "what about"'), ("Why?", "it leaves something out")]
     )
@@ -141,14 +125,6 @@ class TestWhatOnlyTheHistorySettles:
 
         assert len(model.calls) == 1
 
-    @pytest.mark.parametrize("question", ["And in 1950?", " what about the museum", "Or in May?"])
-    async def test_so_is_one_that_goes_on(self, question) -> None:
-        model = scripts.rewriter({question: None})
-        rewriting, _, _ = await carry_out(question, rewriter=model, classifier=Settled(kind=AmbiguityKind.SYNTACTIC))
-
-        assert not rewriting.was_ambiguous
-        assert len(model.calls) == 1
-
     @pytest.mark.parametrize("question", ["Did Karl Aas know her?", "What kind of colors did she mix for altars?"])
     async def test_a_question_that_says_enough_is_left_alone_without_a_call(self, question) -> None:
         model = scripts.rewriter({question: REWRITTEN})
@@ -157,13 +133,6 @@ class TestWhatOnlyTheHistorySettles:
         assert (rewriting.rewritten, rewriting.was_ambiguous) == (question, False)
         assert rewriting.reason, "a clear question has no reasons"
         assert (record.status, model.calls) == (RunStatus.SUCCEEDED, [])
-
-    async def test_but_an_ambiguous_one_is_rewritten_whatever_it_says(self) -> None:
-        question = "What kind of colors did she mix for altars?"
-        model = scripts.rewriter({question: "What kind of colors did Ida Holm mix for altars?"})
-        rewriting, _, _ = await carry_out(question, rewriter=model)
-
-        assert (rewriting.rewritten != question, rewriting.was_ambiguous) == (True, True)
 
     async def test_unless_it_is_vague_rather_than_pointing_back(self) -> None:
         model = scripts.rewriter({VAGUE: REWRITTEN})
@@ -185,13 +154,6 @@ class TestWithAModel:
         assert [(stage.name, stage.calls, stage.rows, stage.note) for stage in record.stages[1:]] == [
             ("rewriting", 1, 1, REWRITTEN)
         ]
-
-    async def test_from_the_last_five_turns(self) -> None:
-        model = scripts.rewriter({VAGUE: None})
-        await carry_out(history=[f"said {number}" for number in range(30)], rewriter=model)
-
-        (asked,) = model.asked("rewriting")
-        assert asked.lines("Turn") == [f"said {number}" for number in range(20, 30)]
 
     async def test_a_question_that_the_history_does_not_explain_stays(self) -> None:
         rewriting, record, _ = await carry_out(rewriter=scripts.rewriter({VAGUE: None}))
@@ -241,11 +203,3 @@ class TestTrouble:
         assert (record.status, record.error) == (RunStatus.PARTIAL, None)
         assert record.stop_reason == "the endpoint is down: It said 503."
         assert record.error_code == EndpointUnavailable.sqlstate
-
-    async def test_so_does_one_that_is_not_understood_twice(self) -> None:
-        model = scripts.rewriter({VAGUE: [InvalidReply("it is prose"), InvalidReply("it is prose")]})
-        rewriting, record, _ = await carry_out(rewriter=model)
-
-        assert rewriting.rewritten == VAGUE
-        assert (record.status, len(model.calls)) == (RunStatus.PARTIAL, 2)
-        assert record.error_code == InvalidReply.sqlstate

@@ -86,21 +86,12 @@ class TestAdaptive:
         assert (record.status, record.stop_reason) == (RunStatus.SUCCEEDED, "nothing was left to look at")
         assert world.exploration.searches == [("a question", "dense", 100, "lexical")]
 
-    async def test_the_budget_is_the_most_that_is_looked_at(self) -> None:
-        world = World(adaptive(max_passages=2, top_k=10), signals={2: 0.9, 3: 0.99})
-        record = await world.search()
-        assert found(record) == [2, 1]
-        assert record.stop_reason == "the limit of 2 passages is reached"
-
     @pytest.mark.parametrize("max_passages", [2, 3, 10, 16])
     async def test_a_small_budget_leaves_something_for_neighbors(self, max_passages: int) -> None:
         world = World(
             adaptive(max_passages=max_passages, method="dense"), neighbors={1: [40]}, signals={1: 0.5, 40: 0.9}
         )
         assert found(await world.search())[0] == 40
-
-    async def test_a_budget_of_one_is_the_first(self) -> None:
-        assert found(await World(adaptive(max_passages=1)).search()) == [1]
 
     async def test_by_both_signals_a_passage_shares_in_what_led_to_it(self) -> None:
         world = World(adaptive(), first=[1, 2], neighbors={1: [8]}, signals={1: 0.6, 2: 0.5, 8: 0.5})
@@ -109,17 +100,6 @@ class TestAdaptive:
         assert {one.passage.passage_id: one.score for one in record.candidates} == pytest.approx(
             {1: 0.6, 2: 0.5, 8: 0.4 + 0.2 * 0.6}
         )
-
-    @pytest.mark.parametrize(
-        ("method", "reranker", "embedded"),
-        [("lexical", "signal", 1), ("lexical", "an-encoder", 0), ("dense", "an-encoder", 1), ("hybrid", "signal", 1)],
-    )
-    async def test_the_question_is_embedded_if_somebody_needs_it(
-        self, method: str, reranker: str, embedded: int
-    ) -> None:
-        world = World(adaptive(method=method, reranker=reranker))
-        await world.search()
-        assert len(world.embedder.calls) == embedded
 
     async def test_a_cross_encoder_scores_what_it_is_given(self) -> None:
         world = World(adaptive(reranker="an-encoder"), first=[1, 2], neighbors={1: [8]})
@@ -133,10 +113,6 @@ class TestAdaptive:
         record = await world.search()
         assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint")
         assert [(stage.name, stage.calls) for stage in record.stages] == [("retrieval", 0), ("reranking", 15)]
-
-    async def test_a_passage_that_is_gone_at_the_end_is_left_out(self) -> None:
-        record = await World(adaptive(), first=[1, 2], gone=[1]).search()
-        assert found(record) == [2]
 
 
 class TestReranked:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-
 from pgclarify.data.model_calls import Completion
 from pgclarify.operations.trace import Trace
 
@@ -30,15 +28,6 @@ def test_a_stage_says_what_it_came_to() -> None:
     assert stage.duration_ms >= 0
 
 
-def test_a_stage_that_fails_is_told_of_with_what_it_had_done() -> None:
-    trace = Trace()
-    with pytest.raises(ValueError, match="too late"), trace.stage("reranking") as tally:
-        tally.count(REPLY, is_reused=False)
-        raise ValueError("too late")
-    (stage,) = trace.stages
-    assert (stage.name, stage.calls, stage.rows) == ("reranking", 1, None)
-
-
 def test_stages_that_overlap_stand_in_the_order_in_which_they_began() -> None:
     trace = Trace()
     first, second = trace.stage("relaxation"), trace.stage("judgement")
@@ -50,7 +39,3 @@ def test_stages_that_overlap_stand_in_the_order_in_which_they_began() -> None:
     with trace.stage("consolidation"):
         pass
     assert [stage.name for stage in trace.stages] == ["relaxation", "judgement", "consolidation"]
-
-
-def test_there_is_no_reason_to_stop_at_first() -> None:
-    assert (Trace().stages, Trace().stop_reason) == ([], None)

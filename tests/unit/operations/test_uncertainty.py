@@ -40,11 +40,6 @@ async def test_answers_are_grouped_by_two_way_entailment():
     assert drawn == Samples(("Ortval", "Lindvik", "in Ortval"), ((0, 2), (1,)), ("a",))
 
 
-async def test_entailment_in_one_direction_is_not_enough():
-    drawn = await sampled("in May 1902", "in 1902", entailment=FakeEntailment([("in May 1902", "in 1902")]))
-    assert drawn.sets == ((0,), (1,))
-
-
 async def test_answers_that_are_written_alike_are_not_judged():
     entailment = FakeEntailment()
     drawn = await sampled("Ortval", "ORTVAL.", "\u201cOrtval\u201d", "Lindvik", entailment=entailment)
@@ -60,11 +55,6 @@ async def test_not_here_agrees_with_nothing_and_is_never_judged():
     drawn = await sampled(None, "Ortval", None, "Ortval", entailment=entailment)
     assert drawn.sets == ((1, 3), (0,), (2,))
     assert entailment.calls == [(QUESTION, [])]
-
-
-async def test_an_unreadable_sample_agrees_with_no_other():
-    drawn = await sampled("Ortval", UNREADABLE, "Ortval")
-    assert drawn == Samples(("Ortval", None, "Ortval"), ((0, 2), (1,)), ("a",))
 
 
 async def test_nothing_that_can_be_read_is_an_error():
@@ -119,16 +109,6 @@ async def test_calls_of_the_judge_count_against_the_calls_of_the_run():
     with pytest.raises(OutOfCalls):
         await equivalence.agree(QUESTION, "Ortval", "at Ortval", Tally())
     assert (limited.left, limited.were_short, len(judge.calls)) == (1, True, 2)
-
-
-async def test_calls_that_failed_are_gone():
-    judge = scripts.entailment_judge({"Ortval > in Ortval": EndpointUnavailable("no")})
-    limited = calls(scripts.investigator())
-    with pytest.raises(EndpointUnavailable):
-        await SemanticEquivalence(await asking(judge, FakeLedger(), limited)).agree(
-            QUESTION, "Ortval", "in Ortval", Tally()
-        )
-    assert limited.left == 8
 
 
 @pytest.mark.parametrize(("most", "asked"), [(3, 3), (2, 2)])

@@ -8,7 +8,7 @@ import pytest
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading, Refusal
-from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
+from pgclarify.operations.judging.verdict_check import Quoted, check_quote
 
 
 def passage(content: str, title: str | None = None) -> Passage:
@@ -272,12 +272,6 @@ def test_a_short_quote_is_cited_as_its_sentence(quote: str) -> None:
     assert LIFE.content[cited.start_char - 100 : cited.end_char - 100] == cited.quote
 
 
-def test_a_short_quote_in_another_language_is_cited_as_its_sentence() -> None:
-    cited = check(GERMAN, "When does it open?", "9", "um 9 Uhr")
-    assert isinstance(cited, Quoted)
-    assert cited.quote == "Das Hafenmuseum Lindvik öffnet um 9 Uhr."
-
-
 @pytest.mark.parametrize(
     "quote",
     [
@@ -383,18 +377,7 @@ def test_a_sentence_that_a_quote_shortens_passes_the_other_checks_too(
     assert check(CHURCH, asked, answer, "The church of Lindvik was built in 1872.", question=asked) is refusal
 
 
-def test_a_clause_that_says_all_is_cited_as_it_is() -> None:
-    cited = check(LIFE, "When did Ida Holm die in Paris?", "3 May 1944", "died in Paris on 3 May 1944")
-    assert isinstance(cited, Quoted)
-    assert cited.quote == "died in Paris on 3 May 1944"
-
-
 def test_a_check_can_be_left_out() -> None:
     reading = Reading("When does the Ortval Opera open?", "9 am", "The Lindvik Harbor Museum opens at 9 am.")
     checks = set(Refusal) - {Refusal.ABOUT_ANOTHER, Refusal.BESIDE_THE_POINT}
     assert isinstance(check_quote(reading, "it?", MUSEUM, checks), Quoted)
-
-
-def test_cite_finds_a_quote_as_the_document_spells_it() -> None:
-    assert cite("the lindvik  harbor museum", MUSEUM) == Quoted("The Lindvik Harbor Museum", 100, 125)
-    assert cite("no such words", MUSEUM) is None
