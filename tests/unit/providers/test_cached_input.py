@@ -2,8 +2,6 @@
 
 import pytest
 
-from pgclarify.data.documents import Passage
-from pgclarify.prompts.verdict import verdict
 from tests.openai_server import Reply, serve
 from tests.unit.providers.test_endpoint import endpoint_of, request
 
@@ -26,12 +24,3 @@ async def test_tokens_that_were_read_before_are_counted(details, cached):
         completion = await endpoint.complete(request())
     assert completion.cached_tokens == cached
     assert completion.prompt_tokens
-
-
-def test_the_shared_part_of_verdicts_comes_first():
-    pages = [Passage("a", 1, "It opened in 1902.", title="Bridge"), Passage("b", 2, "The tower was closed.")]
-    first, second = (verdict("When did it open?", page).messages for page in pages)
-    assert first[0] == second[0]
-    # The question comes before the parts that differ.
-    for message in (first[1], second[1]):
-        assert message.content.startswith("Question: When did it open?\n")

@@ -86,25 +86,6 @@ async def test_a_batch_gets_turns_while_calls_that_are_waited_for_keep_coming() 
         await asyncio.gather(ask(), *people)
 
 
-async def test_no_more_calls_have_their_turn_than_may() -> None:
-    line = CallLine(2)
-    under_way: list[int] = []
-    most = 0
-
-    async def call(purpose: str, is_waited_for: bool) -> None:
-        nonlocal most
-        with waited_for(is_waited_for):
-            async with line.turn(purpose):
-                under_way.append(1)
-                most = max(most, len(under_way))
-                await asyncio.sleep(0)
-                under_way.pop()
-
-    kinds = [(purpose, waited) for purpose in ("verdict", "relaxation") for waited in (True, False)]
-    await asyncio.gather(*(call(*kind) for kind in kinds * 5))
-    assert most == 2
-
-
 @pytest.mark.parametrize("is_its_turn", [False, True])
 async def test_a_call_that_is_given_up_leaves_its_place_to_the_next(is_its_turn: bool) -> None:
     line = CallLine(1)

@@ -35,12 +35,6 @@ async def test_vectors_are_of_unit_length_and_in_the_order_of_the_texts(server: 
     assert server.keys == {KEY}
 
 
-async def test_no_text_takes_no_request(server: Server) -> None:
-    async with opened(server) as embedder:
-        assert (await embedder.encode([])).shape == (0, DIMENSIONS)
-    assert server.embedding_bodies == []
-
-
 async def test_a_server_that_refuses_base64_is_asked_without(server: Server) -> None:
     def only_floats(body: Mapping[str, Any]) -> Reply:
         if "encoding_format" in body:
@@ -107,20 +101,6 @@ async def test_useless_responses_are_counted_and_refusals_are_not(server: Server
         with pytest.raises(EmbeddingError):
             await embedder.encode(["four"])
     assert [(paid.texts, paid.tokens) for paid in tally.take()] == [(1, 1)]
-
-
-async def test_a_question_does_not_wait_for_a_corpus(server: Server) -> None:
-    async with opened(server, concurrency=1) as embedder:
-        server.latency = 0.01
-        many = asyncio.create_task(embedder.encode([f"text {number}" for number in range(96)], are_passages=True))
-        await server.arrivals.get()
-        await embedder.encode(["a question", "another"])
-        assert not many.done()
-        await many
-    assert [body["input"][:3] for body in server.embedding_bodies[:2]] == [
-        ["text 0", "text 1", "text 2"],
-        ["a question", "another", "text 32"],
-    ]
 
 
 async def test_questions_come_before_passages_and_the_oldest_first(server: Server) -> None:
@@ -213,21 +193,6 @@ async def test_a_caller_is_not_told_what_a_server_says_of_the_texts_of_others(
         assert isinstance(outcome, EmbeddingUnavailable)
         assert "secret" not in str(outcome)
     assert "secret" in caplog.text
-
-
-async def test_dimensions_are_asked_for(server: Server) -> None:
-    async with opened(server, "endpoint:words-1@16") as embedder:
-        assert (await embedder.encode(["red cars"])).shape == (1, 16)
-    assert embedder.model == "endpoint:words-1@16"
-    assert server.embedding_bodies[0]["model"] == "words-1"
-    assert server.embedding_bodies[0]["dimensions"] == 16
-
-
-async def test_a_name_may_have_an_at_sign(server: Server) -> None:
-    async with opened(server, "endpoint:text-gecko@003") as embedder:
-        await embedder.encode(["red cars"])
-    assert server.embedding_bodies[0]["model"] == "text-gecko@003"
-    assert "dimensions" not in server.embedding_bodies[0]
 
 
 @pytest.mark.parametrize("model", ["endpoint:words-1@16", "endpoint:words-1"])

@@ -3,8 +3,6 @@
 import asyncio
 import gzip
 import json
-import tracemalloc
-import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from email.utils import formatdate
 from time import time
@@ -42,7 +40,6 @@ def encoded(body: bytes, encoding: str) -> bytes:
 OK = json.dumps(completion()).encode()
 
 READ = {
-    "plain": (http(completion()), "yes"),
     "parts": (message(content=[{"type": "text", "text": "ye"}, {"type": "output_text", "text": "s"}]), "yes"),
     "parts without types": (message(content=["y", {"text": "es"}]), "yes"),
     "a thought and a text": (
@@ -52,18 +49,10 @@ READ = {
     "a part that refuses": (message(content=[{"type": "refusal", "refusal": "no"}]), "no"),
     "parts without text": (message(content=[{"type": [], "text": "x"}, {"type": "text", "text": None}]), ""),
     "no parts": (message(content=[], refusal="no"), "no"),
-    "a refusal that is no text": (message(content=None, refusal=7), ""),
     "a message without content": (message(role="assistant", tool_calls=[]), ""),
-    "only what is needed": (http({"choices": [{"message": {"content": "yes"}}]}), "yes"),
-    "cut off": (http({"choices": [{"message": {"content": "ye"}, "finish_reason": "length"}]}), "ye"),
     "NUL and half a pair": (message(content="a\0\ud800"), "a\ufffd?"),
     "a byte that is no UTF-8": (http(OK.replace(b"yes", b"y\xffs")), "y\ufffds"),
-    "a byte order mark": (http(b"\xef\xbb\xbf" + OK), "yes"),
-    "white space around": (http(b"\n \r\n" + OK + b"\n\n"), "yes"),
-    "line breaks after the body": (http(OK) + b"\r\n", "yes"),
     "NaN elsewhere": (http(b'{"logprobs": [NaN, -Infinity], ' + OK[1:]), "yes"),
-    "another success": (http(OK, "201 Created"), "yes"),
-    "a reason that is no text": (http(OK, "200 ", reason=b"\xff\xfe"), "yes"),
     "an interim answer first": (b"HTTP/1.1 102 Processing\r\n\r\n" + http(OK), "yes"),
     "chunks": (
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -83,47 +72,25 @@ async def test_responses_of_real_servers_are_read(server: RawServer, shape: str)
 
 TRIED_AGAIN: dict[str, bytes] = {
     "nothing": b"",
-    "no HTTP": b"SSH-2.0-OpenSSH_9.6\r\n",
-    "half a head": b"HTTP/1.1 200 OK\r\nContent-Le",
-    "a byte too many": http(OK) + b"x",
     "a byte too few": http(OK, length=len(OK) + 1),
-    "a bad length": http(OK, length=-1),
     "a bad chunk": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + OK + b"\r\n0\r\n\r\n",
-    "a chunk cut off": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n" + OK,
-    "a long header": http(OK, "200 OK", f"X-Long: {'a' * 9000}"),
-    "many headers": http(OK, "200 OK", *(f"X-{number}: a" for number in range(300))),
     "an empty body": http(b""),
     "no content": b"HTTP/1.1 204 No Content\r\n\r\n",
     "a page": http(b"<html>502 Bad Gateway</html>"),
-    "half a body": http(OK[:20]),
     "a list": http([1]),
-    "null": http(None),
-    "a string": http("yes"),
     "choices NaN": http(b'{"choices": NaN}'),
-    "choices a number": http({"choices": 5}),
-    "choices null": http({"choices": None}),
     "no choices": http({"choices": []}),
     "a choice null": http({"choices": [None]}),
-    "choices an object": http({"choices": {"0": {"message": {"content": "yes"}}}}),
     "no message": http({"choices": [{}]}),
-    "message null": http({"choices": [{"message": None}]}),
-    "message a list": http({"choices": [{"message": ["yes"]}]}),
     "content a number": message(content=5),
-    "content an object": message(content={"text": "yes"}),
     "a part that is a number": message(content=[5]),
     "an error as a success": http({"error": {"message": "the provider is down", "code": 502}}),
-    "an error that is a list": http({"error": [1, {}], "choices": 0}),
     "deep": http(b"[" * 100_000),
-    "deep, in a completion": http(OK[:-1] + b', "x": ' + b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"}"),
     "a number of many digits": http(b'{"choices": ' + b"9" * 10_000 + b"}"),
     "another encoding": encoded(OK, "br"),
     "gzip that was not asked for": encoded(gzip.compress(OK), "gzip"),
-    "deflate": encoded(zlib.compress(OK), "deflate"),
-    "no gzip": encoded(OK, "gzip"),
     "gzip cut off": encoded(gzip.compress(OK)[:-12], "gzip"),
-    "UTF-16": http(OK.decode().encode("utf-16")),
     "too large": http(b'{"x": "' + b"a" * 2**20 + b'"}'),
-    "much white space": http(b" " * 2**20 + OK),
     "429": http({"error": {"message": "slow down"}}, "429 Too Many Requests"),
     "503 with a page": http(b"<html>", "503 Service Unavailable"),
     "500, cut off": http(b"<html>", "500 Oh", length=100),
@@ -203,23 +170,13 @@ async def test_tokens_that_are_no_numbers_are_not_known(server: RawServer, usage
     assert (said.reply, said.prompt_tokens, said.completion_tokens) == ("yes", None, None)
 
 
-async def test_whole_numbers_are_tokens_however_they_are_written(server: RawServer) -> None:
-    server.answer = http(completion(usage={"prompt_tokens": 12.0, "completion_tokens": 0}))
-    said = await ask(server)
-    assert (said.prompt_tokens, said.completion_tokens) == (12, 0)
-
-
 HOUR = 3600
 WAITS = {
     "an hour": f"Retry-After: {HOUR}",
-    "an hour in milliseconds": f"Retry-After-Ms: {HOUR * 1000}",
     "a date in an hour": f"Retry-After: {formatdate(time() + HOUR, usegmt=True)}",
     "a date that was": "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT",
     "a date in the year 9999": "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT",
-    "less than nothing": "Retry-After: -5",
-    "nothing": "Retry-After: 0",
     "infinity": "Retry-After: inf",
-    "too much": "Retry-After: 1e999",
     "no number": "Retry-After: NaN",
     "words": "Retry-After: soon, \xff",
 }
@@ -335,51 +292,10 @@ async def test_white_space_keeps_a_try_alive_but_not_for_the_whole_call(server: 
     assert server.calls == 3
 
 
-def flooding(sent: list[int]) -> Answer:
-    """An answer of 256 MiB, and how much of it was read."""
-    piece = b"a" * 2**16
-
-    async def flood(writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
-        for _ in range(2**12):
-            writer.write(piece)
-            await writer.drain()
-            sent.append(len(piece))
-
-    return flood
-
-
-async def test_an_endless_response_is_not_read_to_its_end(server: RawServer) -> None:
-    sent: list[int] = []
-    server.answer = flooding(sent)
-    with pytest.raises(EndpointUnavailable):
-        await ask(server)
-    # In two tries. Bytes beyond the limit were in buffers of the network.
-    assert sum(sent) < 2**26
-
-
 async def test_as_much_as_max_tokens_can_need_is_read(server: RawServer) -> None:
     server.answer = http(completion("\n" * 100 * 2000))
     async with endpoint_of(server) as endpoint:
         assert len((await endpoint.complete(request(max_tokens=2000))).reply) == 200_000
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [flooding([]), encoded(gzip.compress(b'{"x": "' + b"a" * 2**27), "gzip")],
-    ids=["large", "a bomb"],
-)
-async def test_large_answers_take_little_memory_however_many_there_are(server: RawServer, answer: Answer) -> None:
-    server.answer = answer
-    async with endpoint_of(server, concurrency=16, max_retries=0) as endpoint:
-        tracemalloc.start()
-        try:
-            said = await asyncio.gather(*(endpoint.complete(request()) for _ in range(16)), return_exceptions=True)
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-    assert all(isinstance(one, EndpointUnavailable) for one in said)
-    assert peak < 2**24
 
 
 async def test_large_replies_that_are_none_too_large_wait_for_each_other(server: RawServer) -> None:

@@ -161,23 +161,6 @@ def test_a_limit_of_requests_is_kept_with_one_call_for_each_booking() -> None:
     assert 0.9 * 100 <= len(times) <= 101
 
 
-def test_a_single_question_does_not_wait_while_the_endpoint_has_room() -> None:
-    async def go() -> float:
-        rate = RateLimit("an endpoint", SharedRates())
-        line = CallLine(32, rate)
-        rate.learn(HEADERS)
-
-        async def call() -> None:
-            async with line.turn("verdict", 2100) as turn:
-                turn.note(630)
-
-        await asyncio.gather(*(call() for _ in range(21)))
-        return asyncio.get_running_loop().time()
-
-    # A fifth of a minute's tokens.
-    assert run(go()) < 0.1
-
-
 @pytest.mark.parametrize(
     ("headers", "is_limited"),
     [
@@ -302,21 +285,6 @@ def test_an_urgent_call_waits_for_one_other_call_at_most() -> None:
         return order[before:]
 
     assert "urgent" in run(go())[:2]
-
-
-def test_a_call_says_how_long_the_limit_made_it_wait() -> None:
-    async def go() -> list[float]:
-        line = CallLine(1, RateLimit("an endpoint", SharedRates(), requests_per_minute=6))
-        waits = []
-        for _ in range(2):
-            async with line.turn("verdict") as turn:
-                pass
-            waits.append(turn.waited_seconds)
-        return waits
-
-    first, second = run(go())
-    assert first < 0.1
-    assert 8 < second < 11
 
 
 async def test_a_limited_chat_model_holds_up_neither_embeddings_nor_a_lease() -> None:

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from pgclarify.config import ReasoningEffort, Settings
+from pgclarify.config import ReasoningEffort
 from pgclarify.data.model_calls import Message, ModelCall
 from pgclarify.errors import EndpointUnavailable, RequestRefused
-from pgclarify.providers.endpoint import Endpoint
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.unit.providers.test_endpoint import SCHEMA, endpoint_of, request
 
@@ -71,17 +70,6 @@ async def test_parameters_that_openai_refuses_are_left_out_later(server):
     assert last["response_format"]["type"] == "json_schema"
 
 
-async def test_a_field_goes_before_names_in_the_text(server):
-    # The text names a parameter that is not at fault.
-    server.script.append(Reply.error(400, "lower max_tokens", param="messages", code="context_length_exceeded"))
-    async with endpoint_of(server) as endpoint:
-        with pytest.raises(RequestRefused):
-            await endpoint.complete(request())
-        await endpoint.complete(request())
-    assert server.calls == 2
-    assert server.bodies[-1]["max_tokens"] == 64
-
-
 @pytest.mark.parametrize(
     "refusal",
     [None, Reply.error(400, "Unrecognized request argument supplied: reasoning_effort")],
@@ -127,13 +115,6 @@ async def test_room_is_left_once_a_model_has_shown_that_it_thinks(server, thinki
         assert endpoint.most_output_tokens(64) > 64
         await endpoint.complete(request())
     assert [body["max_tokens"] for body in server.bodies] == [64, 64 + 4096]
-
-
-async def test_a_model_that_does_not_think_gets_no_room(server):
-    server.script.append(Reply("{}", usage={"completion_tokens_details": {"reasoning_tokens": 0}}))
-    async with endpoint_of(server) as endpoint:
-        await endpoint.complete(request())
-        assert endpoint.most_output_tokens(64) == 64
 
 
 async def test_a_request_goes_without_room_if_the_server_has_none(server):
@@ -228,17 +209,3 @@ async def test_details_that_nobody_can_read_change_nothing(server, details):
     async with endpoint_of(server) as endpoint:
         assert (await endpoint.complete(request())).completion_tokens == 7
         assert endpoint.most_output_tokens(64) == 64
-
-
-async def test_thoughts_that_use_up_the_limit_are_no_answer(server):
-    server.script.append(Reply(None, finish_reason="length", message={"reasoning_content": '{"query": "no"}'}))
-    async with endpoint_of(server) as endpoint:
-        assert (await endpoint.complete(request())).reply == ""
-
-
-async def test_the_environment_names_the_effort(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PGCLARIFY_LLM_REASONING_EFFORT", "minimal")
-    settings = Settings(llm_model="m", openai_base_url="http://127.0.0.1:1/v1")
-    async with Endpoint.from_settings(settings) as endpoint:
-        assert endpoint.reasoning_effort is ReasoningEffort.MINIMAL
