@@ -79,14 +79,6 @@ def test_a_trained_version_changes_only_the_kind_of_text_it_was_trained_on() -> 
         assert [one == 0.7 for one in thresholds] == is_judged
 
 
-def test_reasons_are_for_the_side_that_it_decides() -> None:
-    vague = with_weights(NOTHING, {2: 0.0, WEIGHTS - 8192 - 384: 20.0})
-    (judged,) = vague.judge([("What is the boiling point of water?", ())], np.eye(1, 384, dtype=np.float32))
-
-    assert judged.probability > 0.99
-    assert judged.reasons[0].name == "meaning"
-
-
 @pytest.mark.parametrize(
     "trained",
     [

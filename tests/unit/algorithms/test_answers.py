@@ -94,7 +94,3 @@ def test_an_answer_that_adds_nothing_is_like_no_other():
     question = unit([1, 2, 3])[0]
     directions = answer_directions(np.stack([question, question]), question)
     assert (directions == 0).all()
-
-
-def test_no_answers_have_no_directions():
-    assert answer_directions(np.zeros((0, 3), dtype=np.float32), unit([1, 0, 0])[0]).shape == (0, 3)

@@ -125,21 +125,12 @@ def test_equal_readings_are_one_group_and_the_first_speaks(n_readings: int) -> N
     assert clusters == [Cluster(members=tuple(range(n_readings)), medoid=0, cohesion=1.0)]
 
 
-def test_unrelated_readings_stay_apart() -> None:
-    assert len(consolidate(np.eye(20, dtype=np.float32))) == 20
-
-
 @pytest.mark.parametrize("relation", [Relation.UNKNOWN, Relation.AGREE])
 def test_two_readings_join_from_the_bound_on(relation: Relation) -> None:
     join = bounds_of(relation).join
     relations = np.array([[1, relation], [relation, 1]], dtype=np.int8)
     assert len(consolidate(at_angles(0, angle(join + 0.005)), relations=relations)) == 1
     assert len(consolidate(at_angles(0, angle(join - 0.005)), relations=relations)) == 2
-
-
-def test_a_conflict_keeps_even_equal_vectors_apart() -> None:
-    relations = np.array([[1, -1], [-1, 1]], dtype=np.int8)
-    assert len(consolidate(at_angles(10, 10), relations=relations)) == 2
 
 
 def test_a_reading_that_fits_two_conflicting_ones_joins_the_nearer() -> None:
@@ -194,12 +185,6 @@ def test_density_does_not_look_at_words() -> None:
     assert len(consolidate(vectors, relations=conflicts)) == 6
 
 
-def test_density_finds_nothing_among_equals() -> None:
-    # This is why density is not the default.
-    assert len(consolidate(at_angles(0, 1, 2, 3, 4), grouping=Density())) == 5
-    assert partition(consolidate(at_angles(0, 1, 2, 3, 4))) == {frozenset(range(5))}
-
-
 @pytest.mark.parametrize("density", [Density(min_cluster_size=5), Density(min_samples=4), Density(selection="leaf")])
 @pytest.mark.parametrize("n_readings", [0, 1, 2, 3, 4])
 def test_density_takes_few_readings(n_readings: int, density: Density) -> None:
@@ -213,17 +198,6 @@ def test_a_chain_of_near_neighbors_is_not_one_group() -> None:
     assert all(chain[one] @ chain[other] > BOUNDS.unknown.join for one, other in pairwise(range(10)))
     clusters = consolidate(chain)
     assert 1 < len(clusters) < 10
-
-
-def test_rows_need_not_be_exactly_of_unit_length() -> None:
-    assert partition(consolidate(at_angles(0, 1, 90) * np.float32(3))) == {frozenset({0, 1}), frozenset({2})}
-
-
-def test_a_thousand_readings_are_grouped() -> None:
-    generator = np.random.default_rng(0)
-    centers = generator.normal(size=(10, 64))
-    vectors = unit(np.repeat(centers, 100, axis=0) + 0.02 * generator.normal(size=(1000, 64)))
-    assert [len(cluster.members) for cluster in consolidate(vectors)] == [100] * 10
 
 
 @pytest.mark.parametrize(
@@ -249,11 +223,6 @@ def test_relations_must_fit_the_vectors() -> None:
 
 def test_the_medoid_is_the_one_in_the_middle() -> None:
     assert medoid(at_angles(0, 40, 20)) == 2
-
-
-def test_among_equals_the_lowest_index_is_the_medoid() -> None:
-    assert medoid(at_angles(0, 10)) == 0
-    assert medoid(at_angles(50, 20, 20, 10)) == 1
 
 
 def test_nothing_has_no_medoid() -> None:

@@ -41,26 +41,6 @@ def test_they_are_those_of_a_comparison_of_all(monkeypatch: pytest.MonkeyPatch, 
     np.testing.assert_allclose(similarities, expected_similarities, atol=1e-6)
 
 
-def test_a_tile_may_be_smaller_than_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_TILE", 5)
-    given = vectors(42)
-
-    near, _ = nearest(given, 16)
-
-    np.testing.assert_array_equal(near, naive(given, 16)[0])
-
-
-@pytest.mark.parametrize("count", [0, 1, 3])
-def test_there_may_be_too_few(count: int) -> None:
-    near, similarities = nearest(vectors(count), 4)
-
-    assert near.shape == similarities.shape == (count, 4)
-    others = max(count - 1, 0)
-    assert (near[:, :others] >= 0).all()
-    assert (near[:, others:] == -1).all()
-    assert np.isneginf(similarities[:, others:]).all()
-
-
 def test_those_that_are_alike() -> None:
     given = np.repeat(vectors(3), 4, axis=0)
 

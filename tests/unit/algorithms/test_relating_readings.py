@@ -65,8 +65,3 @@ def test_only_what_is_unknown_may_conflict_by_what_is_asked(readings: list[tuple
     changed = relations != words
     assert set(words[changed]) <= {Relation.UNKNOWN}
     assert set(relations[changed]) <= {Relation.CONFLICT}
-
-
-def test_there_are_as_many_answers_as_interpretations() -> None:
-    with pytest.raises(ValueError, match="2 interpretations, but 1 answers"):
-        relate_readings([ASKED, ASKED], ["yes"])

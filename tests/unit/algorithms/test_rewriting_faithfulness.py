@@ -152,19 +152,6 @@ def test_a_title_has_no_negations_and_ends_no_sentence(history, rewritten):
     assert find_fault("When was it written?", rewritten, history) is None
 
 
-def test_a_title_is_what_was_said():
-    history = ("Who wrote The Man With Qualities?", "Musil")
-
-    assert find_fault("When was it written?", "When was The Man Without Qualities written?", history) is not None
-
-
-def test_numbers_do_not_run_over_what_others_said():
-    history = ("How many painters are there? One hundred", "hundred of them?", "Twenty", "Three")
-
-    assert "number 23" in (find_fault("Who are they?", "Who are the 23 painters?", history) or "")
-    assert find_fault("Who are they?", "Who are the 20 painters?", history) is None
-
-
 @pytest.mark.parametrize(
     "said",
     [
@@ -195,18 +182,3 @@ def test_a_quotation_does_not_go_over_the_beginning_of_another(marks):
     question = f"{beginning}Of her: who sang {beginning}blue night{end}?"
 
     assert find_fault(question, f"Who sang {beginning}blue night{end} of Ida Holm?", _HISTORY) is None
-
-
-def test_a_reason_is_short_however_much_is_lost():
-    question = f'Who sang "{"la " * 1000}" and {"1" * 3000} to {"Nils" * 1000} and her?'
-
-    found = find_fault(question, "Who sang to Ida Holm?", _HISTORY)
-
-    assert found is not None
-    assert len(found) < 200
-
-
-@pytest.mark.parametrize("text", ["", "?", "\u201e" * 3000, "1," * 1000, '"' * 2999, "\u202e", "A. " * 500])
-def test_nothing_that_is_said_is_an_error(text):
-    assert find_fault(text, "Where was Ida Holm born?", (text,)) is not None
-    assert find_fault("Where was she born?", text, (text,)) is not None

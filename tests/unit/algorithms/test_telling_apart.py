@@ -58,14 +58,6 @@ def test_a_name_is_whole_and_ends_before_the_next_sentence(content: str, name: s
     assert found[0].interpretation == f"When does Lindvik open ({name})?"
 
 
-def test_versions_and_years_in_titles_tell_apart() -> None:
-    found = told([place("Leave policy 2024"), place("Leave policy 2025")], asked="How many days can be carried over?")
-    assert [one.interpretation for one in found] == [
-        "How many days can be carried over (Leave policy 2024)?",
-        "How many days can be carried over (Leave policy 2025)?",
-    ]
-
-
 def test_answers_under_one_reading_are_contested() -> None:
     assert (
         told([place("Clearwater County, Idaho"), place("Clearwater County, Idaho")])
@@ -99,11 +91,6 @@ def test_a_date_that_is_the_answer_does_not_tell_apart() -> None:
         "When was Frederick Groves born?",
         "When was Frederick Groves born (footballer)?",
     ]
-
-
-def test_an_addition_joins_parentheses_that_are_there() -> None:
-    found = told([place("Gold Policy"), place("Silver Policy")], asked="How large is the surcharge (young drivers)?")
-    assert found[0].interpretation == "How large is the surcharge (young drivers, Gold Policy)?"
 
 
 def test_a_reading_of_one_of_several_siblings_names_its_document() -> None:
