@@ -13,7 +13,7 @@ from pgclarify.client import documents
 from pgclarify.client.scripts import Session, Statement
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import EmbeddingError, InputError, NotFound, NotReady, NoWorker
-from tests.unit.client.playing import play, sent_values
+from tests.unit.client.playing import play
 
 SESSION = Session("insurance")
 
@@ -57,10 +57,6 @@ def test_long_documents_go_in_smaller_ones() -> None:
     assert [len(statement.parameters["document_ids"]) for statement in sent] == [2, 1]  # type: ignore[arg-type]
 
 
-def test_no_documents_send_nothing() -> None:
-    assert batches_of([]) == []
-
-
 def test_a_batch_is_in_order_of_ids_and_the_last_of_equal_ones_wins() -> None:
     given = [Document("b", "first"), Document("a", "other"), Document("b", "last")]
     (statement,) = batches_of(given)
@@ -101,14 +97,6 @@ def test_the_document_that_cannot_be_stored_is_named(document: Document) -> None
     assert repr(document.document_id) in caught.value.message
 
 
-def test_only_the_changed_ones_are_counted() -> None:
-    rows = [{"changed": 1, "unchanged": 1}]
-    script = documents.add_documents(SESSION, [Document("1", "text"), Document("2", "text")], corpus="wiki")
-    played = play(script, rows)
-    assert played.returned == 1
-    assert sent_values(played.sent[0])["corpus"] == "wiki"
-
-
 def test_the_status_of_a_corpus() -> None:
     found = play(documents.corpus_status(SESSION), [status(pending=2)]).returned
     assert (found.corpus, found.pending, found.lag) == ("insurance", 2, timedelta(seconds=1))
@@ -140,11 +128,6 @@ def test_an_error_with_which_nothing_is_indexed_ends_the_wait() -> None:
 def test_the_wait_has_an_end() -> None:
     with pytest.raises(NotReady):
         play(documents.wait_until_searchable(SESSION, timeout=1e-6), [status(pending=1)], [{"worker_id": 1}])
-
-
-def test_a_worker_may_be_restarted_in_the_meantime() -> None:
-    replies = [[status(pending=1)], [], [status(pending=1)], [{"worker_id": 2}], [status()]]
-    assert play(documents.wait_until_searchable(SESSION), *replies).returned.pending == 0
 
 
 def test_without_a_worker_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

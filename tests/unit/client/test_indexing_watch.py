@@ -21,10 +21,6 @@ def test_an_error_is_ignored_while_passages_are_indexed() -> None:
     watch(9, 9, 9, 8, 8, 10, 9, 9, 9, error="the embedding endpoint failed")
 
 
-def test_without_an_error_the_wait_goes_on() -> None:
-    watch(9, 9, 9, 9, 9, 9, error=None)
-
-
 def test_an_error_counts_after_a_minute_in_which_nothing_was_indexed() -> None:
     with pytest.raises(EmbeddingError, match="nothing of insurance is being indexed") as caught:
         watch(9, 8, 8, 9, 9, error="its budget is spent.")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pgclarify import Answer, Citation, CitedPassage, Interpretation, Neighbor, Results, SearchResult
+from pgclarify import Answer, Citation, CitedPassage, Interpretation, Results
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 
@@ -90,14 +90,6 @@ def test_answers_say_why_there_is_no_reading() -> None:
     assert "not_answered" in html
 
 
-def test_passages_lines_and_other_records_have_a_form_of_their_own() -> None:
-    passage = SearchResult(1, 3, "a.md", None, None, "a < b", 0.5, "dense")
-    assert "a &lt; b" in shown(Results(SearchResult, [passage]))
-    assert shown(Results(str, ["a", "  ->  <b"])) == "<pre>a\n  -&gt;  &lt;b</pre>"
-    assert "<td>&lt;id&gt;</td>" in shown(Results(Neighbor, [Neighbor(1, "<id>", 3, 0.5)]))
-    assert "No rows" in shown(Results(Neighbor))
-
-
 def test_results_are_a_list_that_can_be_copied_and_pickled() -> None:
     results = Results(Interpretation, [READING])
     results._cited_passages = lambda run_id: []
@@ -110,15 +102,6 @@ def test_a_data_frame_has_a_row_for_each_reading() -> None:
     assert frame.loc[0, "citations"][0]["quote"] == QUOTE
     assert list(Results(Interpretation).to_pandas().columns) == list(frame.columns)
     assert Results(str, ["a", "b"]).to_pandas()["line"].tolist() == ["a", "b"]
-
-
-def test_a_data_frame_of_answers_names_the_question_in_each_row() -> None:
-    found = Answer("rental", "k", RunStatus.SUCCEEDED, 17, (READING, replace(READING, ordinal=2)))
-    missed = Answer("chess", None, RunStatus.SUCCEEDED, None, (), StopCode.NOT_ANSWERED)
-    frame = Results(Answer, [found, missed]).to_pandas()
-    assert frame["question"].tolist() == ["rental", "rental", "chess"]
-    assert frame["stop_code"].tolist()[2] == "not_answered"
-    assert frame["ordinal"].tolist()[:2] == [1, 2]
 
 
 def test_without_pandas_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import re
 import subprocess
 import sys
-from dataclasses import FrozenInstanceError
 from pathlib import Path
 
 import pytest
 
 import pgclarify
-from pgclarify.data.vocabulary import RunStatus
-from pgclarify.errors import ConfigurationError, PgclarifyError, ServerUnavailable
+from pgclarify.errors import ConfigurationError, ServerUnavailable
 
 CHECKOUT = Path(__file__).parents[3]
 METHODS = {name for name in vars(pgclarify.Client) if not name.startswith("_")} - {"close"}
@@ -61,38 +58,6 @@ def test_both_clients_do_the_same() -> None:
         assert inspect.signature(blocking).parameters == inspect.signature(awaiting).parameters
         assert inspect.getdoc(blocking) == inspect.getdoc(awaiting)
         assert inspect.iscoroutinefunction(awaiting) or inspect.isasyncgenfunction(awaiting)
-
-
-def test_the_methods_are_the_operations_and_what_waits_for_them() -> None:
-    """What else an application wants to know, it reads from views: `pgclarify.tables`."""
-    sql = (path.read_text() for path in CHECKOUT.glob("sql/**/*.sql"))
-    of_sql = {name for text in sql for name in re.findall(r"create or replace function pgclarify\.(\w+)", text)}
-    assert METHODS - of_sql == {
-        "add_documents",
-        "cited_passages",
-        "closest_passages",
-        "corpora",
-        "corpus_status",
-        "verdicts",
-        "wait_until_searchable",
-    }
-
-
-def test_records_are_frozen() -> None:
-    outcome = pgclarify.RunOutcome(1, RunStatus.QUEUED, None, None)
-    with pytest.raises(FrozenInstanceError):
-        outcome.error = "changed"  # type: ignore[misc]
-
-
-def test_the_tree_of_errors_is_told_as_it_is() -> None:
-    told: dict[str, str] = {}
-    above: list[str] = []
-    for prefix, name in re.findall(r"^([│├└─ ]*)([A-Z]\w+)", pgclarify.errors.__doc__ or "", re.MULTILINE)[1:]:
-        depth = len(prefix) // 4
-        told[name] = above[depth - 1] if depth else ""
-        above[depth:] = [name]
-    kinds = {name: kind for name, kind in vars(pgclarify.errors).items() if isinstance(kind, type)}
-    assert told == {name: "" if kind is PgclarifyError else kind.__mro__[1].__name__ for name, kind in kinds.items()}
 
 
 def test_without_a_url_and_without_a_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

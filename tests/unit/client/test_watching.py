@@ -68,11 +68,6 @@ def test_watching_ends_when_the_time_is_up() -> None:
     assert caught.value.run_ids == (3,)
 
 
-def test_verdicts_stored_before_the_timeout_are_yielded() -> None:
-    played = play(watching.verdicts(SESSION, 3, timeout=1e-6), [outcome("running")], [look("succeeded", 1)])
-    assert [verdict.rank for verdict in played.yielded] == [1]
-
-
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
 def test_a_snapshot_that_does_not_move_on_is_not_watched(isolation: str) -> None:
     class InTransaction(Session):

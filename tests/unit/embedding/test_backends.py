@@ -61,15 +61,6 @@ async def test_company_in_a_batch_does_not_change_a_vector(rounded: LocalEmbedde
     assert np.array_equal(together, np.concatenate(alone))
 
 
-@needs_instructions
-async def test_odd_texts_have_vectors(rounded: LocalEmbedder) -> None:
-    assert (await rounded.encode([])).shape == (0, 384)
-    texts = ["", "word " * 100_000, "\0", "日本語 👩👩👧 Å\u0301 \u202eright to left", "\ufffd" * 300, " \n\t"]
-    vectors = await rounded.encode(texts)
-    assert vectors.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), np.ones(len(texts)), atol=1e-5)
-
-
 def test_a_processor_without_the_instructions_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pgclarify.embedding.multiplies_int8", lambda: False)
     with pytest.raises(ConfigurationError) as caught:

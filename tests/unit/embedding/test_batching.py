@@ -48,14 +48,6 @@ def hold(queue: BatchQueue[str], compute: Lengths) -> None:
     assert compute.has_begun.wait(30)
 
 
-def test_vectors_come_in_the_order_of_texts(queue: BatchQueue[str], compute: Lengths) -> None:
-    compute.may_go_on.set()
-    texts = ["x" * length for length in (7, 300, 1, 90, 1000, 7, 0, 150)]
-    vectors = queue.submit(texts).result(30)
-    assert vectors.dtype == np.float32
-    assert vectors.tolist() == [[float(len(text))] for text in texts]
-
-
 def test_batches_keep_to_their_size_and_hold_texts_of_like_length(queue: BatchQueue[str], compute: Lengths) -> None:
     compute.may_go_on.set()
     queue.submit(["x" * length for length in range(0, 2000, 10)]).result(30)
@@ -63,14 +55,6 @@ def test_batches_keep_to_their_size_and_hold_texts_of_like_length(queue: BatchQu
         counted = [min(len(text), 200) for text in batch]
         assert len(batch) == 1 or max(counted) * len(batch) <= 400
         assert max(counted) <= max(64, 2 * min(counted))
-
-
-def test_waiting_calls_share_a_batch(queue: BatchQueue[str], compute: Lengths) -> None:
-    hold(queue, compute)
-    futures = [queue.submit([f"query {number}"]) for number in range(10)]
-    compute.may_go_on.set()
-    assert [future.result(30).tolist() for future in futures] == [[[7.0]]] * 10
-    assert len(compute.batches) == 2
 
 
 def test_small_call_passes_a_large_one(queue: BatchQueue[str], compute: Lengths) -> None:
@@ -92,19 +76,6 @@ def test_texts_of_a_run_that_is_waited_for_pass_those_of_a_batch(queue: BatchQue
     for future in (person, *others):
         future.result(30)
     assert compute.batches[1] == ["p" * 300] * 2
-
-
-def test_large_call_is_not_starved_by_small_ones(queue: BatchQueue[str], compute: Lengths) -> None:
-    hold(queue, compute)
-    large = queue.submit(["x" * 180] * 4)
-    # Two of these texts fill a batch.
-    small = [queue.submit(["x" * 300]) for _ in range(100)]
-    compute.may_go_on.set()
-    large.result(30)
-    for future in small:
-        future.result(30)
-    is_large = ["x" * 180 in batch for batch in compute.batches]
-    assert is_large.index(True) < 10
 
 
 def test_cancelled_call_is_not_computed(queue: BatchQueue[str], compute: Lengths) -> None:
@@ -168,19 +139,6 @@ def test_threads_that_are_idle_share_a_call(pair: tuple[BatchQueue[str], list[li
     texts = ["x" * length for length in (4, 1, 3, 2)]
     assert queue.submit(texts).result(30).tolist() == [[4], [1], [3], [2]]
     assert sorted(map(len, batches)) == [2, 2]
-
-
-def test_two_calls_are_computed_at_the_same_time(pair: tuple[BatchQueue[str], list[list[str]]]) -> None:
-    queue, _ = pair
-    one, other = queue.submit(["a"]), queue.submit(["bc"])
-    assert (one.result(30).tolist(), other.result(30).tolist()) == ([[1]], [[2]])
-
-
-def test_a_call_whose_batches_both_fail_is_told_once(pair: tuple[BatchQueue[str], list[list[str]]]) -> None:
-    queue, _ = pair
-    with pytest.raises(EmbeddingError):
-        queue.submit(["bad", "bad"]).result(30)
-    assert queue.submit(["a", "b"]).result(30).tolist() == [[1], [1]]
 
 
 class SmallDevice:

@@ -109,11 +109,6 @@ async def test_company_in_a_batch_does_not_change_an_output(models: dict[str, st
     np.testing.assert_allclose(together, np.ravel(alone), atol=1e-5)
 
 
-async def test_no_pairs_have_no_outputs(models: dict[str, str], opened: Open) -> None:
-    assert await opened(models["reranker"]).relevance([]) == []
-    assert await opened(models["judge"]).entails([]) == []
-
-
 @pytest.mark.parametrize("name", ["judge", "two", "moods"])
 async def test_a_model_with_several_outputs_is_refused_as_reranker(
     models: dict[str, str], opened: Open, name: str
@@ -131,27 +126,12 @@ async def test_a_model_without_entailment_is_refused_with_its_labels(
     assert labels in (caught.value.detail or "")
 
 
-def test_an_embedding_model_is_no_cross_encoder(models: dict[str, str]) -> None:
-    with pytest.raises(EmbeddingError, match="not a cross-encoder") as caught:
-        SentenceTransformerCrossEncoder(models["headless"])
-    assert "BertModel" in (caught.value.detail or "")
-
-
 async def test_text_beyond_the_limit_of_a_model_does_not_change_relevance(models: dict[str, str], opened: Open) -> None:
     encoder = opened(models["reranker"])
     # Spaces are not tokens: without truncation, the model would read the word after them.
     far = " " * 10_000 + "cheese"
     for beyond, without in ((("when", far), ("when", "")), ((far, "when"), ("", "when"))):
         assert await encoder.relevance([beyond]) == await encoder.relevance([without])
-
-
-async def test_half_a_character_fails_its_own_call_only(models: dict[str, str], opened: Open) -> None:
-    encoder = opened(models["reranker"])
-    bad, good = await asyncio.gather(
-        encoder.relevance([("when", "\ud800")]), encoder.relevance(PAIRS), return_exceptions=True
-    )
-    assert isinstance(bad, EmbeddingError)
-    assert not isinstance(good, BaseException)
 
 
 async def test_numbers_that_are_none_are_no_scores(models: dict[str, str], opened: Open, tmp_path: Path) -> None:
@@ -164,13 +144,6 @@ async def test_numbers_that_are_none_are_no_scores(models: dict[str, str], opene
     save_file(weights, path / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(EmbeddingError, match="not finite"):
         await opened(str(path)).relevance(PAIRS)
-
-
-async def test_a_closed_one_says_so(models: dict[str, str]) -> None:
-    encoder = SentenceTransformerCrossEncoder(models["reranker"])
-    encoder.close()
-    with pytest.raises(EmbeddingError, match="the cross-encoder is closed"):
-        await encoder.relevance(PAIRS)
 
 
 @pytest.mark.parametrize("way", ["auto_map", "modules"])
@@ -265,19 +238,5 @@ async def test_with_too_many_in_use_another_is_refused_until_one_is_free(
         del held
         assert (await kept.get(models["two"])).model == models["two"]
         assert kept.loaded == [models["two"]]
-    finally:
-        kept.close()
-
-
-async def test_a_process_keeps_a_few(models: dict[str, str]) -> None:
-    kept = CrossEncoders()
-    try:
-        first, again = await asyncio.gather(kept.get(models["reranker"]), kept.get(models["reranker"]))
-        assert first is again
-        await kept.get(models["judge"])
-        await kept.get(models["two"])
-        assert kept.loaded == sorted([models["judge"], models["two"]])
-        # A caller that has the unloaded model may still use it.
-        assert len(await first.relevance(PAIRS)) == len(PAIRS)
     finally:
         kept.close()

@@ -17,7 +17,7 @@ from pgclarify.config import Device
 from pgclarify.embedding import load_embedder
 from pgclarify.embedding.batching import OutOfMemory
 from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
-from pgclarify.embedding.devices import check_device, describe_device, in_half_precision, telling_out_of_memory
+from pgclarify.embedding.devices import check_device, in_half_precision, telling_out_of_memory
 from pgclarify.embedding.loading import load_cross_encoder, load_model
 from pgclarify.embedding.registry import Embedders
 from pgclarify.embedding.sentence_transformers import _encode, _encode_rounded
@@ -56,19 +56,6 @@ def test_a_device_that_is_not_there_is_an_error() -> None:
     for device in (Device.AUTO, Device.CPU):
         check_device(device)
         assert machine.check_device(device).finding == "the processor"
-
-
-def test_without_torch_there_is_only_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pgclarify.embedding.devices.find_spec", lambda _: None)
-    assert "processor" in describe_device(Device.AUTO)
-    with pytest.raises(ConfigurationError):
-        describe_device(Device.CUDA)
-
-
-@pytest.mark.usefixtures("gpu")
-def test_a_gpu_is_named() -> None:
-    assert describe_device(Device.AUTO) == describe_device(Device.CUDA) == "cuda: some GPU"
-    assert describe_device(Device.CPU) == "the processor"
 
 
 @pytest.mark.parametrize(
@@ -174,14 +161,6 @@ class TestHalfPrecision:
         assert _encode_rounded(model, ["small", "large"]) == pytest.approx(np.array([[0.6, 0.8]] * 2), abs=1e-3)
         # All other texts stay in half precision.
         assert model.dtype == np.float16
-
-    def test_is_left_where_there_is_no_room_for_both(self) -> None:
-        class Full:
-            def __deepcopy__(self, _: object) -> None:
-                raise cuda_out_of_memory()
-
-        model = Full()
-        assert in_half_precision(model, _encode) is model
 
     def test_is_taken_where_vectors_stay(self) -> None:
         import torch

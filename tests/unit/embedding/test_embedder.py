@@ -14,8 +14,7 @@ import pytest
 from pgclarify.config import Device
 from pgclarify.embedding import LocalEmbedder, load_embedder
 from pgclarify.embedding.packaged import verify_sha256
-from pgclarify.errors import ConfigurationError, EmbeddingError, ModelNotFound
-from pgclarify.protocols import Embedder
+from pgclarify.errors import EmbeddingError, ModelNotFound
 
 pytestmark = pytest.mark.slow
 
@@ -55,16 +54,6 @@ def test_an_unknown_model_without_the_library_names_the_extra_to_install(monkeyp
     assert "pgclarify[torch]" in str(caught.value.hint)
 
 
-def test_the_packaged_model_states_its_name_and_sizes(embedder: LocalEmbedder) -> None:
-    as_protocol: Embedder = embedder
-    assert (as_protocol.model, as_protocol.dimensions, as_protocol.max_tokens) == ("all-MiniLM-L6-v2", 384, 256)
-
-
-def test_tokenizer_counts_whole_texts(embedder: LocalEmbedder) -> None:
-    assert len(embedder.tokenizer.encode("word " * 1000)) == 1002
-    assert len(embedder.tokenizer.encode("word")) == 3
-
-
 async def test_vectors_are_unit_rows_in_the_order_of_texts(embedder: LocalEmbedder) -> None:
     vectors = await embedder.encode(TEXTS)
     assert vectors.dtype == np.float32
@@ -73,31 +62,10 @@ async def test_vectors_are_unit_rows_in_the_order_of_texts(embedder: LocalEmbedd
     assert vectors[0] @ vectors[2] > 0.5 > vectors[0] @ vectors[4]
 
 
-async def test_no_texts_have_no_vectors(embedder: LocalEmbedder) -> None:
-    vectors = await embedder.encode([])
-    assert vectors.shape == (0, 384)
-    assert vectors.dtype == np.float32
-
-
 async def test_company_in_a_batch_does_not_change_a_vector(embedder: LocalEmbedder) -> None:
     texts = [f"Text number {number} " + "and so on " * number for number in range(12)]
     together, *alone = await asyncio.gather(embedder.encode(texts), *(embedder.encode([text]) for text in texts))
     np.testing.assert_allclose(together, np.concatenate(alone), atol=1e-5)
-
-
-async def test_loop_goes_on_while_it_computes(embedder: LocalEmbedder) -> None:
-    task = asyncio.create_task(embedder.encode(["word " * 200] * 8))
-    turns = 0
-    while not task.done():
-        turns += 1
-        await asyncio.sleep(0)
-    assert turns > 10
-
-
-async def test_text_that_is_no_text_fails_alone(embedder: LocalEmbedder) -> None:
-    good, bad = await asyncio.gather(embedder.encode(["good"]), embedder.encode(["\ud800"]), return_exceptions=True)
-    assert isinstance(good, np.ndarray)
-    assert isinstance(bad, EmbeddingError)
 
 
 def test_missing_model_is_named(tmp_path: Path) -> None:
@@ -106,11 +74,6 @@ def test_missing_model_is_named(tmp_path: Path) -> None:
         load_embedder(str(tmp_path / "empty"))
     assert str(tmp_path / "empty") in caught.value.message
     assert caught.value.hint
-
-
-def test_threads_are_positive() -> None:
-    with pytest.raises(ConfigurationError):
-        load_embedder("all-MiniLM-L6-v2", threads=0)
 
 
 def test_file_that_is_not_the_published_one_is_refused(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import shutil
 from collections.abc import Iterator
@@ -11,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from pgclarify.embedding import LocalEmbedder
-from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders, Registry
 from pgclarify.errors import ModelNotFound
-from tests.unit.embedding.small_cross_encoder import save_cross_encoder
 from tests.unit.embedding.small_model import save_small_model
 
 pytestmark = pytest.mark.slow
@@ -63,11 +60,6 @@ async def test_an_unused_model_is_freed_when_another_is_loaded(embedders: Embedd
     assert paths[0] not in embedders._leaving
 
 
-async def test_loaded_once_for_all_who_wait(embedders: Embedders, paths: list[str]) -> None:
-    first, second = await asyncio.gather(embedders.get(paths[0]), embedders.get(paths[0]))
-    assert first is second
-
-
 async def test_a_model_that_failed_to_load_is_tried_again(
     embedders: Embedders, paths: list[str], tmp_path: Path
 ) -> None:
@@ -96,16 +88,3 @@ async def test_a_name_that_was_not_found_is_not_looked_for_again_at_once() -> No
         assert asked == ["one", "other"]
     finally:
         registry.close()
-
-
-async def test_a_cross_encoder_that_was_not_found_is_refused_for_a_while(tmp_path: Path) -> None:
-    cross_encoders = CrossEncoders()
-    path = tmp_path / "later"
-    try:
-        with pytest.raises(ModelNotFound):
-            await cross_encoders.get(str(path))
-        save_cross_encoder(path)
-        with pytest.raises(ModelNotFound):
-            await cross_encoders.get(str(path))
-    finally:
-        cross_encoders.close()

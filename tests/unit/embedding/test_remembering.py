@@ -40,13 +40,6 @@ async def test_callers_at_the_same_time_share_what_one_of_them_embeds() -> None:
     np.testing.assert_array_equal(vectors[0], vectors[3])
 
 
-async def test_a_model_does_not_see_the_texts_of_another() -> None:
-    fakes = FakeEmbedder(), FakeEmbedder(model="other", dimensions=8)
-    texts = remembering(*fakes)
-    assert (await (await texts.get("fake")).encode(["a"])).shape == (1, 256)
-    assert (await (await texts.get("other")).encode(["a"])).shape == (1, 8)
-
-
 async def test_a_question_is_not_a_passage_of_the_same_words() -> None:
     fake = FakeEmbedder()
     embedder = await remembering(fake).get("fake")

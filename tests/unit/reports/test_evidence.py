@@ -53,12 +53,6 @@ def test_lines_that_mean_something_stay_by_themselves(text: str) -> None:
     assert flowing(text) == text
 
 
-@pytest.mark.parametrize("text", ["one\n**two**\n*three*\n-4\n1.5", "```\nx\n```\n\none\ntwo", "one\r\ntwo", ""])
-def test_lines_of_a_paragraph_go_on(text: str) -> None:
-    assert len(flowing(text)) == len(text)
-    assert "\n" not in flowing(text).rpartition("\n\n")[2]
-
-
 def test_a_quote_that_is_not_in_the_passage_is_not_marked() -> None:
     assert marked(PASSAGE, "elsewhere", 58) == Excerpt(PASSAGE.content or "", "", "")
     assert marked(PASSAGE, None, None) == Excerpt(PASSAGE.content or "", "", "")

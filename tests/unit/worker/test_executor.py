@@ -96,12 +96,6 @@ async def test_calls_of_a_run_go_first_while_a_session_waits_for_it(monkeypatch:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def test_a_worker_without_runs_follows_the_callers_of_queued_runs() -> None:
-    table = Table()
-    await RunExecutor(table, cast("Models", None), Quarantine(asyncio.Lock()), Monitor()).watch()
-    assert table.times_followed == 1
-
-
 async def test_a_run_that_fails_when_it_is_started_is_counted() -> None:
     counted = []
 

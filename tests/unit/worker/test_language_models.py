@@ -12,7 +12,7 @@ from pgclarify.config import Provider, Settings
 from pgclarify.embedding import LocalSpanReader
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError
-from pgclarify.prompts.versions import VERSIONS, combined, in_service
+from pgclarify.prompts.versions import VERSIONS, combined
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.verifier import PROMPT_VERSION
 from pgclarify.worker.language_models import LanguageModels, open_language_models
@@ -61,12 +61,6 @@ async def test_with_an_endpoint_one_model_is_asked(settings: dict[str, object], 
         assert isinstance(await models.reader(), LocalSpanReader)
     # This needs no embedding model.
     assert embedders.loaded == []
-
-
-async def test_another_effort_is_another_service(embedders: Embedders) -> None:
-    given = Settings(llm_reasoning_effort="high", **ENDPOINT)  # type: ignore[arg-type]
-    async with open_language_models(given, embedders) as models:
-        assert models.prompt_version == in_service("high") != in_service(None)
 
 
 async def test_estimates_use_the_extractive_verifier_and_no_endpoint(embedders: Embedders, model: str) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
 import socket
-import struct
 import threading
 import time
 from collections.abc import Mapping
@@ -24,7 +22,6 @@ from pgclarify.worker import metrics as metrics_module
 from pgclarify.worker import metrics_server
 from pgclarify.worker.metrics import WorkerMetrics
 from pgclarify.worker.metrics_server import WatchedWorker, watched
-from tests.fakes.completer import ScriptedCompleter
 
 COLUMNS = {column for _, columns, _ in metrics_module._WORK for column in columns.values()}
 COUNTS: Mapping[str, Any] = {column: number for number, column in enumerate(sorted(COLUMNS))}
@@ -84,13 +81,6 @@ async def test_a_call_that_failed_by_its_code(metrics: WorkerMetrics) -> None:
     assert told["pgclarify_model_calls_open"] == 0
 
 
-async def test_a_completer_that_is_metered_answers_as_before(metrics: WorkerMetrics) -> None:
-    completer = metrics.metered(ScriptedCompleter({"verdict": lambda _: "a reply"}, model="small"))
-    assert (completer.provider, completer.model) == ("openai", "small")
-    assert (await completer.complete(request("small"))).reply == "a reply"
-    assert 'pgclarify_model_calls_total{model="small",purpose="verdict"}' in await scraped(metrics)
-
-
 async def test_metrics_have_no_text_of_a_user_and_few_names_of_models(metrics: WorkerMetrics) -> None:
     async def call() -> Completion:
         return Completion("secret", 1, 1, 1.0)
@@ -116,17 +106,6 @@ async def test_a_name_to_which_no_model_answers_is_no_label(metrics: WorkerMetri
     told = await scraped(metrics)
     assert told['pgclarify_model_call_errors_total{code="PC017",model="other",purpose="verdict"}'] == 1
     assert not any("a text of a user" in series for series in told)
-
-
-async def test_running_runs_and_how_they_ended(metrics: WorkerMetrics) -> None:
-    async def counts() -> Mapping[str, Any]:
-        return COUNTS
-
-    metrics.follow(lambda: 7, counts)
-    metrics.note_end("clarify", "partial", "budget")
-    told = await scraped(metrics)
-    assert told["pgclarify_runs_running"] == 7
-    assert told['pgclarify_runs_ended_total{code="budget",operation="clarify",status="partial"}'] == 1
 
 
 async def test_the_database_is_asked_once_in_some_seconds(metrics: WorkerMetrics) -> None:
@@ -175,23 +154,6 @@ async def test_a_database_that_does_not_answer_costs_its_own_metrics_alone(
     assert (told["pgclarify_database_up"], told["pgclarify_runs_running"]) == (0, 3)
 
 
-async def test_scrapes_at_once_ask_a_database_that_hangs_once(
-    metrics: WorkerMetrics, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(metrics_module, "_READ_SECONDS", 0.6)
-    monkeypatch.setattr(metrics_module, "_FRESH_SECONDS", 0.5)
-    asked = []
-
-    async def counts() -> Mapping[str, Any]:
-        asked.append(1)
-        await asyncio.sleep(3600)
-        return COUNTS
-
-    metrics.follow(lambda: 3, counts)
-    await asyncio.gather(scraped(metrics), scraped(metrics))
-    assert asked == [1]
-
-
 async def test_a_stuck_loop_is_told_from_a_living_one() -> None:
     worker = WatchedWorker(asyncio.get_running_loop(), patience=0.2)
     worker.note_ready(is_ready=True)
@@ -205,15 +167,6 @@ async def test_a_stuck_loop_is_told_from_a_living_one() -> None:
         assert worker.answer(path)[0] is HTTPStatus.SERVICE_UNAVAILABLE
     assert samples(worker.render())["pgclarify_worker_ready"] == 0
     beating.cancel()
-
-
-async def test_a_worker_is_ready_while_it_takes_runs() -> None:
-    worker = WatchedWorker(asyncio.get_running_loop())
-    seen = [worker.answer("/readyz")[0]]
-    for is_ready in (True, False):
-        worker.note_ready(is_ready=is_ready)
-        seen.append(worker.answer("/readyz")[0])
-    assert seen == [HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.OK, HTTPStatus.SERVICE_UNAVAILABLE]
 
 
 def free_port() -> int:
@@ -293,22 +246,6 @@ async def test_a_client_that_sends_slowly_is_cut_off(monkeypatch: pytest.MonkeyP
                 while True:
                     client.send(b"G")
                     await asyncio.sleep(0.05)
-
-
-async def test_a_client_that_goes_away_prints_nothing(
-    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
-) -> None:
-    address = Address("127.0.0.1", free_port())
-    with caplog.at_level(logging.DEBUG):
-        async with watched(address):
-            with socket.create_connection((address.host, address.port)) as client:
-                client.send(b"GET /metrics HTTP/1.1\r\n")
-                # Closing resets the connection, so that the server gets an error and not the end of what is sent.
-                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            async with asyncio.timeout(60):
-                while "got no answer" not in caplog.text:  # noqa: ASYNC110 - the server's thread has no event
-                    await asyncio.sleep(0.01)
-    assert capsys.readouterr().err == ""
 
 
 async def test_an_address_in_use_is_an_error_that_names_it() -> None:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,7 +13,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import openai
 import pytest
@@ -100,17 +98,6 @@ async def test_a_server_that_crashes_is_started_again_at_the_same_address(model:
     assert server_of(model) is None
 
 
-async def test_no_other_program_takes_the_port_of_a_server_that_crashed(model: Path) -> None:
-    async with served(Settings(llm_model=str(model))) as settings:
-        crashed = server_of(model)
-        assert crashed is not None
-        os.kill(crashed, signal.SIGKILL)
-        wait_until(lambda: server_of(model) is None)
-        with socket.socket() as other, pytest.raises(OSError, match="in use"):
-            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            other.bind(("127.0.0.1", urlsplit(settings.openai_base_url or "").port))
-
-
 async def test_a_server_that_crashes_again_and_again_ends_the_worker(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,12 +124,6 @@ def test_the_server_of_the_file_ends_with_a_worker_that_is_killed(model: Path) -
         assert server_of(model) is not None
         worker.send_signal(signal.SIGKILL)
         wait_until(lambda: server_of(model) is None)
-
-
-async def test_settings_without_a_file_stay_as_they_are() -> None:
-    settings = Settings(llm_model="small.gguf", openai_base_url="http://localhost:1/v1")
-    async with served(settings) as same:
-        assert same is settings
 
 
 async def refusal(path: Path) -> ConfigurationError:

@@ -54,14 +54,6 @@ async def runs() -> Runs:
     return Runs()
 
 
-async def test_others_go_side_by_side(runs: Runs) -> None:
-    for name in ("a", "b", "c"):
-        runs.begin(name)
-    await settle()
-    assert runs.under_way == {"a", "b", "c"}
-    await runs.end("a", "b", "c")
-
-
 async def test_a_suspect_waits_for_what_is_begun(runs: Runs) -> None:
     runs.begin("a")
     await settle()

@@ -154,17 +154,6 @@ async def test_a_notification_of_any_content_makes_the_queue_look(sender: Sender
         assert not task.done()
 
 
-async def test_a_flood_of_notifications_makes_the_queue_look_once(sender: Sender) -> None:
-    table = Table()
-    async with serving(sender, table, Hands()):
-        await table.look()
-        sender.send(["x"] * 10_000)
-        await table.look()
-        sender.send(["x"])
-        await table.look()
-        assert table.looks.empty()
-
-
 @pytest.mark.parametrize(
     "error", [psycopg.OperationalError("gone"), UnicodeDecodeError("ascii", b"\xff", 0, 1, "no"), OSError("gone")]
 )
@@ -217,13 +206,6 @@ async def test_a_worker_with_nothing_left_to_take_does_not_look_after_a_run(send
         await settle()
         assert not hands.under_way
         assert table.looks.qsize() == looks
-
-
-async def test_a_worker_that_may_take_no_run_does_not_look(sender: Sender) -> None:
-    table = Table(in_background=1)
-    async with serving(sender, table, Hands(), may_take=lambda: False):
-        await settle()
-        assert table.looks.empty()
 
 
 async def test_no_run_is_taken_beside_one_that_is_carried_out_alone(sender: Sender) -> None:
