@@ -10,37 +10,7 @@ declare
 begin
     return query
     select
-        1, 'Passages',
-        concat_ws(
-            ', ',
-            sum(found.passages) || ' found',
-            nullif(sum(found.verdicts), 0) || ' judged',
-            nullif(sum(found.refused), 0) || ' not judged',
-            case
-                when sum(found.verdicts) > 0 then format(
-                    '%s with an answer (%s)', sum(found.grounded),
-                    string_agg(
-                        format('%s of %s %s', found.grounded, found.passages, found.origin), ', ' order by found.origin
-                    )
-                )
-            end
-        ),
-        null::text[]
-    from (
-        select
-            candidate.origin, count(*) as passages,
-            count(verdict.outcome) filter (where not pgclarify_private.is_over_budget(verdict.error_code)) as verdicts,
-            count(*) filter (where pgclarify_private.is_over_budget(verdict.error_code)) as refused,
-            count(*) filter (where verdict.outcome = 'grounded') as grounded
-        from pgclarify_private.candidate
-        left join pgclarify_private.verdict on verdict.run_id = candidate.run_id and verdict.rank = candidate.rank
-        where candidate.run_id = v_run.run_id
-        group by candidate.origin
-    ) as found
-    having count(*) > 0;
-    return query
-    select
-        2, format('%s %s', why.passages, why.outcome),
+        1, format('%s %s', why.passages, why.outcome),
         coalesce(pgclarify_private.shown(why.reason), 'no reason is known'), null::text[]
     from (
         select
@@ -67,34 +37,6 @@ begin
     select 1, 'Stop code', format('%s, %s. %s', known.stop_code, known.meaning, known.help), null::text[]
     from pgclarify_private.stop_codes() as known
     where known.stop_code = v_run.stop_code;
-    return query
-    select
-        1, 'Calls',
-        string_agg(
-            case
-                when paid.batched > 0
-                    then format('%s for %s, %s of them in a batch', paid.calls, paid.purpose, paid.batched)
-                when paid.calls = 1
-                    then format('1 for %s, %s ms', paid.purpose, pgclarify_private.shown_number(paid.slowest_ms))
-                else format(
-                    '%s for %s, median %s ms, slowest %s ms', paid.calls, paid.purpose,
-                    pgclarify_private.shown_number(paid.median_ms), pgclarify_private.shown_number(paid.slowest_ms)
-                )
-            end,
-            '; ' order by paid.first
-        ),
-        null::text[]
-    from (
-        select
-            completion.purpose, count(*) as calls, min(completion.completion_id) as first,
-            count(*) filter (where completion.is_batched) as batched,
-            percentile_cont(0.5) within group (order by completion.latency_ms) as median_ms,
-            max(completion.latency_ms) as slowest_ms
-        from pgclarify_private.completion
-        where completion.run_id = v_run.run_id and completion.finished_at is not null
-        group by completion.purpose
-    ) as paid
-    having count(*) > 0;
     return query
     select
         1, 'Total',
@@ -125,11 +67,16 @@ begin
             ) as told
     ) as saved
     where saved.told <> '';
+    return query
+    select
+        1, 'Result', format('select * from pgclarify.%s where run_id = %s', known.result_view, v_run.run_id), null::text[]
+    from pgclarify_private.operations() as known
+    where known.operation = v_run.operation and v_run.status in ('succeeded', 'partial');
 end
 $$;
 
 comment on function pgclarify_private.explain_end(pgclarify_private.run) is
-'The last lines of explain: why it stopped, and what it cost.';
+'The last lines of explain: why passages have no answer, why it stopped, what it cost, and where its result is.';
 
 create or replace function pgclarify_private.explain(caller pgclarify_private.caller, run_id bigint, options jsonb)
 returns setof text

@@ -47,8 +47,7 @@ begin
             case when v_run.operation = 'reply' then coalesce(' to what run ' || v_run.parent_run_id || ' asked back', '') end,
             coalesce(' in ' || pgclarify_private.shown(v_run.corpus_name, 60), ''),
             case
-                when v_run.operation = 'estimate' or v_run.operation = 'detect_ambiguity' and v_run.settings ? 'questions'
-                    then pgclarify_private.asked(v_run.question, v_run.settings)
+                when v_run.settings ? 'questions' then pgclarify_private.asked(v_run.question, v_run.settings)
                 else '"' || pgclarify_private.shown(v_run.question) || '"'
             end
         ),
@@ -58,32 +57,7 @@ begin
             'time=' || pgclarify_private.shown_number(explain_head.total_ms) || ' ms'
             || case when v_is_over then '' else ' so far' end,
             case
-                when v_run.operation in ('clarify', 'consolidate') and v_run.status in ('succeeded', 'partial') then (
-                    select 'readings=' || count(*) from pgclarify_private.interpretation
-                    where interpretation.run_id = v_run.run_id
-                )
-                when v_run.operation = 'search' and v_run.status = 'succeeded' then (
-                    select 'passages=' || count(*) from pgclarify_private.candidate where candidate.run_id = v_run.run_id
-                )
-                when v_run.operation = 'investigate' then (
-                    select 'steps=' || count(*) from pgclarify_private.step where step.run_id = v_run.run_id
-                )
-                when v_run.operation = 'detect_ambiguity' and v_run.settings ? 'questions' and v_run.status in ('succeeded', 'partial') then (
-                    select 'ambiguous=' || count(*) filter (where detection.is_ambiguous)
-                    from pgclarify_private.detection where detection.run_id = v_run.run_id
-                )
-                when v_run.operation = 'clarifying_questions' and v_run.status in ('succeeded', 'partial') then (
-                    select 'questions=' || count(*) from pgclarify_private.clarifying_question
-                    where clarifying_question.run_id = v_run.run_id
-                )
-                when v_run.operation = 'estimate' then (
-                    select 'estimated calls=' || estimate.calls from pgclarify_private.estimate
-                    where estimate.run_id = v_run.run_id
-                )
-                when v_run.operation = 'list_answers' then (
-                    select 'answers=' || count(*) from pgclarify_private.listed_answer
-                    where listed_answer.run_id = v_run.run_id
-                )
+                when v_run.status in ('succeeded', 'partial') then 'results=' || pgclarify_private.result_count(v_run)
             end
         ];
     if v_run.operation = 'reply' then

@@ -1,7 +1,7 @@
 -- explain: the tree of steps and stages, and the lines below each.
 
 create or replace function pgclarify_private.explained_steps(
-    run pgclarify_private.run, total_ms double precision, roles name[], withheld integer[]
+    run pgclarify_private.run, total_ms double precision, withheld integer[]
 )
 returns table (place integer[], depth integer, label text, body text, figures text[])
 language sql stable security definer
@@ -62,16 +62,11 @@ begin atomic
         array[step.ordinal, 0, 2], 4, 'Remark',
         pgclarify_private.shown(step.reason, 200), null
     from step
-    where step.reason is not null
-    union all
-    select
-        array[step.ordinal, 0, 3, told.rank], 4, 'Proof', told.body, null
-    from pgclarify_private.told_citations((explained_steps.run).run_id, explained_steps.roles) as told
-    inner join step on step.ordinal = told.ordinal;
+    where step.reason is not null;
 end;
 
-comment on function pgclarify_private.explained_steps(pgclarify_private.run, double precision, name[], integer[]) is
-'The steps of an investigation as lines of explain_tree, each with its answer and its citations, and its place there; without '
+comment on function pgclarify_private.explained_steps(pgclarify_private.run, double precision, integer[]) is
+'The steps of an investigation as lines of explain_tree, each with its answer, and its place there; without '
 'those that may repeat a passage of a withheld rank.';
 
 create or replace function pgclarify_private.explain_tree(
@@ -133,27 +128,10 @@ begin
         from passage
         group by passage.place, passage.depth
     ),
-    told as materialized (
-        select
-            home.place as place_of_stage,
-            -- Stages are stored at the end of a run. Until then, results are listed last.
-            coalesce(home.place, '{2147483647}') || array[3] || told.place as place,
-            coalesce(home.depth, -2) + told.depth as depth, told.label, told.body, told.figures
-        from pgclarify_private.told_results(
-            explain_tree.run, explain_tree.roles, v_withheld, explain_tree.detail
-        ) as told
-        left join lateral (
-            select stage.place, stage.depth
-            from stage
-            where stage.name = any(told.stages)
-            order by array_position(told.stages, stage.name), stage.place desc
-            limit 1
-        ) as home on true
-    ),
     line as (
         select steps.*
         from pgclarify_private.explained_steps(
-            explain_tree.run, explain_tree.total_ms, explain_tree.roles, v_withheld
+            explain_tree.run, explain_tree.total_ms, v_withheld
         ) as steps
         where (explain_tree.run).operation = 'investigate'
         union all
@@ -194,11 +172,6 @@ begin
         where stage.note is not null
             -- The step says the same.
             and stage.note is distinct from step.outcome
-            -- So do the lines below it.
-            and not (
-                stage.name in ('detection', 'rewriting')
-                and exists (select from told where told.place_of_stage = stage.place)
-            )
         union all
         select
             decided.place || array[1, 2], decided.depth + 3,
@@ -226,8 +199,28 @@ begin
         from passage
         where passage.reading is not null
         union all
-        select told.place, told.depth, told.label, told.body, told.figures
-        from told
+        select
+            coalesce(home.place, '{2147483647}') || array[3, interpretation.ordinal], coalesce(home.depth + 3, 1), null,
+            format(
+                '%s. %s Answer: %s', interpretation.ordinal,
+                pgclarify_private.shown(interpretation.interpretation), pgclarify_private.shown(interpretation.answer)
+            ),
+            array[
+                'support=' || interpretation.support,
+                'cohesion=' || to_char(interpretation.cohesion, 'FM0.00'),
+                case when interpretation.is_contested then 'contested' end,
+                'from ' || pgclarify_private.shown(cited.ranks, 60)
+            ]
+        from pgclarify_private.interpretation
+        inner join (
+            select citation.ordinal, string_agg('#' || citation.candidate_rank, ' ' order by citation.rank) as ranks
+            from pgclarify_private.citation
+            where citation.run_id = (explain_tree.run).run_id and citation.candidate_rank <> all(v_withheld)
+            group by citation.ordinal
+            having bool_or(citation.is_medoid)
+        ) as cited on interpretation.ordinal = cited.ordinal
+        left join stage as home on home.name = 'consolidation'
+        where interpretation.run_id = (explain_tree.run).run_id
     )
     select line.depth, line.label, line.body, line.figures
     from line
@@ -236,5 +229,5 @@ end
 $$;
 
 comment on function pgclarify_private.explain_tree(pgclarify_private.run, double precision, name[], text) is
-'The stages of a run as lines, with passages and results below them. total_ms: its time; null if it is not over. roles: decide '
+'The stages of a run as lines, with passages and readings below them. total_ms: its time; null if it is not over. roles: decide '
 'which titles of documents are shown. detail: stages or passages.';

@@ -111,34 +111,35 @@ comment on function pgclarify_private.is_foreign(text, text) is
 'Whether a question has more stop words of another language than of that of a search_config, and at least two, by the '
 'dictionaries of PostgreSQL. Reads the first 4,000 characters.';
 
-create or replace function pgclarify_private.has_result(run pgclarify_private.run)
-returns boolean
+create or replace function pgclarify_private.result_count(run pgclarify_private.run)
+returns bigint
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
         case ($1).operation
-            when 'search' then exists (select from pgclarify_private.candidate where candidate.run_id = ($1).run_id)
-            when 'investigate' then exists (
-                select from pgclarify_private.step
+            when 'search' then (select count(*) from pgclarify_private.candidate where candidate.run_id = ($1).run_id)
+            when 'investigate' then (
+                select count(*) from pgclarify_private.step
                 where step.run_id = ($1).run_id and step.kind = 'conclusion' and step.outcome = 'answered'
             )
-            when 'list_answers' then exists (
-                select from pgclarify_private.listed_answer where listed_answer.run_id = ($1).run_id
+            when 'list_answers' then (
+                select count(*) from pgclarify_private.listed_answer where listed_answer.run_id = ($1).run_id
             )
-            when 'clarifying_questions' then exists (
-                select from pgclarify_private.clarifying_question where clarifying_question.run_id = ($1).run_id
+            when 'clarifying_questions' then (
+                select count(*) from pgclarify_private.clarifying_question where clarifying_question.run_id = ($1).run_id
             )
-            when 'clarify' then exists (select from pgclarify_private.interpretation where interpretation.run_id = ($1).run_id)
-            when 'consolidate' then exists (
-                select from pgclarify_private.interpretation where interpretation.run_id = ($1).run_id
+            when 'clarify' then (
+                select count(*) from pgclarify_private.interpretation where interpretation.run_id = ($1).run_id
             )
-            else true
+            when 'consolidate' then (
+                select count(*) from pgclarify_private.interpretation where interpretation.run_id = ($1).run_id
+            )
         end;
 end;
 
-comment on function pgclarify_private.has_result(pgclarify_private.run) is
-'Whether a run found what its operation looks for; true for operations that do not look for answers in documents.';
+comment on function pgclarify_private.result_count(pgclarify_private.run) is
+'How many results a run found; null for operations that do not look for answers in documents.';
 
 create or replace function pgclarify_private.stop_code(run pgclarify_private.run, status text, known text)
 returns text
@@ -157,7 +158,7 @@ begin
         return v_known;
     elsif v_status = 'partial' then
         return 'failed_calls';
-    elsif pgclarify_private.has_result(v_run) then
+    elsif coalesce(pgclarify_private.result_count(v_run), 1) > 0 then
         return null;
     elsif v_run.operation = 'consolidate' then
         -- It copies the grounded verdicts of another run, so it cannot know why there are none.

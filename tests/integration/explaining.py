@@ -187,7 +187,7 @@ def reading(interpretation: str, answer: str, support: int, *ranks: int) -> dict
 
 
 EXPLORED = f"""\
-clarify in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, readings=1)
+clarify in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, results=1)
   Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker
   Model a-model, prompts v1, worker 1 (extractive on here)
   Settings: consolidation=default, method=dense, retrieval=fixed, singletons=keep, top_k=20, verify=checks
@@ -207,12 +207,11 @@ clarify in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, readings=
   ->  neighbors  (time=642..652 ms, 1%, rows=2)
   ->  consolidation  (time=954..960 ms, 1%, rows=1)
         1. How long is a rental paid for? Answer: thirty days  (support=2, cohesion=0.88, from #1 #3)
-  Passages: 4 found, 4 judged, 2 with an answer (1 of 1 dense, 0 of 1 lexical, 1 of 2 neighbor)
-    1 abstained: {NOT_ANSWERED}
-    1 failed: the reply is no JSON
+  1 abstained: {NOT_ANSWERED}
+  1 failed: the reply is no JSON
   Stopped: the last batch added no new reading
-  Calls: 1 for relaxation, 210 ms; 3 for verdict, median 250 ms, slowest 405 ms
-  Total: calls=4, reused=1, tokens=2,050+135"""
+  Total: calls=4, reused=1, tokens=2,050+135
+  Result: select * from pgclarify.interpretation where run_id = 1"""  # noqa: S608 - a line, not a statement
 
 
 def explored(desk: Desk) -> int:

@@ -95,7 +95,7 @@ def test_a_run_tells_that_it_waits_for_a_batch_and_what_that_saved(superuser: Co
         assert scalar(superuser, "select status from pgclarify.run where run_id = %s", run_id) == "queued"
         assert scalar(superuser, "select oldest_queued_seconds from pgclarify.queue_status") == 0
     assert wait(superuser, [run_id]) == ["succeeded"]
-    assert f"{TOP_K} for verdict, {TOP_K} of them in a batch" in explained()
+    assert scalar(superuser, "select batched_completions from pgclarify.run where run_id = %s", run_id) == TOP_K
     assert " by batches" in explained()
 
 

@@ -85,9 +85,7 @@ def test_a_run_that_goes_on_shows_what_there_is(desk: Desk) -> None:
         "        #1  dense  0.8000  passage 1 of 101 (Coverage): abstained, "
         f"{NOT_ANSWERED}  (time=405 ms, tokens=1,310+41)",
         "        #2  lexical  0.7000  passage 2 of 102 (Deductible)",
-        "  Passages: 2 found, 1 judged, 0 with an answer (0 of 1 dense, 0 of 1 lexical)",
-        f"    1 abstained: {NOT_ANSWERED}",
-        "  Calls: 1 for relaxation, 210 ms; 1 for verdict, 405 ms",
+        f"  1 abstained: {NOT_ANSWERED}",
         "  Total: calls=2, tokens=1,430+55",
     ]
 
@@ -142,7 +140,7 @@ def test_a_consolidation_names_the_run_whose_verdicts_it_takes(desk: Desk) -> No
         "        Judged: 1 dense, 1 lexical, 2 neighbor; 2 grounded, 1 abstained, 1 failed",
         "        #1  dense  0.8312  passage 1 of 101 (Coverage): grounded  (reused)",
     ]
-    assert told[-1] == "  Total: calls=0, reused=4, cost=$0"
+    assert told[-2] == "  Total: calls=0, reused=4, cost=$0"
     assert "  ->  consolidation  (time=0.0..5.0 ms, 0%, rows=1)" in told
 
 
@@ -153,7 +151,7 @@ def test_a_search_shows_what_it_kept(desk: Desk) -> None:
     desk.date(run_id)
 
     assert desk.told(run_id).splitlines() == [
-        'search in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, passages=2)',
+        'search in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, results=2)',
         "  Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker",
         "  Model a-model, prompts v1, worker 1 (extractive on here)",
         "  Settings: method=hybrid, top_k=2",
@@ -162,8 +160,8 @@ def test_a_search_shows_what_it_kept(desk: Desk) -> None:
         "        Kept: 1 dense, 1 lexical",
         "        #1  dense  0.0325  passage 1 of 101 (Coverage)",
         "        #2  lexical  0.0161  passage 5 of 104 (Fuel)",
-        "  Passages: 2 found",
         "  Total: calls=0, reused=0, cost=$0",
+        "  Result: select * from pgclarify.candidate where run_id = 1",
     ]
 
 
@@ -195,7 +193,7 @@ def test_an_explored_search_shows_how_each_passage_was_reached(desk: Desk) -> No
         "        #2  dense  0.8000  passage 1 of 101 (Coverage)",
         "        #3  neighbor of #2  0.7000  passage 5 of 104 (Fuel)",
         "  ->  neighbors  (time=13..19 ms, 1%, rows=40)",
-        "  Passages: 3 found",
         "  Stopped: the limit of 32 passages is reached",
         "  Total: calls=0, reused=0, cost=$0",
+        "  Result: select * from pgclarify.candidate where run_id = 1",
     ]

@@ -1,4 +1,4 @@
-"""Explanations of runs of a dialogue, in each state: detections, rewrites and the route of a question."""
+"""Explanations of runs of a dialogue, in each state, and the route of a question."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ from tests.integration.explaining import Desk, desk, reading, stage
 from tests.integration.explaining_dialogue import (
     ASKED_BACK,
     LISTED,
-    because,
     body,
     detection,
-    question,
     record,
-    record_questions,
 )
 
 pytestmark = pytest.mark.rolled_back
@@ -24,159 +21,68 @@ pytestmark = pytest.mark.rolled_back
 __all__ = ["desk"]
 
 
-class TestDetection:
-    def test_detection_of_one_question_shows_its_reasons(self, desk: Desk) -> None:
-        history = ["Who painted the altar?", "Ida Holm"]
-        settings = {"threshold": 0.25, "history": history}
-        run_id = desk.start(desk.enter("detect_ambiguity", settings, question="Where was she born?", corpus_id=None))
-        spoke = (because("feature", 'it has "she"'), because("rule", "she: of whom?"))
-        record(desk, run_id, "detections", [detection(1, "Where was she born?", 0.8312, "pragmatic", *spoke)])
-        desk.worker.finish(run_id, stages=[stage("detection", "00.000", 8.25, rows=1, note="ambiguous")])
-        desk.date(run_id)
+def test_a_detection_shows_its_note_and_where_its_reasons_are(desk: Desk) -> None:
+    history = ["Who painted the altar?", "Ida Holm"]
+    settings = {"threshold": 0.25, "history": history}
+    run_id = desk.start(desk.enter("detect_ambiguity", settings, question="Where was she born?", corpus_id=None))
+    record(desk, run_id, "detections", [detection(1, "Where was she born?", 0.8312, "pragmatic")])
+    note = "ambiguous (pragmatic), probability 0.83"
+    desk.worker.finish(run_id, stages=[stage("detection", "00.000", 8.25, rows=1, note=note)])
+    desk.date(run_id)
 
-        told = desk.told(run_id).splitlines()
-        assert told == [
-            'detect_ambiguity: "Where was she born?"  (run 1, succeeded, time=1,000 ms)',
-            '  Said before: 1 more, and then "Ida Holm"',
-            "  Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker",
-            "  Model a-model, prompts v1, worker 1 (extractive on here)",
-            "  Settings: threshold=0.25",
-            "  ->  detection  (time=0.0..8.2 ms, 1%, rows=1)",
-            "        Ambiguous: pragmatic  (probability=0.83)",
-            '        Because: it has "she" (feature)',
-            "        Because: she: of whom? (rule)",
-            "  Total: calls=0, reused=0, cost=$0",
-        ]
-        assert desk.told(run_id, "stages").splitlines() == [line for line in told if "Because" not in line]
-
-    def test_a_clear_question_is_told_to_be(self, desk: Desk) -> None:
-        run_id = desk.start(desk.enter("detect_ambiguity", {"top_k": 8}))
-        record(desk, run_id, "detections", [detection(1, "rental cars", 0.25, None)])
-        desk.worker.finish(run_id, stages=[stage("detection", "00.000", 8, rows=1)])
-
-        told = desk.told(run_id)
-        assert told.startswith('detect_ambiguity in insurance: "rental cars"')
-        assert body(told)[1:] == ["        Clear  (probability=0.25)"]
-
-    def test_detection_of_many_questions_shows_counts_and_the_ambiguous_ones(self, desk: Desk) -> None:
-        questions = ["cars", 'where is "she" born', "bank", "How long is a rental paid for?"]
-        run_id = desk.start(
-            desk.enter("detect_ambiguity", {"questions": 0}, question=json.dumps(questions), corpus_id=None)
-        )
-        kinds = ("syntactic", "pragmatic", "lexical", None)
-        found = [detection(place, *each) for place, each in enumerate(zip(questions, [0.5] * 4, kinds, strict=True), 1)]
-        record(desk, run_id, "detections", found)
-        desk.worker.finish(run_id, stages=[stage("detection", "00.000", 8, rows=4)])
-        desk.date(run_id)
-
-        told = desk.told(run_id)
-        assert told.startswith("detect_ambiguity: 4 questions  (run 1, succeeded, time=1,000 ms, ambiguous=3)")
-        counted = "        Ambiguous: 3 of 4; 1 pragmatic, 1 syntactic, 1 lexical"
-        assert body(told)[1:] == [
-            counted,
-            "        #1  syntactic  0.50  cars",
-            '        #2  pragmatic  0.50  where is "she" born',
-            "        #3  lexical  0.50  bank",
-        ]
-        assert body(desk.told(run_id, "stages"))[1:] == [counted]
-
-    @pytest.mark.parametrize(
-        ("question", "shown"),
-        [
-            (json.dumps(["one"]), "1 question"),
-            (json.dumps(['a "quoted" \\ one', "[", "x" * 9000]), "3 questions"),
-            (json.dumps(["]", "\u00fc\n"] * 250), "500 questions"),
-            (json.dumps(['a"\\", "', "\\", '\\\\"', '"', ""], ensure_ascii=False), "5 questions"),
-            ("[", "0 questions"),
-            ("no JSON", "0 questions"),
-            ('{"a": 1', "0 questions"),
-        ],
-    )
-    def test_many_questions_are_shown_by_their_number(self, desk: Desk, question: str, shown: str) -> None:
-        """Also for an invalid question: each run is shown."""
-        run_id = desk.enter("detect_ambiguity", {"questions": 0}, question=question, corpus_id=None)
-
-        assert desk.told(run_id).startswith(f"detect_ambiguity: {shown}  (run 1, queued)")
-        summary = "select question, corpus, interpretations from pgclarify.run"
-        assert desk.user.execute(summary).fetchall() == [(shown, None, None)]
-
-    def test_reasons_of_any_form_are_told(self, desk: Desk) -> None:
-        run_id = desk.start(desk.enter("detect_ambiguity", {}, corpus_id=None))
-        reasons = ({"source": "rule", "text": "two\nlines\x1b[31m"}, {"name": "length"}, "a word", 7, None)
-        record(desk, run_id, "detections", [detection(1, "rental cars", 1, "lexical", *reasons)])
-
-        assert [line for line in desk.told(run_id).splitlines() if "Because" in line] == [
-            "  Because: two lines\\u001b[31m (rule)",
-            "  Because: length (unknown)",
-            *["  Because: of an unknown reason (unknown)"] * 3,
-        ]
+    assert desk.told(run_id).splitlines() == [
+        'detect_ambiguity: "Where was she born?"  (run 1, succeeded, time=1,000 ms)',
+        '  Said before: 1 more, and then "Ida Holm"',
+        "  Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker",
+        "  Model a-model, prompts v1, worker 1 (extractive on here)",
+        "  Settings: threshold=0.25",
+        "  ->  detection  (time=0.0..8.2 ms, 1%, rows=1)",
+        f"        Note: {note}",
+        "  Total: calls=0, reused=0, cost=$0",
+        "  Result: select * from pgclarify.detection where run_id = 1",
+    ]
 
 
-class TestRewriting:
-    def test_a_rewritten_question_is_told_with_what_was_found(self, desk: Desk) -> None:
-        run_id = desk.start(
-            desk.enter("rewrite", {"history": ["Ida Holm"]}, question="Where was she born?", corpus_id=None)
-        )
-        desk.pay(run_id, ("rewriting", 120, 90, 12))
-        record(desk, run_id, "detections", [detection(1, "Where was she born?", 0.9, "pragmatic")])
-        rewritten = {"rewritten": "Where was Ida Holm born?", "was_ambiguous": True, "reason": None}
-        record(desk, run_id, "rewriting", rewritten)
-        desk.worker.finish(
-            run_id,
-            stages=[
-                stage("detection", "00.000", 10, rows=1),
-                stage(
-                    "rewriting", "00.010", 120, rows=1, calls=1, prompt_tokens=90, completion_tokens=12,
-                    note="Where was Ida Holm born?",
-                ),
-            ],
-        )  # fmt: skip
-        desk.date(run_id)
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        (json.dumps(["one"]), "1 question"),
+        (json.dumps(['a "quoted" \\ one', "[", "x" * 9000]), "3 questions"),
+        (json.dumps(["]", "\u00fc\n"] * 250), "500 questions"),
+        (json.dumps(['a"\\", "', "\\", '\\\\"', '"', ""], ensure_ascii=False), "5 questions"),
+        ("[", "0 questions"),
+        ("no JSON", "0 questions"),
+        ('{"a": 1', "0 questions"),
+    ],
+)
+def test_many_questions_are_shown_by_their_number(desk: Desk, question: str, shown: str) -> None:
+    """Also for an invalid question: each run is shown."""
+    run_id = desk.enter("detect_ambiguity", {"questions": 0}, question=question, corpus_id=None)
 
-        told = desk.told(run_id)
-        assert told.splitlines()[0] == 'rewrite: "Where was she born?"  (run 1, succeeded, time=1,000 ms)'
-        assert '  Said before: "Ida Holm"' in told.splitlines()
-        assert body(told) == [
-            "  ->  detection  (time=0.0..10 ms, 1%, rows=1)",
-            "        Ambiguous: pragmatic  (probability=0.90)",
-            "  ->  rewriting  (time=10..130 ms, 12%, rows=1, calls=1, tokens=90+12)",
-            "        Question: Where was Ida Holm born?",
-        ]
-        assert told.splitlines()[-2:] == [
-            "  Calls: 1 for rewriting, 120 ms",
-            "  Total: calls=1, reused=0, tokens=90+12",
-        ]
+    assert desk.told(run_id).startswith(f"detect_ambiguity: {shown}  (run 1, queued)")
+    summary = "select question, corpus, interpretations from pgclarify.run"
+    assert desk.user.execute(summary).fetchall() == [(shown, None, None)]
 
-    def test_an_unchanged_question_is_shown_with_the_reason(self, desk: Desk) -> None:
-        run_id = desk.start(desk.enter("rewrite", {}, question="Where was she born?", corpus_id=None))
-        reason = "nothing was said before it"
-        record(desk, run_id, "rewriting", {"rewritten": "Where was she born?", "was_ambiguous": True, "reason": reason})
 
-        for is_over in (False, True):
-            if is_over:
-                desk.worker.finish(run_id, stages=[stage("rewriting", "00.000", 1)])
-            lines = [line.strip() for line in desk.told(run_id).splitlines()]
-            assert lines[lines.index("Unchanged") + 1] == f"Reason: {reason}"
+def test_a_reply_is_told_with_what_it_replies_to(desk: Desk) -> None:
+    asked_back = desk.enter("clarifying_questions", ASKED_BACK, question="harbor museum")
+    settings = {"text": "yes,\nwith my dog", "conversation": 3}
+    run_id = desk.start(desk.enter("reply", settings, asked_back, question="harbor museum"))
+    question = "Can one visit the harbor museum with a dog?"
+    desk.worker.finish(run_id, stages=[stage("rewriting", "00.000", 100, note=question)])
+    desk.date(run_id)
 
-    def test_a_reply_is_told_with_what_it_replies_to(self, desk: Desk) -> None:
-        asked_back = desk.enter("clarifying_questions", ASKED_BACK, question="harbor museum")
-        settings = {"text": "yes,\nwith my dog", "conversation": 3}
-        run_id = desk.start(desk.enter("reply", settings, asked_back, question="harbor museum"))
-        question = "Can one visit the harbor museum with a dog?"
-        record(desk, run_id, "rewriting", {"rewritten": question, "was_ambiguous": None, "reason": None})
-        desk.worker.finish(run_id, stages=[stage("rewriting", "00.000", 100, note=question)])
-        desk.date(run_id)
-
-        assert desk.told(run_id).splitlines() == [
-            'reply to what run 1 asked back in insurance: "harbor museum"  (run 2, succeeded, time=1,000 ms)',
-            '  Reply: "yes, with my dog"',
-            "  Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker",
-            "  Model a-model, prompts v1, worker 1 (extractive on here)",
-            "  Settings: conversation=3",
-            "  ->  rewriting  (time=0.0..100 ms, 10%)",
-            f"        Question: {question}",
-            "  Total: calls=0, reused=0, cost=$0",
-        ]
+    assert desk.told(run_id).splitlines() == [
+        'reply to what run 1 asked back in insurance: "harbor museum"  (run 2, succeeded, time=1,000 ms)',
+        '  Reply: "yes, with my dog"',
+        "  Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker",
+        "  Model a-model, prompts v1, worker 1 (extractive on here)",
+        "  Settings: conversation=3",
+        "  ->  rewriting  (time=0.0..100 ms, 10%)",
+        f"        Note: {question}",
+        "  Total: calls=0, reused=0, cost=$0",
+        "  Result: select * from pgclarify.rewriting where run_id = 2",
+    ]
 
 
 class TestRoute:
@@ -255,15 +161,10 @@ def test_foreign_text_is_sanitized_in_explanations(desk: Desk) -> None:
     """Text of a user, a document or a model stays on its line."""
     evil = "one\ntwo\x1b[2J\u202e" + "x" * 1000
     asked_back = desk.start(desk.enter("clarifying_questions", ASKED_BACK | {"history": [evil]}, question=evil))
-    record_questions(desk, asked_back, [question(1, evil, evil, ambiguity_type="semantic", reasoning=evil)])
-    listed = desk.start(desk.enter("list_answers", LISTED, question=evil))
-    record(desk, listed, "answers", [{"ordinal": 1, "answer": evil, "variants": [evil, evil], "citations": []}])
-    detected = desk.start(desk.enter("detect_ambiguity", {"history": [evil]}, question=evil, corpus_id=None))
-    record(desk, detected, "detections", [detection(1, evil, 1, "lexical", because(evil, evil))])
     replied = desk.start(desk.enter("reply", {"text": evil}, question=evil, corpus_id=None))
-    record(desk, replied, "rewriting", {"rewritten": f"{evil}?", "was_ambiguous": None, "reason": evil})
+    desk.worker.finish(replied, stages=[stage("rewriting", "00.000", 100, note=evil)])
 
-    for run_id in (asked_back, listed, detected, replied):
+    for run_id in (asked_back, replied):
         lines = desk.told(run_id).split("\n")
         assert any("one two\\u001b[2J\\u202e" in line for line in lines)
         assert not any(letter in line for line in lines for letter in "\x1b\u202e\r")

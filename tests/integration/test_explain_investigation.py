@@ -13,14 +13,13 @@ from tests.integration.explaining import Desk, desk, stage
 __all__ = ["desk"]
 
 INVESTIGATED = """\
-investigate in insurance: "Whom does the fee go to?"  (run 1, succeeded, time=1,000 ms, steps=3)
+investigate in insurance: "Whom does the fee go to?"  (run 1, succeeded, time=1,000 ms, results=0)
   Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker
   Model a-model, prompts v1, worker 1 (extractive on here)
   Settings: entailment=embedding, max_calls=60, max_passages=32, max_steps=2, method=hybrid, reranker=signal, \
 retrieval=adaptive, top_k=10
   ->  step 1, follow-up: "What does the fee cover?"  (time=0.0..460 ms, 46%, calls=2, reused=3, tokens=250+30)
         Answer: refueling  (confidence=0.75, semantic sets=2)
-        Proof: #1  passage 5 of 104 (Fuel): "full tank"
         ->  decomposition  (time=0.0..100 ms, 10%, calls=1, tokens=50+10)
         ->  retrieval  (time=100..110 ms, 1%, rows=2)
               Search: hybrid
@@ -38,12 +37,11 @@ retrieval=adaptive, top_k=10
         No answer: not_in_corpus
         Remark: no step proves an answer
         ->  reasoning  (time=461..561 ms, 10%, calls=1, tokens=300+9)
-  Passages: 2 found
   Stopped: a question was asked twice
   Stop code: not_answered, a language model judged the passages that were found, and none of them answers the \
 question. Ask in other words, or look further down the ranking with a larger top_k.
-  Calls: 1 for follow_up, 90 ms; 1 for answer, 200 ms; 1 for conclusion, 100 ms
-  Total: calls=3, reused=3, tokens=550+39"""
+  Total: calls=3, reused=3, tokens=550+39
+  Result: select * from pgclarify.investigation_step where run_id = 1"""
 
 
 def test_an_investigation_shows_its_steps(desk: Desk) -> None:
