@@ -79,9 +79,7 @@ def measure(seconds: float = SECONDS, documents: int = DOCUMENTS) -> list[Figure
                 done["documents removed"] += removed
 
     def keep(worker: HandWorker) -> None:
-        done["passages linked or unlinked"] += worker.send("link_passages", max_passages=_PASSAGES_A_BATCH)[0][
-            "passages"
-        ]
+        done["passages linked or unlinked"] += worker.value("link_passages", max_passages=_PASSAGES_A_BATCH)
 
     def build(user: Connection) -> None:
         user.execute("select pgclarify_private.build_graph(caller, %s) from pgclarify_private.caller", [_CORPUS])

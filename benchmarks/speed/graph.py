@@ -22,7 +22,7 @@ from psycopg import sql
 
 from benchmarks import made_up, product
 from benchmarks.figures import Figure, show, step
-from pgclarify.database.pool import fetch, open_pool
+from pgclarify.database.pool import fetch_value, open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.worker.graph import link
 from pgclarify.worker.graph_building import GraphBuilding
@@ -163,7 +163,7 @@ async def _link_all(dsn: str, in_memory: bool) -> None:
     async with open_pool(dsn) as pool, Presence.enter(dsn, **entry) as presence:
         if in_memory:
             await link(pool, GraphBuilding(pool, presence.worker_id))
-        while (await fetch(pool, "link_passages", max_passages=_PASSAGES_A_BATCH))[0]["passages"]:
+        while await fetch_value(pool, "link_passages", max_passages=_PASSAGES_A_BATCH):
             pass
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pgclarify.client.blocking import Client
-from pgclarify.client.scripts import Statement
+from pgclarify.client.scripts import Call, Statement
 
 if TYPE_CHECKING:
     from pgclarify.cli.rendering import Row
@@ -17,6 +17,10 @@ class CommandClient(Client):
     def rows(self, statement: str, **parameters: object) -> list[Row]:
         """Return the rows of a statement in database/client_queries.sql, by its name."""
         return list(self._take(Statement(statement, parameters)))
+
+    def call(self, function: str, **arguments: object) -> list[Row]:
+        """Return the rows of an internal function, which also gets the role that calls it."""
+        return list(self._take(Call(function, arguments, names_caller=True)))
 
     def runs(self, run_ids: list[int] | None = None, *, limit: int = 20) -> list[Row]:
         """List runs that you may see, newest first, with why they failed or found nothing; None means the latest."""

@@ -106,20 +106,21 @@ def remove(client: CommandClient, documents: Iterable[tuple[str, str]]) -> int:
     removed = 0
     for page in _pages(documents):
         document_ids, origins = map(list, zip(*page, strict=True))
-        (found,) = client.rows("client_remove_loaded", corpus=client.corpus, document_ids=document_ids, origins=origins)
-        removed += found["removed"]
+        (found,) = client.call("remove_loaded", corpus=client.corpus, document_ids=document_ids, origins=origins)
+        removed += found["result"]
     return removed
 
 
 def _placements(client: CommandClient, names: Sequence[Name]) -> list[Row]:
     """Say for each name where the document would be stored, and what is there. Nothing is changed."""
-    return client.rows(
-        "client_check_load",
+    found = client.call(
+        "check_load",
         corpus=client.corpus,
         document_ids=[name.document_id for name in names],
         origins=[name.origin for name in names],
         known_as=[name.known_as for name in names],
     )
+    return sorted(found, key=lambda row: int(row["ordinal"]))
 
 
 def _free(name: Name) -> Row:
@@ -131,7 +132,7 @@ def _loaded_from(client: CommandClient, prefix: str) -> Iterator[tuple[str, str]
     """Yield ids and origins of the documents whose origin begins so, by origin."""
     after = None
     while True:
-        rows = client.rows("client_loaded_from", corpus=client.corpus, origin_prefix=prefix, after=after, most=_PAGE)
+        rows = client.call("loaded_from", corpus=client.corpus, origin_prefix=prefix, after=after, max_rows=_PAGE)
         yield from ((row["document_id"], row["origin"]) for row in rows)
         if len(rows) < _PAGE:
             return

@@ -12,6 +12,7 @@ from pgclarify.client.results import Results, results
 from pgclarify.client.rows import record
 from pgclarify.client.scripts import Call, Script, Session, Statement, interval, only_value, pace, to_json
 from pgclarify.data.vocabulary import Document
+from pgclarify.database.arrays import array_text
 from pgclarify.errors import InputError, NotFound, NotReady, NoWorker, PermissionDenied
 from pgclarify.language.foreign_text import unstorable
 
@@ -97,19 +98,20 @@ def add_documents(session: Session, /, documents: Iterable[Document], *, corpus:
     """
     changed = 0
     for batch in _batches(documents):
-        (row,) = yield Statement(
-            "client_add_documents",
+        (row,) = yield Call(
+            "load_documents",
             {
                 "corpus": corpus or session.corpus,
                 "document_ids": [document.document_id for document in batch],
                 "contents": [document.content for document in batch],
                 "titles": [document.title for document in batch],
                 "uris": [document.uri for document in batch],
-                "metadata": [to_json(document.metadata, "metadata") for document in batch],
-                "readers": [_readers(document) for document in batch],
+                "metadata": array_text(to_json(document.metadata, "metadata") for document in batch),
+                "readers": array_text(_readers(document) for document in batch),
                 "origins": [document.origin for document in batch],
                 "known_as": [document.known_as for document in batch],
             },
+            names_caller=True,
         )
         changed += int(row["changed"])
     return changed
@@ -264,7 +266,7 @@ def distribute(session: Session, /, corpus: str, **options: object) -> Script[di
 
 def corpora(session: Session, /) -> Script[Results[CorpusStatus]]:
     """List the corpora that you may search, by name, with their state."""
-    rows = yield Statement("client_list_corpora")
+    rows = yield Statement("client_corpus_status", {"corpus": None, "are_all": True})
     return results(CorpusStatus, rows)
 
 
@@ -279,7 +281,7 @@ def corpus_status(session: Session, /, corpus: str | None = None) -> Script[Corp
         InputError: If none is named and there are several.
     """
     named = corpus or session.corpus
-    rows = yield Statement("client_corpus_status", {"corpus": named})
+    rows = yield Statement("client_corpus_status", {"corpus": named, "are_all": False})
     if not rows:
         raise NotFound(
             "the corpus does not exist" if named is None else f'corpus "{named}" does not exist',

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
-from psycopg import sql
 from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 
 from pgclarify.client.scripts import Call, Statement
-from pgclarify.database.queries import queries
+from pgclarify.database.queries import call, queries
 from pgclarify.errors import ConfigurationError, ServerUnavailable
+from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 
 _logger = logging.getLogger("pgclarify.client")
 
@@ -90,12 +90,10 @@ def is_in_transaction(connection: object) -> bool:
     )
 
 
-def statement_of(step: Statement | Call) -> tuple[sql.SQL | sql.Composed, Mapping[str, object]]:
+def statement_of(step: Statement | Call) -> tuple[bytes, Mapping[str, object]]:
     """Return what is sent for a statement or a call of a function, and its parameters."""
     if isinstance(step, Statement):
-        return sql.SQL(queries[step.name]), step.parameters
-    arguments = (sql.SQL("{} => {}").format(sql.Identifier(name), sql.Placeholder(name)) for name in step.arguments)
-    call = sql.SQL("select * from pgclarify.{}({})").format(
-        sql.Identifier(step.function), sql.SQL(", ").join(arguments)
-    )
-    return call, step.arguments
+        return queries[step.name].encode(), step.parameters
+    schema = PRIVATE_SCHEMA if step.names_caller else SCHEMA
+    sent = call(step.function, tuple(step.arguments), schema=schema, names_caller=step.names_caller)
+    return sent, step.arguments

@@ -114,9 +114,9 @@ def result(session: Session, /, run_id: int) -> Script[Results[Any]]:
     rows = yield Statement("client_get_operation", {"run_id": run_id})
     # Without a row, the next statement raises the error.
     row_type, kind = ROWS[rows[0]["operation"] if rows else "clarify"]
-    (found,) = yield Statement("client_result", {"run_id": run_id, "row_type": row_type})
+    rows = yield Call("result_rows", {"run_id": run_id, "row_type": row_type}, names_caller=True)
     # A run without rows has null.
-    ordered = sorted(found["found"] or (), key=lambda row: next((row[place] for place in _PLACES if place in row), 0))
+    ordered = sorted(only_value(rows) or (), key=lambda row: next((row[place] for place in _PLACES if place in row), 0))
     return results(kind, ordered)
 
 

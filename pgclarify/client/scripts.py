@@ -38,10 +38,17 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a function of schema pgclarify, by named arguments; the script receives its rows."""
+    """A call of a function, by named arguments; the script receives its rows.
+
+    Attributes:
+        function: A public function or, if names_caller is true, an internal one.
+        arguments: Its arguments.
+        names_caller: Whether it also gets the signed name of the role that calls it.
+    """
 
     function: str
     arguments: Mapping[str, object]
+    names_caller: bool = False
 
 
 @dataclass(frozen=True, slots=True)

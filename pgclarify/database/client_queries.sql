@@ -4,11 +4,6 @@
 -- The operation of a run; no row if there is none that the caller may see.
 select operation from pgclarify.run where run_id = %(run_id)s;
 
--- name: client_result
--- The rows of a run, as JSON.
-select pgclarify_private.result_rows(caller, %(run_id)s, %(row_type)s) as found
-from pgclarify_private.caller as caller;
-
 -- name: client_closest_passages
 -- The best passages of a run's search that the caller may read; no model is called.
 with listed as materialized (
@@ -83,12 +78,12 @@ where run.run_id = %(run_id)s
 order by verdict.created_at, verdict.rank;
 
 -- name: client_corpus_status
--- The state of the corpus that is named here or in the session; of all corpora if none is named.
+-- The state of the corpus that is named here or in the session; of all corpora if none is named, or with are_all.
 select
     corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error,
     next_embedding_model, next_embedded, pending_passages
 from pgclarify.corpus
-where corpus = coalesce(%(corpus)s, nullif(current_setting('pgclarify.corpus', true), ''), corpus)
+where %(are_all)s or corpus = coalesce(%(corpus)s, nullif(current_setting('pgclarify.corpus', true), ''), corpus)
 order by corpus;
 
 -- name: client_list_workers
@@ -170,68 +165,3 @@ select nullif(current_setting('pgclarify.asked_run', true), '')::bigint as run_i
 -- name: client_notice_lost_client
 -- Until the transaction ends, end the statement of a client that was killed. By default the server would complete it.
 select set_config('client_connection_check_interval', '10s', true) as interval;
-
--- name: client_check_load
--- The ids under which files would be stored, and the ids that documents of other sources have.
-select located.ordinal, located.document_id, located.is_taken, located.taken_from, located.relation
-from
-    pgclarify_private.caller as caller,
-    pgclarify_private.check_load(
-        caller => caller,
-        corpus => %(corpus)s,
-        document_ids => %(document_ids)s::text[],
-        origins => %(origins)s::text[],
-        known_as => %(known_as)s::text[]
-    ) as located
-order by located.ordinal;
-
--- name: client_loaded_from
--- A page of the documents of a source.
-select loaded.document_id, loaded.origin
-from
-    pgclarify_private.caller as caller,
-    pgclarify_private.loaded_from(
-        caller => caller,
-        corpus => %(corpus)s,
-        origin_prefix => %(origin_prefix)s,
-        after => %(after)s,
-        max_rows => %(most)s
-    ) as loaded
-order by loaded.origin;
-
--- name: client_remove_loaded
--- Remove documents that still belong to these files.
-select
-    pgclarify_private.remove_loaded(
-        caller => caller,
-        corpus => %(corpus)s,
-        document_ids => %(document_ids)s::text[],
-        origins => %(origins)s::text[]
-    ) as removed
-from pgclarify_private.caller as caller;
-
--- name: client_add_documents
--- Add a batch of documents in one round trip; count the new or changed ones, and the unchanged ones.
-select loaded.changed, loaded.unchanged
-from
-    pgclarify_private.caller as caller,
-    pgclarify_private.load_documents(
-        caller => caller,
-        corpus => %(corpus)s,
-        document_ids => %(document_ids)s::text[],
-        contents => %(contents)s::text[],
-        titles => %(titles)s::text[],
-        uris => %(uris)s::text[],
-        metadata => %(metadata)s::jsonb[],
-        readers => %(readers)s::jsonb[],
-        origins => %(origins)s::text[],
-        known_as => %(known_as)s::text[]
-    ) as loaded;
-
--- name: client_list_corpora
--- Every corpus that the caller may see, with its counters.
-select
-    corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error,
-    next_embedding_model, next_embedded, pending_passages
-from pgclarify.corpus
-order by corpus;

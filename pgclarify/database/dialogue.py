@@ -68,7 +68,7 @@ class DialogueTables:
                 ) from error
             found = (MatchedRule(**row) for row in rows)
             matched += [replace(rule, ordinal=start + rule.ordinal) for rule in found]
-        return matched
+        return sorted(matched, key=lambda rule: (rule.ordinal, rule.ambiguity_rule_id))
 
     async def trained_classifier(
         self, run: Run, known_ids: Collection[int]

@@ -12,8 +12,8 @@ from psycopg import AsyncConnection
 
 from pgclarify.data.documents import IndexedDocument, PendingDocument, passage_hash
 from pgclarify.database.errors import translated
-from pgclarify.database.pool import Pool, fetch
-from pgclarify.database.queries import queries
+from pgclarify.database.pool import Pool, fetch, fetch_value
+from pgclarify.database.queries import queries, statement
 
 # Longer than one claim takes on a slow machine. Leases of a dead worker are taken over at once.
 LEASE = timedelta(minutes=15)
@@ -40,7 +40,7 @@ class LeasedDocuments:
             content_hashes=[document.content_hash for document in documents],
             lease=LEASE,
         )
-        return {row["document_id"] for row in rows}
+        return {row["result"] for row in rows}
 
     async def fail_document(self, document: PendingDocument, error: str) -> None:
         """Mark a document as one that cannot be indexed, with the reason."""
@@ -58,20 +58,18 @@ class LeasedDocuments:
         self, connection: AsyncConnection[Any], batch_id: UUID | None, documents: Sequence[PendingDocument]
     ) -> bool:
         """Publish a staged batch of one claim; return whether any document was stored."""
-        cursor = await connection.execute(
-            queries["store_documents"],
-            {
-                "worker_id": self._worker_id,
-                "batch_id": batch_id,
-                "corpus_id": documents[0].corpus_id,
-                # All documents of the claim have the same space.
-                "embedding_space_id": documents[0].embedding_space_id,
-                "document_ids": [document.document_id for document in documents],
-                "content_hashes": [document.content_hash for document in documents],
-            },
-        )
+        parameters = {
+            "worker_id": self._worker_id,
+            "batch_id": batch_id,
+            "corpus_id": documents[0].corpus_id,
+            # All documents of the claim have the same space.
+            "embedding_space_id": documents[0].embedding_space_id,
+            "document_ids": [document.document_id for document in documents],
+            "content_hashes": [document.content_hash for document in documents],
+        }
+        cursor = await connection.execute(statement("store_documents", parameters), parameters)
         row = await cursor.fetchone()
-        return row is not None and bool(row["stored"])
+        return row is not None and bool(row["result"])
 
     async def delay_documents(self, embedding_space_id: int, error: str) -> None:
         """Store why the documents of a corpus wait for its embedding model, until one of them is stored."""
@@ -126,7 +124,7 @@ class Documents(LeasedDocuments):
             documents: Of one corpus, at least one; None for all. A document that changed since it was claimed is
                 skipped, because another claim of this worker may have it.
         """
-        (row,) = await fetch(
+        kept = await fetch_value(
             self._pool,
             "release_documents",
             worker_id=self._worker_id,
@@ -135,7 +133,7 @@ class Documents(LeasedDocuments):
             document_ids=[document.document_id for document in documents] if documents else None,
             content_hashes=[document.content_hash for document in documents] if documents else None,
         )
-        return int(row["kept"])
+        return int(kept)
 
     async def passage_hashes(self, documents: Sequence[PendingDocument]) -> dict[str, list[bytes]]:
         """Return the texts for which claimed documents of one corpus have passages with vectors.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from pgclarify.database.pool import Pool, fetch
+from pgclarify.database.pool import Pool, fetch_value
 from pgclarify.errors import DatabaseError
 from pgclarify.protocols import Booking
 
@@ -40,9 +40,8 @@ class EndpointRates:
             for name, seconds in (("time", booking.seconds), ("accepted", booking.accepted), ("spare", booking.spare))
         }
         try:
-            (row,) = await fetch(self._pool, "book_endpoint", endpoint=endpoint, **arguments)
+            wait: timedelta = await fetch_value(self._pool, "book_endpoint", endpoint=endpoint, **arguments)
         except DatabaseError as error:
             _logger.warning("the rate of %s is not shared with other workers now: %s", endpoint, error.message)
             return alone
-        wait: timedelta = row["wait"]
         return wait.total_seconds()

@@ -13,10 +13,11 @@ from pgclarify.data.candidates import Found
 from pgclarify.data.estimates import Prospect
 from pgclarify.data.model_calls import Completion, CompletionKey
 from pgclarify.data.runs import Run
-from pgclarify.database.arrays import vector_text
+from pgclarify.database.arrays import array_text
 from pgclarify.database.exploration import found_passage
 from pgclarify.database.ledger import key_of_call
 from pgclarify.database.runs import Runs
+from pgclarify.database.vectors import vector_text
 
 
 class EstimateTables:
@@ -51,9 +52,9 @@ class EstimateTables:
         """
         rows = await self._runs.fetch(
             run,
-            "find_for_each",
+            "find_for_estimate",
             questions=list(queries),
-            vectors=None if vectors is None else [vector_text(vector) for vector in vectors],
+            query_vectors=None if vectors is None else array_text(map(vector_text, vectors)),
             embedding_model=run.embedding_model,
             method=method,
             depth=depth,

@@ -25,45 +25,6 @@ from pgclarify_private.caller as caller
 cross join lateral pgclarify_private.evaluations(caller) as evaluations
 order by evaluations.eval_run_id desc;
 
--- name: eval_list_cases
--- The judged cases of an evaluation, in order.
-select cases.*
-from pgclarify_private.caller as caller
-cross join lateral pgclarify_private.evaluation_cases(caller, %(eval_run_id)s) as cases
-order by cases.ordinal;
-
--- name: eval_begin
--- Begin an evaluation, or go on with an unfinished one.
-select begun.eval_run_id, begun.done
-from pgclarify_private.caller as caller
-cross join lateral pgclarify_private.begin_evaluation(caller, %(plan)s::jsonb) as begun;
-
--- name: eval_record
--- Store a case with its figures, unless it is stored already.
-select pgclarify_private.record_eval_case(caller, %(eval_run_id)s, %(judged)s::jsonb)
-from pgclarify_private.caller as caller;
-
--- name: eval_finish
--- Finish an evaluation that has all its cases, and store its figures.
-select pgclarify_private.finish_evaluation(caller, %(eval_run_id)s, %(figures)s::jsonb) as is_finished
-from pgclarify_private.caller as caller;
-
--- name: eval_remove
--- Remove an evaluation with its cases.
-select pgclarify_private.remove_evaluation(caller, %(eval_run_id)s) as is_removed
-from pgclarify_private.caller as caller;
-
--- name: eval_get_usage
--- How a run ended, and its calls, tokens and cost.
-select used.*
-from pgclarify_private.caller as caller
-cross join lateral pgclarify_private.usage_of_run(caller, %(run_id)s) as used;
-
--- name: eval_get_price
--- What tokens cost.
-select pgclarify_private.price_of_tokens(caller, %(model)s, %(prompt_tokens)s, %(completion_tokens)s) as cost_usd
-from pgclarify_private.caller as caller;
-
 -- name: eval_list_candidates
 -- The passages that a run retrieved, by their keys.
 select candidate.corpus_id, candidate.document_id, candidate.passage_id

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pgclarify.data.candidates import Candidate, Found, Neighbors
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
-from pgclarify.database.arrays import vector_text
 from pgclarify.database.runs import Runs
+from pgclarify.database.vectors import vector_text
 
 
 class ExplorationTables:
@@ -58,7 +58,7 @@ class ExplorationTables:
             run,
             "find_passages",
             question=query,
-            vector=None if vector is None else vector_text(vector),
+            query_vector=None if vector is None else vector_text(vector),
             embedding_model=run.embedding_model,
             method=method,
             depth=depth,
@@ -101,7 +101,7 @@ class ExplorationTables:
             k=k,
             known=list(known),
             question=query,
-            vector=None if vector is None else vector_text(vector),
+            query_vector=None if vector is None else vector_text(vector),
             embedding_model=run.embedding_model,
             signal=signal,
         )
@@ -128,12 +128,12 @@ class ExplorationTables:
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        rows = await self._runs.fetch(
+        kept = await self._runs.fetch_value(
             run,
             "record_candidates",
             candidates=json.dumps([_candidate_row(candidate) for candidate in candidates]),
         )
-        return list(rows[0]["kept"])
+        return list(kept)
 
 
 def _candidate_row(candidate: Candidate) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from psycopg.rows import DictRow
@@ -85,7 +86,7 @@ class LedgerTables:
         return [claims.get(request.key, _PENDING) for request in requests]
 
     async def _claim_rows(self, requests: Sequence[CompletionRequest]) -> list[DictRow]:
-        return await fetch(
+        rows = await fetch(
             self._runs.pool,
             "claim_completions",
             worker_id=self._runs.worker_id,
@@ -95,6 +96,7 @@ class LedgerTables:
             corpus_id=self._corpus_id,
             calls=self._calls(requests, [None] * len(requests)),
         )
+        return sorted(rows, key=itemgetter("ordinal"))
 
     def _calls(self, requests: Sequence[CompletionRequest], bodies: Sequence[str | None]) -> str:
         """Return requests as an array of pgclarify_private.model_call in JSON."""

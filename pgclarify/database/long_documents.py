@@ -10,8 +10,8 @@ import psycopg
 from pgclarify.data.documents import IndexedDocument, LongDocument, PendingDocument
 from pgclarify.database.documents import LEASE, LeasedDocuments, copy_passages
 from pgclarify.database.errors import translated
-from pgclarify.database.pool import fetch
-from pgclarify.database.queries import queries
+from pgclarify.database.pool import fetch, fetch_value
+from pgclarify.database.queries import statement
 
 
 class LongDocuments(LeasedDocuments):
@@ -39,7 +39,7 @@ class LongDocuments(LeasedDocuments):
 
     async def release_document(self) -> int:
         """Release the leases of this worker; return how many it must keep for now."""
-        (row,) = await fetch(
+        kept = await fetch_value(
             self._pool,
             "release_documents",
             worker_id=self._worker_id,
@@ -48,7 +48,7 @@ class LongDocuments(LeasedDocuments):
             document_ids=None,
             content_hashes=None,
         )
-        return int(row["kept"])
+        return int(kept)
 
     async def passage_hashes(self, document: LongDocument) -> list[bytes]:
         """Return the texts of the document's passages with vectors, except passages staged to stay; in any order."""
@@ -79,22 +79,20 @@ class LongDocuments(LeasedDocuments):
         with translated():
             async with self._pool.connection() as connection, connection.transaction():
                 await copy_passages(connection, batch_id, [part])
-                cursor = await connection.execute(
-                    queries["keep_part"],
-                    {
-                        "worker_id": self._worker_id,
-                        "batch_id": batch_id,
-                        "corpus_id": part.document.corpus_id,
-                        "document_id": part.document.document_id,
-                        "content_hash": part.document.content_hash,
-                        "staged_before": claimed.staged_passages,
-                        "staged_passages": claimed.staged_passages + len(part.chunks),
-                        "staged_chars": end_char,
-                        "passages_left": passages_left,
-                    },
-                )
+                parameters = {
+                    "worker_id": self._worker_id,
+                    "batch_id": batch_id,
+                    "corpus_id": part.document.corpus_id,
+                    "document_id": part.document.document_id,
+                    "content_hash": part.document.content_hash,
+                    "staged_before": claimed.staged_passages,
+                    "staged_passages": claimed.staged_passages + len(part.chunks),
+                    "staged_chars": end_char,
+                    "passages_left": passages_left,
+                }
+                cursor = await connection.execute(statement("keep_part", parameters), parameters)
                 row = await cursor.fetchone()
-                if row is not None and row["is_kept"]:
+                if row is not None and row["result"]:
                     return True
                 raise psycopg.Rollback
         return False

@@ -14,7 +14,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from pgclarify.database.connections import Connections, with_keepalives
 from pgclarify.database.errors import translated
-from pgclarify.database.queries import queries
+from pgclarify.database.queries import queries, statement
 from pgclarify.database.sessions import require_own_sessions
 from pgclarify.errors import DatabaseBusy
 
@@ -79,9 +79,14 @@ async def open_pool(
 
 
 async def fetch(pool: Pool, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
-    """Run a named statement in its own transaction and return its rows; repeat it after a serialization failure.
+    """Run a statement in its own transaction and return its rows; repeat it after a serialization failure.
 
     In a worker it may take a minute, or longer if `_LIMITS` says so.
+
+    Args:
+        pool: The pool.
+        name: The name of the statement or of an internal function.
+        parameters: Its parameters.
 
     Raises:
         RunLost: If the run is no longer this worker's.
@@ -97,20 +102,26 @@ async def fetch(pool: Pool, name: str, /, **parameters: Any) -> list[DictRow]:  
                 return await fetch_within(pool, _LIMITS[name], name, **parameters)
             with translated():
                 async with pool.connection() as connection:
-                    cursor = await connection.execute(queries[name], parameters)
+                    cursor = await connection.execute(statement(name, parameters), parameters)
                     return await cursor.fetchall()
         except DatabaseBusy as busy:
             if busy.sqlstate not in _LOST_RACES or attempt == _MOST_ATTEMPTS:
                 raise
 
 
+async def fetch_value(pool: Pool, function: str, /, **parameters: Any) -> Any:  # noqa: ANN401
+    """Call an internal function as `fetch` does, and return its only value."""
+    (row,) = await fetch(pool, function, **parameters)
+    return row["result"]
+
+
 async def fetch_within(pool: Pool, limit: str, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
-    """Run a named statement with a time limit in its own transaction, and return its rows.
+    """Run a statement with a time limit in its own transaction, and return its rows.
 
     Args:
         pool: The pool.
         limit: As for setting statement_timeout, such as 10s.
-        name: The statement.
+        name: As in `fetch`.
         parameters: Its parameters.
 
     Raises:
@@ -124,5 +135,5 @@ async def fetch_within(pool: Pool, limit: str, name: str, /, **parameters: Any) 
             # Both are sent at once, and are one transaction.
             async with connection.pipeline():
                 await connection.execute(queries["limit_statements"], {"limit": limit})
-                cursor = await connection.execute(queries[name], parameters)
+                cursor = await connection.execute(statement(name, parameters), parameters)
             return await cursor.fetchall()

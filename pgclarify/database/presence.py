@@ -20,7 +20,7 @@ from psycopg.rows import dict_row
 
 from pgclarify.database.connections import cut, with_keepalives
 from pgclarify.database.errors import translated
-from pgclarify.database.queries import queries
+from pgclarify.database.queries import queries, statement
 from pgclarify.errors import DatabaseBusy, PgclarifyError, ServerUnavailable
 
 _logger = logging.getLogger(__name__)
@@ -214,11 +214,9 @@ class Presence:
         with translated():
             if self._check is not None:
                 self._check(connection)
-            row = connection.execute(
-                queries["note_heartbeat"],
-                {"worker_id": worker_id, "embedding_models": self._embedding_models},
-            ).fetchone()
-        if row is None or not row["is_alive"]:
+            parameters = {"worker_id": worker_id, "embedding_models": self._embedding_models}
+            row = connection.execute(statement("note_heartbeat", parameters), parameters).fetchone()
+        if row is None or not row["result"]:
             raise ServerUnavailable(
                 f"worker {worker_id} counts as dead",
                 detail="It could not send a heartbeat before its lease ended; other workers take over its runs.",
@@ -238,11 +236,12 @@ class Presence:
 
 def _register(connection: _Connection, entry: dict[str, Any]) -> int:
     while True:
-        (registered,) = connection.execute(queries["register_worker"], entry).fetchall()
+        (registered,) = connection.execute(statement("register_worker", entry), entry).fetchall()
+        worker_id = int(registered["result"])
         # Any role may take a lock of this number. With another number, this worker is as safe.
-        (lock,) = connection.execute(queries["take_worker_lock"], registered).fetchall()
+        (lock,) = connection.execute(queries["take_worker_lock"], {"worker_id": worker_id}).fetchall()
         if lock["is_locked"]:
-            return int(registered["worker_id"])
+            return worker_id
 
 
 def _resolve(future: asyncio.Future[T], result: T) -> None:

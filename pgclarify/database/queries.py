@@ -1,11 +1,16 @@
-"""Loads the named statements of the *.sql files in this folder."""
+"""The statements that this package sends: those of the *.sql files in this folder, and calls of SQL functions."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib.resources import files
 from typing import LiteralString, cast
+
+from psycopg import sql
+
+from pgclarify.schema_names import PRIVATE_SCHEMA
 
 _NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 
@@ -31,3 +36,36 @@ def _load() -> Mapping[str, LiteralString]:
 
 
 queries = _load()
+
+
+def statement(name: str, parameters: Iterable[str]) -> bytes:
+    """Return the statement of that name, or else the call of the internal function of that name.
+
+    Args:
+        name: Its name.
+        parameters: The names of its parameters.
+    """
+    return queries[name].encode() if name in queries else call(name, tuple(parameters))
+
+
+@cache
+def call(
+    function: str, parameters: tuple[str, ...], *, schema: str = PRIVATE_SCHEMA, names_caller: bool = False
+) -> bytes:
+    """Return the call of a function by named arguments. The only value of a function is the column `result`.
+
+    Args:
+        function: Its name.
+        parameters: The names of its parameters.
+        schema: Its schema.
+        names_caller: Whether it also has the parameter caller, for the signed name of the role that calls it.
+    """
+    arguments = [sql.SQL("{} => {}").format(sql.Identifier(name), sql.Placeholder(name)) for name in parameters]
+    if names_caller:
+        arguments.insert(0, sql.SQL("caller => caller").format())
+    text = (
+        "select result.* from pgclarify_private.caller, {}({}) as result"
+        if names_caller
+        else "select * from {}({}) as result"
+    )
+    return sql.SQL(text).format(sql.Identifier(schema, function), sql.SQL(", ").join(arguments)).as_bytes(None)

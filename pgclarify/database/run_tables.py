@@ -47,7 +47,7 @@ class RunTables(LedgerTables):
         Raises:
             DatabaseError: If the server refuses.
         """
-        await fetch(self._runs.pool, "settle_run", run_id=self._run_id)
+        await fetch(self._runs.pool, "settle_runs", run_ids=[self._run_id])
 
     async def wait_for_batch(self, run: Run, requests: Sequence[CompletionRequest]) -> None:
         """Leave calls without a reply to a batch of the endpoint, if it has a batch API.
@@ -60,12 +60,8 @@ class RunTables(LedgerTables):
         """
         if self._runs.batch_body is None or not requests:
             return
-        (row,) = await self._runs.fetch(
-            run,
-            "wait_for_batch",
-            calls=self._calls(requests, [*map(self._runs.batch_body, requests)]),
-        )
-        if row["has_left"]:
+        calls = self._calls(requests, [*map(self._runs.batch_body, requests)])
+        if await self._runs.fetch_value(run, "wait_for_batch", calls=calls):
             raise RunLost(f"run {run.run_id} waits for a batch")
 
     async def record_verdict(self, run: Run, verdict: Verdict) -> None:
@@ -135,7 +131,7 @@ class RunTables(LedgerTables):
             RunLost: If the run is no longer this worker's.
         """
         status, stop_reason, stop_code = as_ended(status, stop_reason, stop_code, self.refusal)
-        (stored,) = await self._runs.fetch(
+        stopped: str | None = await self._runs.fetch_value(
             run,
             "finish_run",
             status=status.value,
@@ -147,6 +143,5 @@ class RunTables(LedgerTables):
             stop_reason=stop_reason,
             stop_code=None if stop_code is None else stop_code.value,
         )
-        stopped: str | None = stored["stop_code"]
         # The alert about budgets must find the run also if other calls failed.
         self.status, self.code = status, (stopped if stopped == StopCode.BUDGET else error_code or stopped) or ""

@@ -14,9 +14,9 @@ from psycopg.rows import DictRow
 from pgclarify.data.model_calls import Completion, CompletionRequest
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Verdict
-from pgclarify.database.arrays import vector_text
 from pgclarify.database.coalescing import Coalescer
-from pgclarify.database.pool import Pool, fetch
+from pgclarify.database.pool import Pool, fetch, fetch_value
+from pgclarify.database.vectors import vector_text
 from pgclarify.errors import DatabaseBusy
 
 _logger = logging.getLogger(__name__)
@@ -97,13 +97,18 @@ class Runs:
         self._last_lock: str | None = None
 
     async def fetch(self, run: Run, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
-        """Run a named statement about a run of this worker, as `pgclarify.database.pool.fetch` does.
+        """Call an internal function about a run of this worker, as `pgclarify.database.pool.fetch` does.
 
         Raises:
             RunLost: If the run is no longer this worker's.
             DatabaseError: If the server refuses.
         """
         return await fetch(self.pool, name, run_id=run.run_id, attempt=run.attempt, **parameters)
+
+    async def fetch_value(self, run: Run, name: str, /, **parameters: Any) -> Any:  # noqa: ANN401
+        """Call an internal function as `fetch` does, and return its only value."""
+        (row,) = await self.fetch(run, name, **parameters)
+        return row["result"]
 
     async def start(self, run_id: int, *, is_alone: bool = False) -> Run | FailedRun | None:
         """Start a run. A run that cannot be started fails.
@@ -175,13 +180,12 @@ class Runs:
         return [runs[ordinal - 1] for ordinal in row["lost"]], frozenset(row["waited_for"])
 
     async def _write_verdicts(self, batch: Sequence[tuple[Run, Verdict]]) -> Sequence[bool]:
-        rows = await fetch(
+        running = await fetch_value(
             self.pool,
             "record_verdicts",
             verdicts=json.dumps([_verdict_row(run, verdict) for run, verdict in batch]),
         )
-        running = set(rows[0]["running"])
-        return [run.run_id in running for run, _ in batch]
+        return [run.run_id in set(running) for run, _ in batch]
 
     async def _write_completions(self, batch: Sequence[Bought]) -> Sequence[None]:
         for attempt in range(1, _MOST_STORE_ATTEMPTS + 1):

@@ -11,7 +11,7 @@ from pgvector import HalfVector
 
 from pgclarify.data.documents import PendingPassage
 from pgclarify.database.documents import LEASE
-from pgclarify.database.pool import Pool, fetch
+from pgclarify.database.pool import Pool, fetch, fetch_value
 
 # Pause before a passage that could not be embedded is tried again: long enough for temporary problems to end.
 _PAUSE = timedelta(seconds=20)
@@ -45,8 +45,7 @@ class EmbeddingSpaces:
 
     async def release_passages(self) -> int:
         """Release all leases of this worker; return how many it must keep for now."""
-        (row,) = await fetch(self._pool, "release_passages", worker_id=self._worker_id)
-        return int(row["kept"])
+        return int(await fetch_value(self._pool, "release_passages", worker_id=self._worker_id))
 
     async def store_vectors(
         self, passages: Sequence[PendingPassage], vectors: NDArray[np.float32], are_cut_off: Sequence[bool]

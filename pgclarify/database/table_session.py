@@ -10,7 +10,7 @@ from psycopg.rows import DictRow, dict_row
 
 from pgclarify.database.errors import translated
 from pgclarify.database.pool import Pool, fetch
-from pgclarify.database.queries import queries
+from pgclarify.database.queries import queries, statement
 from pgclarify.errors import DatabaseBusy
 
 # A batch takes some seconds at most. An owner's code may wait forever, and may ignore a cancel.
@@ -36,7 +36,7 @@ class TableSession:
         self._connection: psycopg.AsyncConnection[DictRow] | None = None
 
     async def fetch(self, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
-        """Run a named statement in its own transaction and return its rows.
+        """Call an internal function in its own transaction and return its rows.
 
         Raises:
             ServerUnavailable: If there is no connection.
@@ -46,15 +46,15 @@ class TableSession:
         with translated():
             try:
                 connection = await self._open()
-                statement = asyncio.create_task(_fetch(connection, name, parameters))
+                reading = asyncio.create_task(_fetch(connection, name, parameters))
                 try:
-                    done, _ = await asyncio.wait({statement}, timeout=self._most_seconds)
+                    done, _ = await asyncio.wait({reading}, timeout=self._most_seconds)
                 except asyncio.CancelledError:
-                    statement.cancel()
+                    reading.cancel()
                     raise
                 if not done:
-                    await self._end(connection, statement)
-                return await statement
+                    await self._end(connection, reading)
+                return await reading
             except psycopg.Error:
                 await self.close()
                 raise
@@ -80,10 +80,10 @@ class TableSession:
         await self._connection.execute(queries["prepare_session"])
         return self._connection
 
-    async def _end(self, connection: psycopg.AsyncConnection[DictRow], statement: asyncio.Task[list[DictRow]]) -> None:
+    async def _end(self, connection: psycopg.AsyncConnection[DictRow], reading: asyncio.Task[list[DictRow]]) -> None:
         await fetch(self._pool, "end_session", process_id=connection.info.backend_pid)
-        await asyncio.wait({statement})
-        if statement.exception() is not None:
+        await asyncio.wait({reading})
+        if reading.exception() is not None:
             await self.close()
             raise DatabaseBusy(
                 "reading an attached table took too long",
@@ -93,5 +93,5 @@ class TableSession:
 
 
 async def _fetch(connection: psycopg.AsyncConnection[DictRow], name: str, parameters: dict[str, Any]) -> list[DictRow]:
-    cursor = await connection.execute(queries[name], parameters)
+    cursor = await connection.execute(statement(name, parameters), parameters)
     return await cursor.fetchall()

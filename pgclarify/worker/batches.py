@@ -16,7 +16,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from pgclarify.data.model_calls import Completion
-from pgclarify.database.pool import Pool, fetch
+from pgclarify.database.pool import Pool, fetch, fetch_value
 from pgclarify.errors import DatabaseError, EndpointUnavailable
 from pgclarify.providers.batch_endpoint import BatchEndpoint, NoBatches, RemoteBatch
 
@@ -87,16 +87,8 @@ class Batches:
         here = {"worker_id": self._worker_id, "model": endpoint.model, "endpoint": endpoint.base_url}
         # First, because gathering gives up batches that are too old.
         await self._advance_all(endpoint, here)
-        while (
-            await fetch(
-                self._pool,
-                "gather_batch",
-                max_requests=self._most_requests,
-                max_bytes=_MOST_BYTES,
-                quiet=QUIET,
-                **here,
-            )
-        )[0]["calls"]:
+        most = {"max_requests": self._most_requests, "max_bytes": _MOST_BYTES}
+        while await fetch_value(self._pool, "gather_batch", quiet=QUIET, **most, **here):
             pass
         await self._advance_all(endpoint, here)
 

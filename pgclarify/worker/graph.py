@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from pgclarify.database.pool import Pool, fetch
+from pgclarify.database.pool import Pool, fetch_value
 from pgclarify.worker.graph_building import BuildFailed, GraphBuilding
 
 _logger = logging.getLogger(__name__)
@@ -15,7 +15,7 @@ _PASSAGES_A_BATCH = 2000
 
 async def link(pool: Pool, building: GraphBuilding) -> None:
     """Link new passages and unlink deleted ones until nothing is left to do."""
-    while await _build(building) or (await fetch(pool, "link_passages", max_passages=_PASSAGES_A_BATCH))[0]["passages"]:
+    while await _build(building) or await fetch_value(pool, "link_passages", max_passages=_PASSAGES_A_BATCH):
         pass
 
 

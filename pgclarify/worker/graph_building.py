@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from psycopg.rows import DictRow
 
 from pgclarify.database.arrays import array_text
-from pgclarify.database.pool import Pool, fetch
+from pgclarify.database.pool import Pool, fetch, fetch_value
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.worker.nearest_process import END
 
@@ -182,7 +182,7 @@ class GraphBuilding:
         raise BuildFailed(f"its corpus was locked for {_RETRY_SECONDS * _MOST_TRIES:.0f} seconds")
 
     async def _write(self, embedding_space_id: int, lists: dict[str, str], *, is_last: bool) -> bool | None:
-        (row,) = await fetch(
+        is_ours: bool | None = await fetch_value(
             self._pool,
             "store_graph",
             worker_id=self._worker_id,
@@ -190,7 +190,7 @@ class GraphBuilding:
             is_last=is_last,
             **lists,
         )
-        return None if row["is_ours"] is None else bool(row["is_ours"])
+        return is_ours
 
 
 def _at(values: Sequence[str] | Sequence[int], places: Sequence[int]) -> list[str | int | None]:

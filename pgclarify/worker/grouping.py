@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from pgclarify.database.pool import Pool, fetch
+from pgclarify.database.pool import Pool, fetch, fetch_value
 
 # A transaction takes a few tenths of a second, or longer if all words are new.
 _MOST_RUNS = 200
@@ -36,8 +36,7 @@ class QuestionGrouping:
         if self._behind_since is None:
             self._behind_since = self._clock()
         while not self._is_busy() or self._clock() - self._behind_since >= _MOST_BEHIND_SECONDS:
-            (row,) = await fetch(self._pool, "group_questions", most=_MOST_RUNS)
-            if not row["grouped"]:
+            if not await fetch_value(self._pool, "group_questions", most=_MOST_RUNS):
                 self._behind_since = None
                 return
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.data.documents import LongDocument
-from pgclarify.database.pool import Pool, fetch, fetch_within
+from pgclarify.database.pool import Pool, fetch_value, fetch_within
 from pgclarify.database.runs import LOCK_NOT_AVAILABLE
 from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
 from pgclarify.worker.executor import RunExecutor
@@ -84,9 +84,8 @@ async def keep_looking(pool: Pool, due: Mapping[str, asyncio.Event]) -> None:
 
     async def look() -> None:
         nonlocal last_found
-        (row,) = await fetch(pool, "due_work")
         # The functions may be of a newer version by now, which has more kinds of work.
-        found = due.keys() & set(row["due"])
+        found = due.keys() & set(await fetch_value(pool, "due_work"))
         for name in found:
             due[name].set()
         if found - _ALWAYS_DUE:
@@ -112,9 +111,8 @@ async def requeue_lost_runs(pool: Pool, executor: RunExecutor, worker_id: int) -
         executor: The runs of this worker.
         worker_id: This worker's id.
     """
-    (row,) = await fetch(pool, "requeue_lost_runs", worker_id=worker_id)
-    if row["runs"]:
-        _logger.info("put back %d runs of workers that are gone", row["runs"])
+    if put_back := await fetch_value(pool, "requeue_lost_runs", worker_id=worker_id):
+        _logger.info("put back %d runs of workers that are gone", put_back)
     await executor.settle()
 
 
@@ -154,21 +152,21 @@ async def in_turn(turn: asyncio.Lock, work: Callable[[], Awaitable[_Done]]) -> _
         return await work()
 
 
-async def repeat(pool: Pool, statement: str, column: str, **parameters: int) -> None:
-    """Send a statement, each time in its own transaction, until this column of its row is 0 or null."""
-    while (await fetch(pool, statement, **parameters))[0][column]:
+async def repeat(pool: Pool, function: str, **parameters: int) -> None:
+    """Call an internal function, each time in its own transaction, until it returns 0 or null."""
+    while await fetch_value(pool, function, **parameters):
         pass
 
 
-async def drop_orphans(pool: Pool, statement: str) -> None:
+async def drop_orphans(pool: Pool, function: str) -> None:
     """Drop the leftovers of dropped corpora or detached tables one at a time, each in its own transaction.
 
     Args:
         pool: The worker's connections.
-        statement: Name of the statement that drops one and returns its name as `dropped`; null if there is none.
+        function: The internal function that drops one and returns its name; null if there is none.
     """
     try:
-        await repeat(pool, statement, "dropped")
+        await repeat(pool, function)
     except DatabaseError as error:
         if error.sqlstate != LOCK_NOT_AVAILABLE:
             raise

@@ -43,7 +43,7 @@ class Sources:
         while True:
             now = time.monotonic()
             self._busy_until = {source_id: until for source_id, until in self._busy_until.items() if until > now}
-            rows = await fetch(self._pool, "list_waiting_sources")
+            rows = await fetch(self._pool, "waiting_sources")
             waiting = [(row["source_id"], row["work"]) for row in rows if row["source_id"] not in self._busy_until]
             if not waiting:
                 await self._session.close()
@@ -75,7 +75,7 @@ class Sources:
         pause = 0.0
         try:
             (row,) = await self._session.fetch(name, source_id=source_id, **limits)
-            if row["done"] is None:
+            if row["result"] is None:
                 pause = _BUSY_SECONDS
         except ServerUnavailable:
             raise

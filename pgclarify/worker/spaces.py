@@ -8,7 +8,7 @@ from functools import partial
 
 from pgclarify.corpora.embedding_models import public_reason
 from pgclarify.corpora.splitting import chunker_of
-from pgclarify.database.pool import Pool, fetch
+from pgclarify.database.pool import Pool, fetch, fetch_value
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseError, PgclarifyError, ServerUnavailable, describe
 
@@ -29,7 +29,7 @@ class Spaces:
     async def open_new(self) -> None:
         """Begin to load the models of spaces that wait."""
         waiting: dict[str, list[int]] = {}
-        for space in await fetch(self._pool, "list_building_spaces"):
+        for space in await fetch(self._pool, "building_spaces"):
             waiting.setdefault(space["model"], []).append(space["embedding_space_id"])
         for model, space_ids in waiting.items():
             if model not in self._opening:
@@ -42,17 +42,17 @@ class Spaces:
         is_moving = True
         while is_moving:
             is_moving = False
-            for space in await fetch(self._pool, "list_due_spaces"):
+            for space in await fetch(self._pool, "due_spaces"):
                 space_id = space["embedding_space_id"]
                 try:
-                    (row,) = await fetch(self._pool, "advance_space", embedding_space_id=space_id)
+                    is_done = await fetch_value(self._pool, "advance_space", embedding_space_id=space_id)
                 except ServerUnavailable:
                     raise
                 except DatabaseError as error:
                     # A space that cannot go on must not block the others.
                     _logger.warning("space %d has to wait: %s", space_id, describe(error))
                 else:
-                    is_moving = is_moving or row["is_done"]
+                    is_moving = is_moving or is_done
 
     async def _open(self, model: str, space_ids: list[int]) -> None:
         try:

@@ -19,7 +19,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from pgclarify.data.documents import Chunk, passage_hash
-from pgclarify.database.queries import queries
+from pgclarify.database.queries import queries, statement
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
@@ -118,7 +118,7 @@ class HandWorker:
         connection.execute("set statement_timeout = '2min'")
         self.leases: dict[int, Any] = {}
         self._settings: dict[int, Mapping[str, Any]] = {}
-        self.worker_id = self.send(
+        self.worker_id = self.value(
             "register_worker",
             host="here",
             process_id=1,
@@ -129,7 +129,7 @@ class HandWorker:
             is_serving=is_serving,
             # No heartbeat follows, so the worker counts as alive only for this time.
             lease=lease,
-        )[0]["worker_id"]
+        )
         self.send("take_worker_lock", worker_id=self.worker_id)
 
     def die(self) -> None:
@@ -141,12 +141,16 @@ class HandWorker:
                 pass
 
     def send(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
-        """Send one of the worker's statements."""
+        """Send one of the worker's statements, or call one of its functions."""
         with self.connection.cursor(row_factory=dict_row) as cursor:
-            cursor.execute(queries[name].replace("::halfvec", "::public.halfvec").encode(), parameters)
+            cursor.execute(statement(name, parameters), parameters)
             rows = cursor.fetchall() if cursor.description else []
         self.leases.update((row["completion_id"], row["leased_until"]) for row in rows if row.get("is_ours"))
         return rows
+
+    def value(self, function: str, **parameters: Any) -> Any:
+        """Call a function that returns one value."""
+        return self.send(function, **parameters)[0]["result"]
 
     def call(self, text: str, **changes: Any) -> dict[str, Any]:
         """A call with this input, in the form of a claim."""
@@ -170,10 +174,11 @@ class HandWorker:
         asked = [
             self.call(text, **{**common, **own}) for text, own in zip(inputs, calls or [{}] * len(inputs), strict=True)
         ]
-        return self.send(
+        rows = self.send(
             "claim_completions", worker_id=self.worker_id, run_id=run_id, lease=lease, calls=json.dumps(asked),
             attempt=attempt, corpus_id=corpus_id,
         )  # fmt: skip
+        return sorted(rows, key=lambda row: int(row["ordinal"]))
 
     def store_replies(
         self,
@@ -216,8 +221,7 @@ class HandWorker:
         usual = {"score": 0.5, "origin": "dense", "batch": 1}
         names = ("rank", "document_id", "passage_id", "score", "origin", "via_passage_id", "batch", "step_ordinal")
         rows = [{name: (usual | dict(one)).get(name) for name in names} for one in candidates]
-        (row,) = self.send("record_candidates", run_id=run_id, attempt=attempt, candidates=json.dumps(rows))
-        return list(row["kept"])
+        return list(self.value("record_candidates", run_id=run_id, attempt=attempt, candidates=json.dumps(rows)))
 
     def record_verdicts(self, run_id: int, *verdicts: Mapping[str, Any], attempt: int = 1) -> list[int]:
         """Store verdicts; return the runs that are still active.
@@ -227,8 +231,7 @@ class HandWorker:
         codes = {"abstained": {"abstention_code": "not_answered"}, "failed": {"error_code": "XX000"}}
         usual = {"run_id": run_id, "attempt": attempt, "is_reused": False}
         rows = [{**usual, **codes.get(verdict["outcome"], {}), **verdict} for verdict in verdicts]
-        (row,) = self.send("record_verdicts", verdicts=json.dumps(rows))
-        return list(row["running"])
+        return list(self.value("record_verdicts", verdicts=json.dumps(rows)))
 
     def give_back(self, completion_ids: Sequence[int], leases: Mapping[int, Any] | None = None) -> None:
         """Release leases of calls. leases: As in `store_replies`."""
@@ -242,7 +245,7 @@ class HandWorker:
 
     def open_spaces(self, dimensions: int = DIMENSIONS) -> None:
         """Open the spaces that wait for their model."""
-        for space in self.send("list_building_spaces"):
+        for space in self.send("building_spaces"):
             self.send("open_space", embedding_space_id=space["embedding_space_id"], dimensions=dimensions)
 
     def claim(
@@ -266,7 +269,7 @@ class HandWorker:
 
     def release(self, documents: Sequence[Mapping[str, Any]] | None = None) -> int:
         """Release the leases of claimed documents, or all; returns how many are kept."""
-        (row,) = self.send(
+        kept = self.value(
             "release_documents",
             worker_id=self.worker_id,
             are_long=False,
@@ -274,12 +277,12 @@ class HandWorker:
             document_ids=[document["document_id"] for document in documents] if documents else None,
             content_hashes=[document["content_hash"] for document in documents] if documents else None,
         )
-        return int(row["kept"])
+        return int(kept)
 
     def sweep(self) -> list[str]:
         """Drop the partitions of dropped corpora, and return their names."""
         names = []
-        while (name := self.send("drop_orphan_partition")[0]["dropped"]) is not None:
+        while (name := self.value("drop_orphan_partition")) is not None:
             names.append(name)
         return names
 
@@ -293,17 +296,25 @@ class HandWorker:
         )
         return {row["document_id"]: row["content_hashes"] for row in rows}
 
+    def follow(self, waiting: Mapping[str, Any], max_rows: int = 1000, max_bytes: int = 10**9) -> int | None:
+        """Do one batch of the work that waits for an attached table; None if another session has locked it."""
+        function, limit = {
+            "changes": ("follow_changes", "max_changes"),
+            "load": ("load_source", "max_rows"),
+            "removal": ("remove_source", "max_documents"),
+        }[waiting["work"]]
+        done: int | None = self.value(
+            function, source_id=waiting["source_id"], max_bytes=max_bytes, **{limit: max_rows}
+        )
+        return done
+
     def follow_everything(self, max_rows: int = 1000, max_bytes: int = 10**9) -> None:
         """Follow the changes of attached tables, except for rows that another session has locked."""
-        batch = {"max_changes": max_rows, "max_rows": max_rows, "max_documents": max_rows, "max_bytes": max_bytes}
-        statements = {"changes": "follow_changes", "load": "load_source", "removal": "remove_source"}
         is_any_done = True
         while is_any_done:
             is_any_done = False
-            for waiting in self.send("list_waiting_sources"):
-                given = {"source_id": waiting["source_id"], **batch}
-                done = self.send(statements[waiting["work"]], **given)[0]["done"]
-                is_any_done = is_any_done or done is not None
+            for waiting in self.send("waiting_sources"):
+                is_any_done = self.follow(waiting, max_rows, max_bytes) is not None or is_any_done
 
     def store(
         self,
@@ -342,19 +353,16 @@ class HandWorker:
                             )
                         )
                         there[key] -= 1
-            row = cursor.execute(
-                queries["store_documents"],
-                {
-                    "worker_id": self.worker_id,
-                    "batch_id": batch_id,
-                    "corpus_id": documents[0]["corpus_id"],
-                    "embedding_space_id": documents[0]["embedding_space_id"],
-                    "document_ids": [document["document_id"] for document in documents],
-                    "content_hashes": [document["content_hash"] for document in documents],
-                },
-            ).fetchone()
-        assert row is not None
-        return int(row[0])
+            stored = self.value(
+                "store_documents",
+                worker_id=self.worker_id,
+                batch_id=batch_id,
+                corpus_id=documents[0]["corpus_id"],
+                embedding_space_id=documents[0]["embedding_space_id"],
+                document_ids=[document["document_id"] for document in documents],
+                content_hashes=[document["content_hash"] for document in documents],
+            )
+        return int(stored)
 
     def index_everything(self, vectors: Mapping[str, Sequence[float]] | None = None) -> None:
         """Make all pending documents searchable."""
@@ -371,8 +379,8 @@ class HandWorker:
     def advance_spaces(self) -> list[bool]:
         """Take the next step of each space that has one; return whether each was taken."""
         return [
-            self.send("advance_space", embedding_space_id=space["embedding_space_id"])[0]["is_done"]
-            for space in self.send("list_due_spaces")
+            self.value("advance_space", embedding_space_id=space["embedding_space_id"])
+            for space in self.send("due_spaces")
         ]
 
     def claim_passages(
@@ -391,7 +399,7 @@ class HandWorker:
     def store_vectors(self, passages: Sequence[Mapping[str, Any]], *, are_cut_off: bool = False) -> int:
         """Store vectors of claimed passages, made from model and content; return how many were accepted."""
         return int(
-            self.send(
+            self.value(
                 "store_vectors",
                 worker_id=self.worker_id,
                 embedding_space_id=passages[0]["embedding_space_id"],
@@ -403,7 +411,7 @@ class HandWorker:
                     json.dumps(vector_of(passage["embedding_model"] + passage["content"], passage["dimensions"]))
                     for passage in passages
                 ],
-            )[0]["stored"]
+            )
         )
 
     def fail_passage(self, passage: Mapping[str, Any], error: str = "the model refuses it") -> None:
@@ -436,7 +444,7 @@ class HandWorker:
             run_id=run_id,
             attempt=attempt,
             question=question,
-            vector=None if vector is None else json.dumps(list(vector)),
+            query_vector=None if vector is None else json.dumps(list(vector)),
             embedding_model=embedding_model,
             method=settings["method"],
             depth=min(settings["top_k"], settings.get("max_passages", settings["top_k"])),
@@ -463,7 +471,7 @@ class HandWorker:
     ) -> str | None:
         """End a run; its stop code. stages: objects with the columns of table stage; by default, nothing was reused."""
         reused = dict.fromkeys(("reused_prompt_tokens", "reused_completion_tokens", "model_ms"), 0)
-        (row,) = self.send(
+        code: str | None = self.value(
             "finish_run",
             run_id=run_id,
             attempt=attempt,
@@ -476,7 +484,6 @@ class HandWorker:
             stop_code=stop_code,
             budget_id=budget_id,
         )
-        code: str | None = row["stop_code"]
         return code
 
     def answer(self, run_id: int) -> None:

@@ -44,7 +44,7 @@ def find(
         run_id=run_id,
         attempt=attempt,
         question=question,
-        vector=text_of(vector),
+        query_vector=text_of(vector),
         embedding_model=embedding_model,
         method=method,
         depth=depth,
@@ -77,7 +77,7 @@ def near(
         k=k,
         known=list(known),
         question=question,
-        vector=text_of(vector),
+        query_vector=text_of(vector),
         embedding_model=embedding_model,
         signal=signal,
     )

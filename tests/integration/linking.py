@@ -40,7 +40,7 @@ def small(corpus: Connection) -> Connection:
 def link(worker: HandWorker, max_passages: int = 100) -> int:
     """Link until no passage is left that can be linked; return how many were processed."""
     done = 0
-    while passages := worker.send("link_passages", max_passages=max_passages)[0]["passages"]:
+    while passages := worker.value("link_passages", max_passages=max_passages):
         done += passages
     return done
 

@@ -51,7 +51,7 @@ def test_runs_of_a_dead_worker_are_put_back_in_batches(
         "update pgclarify_private.run set status = 'running', worker_id = %s, started_at = now()", [dead.worker_id]
     )
     dead.die()
-    assert worker.send("requeue_lost_runs", worker_id=worker.worker_id) == [{"runs": 1000}]
+    assert worker.value("requeue_lost_runs", worker_id=worker.worker_id) == 1000
     assert scalar(connection, "select count(*) from pgclarify_private.run where status = 'queued'") == 1000
 
 

@@ -115,7 +115,7 @@ class TestRuns:
             connection.execute("select pgclarify.cancel(array[%s]::bigint[])", [waiting])
             pay(worker, waiting, "d")
         assert cost(connection, waiting) == ("cancelled", 0, 0)
-        worker.send("settle_run", run_id=waiting)
+        worker.send("settle_runs", run_ids=[waiting])
         assert cost(connection, waiting) == ("cancelled", 1, COST)
 
     def test_a_run_that_cannot_be_started_costs_what_was_paid_before(self, connection: Connection, hire: Hire) -> None:

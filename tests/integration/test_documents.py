@@ -233,7 +233,7 @@ class TestIndexing:
         connection.execute("select pgclarify.create_corpus('older'), pgclarify.create_corpus('closed')")
         for corpus in ("closed", "older", "older", "older", "insurance", "insurance"):
             connection.execute("select pgclarify.add_document(%s, gen_random_uuid()::text, 'Cars.')", [corpus])
-        spaces = {space["embedding_space_id"]: space for space in worker.send("list_building_spaces")}
+        spaces = {space["embedding_space_id"]: space for space in worker.send("building_spaces")}
         worker.send("open_space", embedding_space_id=min(spaces), dimensions=4)
 
         turns: list[int] = []
@@ -267,7 +267,7 @@ class TestIndexing:
             "content_hashes": [claimed["content_hash"]],
             "lease": timedelta(minutes=1),
         }
-        assert worker.send("leased_documents", worker_id=worker.worker_id, **given) == [{"document_id": "1"}]
+        assert worker.send("leased_documents", worker_id=worker.worker_id, **given) == [{"result": "1"}]
         other = hire()
         assert other.claim() == []
         assert other.send("leased_documents", worker_id=other.worker_id, **given) == []
@@ -425,7 +425,7 @@ class TestIndexing:
 
     def test_no_worker_can_load_the_model(self, connection: Connection, worker: HandWorker) -> None:
         connection.execute("select pgclarify.create_corpus('other', 'no-such-model')")
-        space = worker.send("list_building_spaces")[0]
+        space = worker.send("building_spaces")[0]
         worker.send("refuse_space", embedding_space_id=space["embedding_space_id"], error="there is no such model")
 
         assert connection.execute(

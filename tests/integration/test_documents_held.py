@@ -82,13 +82,13 @@ class TestTerms:
         slow.execute(change.format(1).encode())
         connection.execute(change.format(-1).encode())
 
-        assert worker.send("apply_term_changes") == [{"changes": 1}]
+        assert worker.value("apply_term_changes") == 1
         assert row(connection, "select lexeme, passages from pgclarify_private.term") == ("van", -1)
 
         slow.execute("commit")
-        assert worker.send("apply_term_changes") == [{"changes": 1}]
+        assert worker.value("apply_term_changes") == 1
         assert row(connection, TERMS) == (0, 0)
-        assert worker.send("apply_term_changes") == [{"changes": 0}]
+        assert worker.value("apply_term_changes") == 0
 
     def test_a_corpus_that_somebody_drops_is_left_out(
         self, connection: Connection, connect: Connect, worker: HandWorker
@@ -99,7 +99,7 @@ class TestTerms:
         user.execute("begin")
         user.execute("select pgclarify.drop_corpus('insurance')")
 
-        assert worker.send("apply_term_changes") == [{"changes": 1}]
+        assert worker.value("apply_term_changes") == 1
 
         user.execute("commit")
         assert row(connection, "select min(corpus_id), count(*) from pgclarify_private.term") == (2, 1)
@@ -119,7 +119,7 @@ class TestTerms:
 
         assert row(connection, TERMS)[0] < 10
         changes = 0
-        while applied := worker.send("apply_term_changes")[0]["changes"]:
+        while applied := worker.value("apply_term_changes"):
             assert applied <= 10_000
             changes += applied
         assert changes == MANY_WORDS
@@ -145,7 +145,7 @@ class TestTerms:
         users = [connect() for _ in range(3)]
         assert at_once(*(partial(edit, user) for user in users)) == [None] * 3
 
-        while worker.send("apply_term_changes")[0]["changes"]:
+        while worker.value("apply_term_changes"):
             pass
         assert row(connection, "select min(lexeme), sum(passages), count(*) from pgclarify_private.term") == (
             "kept",

@@ -14,8 +14,7 @@ pytestmark = pytest.mark.rolled_back
 
 
 def due(worker: HandWorker) -> set[str]:
-    (row,) = worker.send("due_work")
-    return set(row["due"])
+    return set(worker.value("due_work"))
 
 
 def test_nothing_where_there_is_nothing(hire: Hire) -> None:
@@ -32,7 +31,7 @@ def test_documents_until_they_are_indexed_and_counted(connection: Connection, hi
 
     worker.index_everything()
     assert due(worker) >= {"graph", "tallies"}
-    while worker.send("link_passages", max_passages=10)[0]["passages"]:
+    while worker.value("link_passages", max_passages=10):
         pass
     worker.send("fold_tallies")
     assert due(worker) == set()

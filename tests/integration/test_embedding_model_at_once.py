@@ -175,7 +175,7 @@ def test_a_removal_that_is_taken_back(connection: Connection, worker: HandWorker
     worker.store_vectors(passages)
     connection.execute("rollback")
     assert worker.claim_passages() == []
-    assert worker.send("release_passages", worker_id=worker.worker_id) == [{"kept": 0}]
+    assert worker.value("release_passages", worker_id=worker.worker_id) == 0
     assert fill(worker) == 1
     assert worker.advance_spaces() == [True]
     assert_complete(connection)
@@ -187,7 +187,7 @@ def test_two_workers_and_one_that_dies(connection: Connection, worker: HandWorke
     lost = dying.claim_passages(max_passages=2)
     assert len(lost) == 2
     assert [passage["content"] for passage in worker.claim_passages(max_passages=1)] == ["Boats."]
-    assert worker.send("release_passages", worker_id=worker.worker_id)[0]["kept"] == 0
+    assert worker.value("release_passages", worker_id=worker.worker_id) == 0
     late = slow.claim_passages(max_passages=1, lease=0)
     assert len(worker.claim_passages(max_passages=1, skipped_models=[NEW])) == 0
     dying.die()

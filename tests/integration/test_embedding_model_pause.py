@@ -69,8 +69,8 @@ def test_workers_begin_nothing_meanwhile(connection: Connection, connect: Connec
 
     def begun() -> tuple[int, int, bool]:
         """How many documents, attached tables and passages to link a worker starts on."""
-        linked = worker.send("link_passages", max_passages=10)[0]["passages"]
-        return len(worker.claim(lease=0)), len(worker.send("list_waiting_sources")), linked > 0
+        linked = worker.value("link_passages", max_passages=10)
+        return len(worker.claim(lease=0)), len(worker.send("waiting_sources")), linked > 0
 
     with held(connect):
         assert worker.advance_spaces() == [False]

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from pgclarify.database.queries import queries
+from pgclarify.database.queries import statement
 from tests.integration.by_hand import Connect, Connection
 from tests.openai_server import Server
 from tests.rate_limited import Limited
@@ -34,9 +34,10 @@ def book(
     empty = dict.fromkeys([f"{unit}_{name}" for unit in ("requests", "tokens") for name in ("accepted", "spare")])
     seconds = {"tokens_time": tokens, "requests_time": 0.0, **(more or {})}
     times = {name: timedelta(seconds=value) for name, value in seconds.items()}
+    parameters = {"endpoint": endpoint, **empty, **times}
     with connection.cursor(row_factory=dict_row) as cursor:
-        (row,) = cursor.execute(queries["book_endpoint"], {"endpoint": endpoint, **empty, **times}).fetchall()
-    wait: timedelta = row["wait"]
+        (row,) = cursor.execute(statement("book_endpoint", parameters), parameters).fetchall()
+    wait: timedelta = row["result"]
     return wait.total_seconds()
 
 

@@ -216,7 +216,7 @@ class TestWhatStays:
 
         assert connection.execute(figures).fetchone() == before
         # The sum of payments does not change either, when a late reply computes it again.
-        worker.send("settle_run", run_id=run_id)
+        worker.send("settle_runs", run_ids=[run_id])
         assert connection.execute(figures).fetchone() == before
         replies = "select reply from pgclarify_private.completion order by completion_id"
         assert connection.execute(replies).fetchall() == [

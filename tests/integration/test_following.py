@@ -168,11 +168,11 @@ class TestLoading:
         connection.execute("delete from pgclarify_private.change")
 
         def load(max_bytes: int) -> int:
-            return int(worker.send("load_source", source_id=source_id, max_rows=100, max_bytes=max_bytes)[0]["done"])
+            return int(worker.value("load_source", source_id=source_id, max_rows=100, max_bytes=max_bytes))
 
         assert [load(1), load(2500), load(2500), load(10**9)] == [1, 3, 3, 2]
         connection.execute("update article set body = repeat('y', 1000)")
-        taken = worker.send("follow_changes", source_id=source_id, max_changes=100, max_bytes=2500)[0]["done"]
+        taken = worker.value("follow_changes", source_id=source_id, max_changes=100, max_bytes=2500)
         assert taken == 3
         assert scalar(connection, "select coalesce(sum(cardinality(keys)), 0) from pgclarify_private.change") == 6
         worker.follow_everything()

@@ -15,9 +15,7 @@ from tests.integration.in_step import assert_in_step
 
 ATTACH = "select pgclarify.attach_table('kb', 'article', 'id', 'body', '{\"readers\": \"groups\"}')"
 # The error of a worker that gives way. It tries again.
-BATCH = {"max_changes": 7, "max_rows": 7, "max_documents": 7, "max_bytes": 200}
 WAITS = {None, "55P03", "40P01", "40001"}
-STEP = {"changes": "follow_changes", "load": "load_source", "removal": "remove_source"}
 
 
 @pytest.fixture
@@ -35,9 +33,9 @@ def workers(connection: Connection, hire: Hire) -> list[HandWorker]:
 def follow_some(worker: HandWorker, rounds: int) -> None:
     """Follow in small batches. Rows that another session has locked are left for later."""
     for _ in range(rounds):
-        for waiting in worker.send("list_waiting_sources"):
+        for waiting in worker.send("waiting_sources"):
             try:
-                worker.send(STEP[waiting["work"]], source_id=waiting["source_id"], **BATCH)
+                worker.follow(waiting, max_rows=7, max_bytes=200)
             except psycopg.Error as error:
                 assert error.sqlstate in WAITS, error
         worker.send("inspect_sources")
@@ -142,7 +140,7 @@ class TestAtOnce:
             assert scalar(connection, "select count(*) from pgclarify.document") == kept or kept
         else:
             assert scalar(connection, "select state from pgclarify_private.source") == "following"
-        while workers[0].send("drop_orphan_capture")[0]["dropped"] is not None:
+        while workers[0].value("drop_orphan_capture") is not None:
             pass
         assert scalar(connection, "select count(*) from pgclarify_private.change") == 0
         workers[0].index_everything()
@@ -156,8 +154,8 @@ class TestAtOnce:
         dying = workers[1]
         with dying.connection.cursor() as cursor:
             cursor.execute("begin")
-        (waiting,) = dying.send("list_waiting_sources")
-        taken = dying.send("follow_changes", source_id=waiting["source_id"], max_changes=50, max_bytes=10**9)[0]["done"]
+        (waiting,) = dying.send("waiting_sources")
+        taken = dying.value("follow_changes", source_id=waiting["source_id"], max_changes=50, max_bytes=10**9)
         assert taken == 50
         dying.die()
 
@@ -171,15 +169,15 @@ class TestAtOnce:
         connection.execute("update article set body = 'Trucks.' where id = 1")
         first, second = workers[:2]
         first.connection.execute("begin")
-        (waiting,) = first.send("list_waiting_sources")
+        (waiting,) = first.send("waiting_sources")
         batch = {"source_id": waiting["source_id"], "max_changes": 10, "max_bytes": 1000}
-        assert first.send("follow_changes", **batch) == [{"done": 1}]
+        assert first.value("follow_changes", **batch) == 1
         connection.execute("update article set body = 'Vans.' where id = 1")
 
-        assert second.send("follow_changes", **batch) == [{"done": None}]
+        assert second.value("follow_changes", **batch) is None
 
         first.connection.execute("commit")
-        assert second.send("follow_changes", **batch) == [{"done": 1}]
+        assert second.value("follow_changes", **batch) == 1
         assert_in_step(connection)
 
     def test_an_open_transaction_with_the_same_id_does_not_block_following(

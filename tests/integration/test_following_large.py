@@ -15,17 +15,15 @@ pytestmark = pytest.mark.rolled_back
 
 __all__ = ["worker"]
 
-STEP = {"changes": "follow_changes", "load": "load_source", "removal": "remove_source"}
 LARGE = "select count(*) from pgclarify.document where octet_length(content) > 1000"
 UNNOTICED = "alter table article disable trigger user; {}; select pgclarify.resync('kb', 'article')"
 
 
 def batches(connection: Connection, worker: HandWorker, max_bytes: int) -> list[int]:
     """Follow everything, and return how many large documents each batch removed or replaced, if any."""
-    limits = {"max_changes": 1000, "max_rows": 1000, "max_documents": 1000, "max_bytes": max_bytes}
     counts = [int(scalar(connection, LARGE))]
-    while waiting := worker.send("list_waiting_sources"):
-        worker.send(STEP[waiting[0]["work"]], source_id=waiting[0]["source_id"], **limits)
+    while waiting := worker.send("waiting_sources"):
+        worker.follow(waiting[0], max_bytes=max_bytes)
         counts.append(int(scalar(connection, LARGE)))
     return [before - after for before, after in pairwise(counts) if before != after]
 

@@ -38,7 +38,7 @@ class TestIds:
         assert scalar(connection, STATE) == "following"
         assert "2600 bytes" in error(connection)
         worker.index_everything()
-        while worker.send("link_passages", max_passages=100)[0]["passages"]:
+        while worker.value("link_passages", max_passages=100):
             pass
         assert_counts_agree(connection)
 
@@ -174,14 +174,14 @@ class TestRemoval:
         attach(connection)
         worker.follow_everything()
         connection.execute("select pgclarify.detach_table('kb', 'article', %s)", [json.dumps({"documents": "remove"})])
-        (waiting,) = worker.send("list_waiting_sources")
+        (waiting,) = worker.send("waiting_sources")
         user = connect()
         user.execute("begin")
         user.execute("select pgclarify.add_document('kb', '5', 'Mine.')")
 
         # The worker locks documents 1 to 4 before it finds 5 locked, and must release those locks.
         batch = {"source_id": waiting["source_id"], "max_documents": 9, "max_bytes": 10**6}
-        assert worker.send("remove_source", **batch) == [{"done": None}]
+        assert worker.value("remove_source", **batch) is None
 
         user.execute("select pgclarify.add_document('kb', '1', 'Mine, too.')")
         user.execute("commit")

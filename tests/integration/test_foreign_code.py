@@ -198,11 +198,11 @@ class TestWhatItDoes:
         async def work() -> None:
             async with open_pool(login) as pool:
                 for _ in range(9):
-                    await fetch(pool, "list_waiting_sources")
+                    await fetch(pool, "waiting_sources")
                 sources = Sources(login, pool)
                 await sources.follow()
                 for _ in range(9):
-                    await fetch(pool, "list_waiting_sources")
+                    await fetch(pool, "waiting_sources")
                 await sources.close()
 
         asyncio.run(work())
@@ -224,7 +224,7 @@ class TestWhatItDoes:
                 for _ in range(2):
                     await session.fetch("load_source", source_id=note, max_rows=9, max_bytes=1000)
                 assert scalar(connection, HAS_RUN)
-                await session.fetch("list_waiting_sources")
+                await session.fetch("waiting_sources")
                 assert not scalar(connection, HAS_RUN)
                 await session.close()
 
@@ -245,7 +245,7 @@ class TestWhatItDoes:
                 session = TableSession(login, pool, most_seconds=1)
                 with pytest.raises(DatabaseBusy):
                     await session.fetch("load_source", source_id=note, max_rows=9, max_bytes=1000)
-                assert await session.fetch("list_waiting_sources")
+                assert await session.fetch("waiting_sources")
                 await session.close()
 
         asyncio.run(work())

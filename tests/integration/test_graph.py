@@ -120,7 +120,7 @@ class TestLinking:
         add(corpus, MANY)
         worker.index_everything()
         for step in range(4):
-            assert worker.send("link_passages", max_passages=10)[0]["passages"] == 10, step
+            assert worker.value("link_passages", max_passages=10) == 10, step
         assert scalar(corpus, "select linking_document_id is not null from pgclarify_private.embedding_space")
 
         add(corpus, {f"new {number}": f"New {number}." for number in range(5)})

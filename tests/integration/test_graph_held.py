@@ -75,7 +75,7 @@ def test_passages_that_are_being_removed_are_visited_once(corpus: Connection, co
         for number in range(38):
             other.execute("select pgclarify.remove_document('insurance', %s)", [str(number)])
 
-        done = [worker.send("link_passages", max_passages=8)[0]["passages"] for _ in range(10)]
+        done = [worker.value("link_passages", max_passages=8) for _ in range(10)]
 
         assert done == [8] * 5 + [0] * 5
         assert set(lists(corpus)) == {"38", "39"}
@@ -85,14 +85,14 @@ def test_removals_during_a_walk_start_no_other_walk(corpus: Connection, connect:
     worker = hire()
     add(corpus, MANY)
     worker.index_everything()
-    assert worker.send("link_passages", max_passages=2)[0]["passages"] == 2
+    assert worker.value("link_passages", max_passages=2) == 2
     other = connect()
     with other.transaction():
         # The removed passages have no list, and no longer wait to be linked.
         for number in set(MANY) - set(lists(corpus)):
             other.execute("select pgclarify.remove_document('insurance', %s)", [number])
 
-        done = [worker.send("link_passages", max_passages=20)[0]["passages"] for _ in range(10)]
+        done = [worker.value("link_passages", max_passages=20) for _ in range(10)]
 
         assert done == [20, 18] + [0] * 8
     link(worker)
@@ -118,7 +118,7 @@ def test_passages_that_are_being_removed_do_not_block_new_ones(
             other.execute("select pgclarify.remove_document('insurance', %s)", [f"old {number}"])
 
         # A call takes at most half of max_passages from the queue: here five, and only one is not being removed.
-        assert worker.send("link_passages", max_passages=10)[0]["passages"] == 1
+        assert worker.value("link_passages", max_passages=10) == 1
 
         assert "new" in lists(corpus)
         assert link(worker) == 0
@@ -183,9 +183,9 @@ def test_a_passage_that_very_many_lists_name(corpus: Connection, hire: Hire) -> 
 
     # One passage a call, and sixteen lists for each.
     for left in (23, 7):
-        assert worker.send("link_passages", max_passages=4)[0]["passages"] == 16
+        assert worker.value("link_passages", max_passages=4) == 16
         assert (scalar(corpus, naming), scalar(corpus, waiting)) == (left, 1)
-    assert worker.send("link_passages", max_passages=4)[0]["passages"] == 1
+    assert worker.value("link_passages", max_passages=4) == 1
     assert (scalar(corpus, naming), scalar(corpus, waiting)) == (0, 0)
 
     link(worker)
@@ -198,7 +198,7 @@ def test_two_workers_do_not_link_the_same_space(corpus: Connection, connect: Con
     add(corpus, MANY)
     one.index_everything()
     with one.connection.transaction():
-        assert one.send("link_passages", max_passages=10)[0]["passages"] == 10
+        assert one.value("link_passages", max_passages=10) == 10
 
         assert link(other) == 0
     assert link(other) == 30

@@ -64,7 +64,7 @@ def test_replies_are_kept_and_counted_while_somebody_drops_a_corpus(
     paid = "select cost_usd from pgclarify.run where run_id = %s"
     assert scalar(connection, paid, cancelled) == 0
     if settled_by == "the worker":
-        worker.send("settle_run", run_id=cancelled)
+        worker.send("settle_runs", run_ids=[cancelled])
     else:
         # It waited too long, so the job was put back.
         assert worker.start(cancelled) is None

@@ -34,12 +34,11 @@ def fall_silent(connection: Connection, worker: HandWorker) -> None:
 
 
 def see(worker: HandWorker) -> bool:
-    (row,) = worker.send("note_heartbeat", worker_id=worker.worker_id, embedding_models=[])
-    return bool(row["is_alive"])
+    return bool(worker.value("note_heartbeat", worker_id=worker.worker_id, embedding_models=[]))
 
 
 def requeue(worker: HandWorker) -> int:
-    return int(worker.send("requeue_lost_runs", worker_id=worker.worker_id)[0]["runs"])
+    return int(worker.value("requeue_lost_runs", worker_id=worker.worker_id))
 
 
 def status(connection: Connection) -> str:

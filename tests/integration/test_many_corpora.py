@@ -100,7 +100,7 @@ def statements(
         )
 
     def claim_passages() -> None:
-        for space in worker.send("list_due_spaces"):
+        for space in worker.send("due_spaces"):
             worker.send("advance_space", **space)
         lease = timedelta(minutes=1)
         worker.send(
@@ -148,13 +148,13 @@ def statements(
         "apply_term_changes": lambda: worker.send("apply_term_changes"),
         "fold_tallies": lambda: worker.send("fold_tallies"),
         "requeue_lost_runs": lambda: worker.send("requeue_lost_runs", worker_id=worker.worker_id),
-        "list_building_spaces": lambda: worker.send("list_building_spaces"),
+        "building_spaces": lambda: worker.send("building_spaces"),
         "open_space": lambda: worker.open_spaces(),
         "link_passages": lambda: worker.send("link_passages", max_passages=100),
-        "list_waiting_sources": lambda: worker.send("list_waiting_sources"),
+        "waiting_sources": lambda: worker.send("waiting_sources"),
         "inspect_sources": lambda: worker.send("inspect_sources"),
         "drop_orphan_capture": lambda: worker.send("drop_orphan_capture"),
-        "advance_space": lambda: [worker.send("advance_space", **space) for space in worker.send("list_due_spaces")],
+        "advance_space": lambda: [worker.send("advance_space", **space) for space in worker.send("due_spaces")],
         "claim_passages": claim_passages,
         "drop_orphan_partition": lambda: worker.send("drop_orphan_partition"),
     }
@@ -186,7 +186,7 @@ def test_no_statement_locks_more_because_there_are_more(
         "select pgclarify_private.set_embedding_model(caller, 'changes its model', 'another-model') from pgclarify_private.caller"  # noqa: E501
     )
     worker.open_spaces()
-    assert worker.send("list_due_spaces")
+    assert worker.send("due_spaces")
     connection.execute("select pgclarify.add_document('insurance', 'pending', 'Cars.')")
 
     def locks_of_each() -> dict[str, int]:
@@ -286,7 +286,7 @@ def test_a_corpus_that_is_swept_and_others_that_are_searched_do_not_wait(
     connection.execute("select pgclarify.drop_corpus('other 1')")
 
     with worker.connection.transaction():
-        assert worker.send("drop_orphan_partition")[0]["dropped"] is not None
+        assert worker.value("drop_orphan_partition") is not None
         # While the sweeper's transaction is open.
         assert scalar(reader, search) == "1"
         assert scalar(reader, dense) == ["1"]

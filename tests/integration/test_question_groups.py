@@ -26,8 +26,7 @@ def at(similarity: float) -> list[float]:
 
 def group(worker: HandWorker) -> int:
     """Group the ended runs; how many."""
-    (row,) = worker.send("group_questions", most=100)
-    return int(row["grouped"])
+    return int(worker.value("group_questions", most=100))
 
 
 def groups(connection: Connection) -> list[int | None]:
@@ -247,9 +246,9 @@ class TestServedAgain:
         asker.execute("select pgclarify.clarify('cars')")
         assert scalar(connection, "select sum(served) from pgclarify.run") == 0
 
-        assert worker.send("count_served", most=2) == [{"answers": 2}]
-        assert worker.send("count_served", most=100) == [{"answers": 2}]
-        assert worker.send("count_served", most=100) == [{"answers": 0}]
+        assert worker.value("count_served", most=2) == 2
+        assert worker.value("count_served", most=100) == 2
+        assert worker.value("count_served", most=100) == 0
 
         rows = connection.execute("""
             select run_id, served, last_served_at > finished_at from pgclarify.run order by run_id limit 2
@@ -263,7 +262,7 @@ class TestServedAgain:
         with asker.transaction(force_rollback=True):
             asker.execute("select pgclarify.submit('clarify', 'cars')")
 
-        assert worker.send("count_served", most=100) == [{"answers": 0}]
+        assert worker.value("count_served", most=100) == 0
 
     @pytest.mark.committed
     def test_served_answers_of_a_locked_run_are_counted_later(
@@ -278,10 +277,10 @@ class TestServedAgain:
 
         with closing(connect("postgres")) as other, other.transaction():
             other.execute("select from pgclarify_private.run where run_id = %s for update", [held])
-            assert worker.send("count_served", most=100) == [{"answers": 2}]
+            assert worker.value("count_served", most=100) == 2
             assert scalar(connection, served) == [0, 1]
 
-        assert worker.send("count_served", most=100) == [{"answers": 1}]
+        assert worker.value("count_served", most=100) == 1
         assert scalar(connection, served) == [1, 1]
 
     def test_questions_with_count_questions_off_are_not_counted(
@@ -292,7 +291,7 @@ class TestServedAgain:
         asker.execute("select pgclarify.submit('clarify', 'cars')")
         asker.execute("select pgclarify.clarify('cars')")
 
-        assert worker.send("count_served", most=100) == [{"answers": 0}]
+        assert worker.value("count_served", most=100) == 0
 
     def test_a_read_only_transaction_is_served_and_not_counted(
         self, connection: Connection, asker: Connection, worker: HandWorker, ask: Ask
@@ -302,4 +301,4 @@ class TestServedAgain:
             asker.execute("set transaction read only")
             asker.execute("select pgclarify.clarify('cars')")
 
-        assert worker.send("count_served", most=100) == [{"answers": 0}]
+        assert worker.value("count_served", most=100) == 0

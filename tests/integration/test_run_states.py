@@ -101,8 +101,7 @@ class RunStates(RuleBasedStateMachine):
             run.status, run.attempt, run.owner, run.has_progress = "running", run.attempt + 1, worker, False
 
     def is_alive(self, worker: HandWorker) -> bool:
-        (row,) = worker.send("note_heartbeat", worker_id=worker.worker_id, embedding_models=[])
-        return bool(row["is_alive"])
+        return bool(worker.value("note_heartbeat", worker_id=worker.worker_id, embedding_models=[]))
 
     @rule(which=ANY)
     @precondition(lambda self: self.held())
@@ -174,7 +173,7 @@ class RunStates(RuleBasedStateMachine):
                     lambda: worker.send("take_run", worker_id=worker.worker_id, only_waited_for=False),
                     LOCK_NOT_AVAILABLE,
                 )
-            assert worker.send("requeue_lost_runs", worker_id=worker.worker_id) == [{"runs": 0}]
+            assert worker.value("requeue_lost_runs", worker_id=worker.worker_id) == 0
         worker.die()
         self.workers.remove(worker)
         self.calls = {key: call for key, call in self.calls.items() if call[0] is not worker}
@@ -182,7 +181,7 @@ class RunStates(RuleBasedStateMachine):
     @rule(which=ANY)
     def take_over(self, which: int) -> None:
         worker, lost = self.worker(which), self.lost()
-        assert worker.send("requeue_lost_runs", worker_id=worker.worker_id) == [{"runs": len(lost)}]
+        assert worker.value("requeue_lost_runs", worker_id=worker.worker_id) == len(lost)
         for run_id in lost:
             run = self.runs[run_id]
             run.crashes = 0 if run.has_progress else run.crashes + 1

@@ -103,11 +103,11 @@ def test_ids_of_an_erased_document_leave_the_statistics(
 
     assert erase(alice)
 
-    assert "statistics" in worker.send("due_work")[0]["due"]
-    while worker.send("renew_statistics")[0]["relation"] is not None:
+    assert "statistics" in worker.value("due_work")
+    while worker.value("renew_statistics") is not None:
         pass
     assert found(connection, SECRET) <= KEPT_IDS
-    assert "statistics" not in worker.send("due_work")[0]["due"]
+    assert "statistics" not in worker.value("due_work")
 
 
 def test_statistics_without_the_id_are_not_renewed(
@@ -118,4 +118,4 @@ def test_statistics_without_the_id_are_not_renewed(
 
     assert erase(alice, "new")
 
-    assert worker.send("renew_statistics") == [{"relation": None}]
+    assert worker.value("renew_statistics") is None

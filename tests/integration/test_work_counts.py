@@ -89,7 +89,7 @@ def test_documents_until_they_are_searchable_and_linked(corpus: Connection, hire
     worker.index_everything()
     indexed = counts(worker)
     assert (indexed["documents_pending"], indexed["ingest_lag_seconds"], indexed["passages_unlinked"]) == (0, 0, 1)
-    while worker.send("link_passages", max_passages=10)[0]["passages"]:
+    while worker.value("link_passages", max_passages=10):
         pass
     assert counts(worker)["passages_unlinked"] == 0
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pgclarify.client import documents
-from pgclarify.client.scripts import Session, Statement
+from pgclarify.client.scripts import Call, Session
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import EmbeddingError, InputError, NotFound, NotReady, NoWorker
 from tests.unit.client.playing import play
@@ -32,16 +32,16 @@ def status(pending: int = 0, corpus: str = "insurance", error: str | None = None
     }
 
 
-def batches_of(given: Sequence[Document]) -> list[Statement]:
-    """Statements that add documents. The server says that each document has changed."""
+def batches_of(given: Sequence[Document]) -> list[Call]:
+    """Calls that add documents. The server says that each document has changed."""
     script = documents.add_documents(SESSION, given)
-    sent: list[Statement] = []
+    sent: list[Call] = []
     try:
         step = next(script)
         while True:
-            assert isinstance(step, Statement)
+            assert isinstance(step, Call)
             sent.append(step)
-            step = script.send([{"changed": len(step.parameters["document_ids"])}])  # type: ignore[arg-type]
+            step = script.send([{"changed": len(step.arguments["document_ids"])}])  # type: ignore[arg-type]
     except StopIteration as end:
         assert end.value == len(given)
         return sent
@@ -49,32 +49,32 @@ def batches_of(given: Sequence[Document]) -> list[Statement]:
 
 def test_documents_go_in_batches() -> None:
     sent = batches_of([Document(f"{number:04}", "text") for number in range(1001)])
-    assert [len(statement.parameters["document_ids"]) for statement in sent] == [500, 500, 1]  # type: ignore[arg-type]
+    assert [len(call.arguments["document_ids"]) for call in sent] == [500, 500, 1]  # type: ignore[arg-type]
 
 
 def test_long_documents_go_in_smaller_ones() -> None:
     sent = batches_of([Document(str(number), "x" * 3_000_000) for number in range(3)])
-    assert [len(statement.parameters["document_ids"]) for statement in sent] == [2, 1]  # type: ignore[arg-type]
+    assert [len(call.arguments["document_ids"]) for call in sent] == [2, 1]  # type: ignore[arg-type]
 
 
 def test_a_batch_is_in_order_of_ids_and_the_last_of_equal_ones_wins() -> None:
     given = [Document("b", "first"), Document("a", "other"), Document("b", "last")]
-    (statement,) = batches_of(given)
-    assert statement.parameters["document_ids"] == ["a", "b", "b"]
-    assert statement.parameters["contents"] == ["other", "first", "last"]
+    (call,) = batches_of(given)
+    assert call.arguments["document_ids"] == ["a", "b", "b"]
+    assert call.arguments["contents"] == ["other", "first", "last"]
 
 
 def test_all_fields_of_a_document_are_sent() -> None:
     given = Document("1", "text", "Title", "https://example.org", {"year": 2026}, ("alice", "bob"))
-    (statement,) = batches_of([given])
-    assert statement.parameters == {
+    (call,) = batches_of([given])
+    assert call.arguments == {
         "corpus": "insurance",
         "document_ids": ["1"],
         "contents": ["text"],
         "titles": ["Title"],
         "uris": ["https://example.org"],
-        "metadata": ['{"year": 2026}'],
-        "readers": ['["alice", "bob"]'],
+        "metadata": r'{"{\"year\": 2026}"}',
+        "readers": r'{"[\"alice\", \"bob\"]"}',
         "origins": [None],
         "known_as": [None],
     }
@@ -91,7 +91,7 @@ def test_all_fields_of_a_document_are_sent() -> None:
 )
 def test_the_document_that_cannot_be_stored_is_named(document: Document) -> None:
     script = documents.add_documents(SESSION, [Document("good", "text")] * 500 + [document])
-    assert isinstance(next(script), Statement)
+    assert isinstance(next(script), Call)
     with pytest.raises(InputError) as caught:
         script.send([{"changed": 500}])
     assert repr(document.document_id) in caught.value.message

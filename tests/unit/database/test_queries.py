@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import pgclarify
-from pgclarify.database.queries import parse, queries
+from pgclarify.database.queries import call, parse, queries, statement
 
 PACKAGE = Path(pgclarify.__file__).parent
 
@@ -32,8 +32,8 @@ def test_a_name_stands_once() -> None:
 
 
 def test_every_statement_says_its_purpose_in_one_line() -> None:
-    for name, statement in queries.items():
-        purpose, rest = statement.split("\n", 1)
+    for name, text in queries.items():
+        purpose, rest = text.split("\n", 1)
         assert re.fullmatch(r"-- [A-Z].*\.", purpose), name
         assert not rest.startswith("--"), name
 
@@ -41,3 +41,15 @@ def test_every_statement_says_its_purpose_in_one_line() -> None:
 def test_every_statement_is_in_use() -> None:
     code = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
     assert [name for name in queries if f'"{name}"' not in code] == []
+
+
+def test_a_function_is_called_by_named_arguments() -> None:
+    assert statement("due_work", {}) == b'select * from "pgclarify_private"."due_work"() as result'
+    assert call("usage_of_run", ("run_id",), names_caller=True) == (
+        b"select result.* from pgclarify_private.caller, "
+        b'"pgclarify_private"."usage_of_run"(caller => caller, "run_id" => %(run_id)s) as result'
+    )
+
+
+def test_a_statement_of_a_file_comes_first() -> None:
+    assert statement("forget_session", {}).endswith(b"discard all;")

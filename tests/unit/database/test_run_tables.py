@@ -29,7 +29,7 @@ async def test_the_code_of_a_run_is_the_stored_one(
     monkeypatch: pytest.MonkeyPatch, status: RunStatus, error_code: str | None, stored: str | None, code: str
 ) -> None:
     async def fetch(pool: Pool, name: str, **parameters: Any) -> list[dict[str, Any]]:
-        return [{"stop_code": stored}]
+        return [{"result": stored}]
 
     monkeypatch.setattr(runs, "fetch", fetch)
     run = Run(1, 1, "clarify", "rental cars", {}, 1, "all-MiniLM-L6-v2", 384)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from pgvector import HalfVector
 
-from pgclarify.database.arrays import vector_text
+from pgclarify.database.vectors import vector_text
 
 
 def test_every_number_of_half_precision_survives_as_text() -> None:

@@ -12,14 +12,14 @@ async def test_runs_come_first_but_not_for_ever(monkeypatch: pytest.MonkeyPatch)
     now, is_busy = 1000.0, True
     ungrouped, grouped = [1, 2], list[int]()
 
-    async def fetch(_pool: object, _name: str, *, most: int) -> list[dict[str, int]]:
+    async def fetch_value(_pool: object, _function: str, *, most: int) -> int:
         some, ungrouped[:] = ungrouped[:most], ungrouped[most:]
         grouped.extend(some)
-        return [{"grouped": len(some)}]
+        return len(some)
 
-    monkeypatch.setattr(grouping, "fetch", fetch)
+    monkeypatch.setattr(grouping, "fetch_value", fetch_value)
     work = QuestionGrouping(
-        None,  # type: ignore[arg-type]  # fetch is replaced
+        None,  # type: ignore[arg-type]  # fetch_value is replaced
         is_busy=lambda: is_busy,
         clock=lambda: now,
     )

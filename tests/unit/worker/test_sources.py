@@ -19,7 +19,7 @@ async def test_a_batch_that_was_ended_is_reported(
     detail = "It was ended after 90 seconds."
 
     async def list_waiting(pool: Pool, name: str) -> list[dict[str, Any]]:
-        assert name == "list_waiting_sources"
+        assert name == "waiting_sources"
         return [{"source_id": 4711, "work": "removal"}]
 
     async def take_too_long(name: str, **parameters: int) -> None:
