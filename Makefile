@@ -54,7 +54,7 @@ sql: install
 docs: install ## Build the pages into site/; open site/index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --config-file website/mkdocs.yml
 
-reference: install ## Write docs/reference/, the sources of the dbt package and pgclarify/tables.py from the database; and the dashboard
+reference: install ## Write docs/reference/, the sources of the dbt package and pgclarify/tables.json from the database; and the dashboard
 	$(BIN)/python -m website.reference
 	$(BIN)/python -m website.dbt_sources
 	$(BIN)/python -m website.tables

@@ -1,7 +1,12 @@
 """The views of schema pgclarify as tables of SQLAlchemy, for select() and pandas.
 
-Written by `make reference` from the views in the database. A foreign key means that two views join; views have none.
+`make reference` writes their columns into tables.json, from the views in the database. A foreign key means that two
+views join; views have none.
 """
+
+import json
+from importlib.resources import files
+from typing import Any
 
 from sqlalchemy import (
     ARRAY,
@@ -21,495 +26,59 @@ from sqlalchemy import (
     Text,
 )
 from sqlalchemy.dialects.postgresql import JSONB, OID
+from sqlalchemy.types import TypeEngine
 
 metadata = MetaData(schema="pgclarify")
 
-ambiguity_rule = Table(
-    "ambiguity_rule",
-    metadata,
-    Column("ambiguity_rule_id", BigInteger),
-    Column("pattern", Text),
-    Column("kind", Text),
-    Column("corpus", Text),
-    Column("note", Text),
-    Column("created_at", DateTime(timezone=True)),
-)
+_TYPES: dict[str, TypeEngine[Any]] = {
+    "bigint": BigInteger(),
+    "boolean": Boolean(),
+    "date": Date(),
+    "double precision": Double(),
+    "integer": Integer(),
+    "interval": Interval(),
+    "jsonb": JSONB(),
+    "name": Text(),
+    "name[]": ARRAY(Text),
+    "numeric": Numeric(),
+    "oid": OID(),
+    "real": REAL(),
+    "text": Text(),
+    "text[]": ARRAY(Text),
+    "timestamp with time zone": DateTime(timezone=True),
+}
+_VIEWS = json.loads((files("pgclarify") / "tables.json").read_text(encoding="utf-8"))
 
-asked_question = Table(
-    "asked_question",
-    metadata,
-    Column("question_group_id", BigInteger),
-    Column("corpus", Text),
-    Column("question", Text),
-    Column("times_asked", BigInteger),
-    Column("runs", BigInteger),
-    Column("answered_runs", BigInteger),
-    Column("unanswered_runs", BigInteger),
-    Column("unread_runs", BigInteger),
-    Column("first_asked_at", DateTime(timezone=True)),
-    Column("last_asked_at", DateTime(timezone=True)),
-    Column("last_run_id", BigInteger),
-    Column("requesters", BigInteger),
-    Column("interpretations", Integer),
-    Column("mean_interpretations", Double),
-    Column("last_answered_at", DateTime(timezone=True)),
-    Column("times_unanswered", BigInteger),
-    Column("last_unanswered_at", DateTime(timezone=True)),
-    Column("last_unanswered_run_id", BigInteger),
-    Column("is_gap", Boolean),
-    Column("has_corpus_changed", Boolean),
-    Column("is_answered_for_another_role", Boolean),
-)
 
-budget = Table(
-    "budget",
-    metadata,
-    Column("name", Text),
-    Column("role_name", Text),
-    Column("corpus", Text),
-    Column("period", Text),
-    Column("max_cost_usd", Numeric),
-    Column("max_calls", BigInteger),
-    Column("spent_usd", Numeric),
-    Column("calls", BigInteger),
-    Column("reserved_usd", Numeric),
-    Column("reserved_calls", BigInteger),
-    Column("left_usd", Numeric),
-    Column("left_calls", BigInteger),
-    Column("resets_at", DateTime(timezone=True)),
-    Column("role_exists", Boolean),
-)
+def _view(name: str) -> Table:
+    columns = (Column(column, _TYPES[kind]) for column, kind in _VIEWS[name]["columns"].items())
+    keys = (ForeignKeyConstraint(here, there) for here, there in _VIEWS[name]["foreign_keys"])
+    return Table(name, metadata, *columns, *keys)
 
-candidate = Table(
-    "candidate",
-    metadata,
-    Column("run_id", BigInteger),
-    Column("rank", Integer),
-    Column("corpus_id", BigInteger),
-    Column("document_id", Text),
-    Column("passage_id", BigInteger),
-    Column("heading", Text),
-    Column("score", Double),
-    Column("origin", Text),
-    Column("via_passage_id", BigInteger),
-    Column("batch", Integer),
-    Column("step_ordinal", Integer),
-    ForeignKeyConstraint(["run_id"], ["run.run_id"]),
-)
 
-citation = Table(
-    "citation",
-    metadata,
-    Column("run_id", BigInteger),
-    Column("operation", Text),
-    Column("ordinal", Integer),
-    Column("rank", Integer),
-    Column("candidate_rank", Integer),
-    Column("is_medoid", Boolean),
-    Column("corpus_id", BigInteger),
-    Column("corpus", Text),
-    Column("document_id", Text),
-    Column("title", Text),
-    Column("uri", Text),
-    Column("passage_id", BigInteger),
-    Column("heading", Text),
-    Column("quote", Text),
-    Column("start_char", Integer),
-    Column("end_char", Integer),
-    Column("is_current", Boolean),
-    Column("question", Text),
-    Column("interpretation", Text),
-    Column("answer", Text),
-    Column("requested_by", Text),
-    Column("created_at", DateTime(timezone=True)),
-    Column("document_updated_at", DateTime(timezone=True)),
-    ForeignKeyConstraint(["run_id"], ["run.run_id"]),
-    ForeignKeyConstraint(["run_id", "ordinal"], ["interpretation.run_id", "interpretation.ordinal"]),
-)
-
-clarifying_question = Table(
-    "clarifying_question",
-    metadata,
-    Column("run_id", BigInteger),
-    Column("corpus", Text),
-    Column("question", Text),
-    Column("form", Text),
-    Column("ordinal", Integer),
-    Column("ambiguity_type", Text),
-    Column("clarifying_question", Text),
-    Column("reformulation", Text),
-    Column("reasoning", Text),
-    Column("is_answerable", Boolean),
-    Column("documents", BigInteger),
-    ForeignKeyConstraint(["run_id"], ["run.run_id"]),
-)
-
-conversation_turn = Table(
-    "conversation_turn",
-    metadata,
-    Column("conversation_id", BigInteger),
-    Column("first_question", Text),
-    Column("corpus", Text),
-    Column("requested_by", Text),
-    Column("ordinal", Integer),
-    Column("run_id", BigInteger),
-    Column("form", Text),
-    Column("asked", Text),
-    Column("reply", Text),
-    Column("question", Text),
-    Column("created_at", DateTime(timezone=True)),
-)
-
-corpus = Table(
-    "corpus",
-    metadata,
-    Column("corpus_id", BigInteger),
-    Column("corpus", Text),
-    Column("documents", BigInteger),
-    Column("passages", BigInteger),
-    Column("pending", BigInteger),
-    Column("embedded", BigInteger),
-    Column("linked", BigInteger),
-    Column("failed", BigInteger),
-    Column("lag", Interval),
-    Column("revision", BigInteger),
-    Column("embedding_model", Text),
-    Column("error", Text),
-    Column("next_embedding_model", Text),
-    Column("next_embedded", BigInteger),
-    Column("lag_seconds", Double),
-    Column("pending_passages", BigInteger),
-    Column("search_config", Text),
-    Column("graph_degree", Integer),
-    Column("graph_similarity", Text),
-    Column("owner", Text),
-    Column("readers", ARRAY(Text)),
-    Column("analysts", ARRAY(Text)),
-    Column("created_at", DateTime(timezone=True)),
-)
-
-detection = Table(
-    "detection",
-    metadata,
-    Column("run_id", BigInteger),
-    Column("operation", Text),
-    Column("corpus", Text),
-    Column("ordinal", Integer),
-    Column("question", Text),
-    Column("is_ambiguous", Boolean),
-    Column("probability", REAL),
-    Column("kind", Text),
-    Column("reasons", JSONB),
-    Column("classifier_version", Text),
-    Column("finished_at", DateTime(timezone=True)),
-    ForeignKeyConstraint(["run_id"], ["run.run_id"]),
-)
-
-document = Table(
-    "document",
-    metadata,
-    Column("corpus_id", BigInteger),
-    Column("id", Text),
-    Column("content", Text),
-    Column("title", Text),
-    Column("uri", Text),
-    Column("metadata", JSONB),
-    Column("readers", ARRAY(Text)),
-    Column("error", Text),
-    Column("has_failed", Boolean),
-    Column("created_at", DateTime(timezone=True)),
-    Column("updated_at", DateTime(timezone=True)),
-    Column("indexed_at", DateTime(timezone=True)),
-    Column("source_id", BigInteger),
-    Column("origin", Text),
-    Column("citations", BigInteger),
-    Column("cited_runs", BigInteger),
-    Column("last_cited_at", DateTime(timezone=True)),
-    ForeignKeyConstraint(["corpus_id"], ["corpus.corpus_id"]),
-)
-
-estimate = Table(
-    "estimate",
-    metadata,
-    Column("run_id", BigInteger),
-    Column("questions", BigInteger),
-    Column("distinct_questions", BigInteger),
-    Column("answered", BigInteger),
-    Column("sampled", BigInteger),
-    Column("calls", BigInteger),
-    Column("calls_at_most", BigInteger),
-    Column("reused_calls", BigInteger),
-    Column("prompt_tokens", BigInteger),
-    Column("completion_tokens", BigInteger),
-    Column("cost_usd", Numeric),
-    ForeignKeyConstraint(["run_id"], ["run.run_id"]),
-)
-
-evaluation = Table(
-    "evaluation",
-    metadata,
-    Column("eval_run_id", BigInteger),
-    Column("name", Text),
-    Column("data_set", Text),
-    Column("corpus_id", BigInteger),
-    Column("corpus", Text),
-    Column("method", Text),
-    Column("settings", JSONB),
-    Column("model", Text),
-    Column("judge", Text),
-    Column("figure", Text),
-    Column("value", Double),
-    Column("low", Double),
-    Column("high", Double),
-    Column("cases", Integer),
-    Column("requested_by", Text),
-    Column("created_at", DateTime(timezone=True)),
-    Column("finished_at", DateTime(timezone=True)),
-)
-
-finding = Table(
-    "finding",
-    metadata,
-    Column("kind", Text),
-    Column("name", Text),
-    Column("finding", Text),
-    Column("count", BigInteger),
-    Column("remedy", Text),
-    Column("level", Text),
-)
-
-interpretation = Table(
-    "interpretation",
-    metadata,
-    Column("run_id", BigInteger),
-    Column("ordinal", Integer),
-    Column("interpretation", Text),
-    Column("answer", Text),
-    Column("support", Integer),
-    Column("cohesion", REAL),
-    Column("is_contested", Boolean),
-    ForeignKeyConstraint(["run_id"], ["run.run_id"]),
-)
-
-investigation_step = Table(
-    "investigation_step",
-    metadata,
-    Column("run_id", BigInteger),
-    Column("ordinal", Integer),
-    Column("kind", Text),
-    Column("question", Text),
-    Column("answer", Text),
-    Column("outcome", Text),
-    Column("confidence", REAL),
-    Column("reason", Text),
-    Column("semantic_sets", Integer),
-    Column("created_at", DateTime(timezone=True)),
-    Column("abstention_code", Text),
-)
-
-listed_answer = Table(
-    "listed_answer",
-    metadata,
-    Column("run_id", BigInteger),
-    Column("corpus", Text),
-    Column("question", Text),
-    Column("ordinal", Integer),
-    Column("answer", Text),
-    Column("variants", ARRAY(Text)),
-    Column("documents", BigInteger),
-    Column("created_at", DateTime(timezone=True)),
-    ForeignKeyConstraint(["run_id"], ["run.run_id"]),
-)
-
-model_price = Table(
-    "model_price",
-    metadata,
-    Column("model", Text),
-    Column("input_usd", Numeric),
-    Column("output_usd", Numeric),
-    Column("created_at", DateTime(timezone=True)),
-    Column("cached_input_usd", Numeric),
-)
-
-passage = Table(
-    "passage",
-    metadata,
-    Column("corpus_id", BigInteger),
-    Column("document_id", Text),
-    Column("id", BigInteger),
-    Column("ordinal", Integer),
-    Column("heading", Text),
-    Column("content", Text),
-    Column("start_char", Integer),
-    Column("end_char", Integer),
-    Column("readers", ARRAY(Text)),
-)
-
-queue_status = Table(
-    "queue_status",
-    metadata,
-    Column("queued", BigInteger),
-    Column("running", BigInteger),
-    Column("oldest_queued_at", DateTime(timezone=True)),
-    Column("oldest_queued_seconds", Double),
-    Column("pending_documents", BigInteger),
-    Column("pending_passages", BigInteger),
-)
-
-rewriting = Table(
-    "rewriting",
-    metadata,
-    Column("run_id", BigInteger),
-    Column("rewritten", Text),
-    Column("was_ambiguous", Boolean),
-    Column("reason", Text),
-    ForeignKeyConstraint(["run_id"], ["run.run_id"]),
-)
-
-run = Table(
-    "run",
-    metadata,
-    Column("run_id", BigInteger),
-    Column("operation", Text),
-    Column("corpus_id", BigInteger),
-    Column("corpus", Text),
-    Column("question", Text),
-    Column("relaxed_question", Text),
-    Column("history", JSONB),
-    Column("settings", JSONB),
-    Column("parent_run_id", BigInteger),
-    Column("requested_by", Text),
-    Column("status", Text),
-    Column("error", Text),
-    Column("attempt", Integer),
-    Column("worker_id", BigInteger),
-    Column("corpus_revision", BigInteger),
-    Column("model", Text),
-    Column("prompt_version", Text),
-    Column("completions", Integer),
-    Column("reused_completions", Integer),
-    Column("prompt_tokens", BigInteger),
-    Column("completion_tokens", BigInteger),
-    Column("cost_usd", Numeric),
-    Column("created_at", DateTime(timezone=True)),
-    Column("started_at", DateTime(timezone=True)),
-    Column("finished_at", DateTime(timezone=True)),
-    Column("stop_reason", Text),
-    Column("graph_revision", BigInteger),
-    Column("route", Text),
-    Column("saved_completions", Integer),
-    Column("embedding_model", Text),
-    Column("interpretations", BigInteger),
-    Column("candidates", BigInteger),
-    Column("verdicts", BigInteger),
-    Column("served", Integer),
-    Column("last_served_at", DateTime(timezone=True)),
-    Column("question_group_id", BigInteger),
-    Column("is_counted", Boolean),
-    Column("crashes", Integer),
-    Column("stop_code", Text),
-    Column("error_code", Text),
-    Column("cached_tokens", BigInteger),
-    Column("batched_completions", BigInteger),
-    Column("reuse_saved_usd", Numeric),
-    Column("batch_saved_usd", Numeric),
-    Column("cache_saved_usd", Numeric),
-    ForeignKeyConstraint(["corpus_id"], ["corpus.corpus_id"]),
-    ForeignKeyConstraint(["parent_run_id"], ["run.run_id"]),
-)
-
-source_status = Table(
-    "source_status",
-    metadata,
-    Column("corpus", Text),
-    Column("source_id", BigInteger),
-    Column("relation", Text),
-    Column("relation_oid", OID),
-    Column("state", Text),
-    Column("error", Text),
-    Column("pending_changes", BigInteger),
-    Column("rows_added", BigInteger),
-    Column("rows_changed", BigInteger),
-    Column("rows_removed", BigInteger),
-    Column("rows_skipped", BigInteger),
-    Column("load_started_at", DateTime(timezone=True)),
-    Column("loaded_at", DateTime(timezone=True)),
-    Column("attached_by", Text),
-)
-
-stale_answer = Table(
-    "stale_answer",
-    metadata,
-    Column("run_id", BigInteger),
-    Column("corpus", Text),
-    Column("question", Text),
-    Column("requested_by", Text),
-    Column("created_at", DateTime(timezone=True)),
-    Column("interpretations", Integer),
-    Column("served", Integer),
-    Column("last_served_at", DateTime(timezone=True)),
-    Column("corpus_changes", BigInteger),
-    Column("lost_quotes", BigInteger),
-    Column("question_group_id", BigInteger),
-)
-
-usage = Table(
-    "usage",
-    metadata,
-    Column("day", Date),
-    Column("corpus", Text),
-    Column("requested_by", Text),
-    Column("operation", Text),
-    Column("model", Text),
-    Column("runs", BigInteger),
-    Column("completions", BigInteger),
-    Column("reused_completions", BigInteger),
-    Column("prompt_tokens", BigInteger),
-    Column("completion_tokens", BigInteger),
-    Column("cost_usd", Numeric),
-    Column("unpriced_runs", BigInteger),
-    Column("cached_tokens", BigInteger),
-    Column("embedded_texts", BigInteger),
-    Column("unpriced_tokens", BigInteger),
-    Column("batched_completions", BigInteger),
-    Column("reuse_saved_usd", Numeric),
-    Column("batch_saved_usd", Numeric),
-    Column("cache_saved_usd", Numeric),
-)
-
-verdict = Table(
-    "verdict",
-    metadata,
-    Column("run_id", BigInteger),
-    Column("rank", Integer),
-    Column("outcome", Text),
-    Column("interpretation", Text),
-    Column("answer", Text),
-    Column("quote", Text),
-    Column("start_char", Integer),
-    Column("end_char", Integer),
-    Column("vector", Text),
-    Column("completion_id", BigInteger),
-    Column("is_reused", Boolean),
-    Column("reason", Text),
-    Column("error", Text),
-    Column("created_at", DateTime(timezone=True)),
-    Column("abstention_code", Text),
-    Column("error_code", Text),
-    ForeignKeyConstraint(["run_id", "rank"], ["candidate.run_id", "candidate.rank"]),
-)
-
-worker_status = Table(
-    "worker_status",
-    metadata,
-    Column("worker_id", BigInteger),
-    Column("host", Text),
-    Column("version", Text),
-    Column("provider", Text),
-    Column("model", Text),
-    Column("prompt_version", Text),
-    Column("embedding_models", ARRAY(Text)),
-    Column("started_at", DateTime(timezone=True)),
-    Column("seen_at", DateTime(timezone=True)),
-    Column("is_alive", Boolean),
-)
+ambiguity_rule = _view("ambiguity_rule")
+asked_question = _view("asked_question")
+budget = _view("budget")
+candidate = _view("candidate")
+citation = _view("citation")
+clarifying_question = _view("clarifying_question")
+conversation_turn = _view("conversation_turn")
+corpus = _view("corpus")
+detection = _view("detection")
+document = _view("document")
+estimate = _view("estimate")
+evaluation = _view("evaluation")
+finding = _view("finding")
+interpretation = _view("interpretation")
+investigation_step = _view("investigation_step")
+listed_answer = _view("listed_answer")
+model_price = _view("model_price")
+passage = _view("passage")
+queue_status = _view("queue_status")
+rewriting = _view("rewriting")
+run = _view("run")
+source_status = _view("source_status")
+stale_answer = _view("stale_answer")
+usage = _view("usage")
+verdict = _view("verdict")
+worker_status = _view("worker_status")

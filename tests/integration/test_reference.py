@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import psycopg
 import pytest
 from markdown_it import MarkdownIt
 
+import pgclarify.tables
 from website import reference, tables
 
 
@@ -18,6 +20,9 @@ def test_the_reference_shows_the_comments_of_the_database(connection: psycopg.Co
 
 def test_the_tables_of_sqlalchemy_are_the_views(connection: psycopg.Connection[Any]) -> None:
     assert tables.FILE.read_text() == tables.render(connection), "run make reference to write them again"
+    assert {table.name for table in pgclarify.tables.metadata.sorted_tables} == json.loads(
+        tables.FILE.read_text()
+    ).keys()
 
 
 def test_every_parameter_has_a_meaning(connection: psycopg.Connection[Any]) -> None:
