@@ -1,6 +1,6 @@
 """The tables of the papers, made with this product: one module a paper, run by hand.
 
-python -m benchmarks.papers.NAME DATA_DIR DATA_SET CORPUS [--cases N] [--judge lexical|model|both] [--only ROW ...]
+python -m benchmarks.papers.NAME DATA_DIR DATA_SET CORPUS [--cases N] [--judge lexical|model] [--only ROW ...]
 
 DATA_DIR has DATA_SET.questions.jsonl (as `pgclarify eval run` reads it, gzipped or not) and DATA_SET.corpus.jsonl (id,
 title, text); CORPUS has its documents (`pgclarify load CORPUS FILE`). Each row is stored as an evaluation. So the

@@ -11,50 +11,36 @@ from typing import Final
 from benchmarks.papers import Data, Row, main
 from benchmarks.prompts.listing_at_once import listing_at_once
 from pgclarify.algorithms import find_variant
-from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out
+from pgclarify.evaluation.baselines import Asked, Baseline, UsageMeter, ask
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, CitedPassage, Method, Output, PredictedInterpretation
 
 _MOST: Final = 10
 
 
-class ListAtOnce:
-    """One search, and for each window of its passages one call for all answers. Implements Method.
-
-    Args:
-        asked: The model and the corpus.
-        window: Passages in a window.
+async def list_at_once(asked: Asked, meter: UsageMeter, case: Case, *, size: int) -> Output:
+    """One search, and for each window of so many passages one call for all answers.
 
     Source: AmbigPrompt, §4.3 and Table 2 (FiD); Equation 8, where each passage proposes by itself.
     """
-
-    def __init__(self, asked: Asked, window: int) -> None:
-        self._asked = asked
-        self._window = window
-
-    async def answer(self, case: Case) -> Output:
-        """See Method."""
-        return await carry_out(self._asked, partial(self._answer, case))
-
-    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
-        passages = await self._asked.retriever.search(case.question, 20)
-        spellings: list[list[str]] = []
-        given: list[PredictedInterpretation] = []
-        for start in range(0, len(passages), self._window):
-            window = passages[start : start + self._window]
-            for one in await ask(self._asked, meter, listing_at_once(case.question, window, _MOST)):
-                if one.answer is None or find_variant(one.answer, spellings) is not None:
-                    continue
-                number = one.evidence[0].passage
-                cited = (CitedPassage(window[number - 1]),) if 1 <= number <= len(window) else ()
-                spellings.append([one.answer])
-                given.append(PredictedInterpretation(case.question, one.answer, cited))
-        return Output(tuple(given[:_MOST]), tuple(passages))
+    passages = await asked.retriever.search(case.question, 20)
+    spellings: list[list[str]] = []
+    given: list[PredictedInterpretation] = []
+    for start in range(0, len(passages), size):
+        window = passages[start : start + size]
+        for one in await ask(asked, meter, listing_at_once(case.question, window, _MOST)):
+            if one.answer is None or find_variant(one.answer, spellings) is not None:
+                continue
+            number = one.evidence[0].passage
+            cited = (CitedPassage(window[number - 1]),) if 1 <= number <= len(window) else ()
+            spellings.append([one.answer])
+            given.append(PredictedInterpretation(case.question, one.answer, cited))
+    return Output(tuple(given[:_MOST]), tuple(passages))
 
 
 async def at_once(bench: Bench, data: Data, *, window: int) -> Method:
     """Make the method."""
-    return ListAtOnce(await bench.asked(), window)
+    return Baseline(await bench.asked(), partial(list_at_once, size=window))
 
 
 ROWS: Final = (

@@ -13,7 +13,7 @@ from benchmarks.papers import Data, Row, line_of, main
 from benchmarks.prompts.dialogue import simulated_choice, simulated_reply
 from pgclarify.data.dialogue import MOST_TURNS, Form, Turn
 from pgclarify.errors import InvalidReply
-from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out
+from pgclarify.evaluation.baselines import Asked, Baseline, UsageMeter, ask
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, Method, Output
 from pgclarify.prompts.clarifying_questions import clarifying_questions
@@ -23,50 +23,39 @@ from pgclarify.prompts.rewriting import reformulation
 _COUNTS: Final = {Form.RESPOND: 1, Form.SELECT: 5}
 
 
-class SimulatedUser:
-    """A conversation of three turns: a proposal, the user's reply, and then a search. Implements Method.
+async def converse(asked: Asked, meter: UsageMeter, case: Case, *, data: Data, form: Form) -> Output:
+    """Hold a conversation of three turns: a proposal, the user's reply, and then a search.
 
     The prompts are asked here, without the check that a document answers a proposal.
     A conversation ends early if nothing is asked, or if a reply does not fit.
 
     Source: AT-CoT, §4.2 and Table 4.
     """
-
-    def __init__(self, asked: Asked, data: Data, *, form: Form) -> None:
-        self._asked = asked
-        self._data = data
-        self._form = form
-
-    async def answer(self, case: Case) -> Output:
-        """See Method."""
-        return await carry_out(self._asked, partial(self._answer, case))
-
-    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
-        intent = str(line_of(self._data, case)["intent"])
-        question = case.question
-        turns: list[Turn] = []
-        for _ in range(MOST_TURNS):
-            call = clarifying_questions(question, [], form=self._form, count=_COUNTS[self._form])
-            try:
-                proposed = await ask(self._asked, meter, call)
-                texts = [one.clarifying_question or one.reformulation or "" for one in proposed]
-                if self._form is Form.SELECT:
-                    place = await ask(self._asked, meter, simulated_choice(intent, case.question, turns, texts))
-                    question = texts[place]
-                    turns.append(Turn(texts, question))
-                else:
-                    said = await ask(self._asked, meter, simulated_reply(intent, case.question, turns, texts))
-                    turns.append(Turn(texts, said))
-                    question = await ask(self._asked, meter, reformulation(case.question, turns))
-            except InvalidReply:
-                break
-        found = await self._asked.retriever.search(question, 20)
-        return Output(retrieved=tuple(found), questions=(question,), notes={"turns": len(turns)})
+    intent = str(line_of(data, case)["intent"])
+    question = case.question
+    turns: list[Turn] = []
+    for _ in range(MOST_TURNS):
+        call = clarifying_questions(question, [], form=form, count=_COUNTS[form])
+        try:
+            proposed = await ask(asked, meter, call)
+            texts = [one.clarifying_question or one.reformulation or "" for one in proposed]
+            if form is Form.SELECT:
+                place = await ask(asked, meter, simulated_choice(intent, case.question, turns, texts))
+                question = texts[place]
+                turns.append(Turn(texts, question))
+            else:
+                said = await ask(asked, meter, simulated_reply(intent, case.question, turns, texts))
+                turns.append(Turn(texts, said))
+                question = await ask(asked, meter, reformulation(case.question, turns))
+        except InvalidReply:
+            break
+    found = await asked.retriever.search(question, 20)
+    return Output(retrieved=tuple(found), questions=(question,), notes={"turns": len(turns)})
 
 
 async def simulated(bench: Bench, data: Data, *, form: Form) -> Method:
     """Make the method."""
-    return SimulatedUser(await bench.asked(), data, form=form)
+    return Baseline(await bench.asked(), partial(converse, data=data, form=form))
 
 
 ROWS: Final = (

@@ -13,47 +13,39 @@ from typing import Final
 from benchmarks.papers import Data, Row, main
 from benchmarks.prompts.dialogue import ambiguity
 from pgclarify.errors import InvalidReply
-from pgclarify.evaluation.baselines import Asked, UsageMeter, ask, carry_out
+from pgclarify.evaluation.baselines import Asked, Baseline, UsageMeter, ask
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, Method, Output
 from pgclarify.prompts.rewriting import rewriting
 
 
-class RewriteWhere:
-    """Rewrites no question, every question, or those that the model calls ambiguous, and searches. Implements Method.
+async def rewrite_where(asked: Asked, meter: UsageMeter, case: Case, *, where: str) -> Output:
+    """Rewrite no question, every question, or those that the model calls ambiguous, and search.
 
     Args:
         asked: The model and the corpus.
+        meter: Counts the calls.
+        case: The question.
         where: nothing, everything or few_shot.
     """
-
-    def __init__(self, asked: Asked, where: str) -> None:
-        self._asked = asked
-        self._where = where
-
-    async def answer(self, case: Case) -> Output:
-        """See Method."""
-        return await carry_out(self._asked, partial(self._answer, case))
-
-    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
-        is_ambiguous = self._where == "everything"
-        question = case.question
-        try:
-            if self._where == "few_shot":
-                is_ambiguous = await ask(self._asked, meter, ambiguity(case.question, case.history))
-            if is_ambiguous and case.history:
-                rewritten = await ask(self._asked, meter, rewriting(case.question, case.history))
-                question = question if rewritten is None else rewritten
-        except InvalidReply:
-            pass
-        output = Output(questions=(question,), is_ambiguous=is_ambiguous)
-        found = await self._asked.retriever.search(question, 20) if case.relevant_documents else []
-        return replace(output, retrieved=tuple(found))
+    is_ambiguous = where == "everything"
+    question = case.question
+    try:
+        if where == "few_shot":
+            is_ambiguous = await ask(asked, meter, ambiguity(case.question, case.history))
+        if is_ambiguous and case.history:
+            rewritten = await ask(asked, meter, rewriting(case.question, case.history))
+            question = question if rewritten is None else rewritten
+    except InvalidReply:
+        pass
+    output = Output(questions=(question,), is_ambiguous=is_ambiguous)
+    found = await asked.retriever.search(question, 20) if case.relevant_documents else []
+    return replace(output, retrieved=tuple(found))
 
 
 async def where(bench: Bench, data: Data, *, name: str) -> Method:
     """Make the method."""
-    return RewriteWhere(await bench.asked(), name)
+    return Baseline(await bench.asked(), partial(rewrite_where, where=name))
 
 
 ROWS: Final = (

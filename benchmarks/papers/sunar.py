@@ -17,7 +17,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Finding, FollowUp, Step
 from pgclarify.data.vocabulary import StepKind, StepOutcome
 from pgclarify.errors import InvalidReply
-from pgclarify.evaluation.baselines import Asked, Direct, UsageMeter, ask, carry_out
+from pgclarify.evaluation.baselines import Asked, Baseline, UsageMeter, ask, direct
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, CitedPassage, Method, Output, PredictedInterpretation
 from pgclarify.prompts.investigation import answer, follow_up
@@ -25,61 +25,42 @@ from pgclarify.prompts.investigation import answer, follow_up
 _TOP_K, _MAX_STEPS = 10, 4
 
 
-class SelfAsk:
-    """Asks one follow-up question after another, each with a search and a call. Implements Method.
+async def ask_oneself(asked: Asked, meter: UsageMeter, case: Case) -> Output:
+    """Ask one follow-up question after another, each with a search and a call.
 
     Source: Self-ask (Press et al., 2023) with retrieval, as in SUNAR, §4 and Tables 1 and 5.
     """
-
-    def __init__(self, asked: Asked) -> None:
-        self._asked = asked
-
-    async def answer(self, case: Case) -> Output:
-        """See Method."""
-        return await carry_out(self._asked, partial(self._answer, case))
-
-    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
-        steps: list[Step] = []
-        rankings: list[Sequence[Passage]] = []
-        while True:
-            try:
-                said = await ask(self._asked, meter, follow_up(case.question, steps))
-            except InvalidReply:
-                said = FollowUp()
-            if len(steps) == _MAX_STEPS or (said.question is None and steps):
-                return given(case, said.answer, rankings)
-            kind = StepKind.DIRECT if said.question is None else StepKind.FOLLOW_UP
-            question = said.question or case.question
-            passages, found = await read(self._asked, meter, question)
-            rankings.append(passages)
-            outcome = StepOutcome.NOT_IN_CORPUS if found is None else StepOutcome.ANSWERED
-            steps.append(Step(len(steps) + 1, kind, question, outcome, found))
-            if kind is StepKind.DIRECT:
-                return given(case, found, rankings)
+    steps: list[Step] = []
+    rankings: list[Sequence[Passage]] = []
+    while True:
+        try:
+            said = await ask(asked, meter, follow_up(case.question, steps))
+        except InvalidReply:
+            said = FollowUp()
+        if len(steps) == _MAX_STEPS or (said.question is None and steps):
+            return given(case, said.answer, rankings)
+        kind = StepKind.DIRECT if said.question is None else StepKind.FOLLOW_UP
+        question = said.question or case.question
+        passages, found = await read(asked, meter, question)
+        rankings.append(passages)
+        outcome = StepOutcome.NOT_IN_CORPUS if found is None else StepOutcome.ANSWERED
+        steps.append(Step(len(steps) + 1, kind, question, outcome, found))
+        if kind is StepKind.DIRECT:
+            return given(case, found, rankings)
 
 
-class GoldDecomposition:
-    """Answers the sub-questions of the data set in order; #1 stands for the answer to the first. Implements Method."""
-
-    def __init__(self, asked: Asked, data: Data) -> None:
-        self._asked = asked
-        self._data = data
-
-    async def answer(self, case: Case) -> Output:
-        """See Method."""
-        return await carry_out(self._asked, partial(self._answer, case))
-
-    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
-        answers: list[str | None] = []
-        rankings: list[Sequence[Passage]] = []
-        for step in line_of(self._data, case)["decomposition"]:
-            question = str(step["question"])
-            for number, known in enumerate(answers, start=1):
-                question = question.replace(f"#{number}", known or "")
-            passages, found = await read(self._asked, meter, question.replace(" >> ", ": "))
-            rankings.append(passages)
-            answers.append(found)
-        return given(case, answers[-1] if answers else None, rankings)
+async def answer_in_steps(asked: Asked, meter: UsageMeter, case: Case, *, data: Data) -> Output:
+    """Answer the sub-questions of the data set in order; #1 stands for the answer to the first."""
+    answers: list[str | None] = []
+    rankings: list[Sequence[Passage]] = []
+    for step in line_of(data, case)["decomposition"]:
+        question = str(step["question"])
+        for number, known in enumerate(answers, start=1):
+            question = question.replace(f"#{number}", known or "")
+        passages, found = await read(asked, meter, question.replace(" >> ", ": "))
+        rankings.append(passages)
+        answers.append(found)
+    return given(case, answers[-1] if answers else None, rankings)
 
 
 async def read(asked: Asked, meter: UsageMeter, question: str) -> tuple[Sequence[Passage], str | None]:
@@ -101,17 +82,17 @@ def given(case: Case, found: str | None, rankings: Sequence[Sequence[Passage]]) 
 
 async def self_ask(bench: Bench, data: Data) -> Method:
     """Make the method."""
-    return SelfAsk(await bench.asked())
+    return Baseline(await bench.asked(), ask_oneself)
 
 
 async def gold_decomposition(bench: Bench, data: Data) -> Method:
     """Make the method."""
-    return GoldDecomposition(await bench.asked(), data)
+    return Baseline(await bench.asked(), partial(answer_in_steps, data=data))
 
 
 async def gold_evidence(bench: Bench, data: Data) -> Method:
     """Answer from the relevant documents, without a search."""
-    return Direct(replace(await bench.asked(), retriever=GoldEvidence(data)), top_k=_TOP_K)
+    return Baseline(replace(await bench.asked(), retriever=GoldEvidence(data)), partial(direct, top_k=_TOP_K))
 
 
 _SUNAR: Final = {"top_k": 10, "max_steps": _MAX_STEPS, "reranker": "signal"}

@@ -8,18 +8,19 @@ no two methods apart. The row "VERDICT" is the paper's method: HDBSCAN, noise dr
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from benchmarks.papers import Data, GoldEvidence, Row, main
 from pgclarify.data.documents import Passage
-from pgclarify.evaluation.baselines import AllAtOnce
+from pgclarify.evaluation.baselines import Baseline, all_at_once
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Method
 
 
 async def with_gold_evidence(bench: Bench, data: Data) -> Method:
     """All at once over the relevant documents, without a search: what a perfect search would be worth."""
-    return AllAtOnce(replace(await bench.asked(), retriever=_Relaxed(data)), top_k=20)
+    return Baseline(replace(await bench.asked(), retriever=_Relaxed(data)), partial(all_at_once, top_k=20))
 
 
 class _Relaxed(GoldEvidence):

@@ -1,11 +1,10 @@
 """How well a judge of evaluations agrees with labels: does this passage give this answer to this reading?
 
-python -m benchmarks.quality.judge_agreement DATA_DIR [--base-url URL --model NAME [--judge model both] [--concurrency
-N] [--replies FILE]] [--part development|held] [--publish FILE], where squad2.corpus, squad2.ambiguous and
-squad2.answerable are (.jsonl.gz). The judges are: the lexical judge; with a model, also the model; and both together.
-Both together call a claim supported only if both do; the model gets only claims that the lexical judge supports.
-benchmarks/quality/claim_labels.py says who made the labels. The development claims choose rules; the held claims are
-only for reporting. The 95 % intervals are over passages, because claims about one passage are similar.
+python -m benchmarks.quality.judge_agreement DATA_DIR [--base-url URL --model NAME [--concurrency N] [--replies FILE]]
+[--part development|held] [--publish FILE], where squad2.corpus, squad2.ambiguous and squad2.answerable are (.jsonl.gz).
+The judges are: the lexical judge; with a model, also the model. benchmarks/quality/claim_labels.py says who made the
+labels. The development claims choose rules; the held claims are only for reporting. The 95 % intervals are over
+passages, because claims about one passage are similar.
 
 --replies keeps the model's replies in a file, so that a second run calls no model.
 """
@@ -29,7 +28,7 @@ from benchmarks.quality.claim_labels import LabelledClaim, read_claims
 from benchmarks.quality.kept_replies import KeptReplies
 from pgclarify.algorithms.metrics import bootstrap_interval
 from pgclarify.embedding import load_span_reader
-from pgclarify.evaluation.judges import BothJudge, ModelJudge
+from pgclarify.evaluation.judges import ModelJudge
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.records import Judge
 from pgclarify.providers.client import Address
@@ -172,14 +171,11 @@ async def _judge(judge: Judge, claims: Sequence[LabelledClaim]) -> list[Judged]:
 async def _main(given: argparse.Namespace) -> None:
     claims = [one for one in read_claims(given.data_dir) if given.part in (None, _part(one))]
     async with AsyncExitStack() as stack:
-        lexical = LexicalJudge(stack.enter_context(closing(load_span_reader())))
-        judges: list[Judge] = [lexical]
+        judges: list[Judge] = [LexicalJudge(stack.enter_context(closing(load_span_reader())))]
         if given.model is not None:
             endpoint = Endpoint(Address(given.base_url), given.model, concurrency=given.concurrency, timeout=_TIMEOUT)
             chat = KeptReplies(await stack.enter_async_context(endpoint), given.replies)
-            model = ModelJudge(FakeLedger(), chat)
-            made: dict[str, Judge] = {"model": model, "both": BothJudge(lexical, model)}
-            judges += [made[name] for name in given.judge]
+            judges.append(ModelJudge(FakeLedger(), chat))
         judgements = {judge.name: await _judge(judge, claims) for judge in judges}
     console = Console(width=190)
     console.print(*tables(judgements))
@@ -192,7 +188,6 @@ if __name__ == "__main__":
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("--base-url")
     parser.add_argument("--model", help="endpoint of a chat model; without it, only the lexical judge")
-    parser.add_argument("--judge", nargs="+", choices=("model", "both"), default=["model", "both"])
     parser.add_argument("--part", choices=("development", "held"), help="judge only the claims of this part")
     parser.add_argument("--concurrency", type=int, default=1, help="calls at the same time")
     parser.add_argument("--replies", type=Path, help="keep the model's replies in this file")

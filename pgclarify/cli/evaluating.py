@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 RUN_EXAMPLES = terminal.examples(
     "pgclarify eval run questions.jsonl --corpus insurance",
-    "pgclarify eval run questions.jsonl -c insurance --method clarify --method rac --judge both",
+    "pgclarify eval run questions.jsonl -c insurance --method clarify --method rac --judge model",
     "pgclarify eval run questions.jsonl -c insurance --option top_k=10 --name narrow --part 1/2 --cases 50",
     "pgclarify eval run trivia.jsonl -c wiki --field answers=single_answers --dry-run",
 )
@@ -55,7 +55,7 @@ def run(
         list[str] | None,
         typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the method; may be repeated."),
     ] = None,
-    judge: Annotated[str, typer.Option(metavar="NAME", help="The judge: lexical, model or both.")] = "lexical",
+    judge: Annotated[str, typer.Option(metavar="NAME", help="The judge: lexical or model.")] = "lexical",
     cases: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Ask N questions; the choice does not depend on their order.")
     ] = None,

@@ -8,10 +8,10 @@ Source: VERDICT, §3.2, §5.1.4 and Appendix D.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -64,40 +64,58 @@ class Asked:
     cost: Callable[[int, int], Awaitable[float | None]]
 
 
-class Direct:
-    """One search for the question as it is, and one call that answers it from the passages: plain RAG.
+Pipeline = Callable[[Asked, UsageMeter, Case], Awaitable[Output]]
 
-    Args:
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """One way to answer a question with a few calls in this process. Implements Method.
+
+    Attributes:
         asked: The model and the corpus.
-        top_k: Passages to read.
+        pipeline: Answers a case, and counts its calls.
+    """
+
+    asked: Asked
+    pipeline: Pipeline
+
+    async def answer(self, case: Case) -> Output:
+        """Answer a case, count its usage, and turn the failure of a model or a search into an output."""
+        meter = UsageMeter()
+        started = time.perf_counter()
+        try:
+            output = await self.pipeline(self.asked, meter, case)
+        except (CompletionError, RunFailed) as error:
+            output = Output(status=RunStatus.FAILED, error=describe(error), error_code=code_of(error))
+        cost = await self.asked.cost(meter.prompt_tokens, meter.completion_tokens) if meter.calls else 0.0
+        usage = Usage(meter.calls, meter.reused_calls, meter.prompt_tokens + meter.completion_tokens, cost)
+        return replace(output, usage=usage, seconds=time.perf_counter() - started)
+
+
+async def direct(asked: Asked, meter: UsageMeter, case: Case, *, top_k: int) -> Output:
+    """One search for the question as it is, and one call that answers it from top_k passages: plain RAG.
 
     Source: SUNAR, §4 and Table 1 (FEW-SHOT-COT: retrieval without query understanding).
     """
-
-    def __init__(self, asked: Asked, *, top_k: int) -> None:
-        self._asked = asked
-        self._top_k = top_k
-
-    async def answer(self, case: Case) -> Output:
-        """See Method."""
-        return await carry_out(self._asked, partial(self._answer, case))
-
-    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
-        passages = await self._asked.retriever.search(case.question, self._top_k)
-        if not passages:
-            return Output()
-        found = await ask(self._asked, meter, answer_call(case.question, passages))
-        numbers = dict.fromkeys(one.passage for one in found.evidence if 1 <= one.passage <= len(passages))
-        cited = tuple(CitedPassage(passages[number - 1]) for number in numbers)
-        given = () if found.answer is None else (PredictedInterpretation(case.question, found.answer, cited),)
-        return Output(given, tuple(passages))
+    passages = await asked.retriever.search(case.question, top_k)
+    if not passages:
+        return Output()
+    found = await ask(asked, meter, answer_call(case.question, passages))
+    numbers = dict.fromkeys(one.passage for one in found.evidence if 1 <= one.passage <= len(passages))
+    cited = tuple(CitedPassage(passages[number - 1]) for number in numbers)
+    given = () if found.answer is None else (PredictedInterpretation(case.question, found.answer, cited),)
+    return Output(given, tuple(passages))
 
 
-class DiversifyThenVerify:
+async def diversify_then_verify(
+    asked: Asked, meter: UsageMeter, case: Case, *, passages_each: int, passages_kept: int, is_verified: bool = True
+) -> Output:
     """Readings from the model alone, a search for each, pruning, long-context verification, and one call that answers.
 
     Args:
         asked: The model and the corpus.
+        meter: Counts the calls.
+        case: The question.
         passages_each: Passages to search for each reading.
         passages_kept: Passages to keep in total, by mean similarity to the readings.
         is_verified: False skips the verification: the readings stay as proposed, and one call answers them from the
@@ -106,118 +124,88 @@ class DiversifyThenVerify:
     Source: VERDICT, Eq. 1 to 4 and Appendix D; "DtV" and "DtV - verification" of Table 2. Answering the readings of the
         latter is ours.
     """
-
-    def __init__(
-        self,
-        asked: Asked,
-        *,
-        passages_each: int = 5,
-        passages_kept: int = 5,
-        is_verified: bool = True,
-    ) -> None:
-        self._asked = asked
-        self._passages_each = passages_each
-        self._passages_kept = passages_kept
-        self._is_verified = is_verified
-
-    async def answer(self, case: Case) -> Output:
-        """See Method."""
-        return await carry_out(self._asked, partial(self._answer, case))
-
-    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
-        proposed = await ask(self._asked, meter, prompts.proposal(case.question))
-        passages = await self._pruned(proposed)
-        if not passages:
-            return Output(notes={"proposed": proposed})
-        if not self._is_verified:
-            return await self._unverified(proposed, passages, meter)
-        verified, unread = await self._verified(proposed, passages, meter)
-        given = await _disambiguate(self._asked, case.question, verified, meter) if verified else []
-        return Output(
-            tuple(given),
-            tuple(passages),
-            # An operation that does only a part of its work is partial, too.
-            status=RunStatus.PARTIAL if unread else RunStatus.SUCCEEDED,
-            notes={"proposed": proposed, "verified_passages": len(verified), "unread_verifications": unread},
-        )
-
-    async def _pruned(self, interpretations: Sequence[str]) -> list[Passage]:
-        """Search for each reading, and keep the passages that are nearest to the readings on average.
-
-        Source: VERDICT, Eq. 2 and Appendix D.
-        """
-        found: dict[int, Passage] = {}
-        for interpretation in interpretations:
-            for passage in await self._asked.retriever.search(interpretation, self._passages_each):
-                found.setdefault(passage.passage_id, passage)
-        passages = list(found.values())
-        if len(passages) <= self._passages_kept:
-            return passages
-        texts = [*interpretations, *(passage.content for passage in passages)]
-        vectors = await self._asked.embedder.encode(texts)
-        readings, contents = vectors[: len(interpretations)], vectors[len(interpretations) :]
-        nearest = np.argsort(-(contents @ readings.mean(axis=0)), kind="stable")[: self._passages_kept]
-        return [passages[index] for index in nearest]
-
-    async def _verified(
-        self, interpretations: Sequence[str], passages: Sequence[Passage], meter: UsageMeter
-    ) -> tuple[list[Passage], int]:
-        """Keep the passages that answer a reading, and count the calls whose second reply does not fit either.
-
-        Raises:
-            CompletionError: If a call failed for another reason, or no reply fits.
-
-        Source: VERDICT, Eq. 3.
-        """
-        calls = [prompts.verification(interpretation, passages) for interpretation in interpretations]
-        values = [one.value for one in await ask_all(self._asked.ledger, self._asked.chat, calls, tally=meter)]
-        errors = [value for value in values if isinstance(value, CompletionError)]
-        kept = {place for value in values if not isinstance(value, CompletionError) for place in value}
-        for error in errors:
-            if not isinstance(error, InvalidReply) or len(errors) == len(interpretations):
-                raise error
-        return [passage for index, passage in enumerate(passages) if index in kept], len(errors)
-
-    async def _unverified(
-        self, interpretations: Sequence[str], passages: Sequence[Passage], meter: UsageMeter
-    ) -> Output:
-        answers = await ask(self._asked, meter, prompts.answers(interpretations, passages))
-        given = [
-            PredictedInterpretation(interpretation, answer)
-            for interpretation, answer in zip(interpretations, answers, strict=True)
-        ]
-        return Output(tuple(given), tuple(passages))
+    proposed = await ask(asked, meter, prompts.proposal(case.question))
+    passages = await _pruned(asked, proposed, passages_each, passages_kept)
+    if not passages:
+        return Output(notes={"proposed": proposed})
+    if not is_verified:
+        answers = await ask(asked, meter, prompts.answers(proposed, passages))
+        return Output(tuple(map(PredictedInterpretation, proposed, answers)), tuple(passages))
+    verified, unread = await _verified(asked, proposed, passages, meter)
+    given = await _disambiguate(asked, case.question, verified, meter) if verified else []
+    return Output(
+        tuple(given),
+        tuple(passages),
+        # An operation that does only a part of its work is partial, too.
+        status=RunStatus.PARTIAL if unread else RunStatus.SUCCEEDED,
+        notes={"proposed": proposed, "verified_passages": len(verified), "unread_verifications": unread},
+    )
 
 
-class AllAtOnce:
-    """One long-context call over the passages that a search for the relaxed question finds.
+async def all_at_once(asked: Asked, meter: UsageMeter, case: Case, *, top_k: int) -> Output:
+    """One long-context call over the top_k passages that a search for the relaxed question finds.
 
-    Args:
-        asked: The model and the corpus. The model also relaxes the question, as for clarify.
-        top_k: Passages that are read.
+    The model also relaxes the question, as for clarify.
 
     Source: VERDICT, Eq. 13 and §5.1.4 ("RAC").
     """
+    try:
+        relaxed = await ask(asked, meter, relaxation(case.question))
+    except InvalidReply:
+        relaxed = case.question
+    passages = await asked.retriever.search(relaxed, top_k)
+    given = await _disambiguate(asked, case.question, passages, meter) if passages else []
+    return Output(tuple(given), tuple(passages), notes={"relaxed_question": relaxed})
 
-    def __init__(self, asked: Asked, *, top_k: int) -> None:
-        self._asked = asked
-        self._top_k = top_k
 
-    async def answer(self, case: Case) -> Output:
-        """See Method."""
-        return await carry_out(self._asked, partial(self._answer, case))
+BASELINES: Final[Mapping[str, tuple[Callable[..., Awaitable[Output]], Mapping[str, int]]]] = {
+    "direct": (direct, {"top_k": 10}),
+    "dtv": (diversify_then_verify, {"passages_each": 5, "passages_kept": 5}),
+    "dtv_unverified": (
+        partial(diversify_then_verify, is_verified=False),
+        {"passages_each": 5, "passages_kept": 5},
+    ),
+    "rac": (all_at_once, {"top_k": 20}),
+}
+"""Each pipeline, and its options with their defaults; all are numbers from 1 to 1000."""
 
-    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
-        relaxed = await self._relaxed(case.question, meter)
-        passages = await self._asked.retriever.search(relaxed, self._top_k)
-        given = await _disambiguate(self._asked, case.question, passages, meter) if passages else []
-        return Output(tuple(given), tuple(passages), notes={"relaxed_question": relaxed})
 
-    async def _relaxed(self, question: str, meter: UsageMeter) -> str:
-        try:
-            return await ask(self._asked, meter, relaxation(question))
-        except InvalidReply:
-            return question
+async def _pruned(asked: Asked, interpretations: Sequence[str], each: int, kept: int) -> list[Passage]:
+    """Search for each reading, and keep the passages that are nearest to the readings on average.
+
+    Source: VERDICT, Eq. 2 and Appendix D.
+    """
+    found: dict[int, Passage] = {}
+    for interpretation in interpretations:
+        for passage in await asked.retriever.search(interpretation, each):
+            found.setdefault(passage.passage_id, passage)
+    passages = list(found.values())
+    if len(passages) <= kept:
+        return passages
+    vectors = await asked.embedder.encode([*interpretations, *(passage.content for passage in passages)])
+    readings, contents = vectors[: len(interpretations)], vectors[len(interpretations) :]
+    nearest = np.argsort(-(contents @ readings.mean(axis=0)), kind="stable")[:kept]
+    return [passages[index] for index in nearest]
+
+
+async def _verified(
+    asked: Asked, interpretations: Sequence[str], passages: Sequence[Passage], meter: UsageMeter
+) -> tuple[list[Passage], int]:
+    """Keep the passages that answer a reading, and count the calls whose second reply does not fit either.
+
+    Raises:
+        CompletionError: If a call failed for another reason, or no reply fits.
+
+    Source: VERDICT, Eq. 3.
+    """
+    calls = [prompts.verification(interpretation, passages) for interpretation in interpretations]
+    values = [one.value for one in await ask_all(asked.ledger, asked.chat, calls, tally=meter)]
+    errors = [value for value in values if isinstance(value, CompletionError)]
+    kept = {place for value in values if not isinstance(value, CompletionError) for place in value}
+    for error in errors:
+        if not isinstance(error, InvalidReply) or len(errors) == len(interpretations):
+            raise error
+    return [passage for index, passage in enumerate(passages) if index in kept], len(errors)
 
 
 async def _disambiguate(
@@ -233,19 +221,6 @@ async def _disambiguate(
         )
         for one in found
     ]
-
-
-async def carry_out(asked: Asked, answer: Callable[[UsageMeter], Awaitable[Output]]) -> Output:
-    """Answer a case, count its usage, and turn the failure of a model or a search into an output."""
-    meter = UsageMeter()
-    started = time.perf_counter()
-    try:
-        output = await answer(meter)
-    except (CompletionError, RunFailed) as error:
-        output = Output(status=RunStatus.FAILED, error=describe(error), error_code=code_of(error))
-    cost = await asked.cost(meter.prompt_tokens, meter.completion_tokens) if meter.calls else 0.0
-    usage = Usage(meter.calls, meter.reused_calls, meter.prompt_tokens + meter.completion_tokens, cost)
-    return replace(output, usage=usage, seconds=time.perf_counter() - started)
 
 
 async def ask(asked: Asked, meter: UsageMeter, call: ModelCall[T]) -> T:

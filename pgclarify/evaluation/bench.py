@@ -27,11 +27,11 @@ from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs
 from pgclarify.embedding import load_span_reader
 from pgclarify.errors import ConfigurationError, DatabaseError, InputError, NotReady, NoWorker, PermissionDenied
-from pgclarify.evaluation.baselines import AllAtOnce, Asked, Direct, DiversifyThenVerify
+from pgclarify.evaluation.baselines import BASELINES, Asked, Baseline
 from pgclarify.evaluation.data_sets import DataSet
-from pgclarify.evaluation.judges import BothJudge, ModelJudge
+from pgclarify.evaluation.judges import ModelJudge
 from pgclarify.evaluation.lexical_judge import LexicalJudge
-from pgclarify.evaluation.methods import BASELINES, Asking, Operation
+from pgclarify.evaluation.methods import Asking, Operation
 from pgclarify.evaluation.records import Judge, Method
 from pgclarify.prompts.versions import in_service
 
@@ -39,7 +39,7 @@ from pgclarify.prompts.versions import in_service
 if TYPE_CHECKING:
     from pgclarify.providers.endpoint import Endpoint
 
-JUDGES: Final = ("lexical", "model", "both")
+JUDGES: Final = ("lexical", "model")
 EXTRACTIVE: Final = "extractive"
 APPLICATION_NAME: Final = "pgclarify eval"
 _WATCH_SECONDS: Final = 2.0
@@ -91,14 +91,8 @@ class Bench:
                 f"prompts {self.serving.prompt_version}.",
                 hint="Set the same endpoint and model here as for the worker.",
             )
-        given = {**BASELINES[name], **settings}
-        if name == "direct":
-            return Direct(asked, **given)
-        return (
-            AllAtOnce(asked, **given)
-            if name == "rac"
-            else DiversifyThenVerify(asked, is_verified=name == "dtv", **given)
-        )
+        pipeline, defaults = BASELINES[name]
+        return Baseline(asked, partial(pipeline, **{**defaults, **settings}))
 
     async def judge(self, name: str) -> Judge:
         """Make a judge: one of JUDGES. Its model may differ from that of the workers.
@@ -112,15 +106,10 @@ class Bench:
         if name not in JUDGES:
             raise InputError(f"there is no judge {name!r}", hint=f"The judges are {', '.join(JUDGES)}.")
         if name == "model":
-            return await self._model_judge()
+            asked = await self.asked()
+            return ModelJudge(asked.ledger, asked.chat)
         # In a thread, because it reads large files.
-        reader = self._stack.enter_context(closing(await asyncio.to_thread(load_span_reader)))
-        lexical = LexicalJudge(reader)
-        return BothJudge(lexical, await self._model_judge()) if name == "both" else lexical
-
-    async def _model_judge(self) -> ModelJudge:
-        asked = await self.asked()
-        return ModelJudge(asked.ledger, asked.chat)
+        return LexicalJudge(self._stack.enter_context(closing(await asyncio.to_thread(load_span_reader))))
 
     def plan(self, name: str, method: str, settings: Mapping[str, Any], data_set: DataSet, judge: Judge) -> Plan:
         """Return the facts of an evaluation that are stored before it begins."""
@@ -180,7 +169,7 @@ class Bench:
             return self._asked
         if not self._settings.has_endpoint:
             raise ConfigurationError(
-                "baselines and the judges model and both take a language model, and none is set here",
+                "baselines and the judge model take a language model, and none is set here",
                 hint="Set the endpoint and model where this command runs, as they are set for the worker.",
             )
         chat = await self._chat()

@@ -1,21 +1,16 @@
-"""The judge that asks a chat model through the ledger, alone or after rules about words."""
+"""The judge that asks a chat model through the ledger."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply, RequestRefused
 from pgclarify.evaluation.baselines import UsageMeter
-from pgclarify.evaluation.lexical_judge import (
-    LexicalJudge,
-    answers_differ,
-    is_same_answer,
-    states_answer,
-)
+from pgclarify.evaluation.lexical_judge import answers_differ, is_same_answer, states_answer
 from pgclarify.evaluation.records import Stated
 from pgclarify.language.questions import asks_same_words
 from pgclarify.ledger.completions import ask_all
@@ -108,42 +103,6 @@ class ModelJudge:
             else:
                 raise result.value
         return judged
-
-
-class BothJudge:
-    """Calls a reading supported only if both judges say so. The lexical one alone decides what matches.
-
-    Args:
-        lexical: The judge without a language model.
-        model: The judge of what the other one supports.
-    """
-
-    needs_answers: Final = True
-
-    def __init__(self, lexical: LexicalJudge, model: ModelJudge) -> None:
-        self._lexical = lexical
-        self._model = model
-
-    @property
-    def name(self) -> str:
-        """Return the names of both judges."""
-        return f"{self._lexical.name}+{self._model.name}"
-
-    @property
-    def version(self) -> str:
-        """Return the versions of both judges."""
-        return f"2+{self._lexical.version}+{self._model.version}"
-
-    async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
-        """See Judge."""
-        judged = await self._lexical.supports(claims)
-        asked = [claim for claim, is_supported in zip(claims, judged, strict=True) if is_supported]
-        replies = iter(await self._model.supports(asked))
-        return [is_supported and next(replies) for is_supported in judged]
-
-    async def matches(self, question: str, readings: Sequence[Stated], among: Sequence[Stated]) -> list[bool]:
-        """See Judge."""
-        return await self._lexical.matches(question, readings, among)
 
 
 def _is_plainly_same(one: Stated, other: Stated) -> bool:

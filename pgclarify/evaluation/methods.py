@@ -14,6 +14,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.database.evaluations import Corpus, EvaluationTables, RunUsage
 from pgclarify.errors import BudgetSpent, InputError, NotFound, PgclarifyError, RunFailed
+from pgclarify.evaluation.baselines import BASELINES
 from pgclarify.evaluation.records import Case, CitedPassage, Output, PredictedInterpretation, Usage
 
 OPERATIONS: Final = (
@@ -25,13 +26,6 @@ OPERATIONS: Final = (
     "rewrite",
     "clarifying_questions",
 )
-# The options of baselines with their defaults; all are numbers from 1 to 1000. SQL defines those of operations.
-BASELINES: Final[Mapping[str, Mapping[str, int]]] = {
-    "direct": {"top_k": 10},
-    "dtv": {"passages_each": 5, "passages_kept": 5},
-    "dtv_unverified": {"passages_each": 5, "passages_kept": 5},
-    "rac": {"top_k": 20},
-}
 METHODS: Final = (*OPERATIONS, *BASELINES)
 # These continue a conversation.
 _WITH_HISTORY: Final = frozenset({"detect_ambiguity", "rewrite", "clarifying_questions"})
@@ -162,11 +156,12 @@ async def check_settings(asking: Asking, method: str, settings: Mapping[str, Any
     if method not in METHODS:
         raise InputError(f"there is no method {method!r}", hint=f"The methods are {', '.join(METHODS)}.")
     if method in BASELINES:
+        known = BASELINES[method][1]
         for name, value in settings.items():
-            if name not in BASELINES[method] or not isinstance(value, int) or not 1 <= value <= 1000:
+            if name not in known or not isinstance(value, int) or not 1 <= value <= 1000:
                 raise InputError(
                     f"the method {method} has no option {name}={value!r}",
-                    hint=f"Its options are {', '.join(BASELINES[method])}: whole numbers from 1 to 1000.",
+                    hint=f"Its options are {', '.join(known)}: whole numbers from 1 to 1000.",
                 )
         return
     call = getattr(asking.client, method)

@@ -214,7 +214,7 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """lexical, a model's name, or lexical+ and a model's name if both judge together."""
+        """lexical, or a model's name."""
 
     @property
     def version(self) -> str:

@@ -35,7 +35,7 @@ comment on column pgclarify.evaluation.method is 'An operation, such as clarify,
 comment on column pgclarify.evaluation.settings is 'All options of the method, as given.';
 comment on column pgclarify.evaluation.model is 'The model that judged passages or answered.';
 comment on column pgclarify.evaluation.judge is
-'The judge of the method''s output: lexical, a model, or both with a plus sign.';
+'The judge of the method''s output: lexical, or a model.';
 comment on column pgclarify.evaluation.figure is 'Name of the figure, such as coverage; null if it is not finished.';
 comment on column pgclarify.evaluation.value is 'Its value over all cases that have it.';
 comment on column pgclarify.evaluation.low is 'Lower end of its 95 % interval; null without one.';

@@ -118,7 +118,7 @@ def test_an_evaluation_is_estimated_carried_out_compared_reported_and_removed(
 
 def test_every_method_and_baseline_can_be_evaluated(run: Run) -> None:
     chosen = [word for method in METHODS for word in ("--method", method)]
-    code, out, err = run("run", "ours.jsonl", *chosen, "--judge", "both", "--yes", "--json")
+    code, out, err = run("run", "ours.jsonl", *chosen, "--judge", "model", "--yes", "--json")
     assert code == 0, err
     figures = {one["name"]: one["figures"] for one in map(json.loads, out.splitlines())}
     assert figures.keys() == set(METHODS)
