@@ -26,7 +26,7 @@ from rich.table import Table
 from benchmarks import product
 from benchmarks.data_sets import MODEL, part_of, read
 from benchmarks.figures import mean_of, step
-from pgclarify.algorithms import explore
+from pgclarify.algorithms import Explorer
 from pgclarify.data.vocabulary import Document
 from pgclarify.embedding import load_embedder
 from pgclarify.operations.retrieval.exploration import BATCH_SIZE, NEIGHBORS
@@ -150,14 +150,10 @@ def _neighbors(connection: product.Connection, corpus: str) -> Mapping[str, Rank
 
 
 def _explore_by_gold(gold: Sequence[str], first: Ranking, neighbors: Mapping[str, Ranking], budget: int) -> Ranking:
-    explored = explore(
-        first,
-        lambda ids: {one: neighbors.get(one, []) for one in ids},
-        lambda ids: [float(one in gold) for one in ids],
-        budget=budget,
-        batch_size=BATCH_SIZE,
-    )
-    return [one.id for one in explored]
+    explorer = Explorer(first, budget=budget, batch_size=BATCH_SIZE)
+    while batch := explorer.next_batch():
+        explorer.observe({one: float(one in gold) for one in batch}, {one: neighbors.get(one, []) for one in batch})
+    return [one.id for one in explorer.results()]
 
 
 def _recalls(found: Found, golds: Sequence[set[str]], depth: int | None) -> list[float]:

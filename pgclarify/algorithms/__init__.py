@@ -2,14 +2,13 @@
 
 from pgclarify.algorithms.answer_variants import find_variant, is_last_name, is_variant
 from pgclarify.algorithms.answers import answer_directions, relate_answers
-from pgclarify.algorithms.consolidation import Bounds, Density, Grouping, consolidate, medoid
+from pgclarify.algorithms.consolidation import consolidate
 from pgclarify.algorithms.contradictions import Relation, relate, relate_readings
-from pgclarify.algorithms.exploration import Explored, Explorer, credit, explore
+from pgclarify.algorithms.exploration import Explored, Explorer, credit
 from pgclarify.algorithms.fusion import fuse
 from pgclarify.algorithms.telling_apart import Apart, Place, are_siblings, tell_apart
 from pgclarify.algorithms.uncertainty import (
     confidence,
-    penalize,
     relevance_to_unit_interval,
     semantic_sets,
     to_unit_interval,
@@ -17,11 +16,8 @@ from pgclarify.algorithms.uncertainty import (
 
 __all__ = [
     "Apart",
-    "Bounds",
-    "Density",
     "Explored",
     "Explorer",
-    "Grouping",
     "Place",
     "Relation",
     "answer_directions",
@@ -29,13 +25,10 @@ __all__ = [
     "confidence",
     "consolidate",
     "credit",
-    "explore",
     "find_variant",
     "fuse",
     "is_last_name",
     "is_variant",
-    "medoid",
-    "penalize",
     "relate",
     "relate_answers",
     "relate_readings",

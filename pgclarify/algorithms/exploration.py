@@ -6,9 +6,8 @@ docs/methods/neighborhood-aware-retrieval.md says which parts come from the pape
 from __future__ import annotations
 
 import heapq
-import math
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
@@ -73,17 +72,11 @@ class Explorer(Generic[Id]):
         budget: The most passages to issue, at least 1.
         batch_size: The most passages in a batch, at least 1.
 
-    Raises:
-        ValueError: If budget or batch_size is below 1.
-
     Source: SUNAR, §3.1 and Algorithm 1, lines 1-5 and 10-19, after MacAvaney et al., 2022. Observing parts of a batch,
     and breaking ties, are ours.
     """
 
     def __init__(self, initial: Sequence[Id], *, budget: int, batch_size: int) -> None:
-        for name, size in (("budget", budget), ("batch_size", batch_size)):
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, not {size}")
         self._budget = budget
         self._batch_size = batch_size
         self._initial: OrderedDict[Id, None] = OrderedDict.fromkeys(initial)
@@ -118,12 +111,7 @@ class Explorer(Generic[Id]):
         Returns:
             At most batch_size ids, best first. Empty if the exploration is over, or if it can only go on after more
             scores are observed.
-
-        Raises:
-            ValueError: If most is below 1.
         """
-        if most is not None and most < 1:
-            raise ValueError(f"most must be at least 1, not {most}")
         size = min(self._batch_size, self.budget_left, self._batch_size if most is None else most)
         if self._is_stopped or not size or not (self._initial or self._leads):
             return []
@@ -137,7 +125,7 @@ class Explorer(Generic[Id]):
     def observe(self, scores: Mapping[Id, float], neighbors: Mapping[Id, Sequence[Id]]) -> None:
         """Add the scores and neighbors of issued passages: of a batch, or of any part of one or several batches.
 
-        If any value is invalid, nothing is added. Scores that arrive after `stop` count, too.
+        Scores that arrive after `stop` count, too.
 
         Args:
             scores: The score of each passage; higher is better, infinities included.
@@ -145,22 +133,13 @@ class Explorer(Generic[Id]):
                 neighbor that was issued already is ignored, and so is the passage itself.
 
         Raises:
-            ValueError: If a score is not a number; if a passage was not issued, was observed already, or was given
-                back; or if a passage has neighbors but no score.
-            TypeError: If a score, or the neighbors of a passage, are of another type.
+            ValueError: If a passage was not issued, was observed already, or was given back. Then nothing is added.
         """
-        for passage, score in scores.items():
-            if math.isnan(score):
-                raise ValueError(f"the score of {passage!r} is not a number")
+        for passage in scores:
             self._check_is_out(passage)
-        for passage in neighbors:
-            if passage not in scores:
-                raise ValueError(f"there are neighbors of {passage!r}, but no score")
-        # Before any score is kept, so that a value that is not iterable changes nothing.
-        edges = {passage: tuple(found) for passage, found in neighbors.items()}
         for passage, score in scores.items():
             self._scores[passage] = float(score)
-            self._follow(passage, edges.get(passage, ()))
+            self._follow(passage, neighbors.get(passage, ()))
 
     def give_back(self, passages: Collection[Id]) -> None:
         """Return issued passages that cannot be scored, so that the budget has room for others.
@@ -201,12 +180,7 @@ class Explorer(Generic[Id]):
 
         Returns:
             The passage that led to it; None if it came from the initial list.
-
-        Raises:
-            ValueError: If it was not issued.
         """
-        if passage not in self._visits:
-            raise ValueError(f"{passage!r} was not handed out")
         return self._visits[passage].led_by
 
     def _check_is_out(self, passage: Id) -> None:
@@ -250,45 +224,6 @@ class Explorer(Generic[Id]):
                 self._leads[neighbor] = lead
                 # No two leads are equal, so ids are never compared.
                 heapq.heappush(self._heap, (lead, neighbor, passage))
-
-
-def explore(
-    initial: Sequence[Id],
-    neighbors: Callable[[list[Id]], Mapping[Id, Sequence[Id]]],
-    score: Callable[[list[Id]], Sequence[float]],
-    *,
-    budget: int,
-    batch_size: int,
-) -> list[Explored[Id]]:
-    """Score passages in batches, alternately from the initial list and from the neighbors of scored passages.
-
-    Args:
-        initial: The first ranking, best first.
-        neighbors: Takes the ids of a batch and returns the neighbors of each, nearest first; an id that is missing has
-            none. Called at most once for a batch, and not when the budget is spent.
-        score: Takes the ids of a batch and returns their scores, in order; higher is better. Called once for a batch.
-        budget: The most passages to score, at least 1.
-        batch_size: The most passages in a batch, at least 1.
-
-    Returns:
-        The scored passages, ordered as by `Explorer.results`. The rest of the initial list is not added.
-
-    Raises:
-        ValueError: If budget or batch_size is below 1; if a score is missing or not a number; or if neighbors are of a
-            passage that is not in the batch.
-
-    Source: SUNAR, §3.1 and Algorithm 1 without lines 6-9.
-    """
-    explorer = Explorer(initial, budget=budget, batch_size=batch_size)
-    while batch := explorer.next_batch():
-        scores = score(batch)
-        if len(scores) != len(batch):
-            raise ValueError(f"there are {len(scores)} scores of {len(batch)} passages")
-        explorer.observe(
-            dict(zip(batch, scores, strict=True)),
-            neighbors(batch) if explorer.budget_left else {},
-        )
-    return explorer.results()
 
 
 def credit(score: float, lead_score: float | None) -> float:

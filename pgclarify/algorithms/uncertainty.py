@@ -35,14 +35,9 @@ def semantic_sets(entails: NDArray[np.bool_]) -> list[tuple[int, ...]]:
         ac_1 ... ac_s: indices in [0, n_answers), ascending within a set; sets by falling size, then by lowest member.
         Every index is in exactly one set. Without answers there are no sets.
 
-    Raises:
-        ValueError: If entails is not a square matrix of booleans.
-
     Source: SUNAR, §3.2, Equation 3; Kuhn et al., 2023, Algorithm 1. The closure is ours: Kuhn et al. compare an answer
     with one member of each set, so that the sets depend on the order of the answers; SUNAR leaves this open.
     """
-    if entails.ndim != 2 or entails.shape[0] != entails.shape[1] or entails.dtype != np.bool_:
-        raise ValueError(f"entails is not a square matrix of booleans, but {entails.dtype} of shape {entails.shape}")
     is_same = entails & entails.T
     left = dict.fromkeys(range(len(entails)))
     sets = []
@@ -60,32 +55,6 @@ def semantic_sets(entails: NDArray[np.bool_]) -> list[tuple[int, ...]]:
     return sorted(sets, key=lambda members: (-len(members), members[0]))
 
 
-def penalize(scores: ArrayLike, n_sets: int) -> NDArray[np.float64]:
-    """Divide the scores of a batch by the number of different answers that were drawn from it.
-
-    Args:
-        scores: sc_1 ... sc_n, shape (n_passages,), each in (0, 1), both ends excluded. A logit is not allowed, because
-            dividing a negative logit would promote it; `to_unit_interval` maps logits.
-        n_sets: s, the number of semantic sets, at least 1.
-
-    Returns:
-        float64, shape (n_passages,), each in (0, 1): sc_i / s.
-
-    Raises:
-        ValueError: If a score is not in (0, 1), or n_sets is below 1.
-
-    Source: SUNAR, §3.2, LLM_SCORE, and Algorithm 1, line 9.
-    """
-    array = np.asarray(scores, dtype=np.float64)
-    if n_sets < 1:
-        raise ValueError(f"n_sets must be at least 1, not {n_sets}")
-    # Written so that NaN is refused, too.
-    wrong = array[~((array > 0) & (array < 1))]
-    if wrong.size:
-        raise ValueError(f"scores must be between 0 and 1, both excluded: {wrong[0]} is not")
-    return array / n_sets
-
-
 def to_unit_interval(logits: ArrayLike) -> NDArray[np.float64]:
     """Map scores of any size to (0, 1) by the logistic function, keeping their order.
 
@@ -95,13 +64,8 @@ def to_unit_interval(logits: ArrayLike) -> NDArray[np.float64]:
     Returns:
         float64, shape of logits: 1 / (1 + exp(-logit)). Never 0 or 1: below -708 and above 36, where float64 ends, it
         is the nearest number inside (0, 1), so all such logits are equal.
-
-    Raises:
-        ValueError: If one is not a number.
     """
     array = np.asarray(logits, dtype=np.float64)
-    if np.isnan(array).any():
-        raise ValueError("a logit is not a number")
     # exp(-logaddexp(0, -x)) is the logistic function without overflow.
     return np.clip(np.exp(-np.logaddexp(0, -array)), _LEAST, _GREATEST)
 
@@ -119,13 +83,8 @@ def relevance_to_unit_interval(scores: ArrayLike) -> NDArray[np.float64]:
         float64, shape of scores: 0.01 + 0.98 x for x in [0, 1], 0.01 exp(x) below and 1 - 0.01 exp(1 - x) above. Never
         0 or 1: below -703 and above 33, where float64 ends, it is the nearest number inside (0, 1), so all such scores
         are equal.
-
-    Raises:
-        ValueError: If one is not finite.
     """
     array = np.asarray(scores, dtype=np.float64)
-    if not np.isfinite(array).all():
-        raise ValueError("a score is not finite")
     inside = _TAIL + (1 - 2 * _TAIL) * np.clip(array, 0, 1)
     below, above = _TAIL * np.exp(np.minimum(array, 0)), 1 - _TAIL * np.exp(1 - np.maximum(array, 1))
     return np.clip(np.where(array < 0, below, np.where(array > 1, above, inside)), _LEAST, _GREATEST)
@@ -140,11 +99,6 @@ def confidence(sets: Sequence[Sequence[int]], answer: int) -> float:
 
     Returns:
         The size of its set divided by that of all sets, in (0, 1].
-
-    Raises:
-        ValueError: If the answer is in no set.
     """
-    for members in sets:
-        if answer in members:
-            return len(members) / sum(len(each) for each in sets)
-    raise ValueError(f"answer {answer} is in no set")
+    (same,) = (members for members in sets if answer in members)
+    return len(same) / sum(map(len, sets))

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms import (
     Apart,
-    Density,
-    Grouping,
     Place,
     Relation,
     are_siblings,
@@ -138,12 +136,6 @@ def vectors_of(grounded: Sequence[tuple[object, Verdict]]) -> NDArray[np.float32
     return np.array([verdict.vector for _, verdict in grounded], dtype=np.float32)
 
 
-def _grouping(settings: Mapping[str, Any]) -> Grouping | Density:
-    if settings.get("consolidation") == "hdbscan":
-        return Density()
-    return Grouping()
-
-
 def _clusters(settings: Mapping[str, Any], grounded: Sequence[Grounded], vectors: NDArray[np.float32]) -> list[Cluster]:
     if not grounded:
         return []
@@ -154,7 +146,7 @@ def _clusters(settings: Mapping[str, Any], grounded: Sequence[Grounded], vectors
             one.passage.title or "", other.passage.title or ""
         ):
             relations[place, other_place] = relations[other_place, place] = Relation.CONFLICT
-    return consolidate(vectors, grouping=_grouping(settings), relations=relations)
+    return consolidate(vectors, relations=relations, by_density=settings.get("consolidation") == "hdbscan")
 
 
 def _interpretations(grounded: Sequence[Grounded], clusters: Sequence[Cluster]) -> list[Interpretation]:

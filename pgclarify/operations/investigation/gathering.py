@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from pgclarify.algorithms import penalize
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
 from pgclarify.errors import CompletionError
@@ -115,7 +114,8 @@ class Gatherer:
             if drawn is None:
                 return scores
             samples[batch] = drawn
-            return [float(score) for score in penalize(scores, len(drawn.sets))]
+            # The more different answers, the weaker the evidence (SUNAR, §3.2, LLM_SCORE, and Algorithm 1, line 9).
+            return [score / len(drawn.sets) for score in scores]
 
         explored = await Exploration(
             self._context,

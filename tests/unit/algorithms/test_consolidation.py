@@ -9,16 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import Bounds, Density, Grouping, Relation, consolidate, medoid
+from pgclarify.algorithms import Relation, consolidate
+from pgclarify.algorithms.consolidation import JOIN, SPLIT
 from pgclarify.data.interpretations import Cluster
-from pgclarify.errors import DimensionMismatch
-
-groupings = st.sampled_from([Grouping(), Density(), Density(3, 2, "leaf")])
-BOUNDS = Grouping()
-
-
-def bounds_of(relation: Relation) -> Bounds:
-    return BOUNDS.agree if relation is Relation.AGREE else BOUNDS.unknown
 
 
 def unit(rows: object) -> NDArray[np.float32]:
@@ -58,33 +51,34 @@ def relations_of(draw: st.DrawFn, n_readings: int) -> NDArray[np.int8]:
     return relations
 
 
-@given(st.data(), readings(), groupings)
+@given(st.data(), readings(), st.booleans())
 def test_every_reading_is_in_exactly_one_cluster_and_clusters_come_by_support(
-    data: st.DataObject, vectors: NDArray[np.float32], grouping: Grouping | Density
+    data: st.DataObject, vectors: NDArray[np.float32], by_density: bool
 ) -> None:
-    clusters = consolidate(vectors, grouping=grouping, relations=data.draw(relations_of(len(vectors))))
+    clusters = consolidate(vectors, by_density=by_density, relations=data.draw(relations_of(len(vectors))))
     assert sorted(member for cluster in clusters for member in cluster.members) == list(range(len(vectors)))
     for cluster in clusters:
         assert list(cluster.members) == sorted(cluster.members)
         assert cluster.medoid in cluster.members
-        assert cluster.medoid == cluster.members[medoid(vectors[list(cluster.members)])]
-        similarities = vectors[list(cluster.members)] @ vectors[cluster.medoid]
-        assert cluster.cohesion == pytest.approx(similarities.mean(), abs=1e-5)
+        similarities = vectors[list(cluster.members)] @ vectors[list(cluster.members)].T
+        place = cluster.members.index(cluster.medoid)
+        assert similarities[place].sum() == pytest.approx(similarities.sum(axis=1).max(), abs=1e-4)
+        assert cluster.cohesion == pytest.approx(similarities[place].mean(), abs=1e-5)
     keys = [(-len(cluster.members), cluster.members[0]) for cluster in clusters]
     assert keys == sorted(keys)
 
 
-@given(st.data(), readings(), groupings)
+@given(st.data(), readings(), st.booleans())
 def test_the_order_of_the_readings_has_no_influence(
-    data: st.DataObject, vectors: NDArray[np.float32], grouping: Grouping | Density
+    data: st.DataObject, vectors: NDArray[np.float32], by_density: bool
 ) -> None:
     # Equal vectors come from equal texts, whose relations are equal, too. Generated relations may differ, so each
     # vector occurs once.
     vectors = np.unique(vectors, axis=0)
     relations = data.draw(relations_of(len(vectors)))
     order = np.array(data.draw(st.permutations(range(len(vectors)))), dtype=np.intp)
-    expected = partition(consolidate(vectors, grouping=grouping, relations=relations))
-    permuted = consolidate(vectors[order], grouping=grouping, relations=relations[np.ix_(order, order)])
+    expected = partition(consolidate(vectors, by_density=by_density, relations=relations))
+    permuted = consolidate(vectors[order], by_density=by_density, relations=relations[np.ix_(order, order)])
     assert {frozenset(int(order[member]) for member in group) for group in partition(permuted)} == expected
 
 
@@ -106,8 +100,7 @@ def test_no_cluster_holds_a_pair_that_is_apart(data: st.DataObject, vectors: NDA
             for other in cluster.members:
                 if one != other:
                     assert relations[one, other] != Relation.CONFLICT
-                    bounds = bounds_of(Relation(relations[one, other]))
-                    assert vectors[one] @ vectors[other] >= bounds.split - 1e-6
+                    assert vectors[one] @ vectors[other] >= SPLIT[Relation(relations[one, other])] - 1e-6
 
 
 @given(readings(max_readings=12))
@@ -127,7 +120,7 @@ def test_equal_readings_are_one_group_and_the_first_speaks(n_readings: int) -> N
 
 @pytest.mark.parametrize("relation", [Relation.UNKNOWN, Relation.AGREE])
 def test_two_readings_join_from_the_bound_on(relation: Relation) -> None:
-    join = bounds_of(relation).join
+    join = JOIN[relation]
     relations = np.array([[1, relation], [relation, 1]], dtype=np.int8)
     assert len(consolidate(at_angles(0, angle(join + 0.005)), relations=relations)) == 1
     assert len(consolidate(at_angles(0, angle(join - 0.005)), relations=relations)) == 2
@@ -139,8 +132,7 @@ def test_a_reading_that_fits_two_conflicting_ones_joins_the_nearer() -> None:
 
 
 def test_two_readings_between_the_bounds_share_a_group_only_through_a_third() -> None:
-    bounds = BOUNDS.unknown
-    apart = angle((bounds.join + bounds.split) / 2)
+    apart = angle((JOIN[Relation.UNKNOWN] + SPLIT[Relation.UNKNOWN]) / 2)
     assert len(consolidate(at_angles(0, apart / 2, apart))) == 1
     assert len(consolidate(at_angles(0, apart))) == 2
 
@@ -153,78 +145,38 @@ def around(*sizes: int, similarity: float) -> NDArray[np.float32]:
     return unit(np.sqrt(similarity) * centers + np.sqrt(1 - similarity) * own)
 
 
-@pytest.mark.parametrize(
-    ("density", "sizes"),
-    [
-        (Density(), [3, 3, 2]),
-        (Density(min_cluster_size=3), [3, 3, 1, 1]),
-        (Density(min_samples=2), [3, 3, 1, 1]),
-        (Density(min_samples=3), [1] * 8),
-    ],
-)
-def test_a_cluster_of_density_has_its_least_size_and_readings_that_have_others_near(
-    density: Density, sizes: list[int]
-) -> None:
+def test_a_cluster_of_density_has_two_readings_or_more() -> None:
     # The readings are so far apart that the bounds join none of them.
     vectors = around(3, 3, 2, similarity=0.6)
     assert len(consolidate(vectors)) == 8
-    assert [len(cluster.members) for cluster in consolidate(vectors, grouping=density)] == sizes
+    assert [len(cluster.members) for cluster in consolidate(vectors, by_density=True)] == [3, 3, 2]
 
 
-def test_clusters_of_density_are_those_that_last_longest_or_the_smallest() -> None:
+def test_clusters_of_density_are_those_that_last_longest() -> None:
     # Two pairs that are near each other, and a pair that is far away.
     vectors = at_angles(0, 4, 8.5, 12.5, 90, 94)
-    assert [len(cluster.members) for cluster in consolidate(vectors, grouping=Density(selection="eom"))] == [4, 2]
-    assert [len(cluster.members) for cluster in consolidate(vectors, grouping=Density(selection="leaf"))] == [2, 2, 2]
+    assert [len(cluster.members) for cluster in consolidate(vectors, by_density=True)] == [4, 2]
 
 
 def test_density_does_not_look_at_words() -> None:
     vectors = at_angles(0, 1, 2, 90, 91, 92)
     conflicts = np.full((6, 6), Relation.CONFLICT, dtype=np.int8)
-    assert len(consolidate(vectors, grouping=Density(), relations=conflicts)) == 2
+    assert len(consolidate(vectors, by_density=True, relations=conflicts)) == 2
     assert len(consolidate(vectors, relations=conflicts)) == 6
 
 
-@pytest.mark.parametrize("density", [Density(min_cluster_size=5), Density(min_samples=4), Density(selection="leaf")])
-@pytest.mark.parametrize("n_readings", [0, 1, 2, 3, 4])
-def test_density_takes_few_readings(n_readings: int, density: Density) -> None:
-    vectors = np.repeat(at_angles(30), n_readings, axis=0)
-    assert len(consolidate(vectors, grouping=density)) == n_readings
+@pytest.mark.parametrize("n_readings", [0, 1, 2])
+def test_density_takes_few_readings(n_readings: int) -> None:
+    assert len(consolidate(np.repeat(at_angles(30), n_readings, axis=0), by_density=True)) == n_readings
 
 
 def test_a_chain_of_near_neighbors_is_not_one_group() -> None:
-    step = angle(BOUNDS.unknown.join + 0.01)
+    step = angle(JOIN[Relation.UNKNOWN] + 0.01)
     chain = at_angles(*np.arange(10) * step)
-    assert all(chain[one] @ chain[other] > BOUNDS.unknown.join for one, other in pairwise(range(10)))
+    assert all(chain[one] @ chain[other] > JOIN[Relation.UNKNOWN] for one, other in pairwise(range(10)))
     clusters = consolidate(chain)
     assert 1 < len(clusters) < 10
 
 
-@pytest.mark.parametrize(
-    "vectors",
-    [
-        np.zeros(3, dtype=np.float32),
-        np.zeros((1, 2, 3), dtype=np.float32),
-        np.array([[np.nan, 1.0]], dtype=np.float32),
-        np.array([[np.inf, 1.0]], dtype=np.float32),
-    ],
-)
-def test_vectors_that_are_no_finite_matrix_are_refused(vectors: NDArray[np.float32]) -> None:
-    with pytest.raises(DimensionMismatch):
-        consolidate(vectors)
-    with pytest.raises(DimensionMismatch):
-        medoid(vectors)
-
-
-def test_relations_must_fit_the_vectors() -> None:
-    with pytest.raises(DimensionMismatch):
-        consolidate(at_angles(0, 1), relations=np.zeros((3, 3), dtype=np.int8))
-
-
 def test_the_medoid_is_the_one_in_the_middle() -> None:
-    assert medoid(at_angles(0, 40, 20)) == 2
-
-
-def test_nothing_has_no_medoid() -> None:
-    with pytest.raises(DimensionMismatch):
-        medoid(np.empty((0, 3), dtype=np.float32))
+    assert consolidate(at_angles(0, 20, 10))[0].medoid == 2

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import settings
 
-from pgclarify.algorithms import Explored, Explorer, explore
+from pgclarify.algorithms import Explorer
 from tests.unit.algorithms.naive_sunar import Scored, algorithm_1, by_score
 
 # 6,000; a tenth of that with the quick profile.
@@ -52,7 +52,6 @@ def test_exploring_is_the_papers_algorithm(share: int) -> None:
         expected = algorithm_1(world.initial, world.graph, world.score, budget=world.budget, batch=world.batch)
         ranked = by_score(expected)
         assert explored(world) == (expected, ranked), f"world {seed}: {world}"
-        assert at_once(world) == [Explored(one.passage, one.score, one.iteration) for one in ranked], f"world {seed}"
 
 
 def explored(world: World) -> tuple[list[list[Scored]], list[Scored]]:
@@ -67,14 +66,3 @@ def explored(world: World) -> tuple[list[list[Scored]], list[Scored]]:
     results = [Scored(one.id, one.score, one.iteration, explorer.led_by(one.id)) for one in explorer.results()]
     of = {one.passage: one for one in results}
     return [[of[one] for one in batch] for batch in batches], results
-
-
-def at_once(world: World) -> list[Explored[int]]:
-    """The result of `explore`, which calls functions instead of being called."""
-    return explore(
-        world.initial,
-        lambda ids: {one: world.graph[one] for one in ids if one in world.graph},
-        lambda ids: [world.score[one] for one in ids],
-        budget=world.budget,
-        batch_size=world.batch,
-    )

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as npst
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import confidence, penalize, relevance_to_unit_interval, semantic_sets, to_unit_interval
+from pgclarify.algorithms import confidence, relevance_to_unit_interval, semantic_sets, to_unit_interval
 
 
 def entailment(n_answers: int, *pairs: tuple[int, int]) -> NDArray[np.bool_]:
@@ -38,14 +37,6 @@ def test_two_way_entailment_joins():
 
 def test_sets_come_by_size_then_by_lowest_member():
     assert semantic_sets(entailment(7, *both_ways((5, 6), (1, 2), (3, 4), (4, 5)))) == [(3, 4, 5, 6), (1, 2), (0,)]
-
-
-@pytest.mark.parametrize(
-    "entails", [np.zeros((2, 3), dtype=np.bool_), np.zeros(4, dtype=np.bool_), np.zeros((2, 2), dtype=np.float64)]
-)
-def test_entailment_is_a_square_matrix_of_booleans(entails):
-    with pytest.raises(ValueError, match="square matrix of booleans"):
-        semantic_sets(entails)
 
 
 def relation(sets: list[tuple[int, ...]], n_answers: int) -> NDArray[np.bool_]:
@@ -80,31 +71,6 @@ def test_the_diagonal_is_not_read(entails):
     assert semantic_sets(with_diagonal) == semantic_sets(entails)
 
 
-def test_scores_are_divided_by_the_number_of_sets():
-    assert penalize([0.9, 0.3, 0.6], 3) == pytest.approx([0.3, 0.1, 0.2])
-    assert penalize([0.9, 0.3], 1) == pytest.approx([0.9, 0.3])
-    assert penalize([], 2).shape == (0,)
-
-
-@pytest.mark.parametrize("score", [0.0, 1.0, -2.5, 3.0, math.nan, math.inf])
-def test_scores_outside_the_open_unit_interval_are_refused(score):
-    with pytest.raises(ValueError, match="both excluded"):
-        penalize([0.5, score], 2)
-
-
-def test_there_is_at_least_one_set():
-    with pytest.raises(ValueError, match="at least 1, not 0"):
-        penalize([0.5], 0)
-
-
-@given(npst.arrays(np.float64, st.integers(1, 20), elements=st.floats(allow_nan=False)), st.integers(1, 100))
-def test_any_logit_can_be_penalized(logits, n_sets):
-    scores = to_unit_interval(logits)
-    penalized = penalize(scores, n_sets)
-    assert ((penalized > 0) & (penalized <= scores)).all()
-    assert (np.diff(scores[np.argsort(logits, kind="stable")]) >= 0).all()
-
-
 @given(st.floats(-700, 30), st.floats(-700, 30))
 def test_logits_keep_their_order(lower, higher):
     assume(higher - lower > 0.01)
@@ -114,8 +80,8 @@ def test_logits_keep_their_order(lower, higher):
 
 def test_the_logistic_function():
     assert to_unit_interval([0.0, 1.0, -1.0]) == pytest.approx([0.5, 1 / (1 + math.exp(-1)), 1 / (1 + math.e)])
-    with pytest.raises(ValueError, match="not a number"):
-        to_unit_interval([0.0, math.nan])
+    assert ((extremes := to_unit_interval([-math.inf, math.inf])) > 0).all()
+    assert (extremes < 1).all()
 
 
 @given(st.floats(-700, 30), st.floats(-700, 30))
@@ -126,22 +92,17 @@ def test_scores_of_rerankers_keep_their_order(lower, higher):
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
-def test_scores_of_rerankers_can_be_divided(scores):
+def test_scores_of_rerankers_are_between_0_and_1(scores):
     found = relevance_to_unit_interval(scores)
-    penalize(found, 3)
+    assert ((found > 0) & (found < 1)).all()
     assert (np.diff(found[np.argsort(scores, kind="stable")]) >= 0).all()
 
 
 def test_probabilities_stay_what_they_are_within_a_hundredth():
     probabilities = np.linspace(0, 1, 11)
     assert relevance_to_unit_interval(probabilities) == pytest.approx(probabilities, abs=0.0101)
-    for wrong in (math.nan, math.inf):
-        with pytest.raises(ValueError, match="not finite"):
-            relevance_to_unit_interval([0.5, wrong])
 
 
 def test_confidence_is_the_share_of_answers_that_mean_the_same():
     sets = semantic_sets(entailment(10, *both_ways((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (7, 8))))
     assert [confidence(sets, answer) for answer in (3, 6, 8)] == [0.6, 0.1, 0.2]
-    with pytest.raises(ValueError, match="answer 10 is in no set"):
-        confidence(sets, 10)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import Density, Grouping, consolidate
+from pgclarify.algorithms import consolidate
 from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Cluster
@@ -229,22 +229,17 @@ async def test_a_reading_does_not_speak_for_two_siblings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "grouping"),
-    [
-        ({"consolidation": "default"}, Grouping()),
-        ({"consolidation": "conservative"}, Grouping()),
-        ({"consolidation": "hdbscan"}, Density()),
-    ],
+    ("consolidation", "by_density"), [("default", False), ("conservative", False), ("hdbscan", True)]
 )
 async def test_consolidation_groups_by_its_settings_in_a_thread_of_its_own(
-    settings: dict[str, object], grouping: Grouping | Density, monkeypatch: pytest.MonkeyPatch
+    consolidation: str, by_density: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[tuple[object, bool]] = []
 
     def noting(vectors: NDArray[np.float32], **options: object) -> list[Cluster]:
-        seen.append((options["grouping"], threading.current_thread() is threading.main_thread()))
+        seen.append((options["by_density"], threading.current_thread() is threading.main_thread()))
         return consolidate(vectors)
 
     monkeypatch.setattr(interpretations, "consolidate", noting)
-    await carry_out(corpus(), scripts.verifier(script()), settings=settings)
-    assert seen == [(grouping, False)]
+    await carry_out(corpus(), scripts.verifier(script()), settings={"consolidation": consolidation})
+    assert seen == [(by_density, False)]

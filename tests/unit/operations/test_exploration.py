@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pgclarify.algorithms import explore
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion
@@ -26,6 +25,7 @@ from pgclarify.operations.retrieval.exploration import (
 from pgclarify.protocols import Meter
 from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeStore
 from tests.fakes.context import context_of
+from tests.unit.algorithms.naive_sunar import algorithm_1, by_score
 
 PASSAGES = [Passage(f"document {number}", number, f"passage {number}") for number in range(1, 41)]
 QUERY = Query("a question", np.ones(256, dtype=np.float32), "dense", "lexical")
@@ -114,14 +114,9 @@ async def test_exploration_gives_the_results_of_the_algorithm() -> None:
 
         explored = await world.explore(max_passages=max_passages, batch_size=batch_size)
 
-        expected = explore(
-            first[:max_passages],
-            lambda batch, near=neighbors: {one: near[one] for one in batch},  # type: ignore[misc]
-            lambda batch, scores=signals: [scores[one] for one in batch],  # type: ignore[misc]
-            budget=max_passages,
-            batch_size=batch_size,
-        )
-        assert [(one.passage.passage_id, one.score) for one in explored] == [(one.id, one.score) for one in expected]
+        batches = algorithm_1(first[:max_passages], neighbors, signals, budget=max_passages, batch=batch_size)
+        expected = [(one.passage, one.score) for one in by_score(batches)]
+        assert [(one.passage.passage_id, one.score) for one in explored] == expected
 
 
 async def test_scores_of_a_batch_can_be_changed() -> None:
