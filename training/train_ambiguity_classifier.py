@@ -119,7 +119,7 @@ def prepare(examples: Sequence[Example], scale: Scale) -> Prepared:
 
 
 async def _embed(texts: Sequence[str]) -> Vectors:
-    embedder = load_embedder(_MODEL, threads=1)
+    embedder = load_embedder(_MODEL)
     try:
         return await embedder.encode(texts)
     finally:

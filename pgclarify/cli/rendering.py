@@ -48,9 +48,9 @@ def printable(text: str) -> str:
     return sanitize(" ".join(text.split()))
 
 
-def counted(number: int, noun: str, plural: str | None = None) -> str:
+def counted(number: int, noun: str) -> str:
     """Return `1 document`, `2 documents`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
 def failure(message: str, detail: str | None = None, hint: str | None = None) -> Text:

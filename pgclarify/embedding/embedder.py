@@ -35,7 +35,6 @@ class LoadedModel:
         max_tokens: Longest input in tokens, with special tokens, without the prompt.
         batch_chars: Characters of padded input in one batch.
         threads: How many batches to compute at the same time.
-        on_thread_start: Called once in each thread, before it calls encode.
         query_prompt: The prefix for a question, as the model's authors set it.
         passage_prompt: The prefix for a passage, as the model's authors set it.
     """
@@ -46,7 +45,6 @@ class LoadedModel:
     max_tokens: int
     batch_chars: int = CPU_BATCH_CHARS
     threads: int = 1
-    on_thread_start: Callable[[], None] | None = None
     query_prompt: str = ""
     passage_prompt: str = ""
 
@@ -81,7 +79,6 @@ class LocalEmbedder:
             max_chars=5 * loaded.max_tokens,
             length=len,
             threads=loaded.threads,
-            on_thread_start=loaded.on_thread_start,
         )
 
     async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:

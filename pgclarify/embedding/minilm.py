@@ -25,15 +25,13 @@ _MOST_THREADS = 8
 _INT8_FLAGS = frozenset({"avx512_vnni", "avx_vnni"})
 
 
-def load_minilm(folder: Path, *, threads: int | None = None, in_int8: bool = False) -> LoadedModel:
+def load_minilm(folder: Path, *, in_int8: bool = False) -> LoadedModel:
     """Load the model. Its vectors equal those of sentence-transformers, except for the last digits of float32.
 
     Args:
         folder: The folder of its files.
         in_int8: Compute in 8-bit integers: at most half the CPU time, and a cosine of .99 to the float32 vectors. Only
             for processors for which `multiplies_int8` is true.
-        threads: CPU threads, each with its own batch. None means OMP_NUM_THREADS, which PyTorch follows too, else one
-            for each core, and at most 8.
     """
     use_one_tokenizer_thread()
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -48,7 +46,7 @@ def load_minilm(folder: Path, *, threads: int | None = None, in_int8: bool = Fal
         tokenizer=tokenizer,
         dimensions=embedding.shape[1],
         max_tokens=_MAX_TOKENS,
-        threads=threads or threads_of_environment(),
+        threads=threads_of_environment(),
     )
 
 
@@ -89,6 +87,6 @@ def _embed(session: Any, ids: list[int]) -> NDArray[np.float32]:  # noqa: ANN401
 
 
 def threads_of_environment() -> int:
-    """The value of OMP_NUM_THREADS, else the number of cores, up to a limit."""
+    """Return OMP_NUM_THREADS, which PyTorch follows too, else the number of cores, at most 8."""
     threads = os.environ.get("OMP_NUM_THREADS", "")
     return max(1, int(threads)) if threads.isdecimal() else min(os.cpu_count() or 1, _MOST_THREADS)

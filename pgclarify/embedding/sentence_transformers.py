@@ -20,13 +20,12 @@ from pgclarify.errors import EmbeddingError
 _PASSAGE_PROMPTS = ("document", "passage", "corpus")
 
 
-def load_sentence_transformer(name: str, *, threads: int | None = None, device: Device = Device.AUTO) -> LoadedModel:
+def load_sentence_transformer(name: str, *, device: Device = Device.AUTO) -> LoadedModel:
     """Load a model. This takes seconds.
 
     Args:
         name: "all-MiniLM-L6-v2" (from an installed package if there is one), another sentence-transformers name, or a
             local path.
-        threads: CPU threads of the model; None lets torch decide.
         device: The device. With CUDA the model uses half precision, unless its vectors change too much.
 
     Raises:
@@ -65,7 +64,6 @@ def load_sentence_transformer(name: str, *, threads: int | None = None, device: 
         dimensions=int(dimensions),
         max_tokens=int(transformer.max_seq_length or transformer.tokenizer.model_max_length) - prompt_tokens,
         batch_chars=CPU_BATCH_CHARS if is_cpu else ACCELERATOR_BATCH_CHARS,
-        on_thread_start=None if threads is None else partial(set_threads, threads),
         query_prompt=query_prompt,
         passage_prompt=passage_prompt,
     )
@@ -97,10 +95,3 @@ def _encode_rounded(rounded: Any, texts: list[str]) -> NDArray[np.float32]:  # n
         # A copy for this batch only, because such texts are rare.
         vectors[lost] = _encode(copy.deepcopy(rounded).float(), [texts[place] for place in lost])
     return vectors
-
-
-def set_threads(threads: int) -> None:
-    """Set how many threads torch uses for work of the calling thread."""
-    import torch
-
-    torch.set_num_threads(threads)

@@ -30,12 +30,11 @@ class LocalSpanReader:
 
     Args:
         folder: The folder of the model's files.
-        threads: CPU threads, each with its own batch; None for the embedding model's default.
 
     Source: BERT (Devlin et al., 2019), §4.2 and §4.3; docs/methods/extractive.md tells of its training.
     """
 
-    def __init__(self, folder: Path, *, threads: int | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._loading = threading.Lock()
         self._session: Any = None
@@ -47,7 +46,7 @@ class LocalSpanReader:
             max_chars=WINDOW_TOKENS,
             length=lambda window: len(window.tokens),
             name="the span reader",
-            threads=threads or threads_of_environment(),
+            threads=threads_of_environment(),
         )
 
     async def read(self, question: str, title: str, passage: str) -> AnswerSpan | None:

@@ -33,8 +33,6 @@ class Progress:
         total: All cases.
         done: Judged cases, including those of earlier starts.
         calls: Replies of the model that this start used.
-        reused: How many of these were paid for before.
-        cost_usd: What all these replies cost; None if the model has no price.
         failures: Failed cases of this start by reason.
         skipped: Cases that could not be asked, since the model's server failed; they are asked by the next start.
     """
@@ -42,8 +40,6 @@ class Progress:
     total: int
     done: int = 0
     calls: int = 0
-    reused: int = 0
-    cost_usd: float | None = 0.0
     failures: Counter[str] = field(default_factory=Counter)
     skipped: int = 0
 
@@ -137,11 +133,7 @@ class _Running:
                 output = await work.method.answer(case)
             except RunFailed as error:
                 output = Output(status=RunStatus.FAILED, error=describe(error), error_code=code_of(error))
-            usage = output.usage
-            progress.calls += usage.calls
-            progress.reused += usage.reused_calls
-            if progress.cost_usd is not None:
-                progress.cost_usd = None if usage.cost_usd is None else progress.cost_usd + usage.cost_usd
+            progress.calls += output.usage.calls
             if self._is_outage(output):
                 progress.skipped += 1
                 work.on_progress(progress)

@@ -10,7 +10,7 @@ from pgclarify.embedding import LocalEmbedder, LocalSpanReader, load_embedder, l
 @pytest.fixture(scope="session")
 def embedder() -> Iterator[LocalEmbedder]:
     """The model that ships with pgclarify. It works in each event loop."""
-    embedder = load_embedder("all-MiniLM-L6-v2", threads=1)
+    embedder = load_embedder("all-MiniLM-L6-v2")
     yield embedder
     embedder.close()
 
@@ -18,6 +18,6 @@ def embedder() -> Iterator[LocalEmbedder]:
 @pytest.fixture(scope="session")
 def reader() -> Iterator[LocalSpanReader]:
     """The reader that ships with pgclarify."""
-    reader = load_span_reader(threads=1)
+    reader = load_span_reader()
     yield reader
     reader.close()

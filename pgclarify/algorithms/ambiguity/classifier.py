@@ -22,7 +22,7 @@ from pgclarify.algorithms.ambiguity.reasons import Spoken, explain
 from pgclarify.algorithms.ambiguity.shipped import ALONE, DIMENSIONS, TEXTS, WITHIN, Part, project, unpack
 from pgclarify.algorithms.ambiguity.wording import Wording, asking_part, take_apart
 from pgclarify.data.dialogue import TrainedVersion
-from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingError
+from pgclarify.errors import ConfigurationError
 
 _FILE: Final = "classifier.npz"
 # How many questions are compared with the examples at once. The comparison stays below ten megabytes.
@@ -109,11 +109,7 @@ class AmbiguityClassifier:
 
     @classmethod
     def load(cls) -> AmbiguityClassifier:
-        """Load the file that ships with pgclarify; only once in a process.
-
-        Raises:
-            ConfigurationError: If the file is broken or of another version.
-        """
+        """Load the file that ships with pgclarify; only once in a process."""
         return _load()
 
     def corrected(self, trained: TrainedVersion) -> AmbiguityClassifier:
@@ -172,9 +168,6 @@ class AmbiguityClassifier:
             threshold: A question is ambiguous if its probability is at least this. Reasons explain "ambiguous" above it
                 and "clear" below it. None for the classifier's own threshold.
 
-        Raises:
-            DimensionMismatch: If the number or the length of the vectors is wrong.
-            EmbeddingError: If vectors are not finite.
         """
         judged: list[Judgement | None] = [None] * len(asked)
         for weighed in self._weigh(asked, vectors):
@@ -188,10 +181,6 @@ class AmbiguityClassifier:
         Args:
             asked: As for `judge`.
             vectors: As for `judge`.
-
-        Raises:
-            DimensionMismatch: As `judge`.
-            EmbeddingError: As `judge`.
         """
         count = len(asked)
         seen = Seen(
@@ -215,13 +204,6 @@ class AmbiguityClassifier:
         """Weigh questions, some of one kind at a time."""
         wordings = [take_apart(question, history) for question, history in asked]
         counts = np.array([TEXTS if wording.recent else 1 for wording in wordings], dtype=np.intp)
-        if vectors.shape != (counts.sum(), DIMENSIONS):
-            raise DimensionMismatch(
-                "vectors do not belong to these questions",
-                detail=f"The expected shape is {(int(counts.sum()), DIMENSIONS)}; the shape is {vectors.shape}.",
-            )
-        if not np.isfinite(vectors).all():
-            raise EmbeddingError("vectors are not finite", detail="Without finite vectors there is no probability.")
         firsts = np.cumsum(counts) - counts
         for is_within in (False, True):
             rows = np.flatnonzero((counts > 1) == is_within)

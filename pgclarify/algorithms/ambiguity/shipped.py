@@ -1,12 +1,9 @@
-"""The trained file: its content, and how it is checked."""
+"""The trained file: its content, and how it is written and read."""
 
 from __future__ import annotations
 
 import io
-import tokenize
 import zipfile
-import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -14,10 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms.ambiguity.features import alone, within
-from pgclarify.algorithms.ambiguity.grams import BUCKETS
-from pgclarify.algorithms.ambiguity.judgement import AmbiguityKind
 from pgclarify.algorithms.ambiguity.wording import take_apart
-from pgclarify.errors import ConfigurationError
 
 DIMENSIONS: Final = 384
 # With history: the question, the last turns, and both together.
@@ -28,11 +22,6 @@ PROJECTED: Final = 128
 _SMALL: Final = 512
 _LARGEST: Final = 127
 _LEAST_STEP: Final = 1e-6
-# Exceptions of numpy, zipfile and zlib for a file that is not an archive, or that was changed.
-_UNREADABLE: Final = (
-    ValueError, TypeError, OSError, EOFError, KeyError, RuntimeError, MemoryError, SyntaxError, tokenize.TokenError,
-    zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
 _BARE: Final = take_apart("", [])
 ALONE: Final = tuple(alone(_BARE))
 WITHIN: Final = ALONE + tuple(within(_BARE))
@@ -117,59 +106,16 @@ def pack(trained: Trained) -> bytes:
 
 
 def unpack(content: bytes) -> Trained:
-    """Read an archive that `pack` wrote.
-
-    Raises:
-        ConfigurationError: If it is not such an archive; if arrays are missing, of another shape or not finite; or if
-            the classifier was trained for other features than this version has.
-    """
-    try:
-        arrays = _read(content)
-    except _UNREADABLE as error:
-        raise _broken("It is not an npz archive of plain arrays.") from error
-    if str(arrays.pop("names", "")) != "\n".join(WITHIN):
-        raise _broken("It was trained for other features than this version counts.")
-    shapes: dict[str, tuple[int, ...]] = {
-        "mean": (len(WITHIN),),
-        "deviation": (len(WITHIN),),
-        "projection": (DIMENSIONS, PROJECTED),
-        "kinds": (len(AmbiguityKind), DIMENSIONS + len(ALONE) + 2),
-        **_part_shapes("alone", _count(arrays, "alone_example_weights"), len(ALONE), 1),
-        **_part_shapes("within", _count(arrays, "within_example_weights"), len(WITHIN), TEXTS),
-    }
-    if arrays.keys() != shapes.keys():
-        raise _broken(f"Missing or unknown: {', '.join(sorted(arrays.keys() ^ shapes.keys()))}.")
-    for name, shape in shapes.items():
-        arrays[name] = _checked(name, arrays[name], shape)
-    if not (arrays["deviation"] > 0).all():
-        raise _broken("A deviation is not positive.")
-    return Trained(
-        **{name: arrays[name] for name in ("mean", "deviation", "projection", "kinds")},
-        alone=_part("alone", arrays),
-        within=_part("within", arrays),
-    )
-
-
-def _read(content: bytes) -> dict[str, NDArray[Any]]:
-    archive = np.load(io.BytesIO(content), allow_pickle=False)
-    if not isinstance(archive, np.lib.npyio.NpzFile):
-        raise _broken("It is one array, and no archive of several.")
-    with archive:
-        return {name: archive[name] for name in archive.files}
-
-
-def _count(arrays: Mapping[str, NDArray[Any]], name: str) -> int:
-    """Return the number of rows of an array; 0 if it is missing, or is one number."""
-    return arrays[name].shape[0] if name in arrays and arrays[name].ndim else 0
-
-
-def _checked(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float32]:
-    is_number = array.shape == shape and array.dtype.kind in "fi"
-    with np.errstate(over="ignore"):
-        numbers = array.astype(np.float32) if is_number else np.empty(0, dtype=np.float32)
-    if not is_number or not np.isfinite(numbers).all():
-        raise _broken(f"{name} should be {shape}, and finite; it is {array.shape} of {array.dtype}.")
-    return numbers
+    """Read an archive that `pack` wrote for the features that this version counts."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        arrays = {name: archive[name].astype(np.float32) for name in archive.files if name != "names"}
+    parts = []
+    for kind in ("alone", "within"):
+        given = {field.name: arrays.pop(f"{kind}_{field.name}") for field in fields(Part)}
+        given["examples"] *= arrays.pop(f"{kind}_examples_steps")
+        parts.append(Part(**given))
+    alone, within = parts
+    return Trained(**arrays, alone=alone, within=within)
 
 
 def _arrays(trained: Trained) -> dict[str, NDArray[np.float32]]:
@@ -181,34 +127,3 @@ def _arrays(trained: Trained) -> dict[str, NDArray[np.float32]]:
         else:
             arrays[field.name] = value
     return arrays
-
-
-def _part(name: str, arrays: Mapping[str, NDArray[np.float32]]) -> Part:
-    given = {field.name: arrays[f"{name}_{field.name}"] for field in fields(Part)}
-    given["examples"] = given["examples"] * arrays[f"{name}_examples_steps"]
-    return Part(**given)
-
-
-def _part_shapes(name: str, examples: int, features: int, texts: int) -> dict[str, tuple[int, ...]]:
-    width = texts * PROJECTED + features
-    shapes = {
-        "features": (features,),
-        "vectors": (texts * DIMENSIONS,),
-        "grams": (BUCKETS,),
-        "bias": (1,),
-        "examples": (examples, width),
-        "examples_steps": (width,),
-        "example_weights": (examples,),
-        "kernel": (3,),
-        "blend": (2,),
-        "calibration": (2,),
-    }
-    return {f"{name}_{part}": shape for part, shape in shapes.items()}
-
-
-def _broken(detail: str) -> ConfigurationError:
-    return ConfigurationError(
-        "the trained file of the ambiguity classifier cannot be used",
-        detail=detail,
-        hint="Install pgclarify again, or train it with training/train_ambiguity_classifier.py.",
-    )

@@ -41,7 +41,7 @@ def exact() -> NDArray[np.float32]:
 
 @pytest.fixture(scope="module")
 def rounded() -> Iterator[LocalEmbedder]:
-    embedder = load_embedder(MODEL, threads=1, device=Device.INT8)
+    embedder = load_embedder(MODEL, device=Device.INT8)
     yield embedder
     embedder.close()
 

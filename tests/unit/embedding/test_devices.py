@@ -97,7 +97,7 @@ def test_models_of_all_kinds_go_on_with_halves(small: str, tmp_path: Path, monke
 
     from sentence_transformers import CrossEncoder, SentenceTransformer
 
-    embedder = load_embedder(small, threads=1, device=Device.CPU)
+    embedder = load_embedder(small, device=Device.CPU)
     encoder = SentenceTransformerCrossEncoder(save_cross_encoder(tmp_path / "model"), device=Device.CPU)
     pairs = [("who pays", sentence) for sentence in SENTENCES]
     exact, scores = asyncio.run(embedder.encode(SENTENCES)), asyncio.run(encoder.relevance(pairs))

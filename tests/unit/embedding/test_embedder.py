@@ -24,7 +24,7 @@ TEXTS = ["How do I rent a car?", "word " * 500, "Hiring a vehicle", "", "The cat
 
 @pytest.fixture(scope="module", params=[Device.AUTO, Device.CPU])
 def embedder(request: pytest.FixtureRequest) -> Iterator[LocalEmbedder]:
-    embedder = load_embedder("all-MiniLM-L6-v2", threads=1, device=request.param)
+    embedder = load_embedder("all-MiniLM-L6-v2", device=request.param)
     yield embedder
     embedder.close()
 

@@ -17,7 +17,7 @@ FILLER = "Nothing of the kind is told in this part of the handbook, which goes o
 
 @pytest.fixture(scope="module")
 def reader() -> Iterator[LocalSpanReader]:
-    reader = load_span_reader(threads=1)
+    reader = load_span_reader()
     yield reader
     reader.close()
 

@@ -67,7 +67,7 @@ async def test_vectors_decide_elsewhere_each_answer_embedded_once() -> None:
 
 async def test_the_threshold_fits_the_model_that_it_was_chosen_with() -> None:
     question, near = "Where is the town?", ["on the coast", "by the sea", "at the seaside"]
-    embedder = load_embedder("all-MiniLM-L6-v2", threads=1)
+    embedder = load_embedder("all-MiniLM-L6-v2")
     try:
         entailment = await Entailments(None, missing).get("embedding", FakeLedger(), embedder)
         same = await entailment(question, [(one, other) for one in near for other in near])

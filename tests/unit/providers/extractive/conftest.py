@@ -51,7 +51,7 @@ class BagOfWords:
 @cache
 def reader() -> LocalSpanReader:
     """The trained reader that ships with pgclarify."""
-    return load_span_reader(threads=1)
+    return load_span_reader()
 
 
 @pytest.fixture
