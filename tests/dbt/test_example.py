@@ -9,11 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import yaml
-
 from tests.acceptance.conftest import House, empty_house
 from tests.dbt.project import DBT, PACKAGE
-from tests.pages import CHECKOUT, blocks
 
 __all__ = ["empty_house"]
 
@@ -66,20 +63,3 @@ def test_the_example_twice(empty_house: House) -> None:
     assert empty_house.sql("select count(*) from insurer.cited_documents where document_id is null") == "0"
     costs = "select string_agg(model, ' ' order by model), min(runs) > 0, sum(cost_usd) = 0 from insurer.search_costs"
     assert empty_house.sql(costs) == "search_detections search_interpretations|True|True"
-
-
-def test_the_example_and_the_tutorial_keep_their_tables_apart() -> None:
-    example = yaml.safe_load((PACKAGE / "example" / "profiles.yml").read_text())
-    tutorial = next(
-        found
-        for block in blocks(CHECKOUT / "docs" / "tutorials" / "dbt.md", "yaml")
-        if "outputs" in str(found := yaml.safe_load(block.code))
-    )
-    (one,), (other,) = example.values(), tutorial.values()
-    assert one["outputs"][one["target"]]["schema"] != other["outputs"][other["target"]]["schema"]
-
-
-def test_the_example_installs_no_tools_of_developers() -> None:
-    make = subprocess.run(["make", "-nB", "dbt-example"], cwd=CHECKOUT, capture_output=True, text=True, check=True)
-    assert "[embedded,files]" in make.stdout
-    assert "[dev]" not in make.stdout

@@ -14,12 +14,9 @@ from pgclarify.database.exploration import ExplorationTables
 from pgclarify.operations.retrieval.first_stage import ranked
 from tests.fakes.store import FakeStore
 
-_METHODS = frozenset({"dense", "lexical", "hybrid"})
-_SIGNALS = frozenset({None, "dense", "lexical", "both"})
-
 
 class FakeExplorationStore(ExplorationTables):
-    """A corpus with its graph, in memory, for the runs of a `FakeStore`. Raises ValueError where the real one refuses.
+    """A corpus with its graph, in memory, for the runs of a `FakeStore`.
 
     Args:
         store: The store of the runs. Candidates are recorded there, and runs that it lost are lost here.
@@ -53,8 +50,6 @@ class FakeExplorationStore(ExplorationTables):
         self._neighbors = neighbors or {}
         self._signals = signals or {}
         self._gone = gone
-        if not all(0 < score < 1 for score in self._signals.values()):
-            raise ValueError("a signal score is not in (0, 1)")
 
     async def find_passages(
         self,
@@ -69,9 +64,6 @@ class FakeExplorationStore(ExplorationTables):
         asked_vector: NDArray[np.float32] | None = None,
     ) -> list[Found]:
         """Return the first ranking."""
-        if method not in _METHODS:
-            raise ValueError(f"there is no method {method}")
-        _check(depth, vector, signal, needs_vector=method != "lexical")
         record = await self._store.record(run)
         record.query, record.query_vector, record.asked_vector = query, vector, asked_vector
         if run.operation == "clarify" and query != run.question:
@@ -100,7 +92,6 @@ class FakeExplorationStore(ExplorationTables):
         signal: str | None = None,
     ) -> Neighbors:
         """Return the edges of a batch."""
-        _check(k, vector, signal, needs_vector=False)
         await self._store.record(run)
         self.lookups.append([passage.passage_id for passage in passages])
         edges = {
@@ -113,9 +104,6 @@ class FakeExplorationStore(ExplorationTables):
     async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> list[int]:
         """Store candidates in the run's record."""
         record = await self._store.record(run)
-        ranks = [candidate.rank for candidate in (*record.candidates, *candidates)]
-        if min(ranks, default=1) < 1 or len(set(ranks)) < len(ranks):
-            raise ValueError(f"ranks that are taken, or below 1: {ranks}")
         kept = [candidate for candidate in candidates if candidate.passage.passage_id not in self._gone]
         record.candidates = sorted([*record.candidates, *kept], key=lambda candidate: candidate.rank)
         return sorted(candidate.rank for candidate in kept)
@@ -131,12 +119,3 @@ class FakeExplorationStore(ExplorationTables):
     def _found(self, passage: Passage, score: float, origin: str, signal: str | None) -> Found:
         signal_score = None if signal is None else self._signals.get(passage.passage_id, 0.5)
         return Found(passage, score, origin, signal_score)
-
-
-def _check(most: int, vector: NDArray[np.float32] | None, signal: str | None, *, needs_vector: bool) -> None:
-    if most < 1:
-        raise ValueError(f"nothing is asked for: {most}")
-    if signal not in _SIGNALS:
-        raise ValueError(f"there is no signal {signal}")
-    if vector is None and (needs_vector or signal in ("dense", "both")):
-        raise ValueError("the query has no vector")

@@ -64,29 +64,6 @@ def test_every_object_has_a_comment(connection: psycopg.Connection[Any]) -> None
     assert rows(connection, WITHOUT_COMMENT) == []
 
 
-def test_an_object_without_a_comment_is_found(connection: psycopg.Connection[Any]) -> None:
-    connection.execute("""
-        create table pgclarify.bare (naked integer);
-        create view pgclarify.window as select 1 as pane;
-        create function pgclarify.deed() returns void language sql as '';
-        create type pgclarify.kind as (part integer);
-        create sequence pgclarify.counter;
-        create policy rule on pgclarify.bare;
-    """)
-
-    assert sorted(rows(connection, WITHOUT_COMMENT)) == [
-        "S counter",
-        "column bare.naked",
-        "column kind.part",
-        "column window.pane",
-        "policy rule",
-        "r bare",
-        "routine pgclarify.deed()",
-        "type kind",
-        "v window",
-    ]
-
-
 def test_every_function_pins_its_search_path(connection: psycopg.Connection[Any]) -> None:
     paths = connection.execute(f"""
         select p.pronamespace::regnamespace::text, setting, count(*)

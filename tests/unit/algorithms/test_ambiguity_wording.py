@@ -19,18 +19,14 @@ def test_coleman_liau_of_a_worked_example() -> None:
     ("question", "referential"),
     [
         ("How old is he?", ("he",)),
-        ("What's his name?", ("his",)),
-        ("Who else did they invite?", ("else", "they")),
         ("Is there a fee?", ()),
         ("How many are there?", ()),
         ("What happened there?", ("there",)),
         ("Which film that won a prize is the longest?", ()),
         ("What does that mean?", ("that",)),
-        ("What is that?", ("that",)),
         ("Which one?", ("one",)),
         ("What is one mile in meters?", ()),
         ("What was the other?", ("other",)),
-        ("What other fees are due?", ("other",)),
         ("What is the capital of France?", ()),
     ],
 )

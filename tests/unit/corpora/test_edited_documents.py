@@ -68,18 +68,6 @@ async def test_moving_text_around_embeds_nothing() -> None:
     assert calls == []
 
 
-async def test_a_text_that_stands_more_often_than_before_is_embedded_as_often_as_it_is_new() -> None:
-    twice, four_times = [PARAGRAPHS[0]] * 2, [PARAGRAPHS[0], PARAGRAPHS[1], *[PARAGRAPHS[0]] * 3]
-    _, calls = await edited(Document("long", "\n\n".join(twice)), Document("long", "\n\n".join(four_times)))
-    assert calls == [[PARAGRAPHS[1], PARAGRAPHS[0], PARAGRAPHS[0]]]
-
-
-async def test_a_new_title_is_embedded_with_every_passage() -> None:
-    content = "\n\n".join(PARAGRAPHS[:3])
-    _, calls = await edited(Document("long", content), Document("long", content, title="Cars"))
-    assert calls == [[f"Cars\n{paragraph}" for paragraph in PARAGRAPHS[:3]]]
-
-
 async def test_batches_stay_full_when_edited_and_new_documents_come_together() -> None:
     changed = ["A new beginning.", *PARAGRAPHS[1:], "A new end."]
     fresh = Document("fresh", "\n\n".join(f"Fresh paragraph {number}." for number in range(7)))

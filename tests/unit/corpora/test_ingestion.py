@@ -56,15 +56,6 @@ async def test_a_long_document_goes_through_the_model_in_batches() -> None:
     assert np.array_equal(vectors(store, "long"), expected)
 
 
-async def test_all_that_is_claimed_goes_to_an_endpoint_at_once() -> None:
-    content = "\n\n".join(f"Paragraph {number} says something of its own about rental cars." for number in range(100))
-    store = FakeDocumentStore([Document("long", content), *SHORT], embedding_model="endpoint:fake")
-    embedder = FakeEmbedder(model="endpoint:fake")
-    pipeline = ingestion(store, embedder, batch_size=8)
-    assert [await pipeline.ingest_once() for _ in range(2)] == [4, 0]
-    assert [len(call) for call in embedder.calls] == [sum(len(one.chunks) for one in store.indexed.values())]
-
-
 class _SlowStore(FakeDocumentStore):
     """A store that waits for permission before it stores."""
 
@@ -121,14 +112,6 @@ async def test_a_failure_under_way_is_raised_and_gives_only_its_own_documents_ba
     assert "offices" in {*store.leased, *store.indexed}
     assert store.failed == {}
     await pipeline.close()
-
-
-async def test_an_empty_document_is_indexed_without_a_passage() -> None:
-    store, embedder = FakeDocumentStore([Document("empty", "  \n"), SHORT[0]]), FakeEmbedder()
-    assert await ingestion(store, embedder).ingest_once() == 2
-    assert store.indexed["empty"].chunks == []
-    assert store.indexed["empty"].vectors == []
-    assert len(store.indexed["policy"].chunks) == 1
 
 
 async def test_a_document_that_cannot_be_embedded_fails_alone() -> None:

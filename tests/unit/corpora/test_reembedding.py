@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,20 +42,6 @@ async def test_passages_are_embedded_in_one_call_and_stored() -> None:
     assert store.cut_off == set()
     expected = await embedder.encode(CONTENTS)
     assert all(np.array_equal(store.vectors[row + 1], expected[row]) for row in range(3))
-
-
-async def test_title_and_heading_are_embedded_in_front() -> None:
-    store, embedder = FakeSpaceStore(CONTENTS), FakeEmbedder()
-    store.pending = [replace(store.pending[0], title="Policy", heading="Scope")]
-    await reembedding(store, embedder).fill_once()
-    assert embedder.calls == [["Policy\nScope\nCars are insured."]]
-
-
-async def test_claim_by_claim_until_none_waits() -> None:
-    store = FakeSpaceStore(CONTENTS)
-    pipeline = reembedding(store, FakeEmbedder(), max_passages=2)
-    assert [await pipeline.fill_once() for _ in range(3)] == [2, 1, 0]
-    assert store.stored == [[1, 2], [3]]
 
 
 async def test_passages_that_the_model_does_not_read_to_their_end() -> None:
@@ -143,18 +128,6 @@ async def test_a_model_that_is_not_there_or_not_the_same_is_left_to_others(model
     assert store.failed == {}
     assert list(store.refused) == [1]
     assert await pipeline.fill_once() == 0, "it is not tried again at once"
-
-
-async def test_when_the_store_fails_all_is_given_back() -> None:
-    class Busy(FakeSpaceStore):
-        async def store_vectors(self, *_: object) -> None:
-            raise DatabaseBusy("not now", sqlstate="55P03")
-
-    store = Busy(CONTENTS)
-    with pytest.raises(DatabaseBusy):
-        await reembedding(store, FakeEmbedder()).fill_once()
-    assert len(store.pending) == 3
-    assert store.failed == {}
 
 
 async def test_when_the_server_is_gone_nothing_is_asked_of_it() -> None:

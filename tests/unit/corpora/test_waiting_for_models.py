@@ -109,27 +109,6 @@ def test_the_reason_does_not_tell_what_is_at_a_path() -> None:
     assert len(reasons) == 1
 
 
-async def test_documents_wait_for_a_gpu_that_is_full() -> None:
-    class Full(FakeEmbedder):
-        async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
-            raise OutOfMemory("It had no room for a batch of 1.")
-
-    store = FakeDocumentStore(SHORT)
-    await ingestion(store, Full()).ingest_once()
-    assert store.failed == {}
-    assert "PGCLARIFY_DEVICE=cpu" in store.delayed[1]
-
-
-async def test_a_model_that_was_asked_in_vain_is_told_without_foreign_words() -> None:
-    class Refusing(FakeEmbedder):
-        async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
-            raise EmbeddingUnavailable("it failed", detail=FOREIGN, hint="Start it.")
-
-    store = FakeDocumentStore(SHORT)
-    await ingestion(store, Refusing()).ingest_once()
-    assert store.delayed == {1: "it failed: Start it."}
-
-
 class _GoesAfterOne(FakeEmbedder):
     """An embedder that becomes unavailable after it has failed on a text."""
 

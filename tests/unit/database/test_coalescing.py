@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-import pytest
-
 from pgclarify.database.coalescing import Coalescer
 
 
@@ -64,38 +62,6 @@ async def test_a_burst_goes_out_together() -> None:
     assert table.batches == [[0, 2, 4, 6, 8]]
 
 
-async def test_a_lone_item_goes_out_at_once() -> None:
-    table = Table()
-    table.may_write.set()
-    coalescer = Coalescer(table.write)
-
-    assert await coalescer.add(1) == "wrote 1"
-    assert await coalescer.add(2) == "wrote 2"
-    assert table.batches == [[1], [2]]
-
-
-async def test_writes_that_arrive_during_a_write_go_out_together_in_order() -> None:
-    table = Table()
-    coalescer = Coalescer(table.write)
-    tasks = await add_while_writing(table, coalescer, 1, [5, 3, 4, 2])
-
-    table.may_write.set()
-
-    assert await asyncio.gather(*tasks) == ["wrote 1", "wrote 5", "wrote 3", "wrote 4", "wrote 2"]
-    assert table.batches == [[1], [5, 3, 4, 2]]
-
-
-async def test_a_batch_has_a_limit() -> None:
-    table = Table()
-    coalescer = Coalescer(table.write, most=2)
-    tasks = await add_while_writing(table, coalescer, 0, [1, 2, 3, 4, 5])
-
-    table.may_write.set()
-    await asyncio.gather(*tasks)
-
-    assert table.batches == [[0], [1, 2], [3, 4], [5]]
-
-
 async def test_an_error_reaches_all_of_its_batch_and_nobody_else() -> None:
     table = Table()
     table.fails_on = {2}
@@ -123,20 +89,6 @@ async def test_a_cancelled_caller_does_not_take_its_item_back() -> None:
     assert table.batches == [[1], [2, 3]]
     assert [isinstance(result, asyncio.CancelledError) for result in results] == [True, True, False]
     assert results[2] == "wrote 3"
-
-
-async def test_an_error_whose_caller_has_gone_is_nobodys() -> None:
-    table = Table()
-    table.fails_on = {1}
-    coalescer = Coalescer(table.write)
-    (task,) = await add_while_writing(table, coalescer, 1, [])
-
-    task.cancel()
-    table.may_write.set()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-
-    assert await coalescer.add(2) == "wrote 2"
 
 
 async def test_many_callers_at_once() -> None:

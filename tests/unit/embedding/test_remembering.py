@@ -90,3 +90,10 @@ async def test_the_last_texts_are_remembered_and_many_at_once_are_not() -> None:
         assert (await embedder.encode(["a", "x"])).shape == (2, 256)
     assert fake.calls == [["a", "x"]] * 2
     assert (await embedder.encode([])).shape == (0, 256)
+
+
+async def test_a_model_does_not_see_the_texts_of_another() -> None:
+    fakes = FakeEmbedder(), FakeEmbedder(model="other", dimensions=8)
+    texts = remembering(*fakes)
+    assert (await (await texts.get("fake")).encode(["a"])).shape == (1, 256)
+    assert (await (await texts.get("other")).encode(["a"])).shape == (1, 8)

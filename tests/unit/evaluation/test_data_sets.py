@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pgclarify.errors import InputError, UnreadableFile
-from pgclarify.evaluation.data_sets import parse_fields, read_data_set
+from pgclarify.evaluation.data_sets import read_data_set
 from tests.pages import CHECKOUT, blocks
 
 
@@ -65,11 +65,6 @@ def test_a_line_that_is_no_case_is_named(tmp_path: Path, line: dict[str, Any]) -
     assert "line 2" in caught.value.message
 
 
-def test_an_id_occurs_once(tmp_path: Path) -> None:
-    with pytest.raises(InputError):
-        read_data_set(write(tmp_path, {"question": "Who?"}, {"question": "who?"}))
-
-
 def test_a_broken_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "cut.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"question": "Who?"}\n' * 100)[:-20])
@@ -93,14 +88,6 @@ def test_parts_have_no_question_in_common_and_small_choices_grow(tmp_path: Path)
 def test_a_part_that_does_not_exist_is_refused(tmp_path: Path, part: str) -> None:
     with pytest.raises(InputError):
         read_data_set(write(tmp_path, {"question": "Who?"}), part=part)
-
-
-def test_fields_may_have_other_names(tmp_path: Path) -> None:
-    path = write(tmp_path, {"question": "Who?", "single": "He"})
-    (case,) = read_data_set(path, fields=parse_fields(["answers=single"])).cases
-    assert case.known_answers == [[("He",)]]
-    with pytest.raises(InputError):
-        parse_fields(["color=single"])
 
 
 def test_the_example_of_the_page_is_read(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -72,11 +71,6 @@ def test_the_reader_grounds_the_answer_that_it_finds_to_a_question_in_other_word
 def test_a_known_wrong_answer_misleads() -> None:
     found = figures(Output((REFUELING, WRONG), (FEES,)))
     assert (found["misled"], found["grounded_precision"]) == (1, 0.5)
-
-
-def test_a_contested_wrong_answer_does_not_mislead() -> None:
-    found = figures(Output((REFUELING, replace(WRONG, is_contested=True)), (FEES,)))
-    assert (found["misled"], found["contested"]) == (0, 1)
 
 
 def test_a_failed_case_counts_as_empty() -> None:

@@ -70,30 +70,11 @@ def test_chunks_are_slices_that_fit_and_cover_the_document(content: str) -> None
     assert content[end:].strip() == ""
 
 
-@pytest.mark.parametrize("content", ["", " ", "\n\t \r\n", "\u00a0"])
-def test_white_space_has_no_chunks(content: str) -> None:
-    assert CHUNKER.split(content) == []
-
-
-def test_passage_of_an_encyclopedia_stays_whole() -> None:
-    passage = " ".join(["The hijacking of commercial flights, an aviation expert suggests, began in 1948."] * 10)
-    assert len(passage.split()) == 120
-    assert [chunk.content for chunk in CHUNKER.split(passage)] == [passage]
-
-
 def test_headings_stand_above_chunks() -> None:
     section = "A sentence that fills the section with some words. " * 20
     content = f"# Cars\r\n\r\n{section}\r\n\r\nRental\r\n------\r\n\r\n{section}\r\n\r\n# Homes\r\n\r\n{section}"
     headings = [chunk.heading for chunk in CHUNKER.split(content)]
     assert list(dict.fromkeys(headings)) == ["Cars", "Cars > Rental", "Homes"]
-
-
-def test_every_section_is_a_chunk_of_its_own() -> None:
-    sections = [
-        f"## Cover {letter}\n\nThis cover pays for the repair of {letter} up to a limit of $500 a year."
-        for letter in "ABC"
-    ]
-    assert [chunk.content for chunk in CHUNKER.split("\n\n".join(sections))] == sections
 
 
 def test_title_stands_above_the_first_section_too() -> None:
@@ -103,31 +84,11 @@ def test_title_stands_above_the_first_section_too() -> None:
     assert chunks[0].content.startswith("# Policy")
 
 
-def test_text_before_the_first_heading_has_none() -> None:
-    filler = "A sentence that fills the section with some words. " * 20
-    chunks = CHUNKER.split(f"{filler}\n\n# Later\n\n{filler}")
-    assert chunks[0].heading is None
-    assert chunks[-1].heading == "Later"
-
-
-def test_heading_is_not_left_alone_before_a_full_passage() -> None:
-    full = "A sentence that fills the section with some words. " * 22 + "Yes."
-    assert 222 - tokens("# Cars\n") < tokens(full) <= 222
-    chunks = CHUNKER.split(f"# Cars\n\n{full}")
-    assert chunks[0].content.startswith("# Cars\n\nA sentence")
-    assert all(tokens(chunk.content) >= 8 for chunk in chunks)
-
-
 def test_short_rest_stays_with_its_section() -> None:
     filler = "A sentence that fills the section with some words. " * 15
     chunks = CHUNKER.split(f"# Cars\n\n{filler}\n\nReally.\n\n# Homes\n\n{filler}")
     assert chunks[0].content.endswith("Really.")
     assert chunks[1].content.startswith("# Homes")
-
-
-def test_document_of_a_heading_alone_is_a_chunk() -> None:
-    (chunk,) = CHUNKER.split("# Only")
-    assert (chunk.heading, chunk.content) == ("Only", "# Only")
 
 
 def test_endless_word_is_cut_by_characters() -> None:

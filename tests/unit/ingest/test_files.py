@@ -90,12 +90,6 @@ def test_a_source_has_a_name_that_is_no_part_of_an_origin(name: str) -> None:
         Naming(source=name)
 
 
-def test_text_is_taken_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "note.txt"
-    path.write_bytes("\ufeff# no heading\r\n😀\r\n".encode())
-    assert read_one(path) == Document("note.txt", "# no heading\r\n😀\r\n", title="note")
-
-
 @pytest.mark.parametrize(
     ("content", "title"),
     [("intro\n\nThe *Title*\n===\n# Next", "The Title"), ("## Second level", "page"), ("text", "page")],
@@ -122,23 +116,14 @@ def test_html_becomes_markdown(tmp_path: Path) -> None:
     assert "p {}" not in document.content
 
 
-def test_html_without_title_takes_its_first_heading(tmp_path: Path) -> None:
-    path = tmp_path / "page.htm"
-    path.write_text("<?xml version='1.0'?><body><h1>Cars</h1></body>")
-    assert read_one(path).title == "Cars"
-
-
 @pytest.mark.parametrize(
     ("name", "data", "detail"),
     [
         ("latin.txt", b"caf\xe9", "byte 3 is 0xe9"),
         ("wide.txt", "wide".encode("utf-16")[:-1], "UTF-16"),
         ("binary.md", b"%PDF-1.7\n\x00\x01", "NUL character at offset 9"),
-        ("page.html", b"<p>text\x00</p>", "NUL"),
-        ("surrogate.txt", b"\xed\xa0\x80", "UTF-8"),
         ("deep.html", b"<div>" * 5000, "recursion"),
         ("sheet.xlsx", b"PK", ".xlsx"),
-        ("README", b"text", "extension"),
     ],
 )
 def test_an_unreadable_file_is_a_problem_with_its_reason(tmp_path: Path, name: str, data: bytes, detail: str) -> None:
@@ -155,12 +140,6 @@ def test_missing_file_and_pipe_are_problems(tmp_path: Path) -> None:
         assert problem_of(tmp_path / name).detail == "It is no regular file."
     assert problem_of(tmp_path / "missing.txt").detail == "No such file or directory."
     assert problem_of(tmp_path / "missing.jsonl").detail
-
-
-def test_name_that_is_not_utf8_is_a_problem(tmp_path: Path) -> None:
-    path = tmp_path / os.fsdecode(b"caf\xe9.txt")
-    path.write_text("text")
-    str(problem_of(path)).encode("utf-8")
 
 
 def read_and_skip(*paths: Path) -> tuple[list[Document | UnreadableFile], Counter[str]]:
@@ -182,24 +161,12 @@ def test_files_without_a_reader_are_counted_by_kind(tmp_path: Path) -> None:
     assert skipped == {".png": 3, ".yaml": 1, "without an extension": 1, ".tar.gz": 1, "empty file": 2}
 
 
-def test_a_file_given_by_itself_is_no_skipped_one(tmp_path: Path) -> None:
-    (tmp_path / "a.png").write_bytes(b"x")
-    (problem,), skipped = read_and_skip(tmp_path / "a.png")
-    assert isinstance(problem, UnreadableFile)
-    assert not skipped
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 @pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.jsonl"])
 def test_encodings_that_a_byte_order_mark_names(tmp_path: Path, encoding: str, name: str) -> None:
     text = '{"id": "a", "text": "Größe 😀"}\n' if name == "a.jsonl" else "Größe 😀"
     (tmp_path / name).write_bytes(text.encode(encoding))
     assert read_one(tmp_path / name).content == "Größe 😀"
-
-
-def test_utf16_of_either_order(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"\xfe\xff" + "a\r\nb".encode("utf-16-be"))
-    assert read_one(tmp_path / "a.txt").content == "a\r\nb"
 
 
 def folder_with_links(tmp_path: Path) -> Path:
@@ -237,13 +204,6 @@ def test_links_to_files_are_followed_if_that_is_asked_for(tmp_path: Path) -> Non
     found = list(read_documents([folder_with_links(tmp_path)], follows_links=True))
     contents = {document.document_id: document.content for document in found if isinstance(document, Document)}
     assert contents == {"a.txt": "text", "b.txt": "secret", "c.txt": "secret", "d.txt": "secret", "inside.txt": "text"}
-
-
-def test_a_link_that_is_given_by_itself_is_followed(tmp_path: Path) -> None:
-    folder = folder_with_links(tmp_path)
-    assert read_one(folder / "b.txt").content == "secret"
-    (tmp_path / "link").symlink_to(folder)
-    assert "inside.txt" in [name.document_id for name in find_names([tmp_path / "link"]) if isinstance(name, Name)]
 
 
 def test_a_folder_that_cannot_be_opened_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

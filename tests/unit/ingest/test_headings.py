@@ -38,11 +38,6 @@ def test_offsets_count_characters_whatever_ends_a_line(line_end: str) -> None:
     ]
 
 
-def test_heading_of_a_page_is_cut() -> None:
-    (heading,) = find_headings("# " + "word " * 1000)
-    assert len(heading.text) == 200
-
-
 def test_paths_follow_levels() -> None:
     content = "intro\n# A\n## B\n#### C\n## D\n# E\n"
     paths = HeadingPaths(find_headings(content))

@@ -68,14 +68,6 @@ def test_attachments_are_named_and_counted_and_not_read(tmp_path: Path) -> None:
     assert skipped == ["attachment"] * 3
 
 
-def test_all_texts_of_a_message_are_read() -> None:
-    mail = message("Before the picture.")
-    mail.make_mixed()
-    mail.add_attachment(b"GIF", maintype="image", subtype="gif", disposition="inline", filename="hail.gif")
-    mail.add_attachment("After it.", disposition="inline")
-    assert text_of(mail) == "Before the picture.\n\nAfter it."
-
-
 @pytest.mark.parametrize(
     ("charset", "body", "expected"),
     [

@@ -70,18 +70,6 @@ def test_pages_are_joined_and_their_starts_kept(tmp_path: Path) -> None:
     ]
 
 
-def test_the_title_is_that_of_its_metadata(tmp_path: Path) -> None:
-    document = read_one(tmp_path, pdf("Hail is covered.", title="Your\n policy"))
-    assert isinstance(document, Document)
-    assert document.title == "Your policy"
-
-
-def test_pages_without_text_are_passed_over_if_others_have_some(tmp_path: Path) -> None:
-    document = read_one(tmp_path, pdf("", "Hail is covered."))
-    assert isinstance(document, Document)
-    assert document.content.strip() == "Hail is covered."
-
-
 @pytest.mark.parametrize(
     ("data", "detail"),
     [

@@ -69,16 +69,12 @@ def test_gzip_byte_order_mark_and_blank_lines(tmp_path: Path) -> None:
         (b"[1]", "an array"),
         (b'{"text": "a"}', "no id"),
         (b'{"id": "", "text": "a"}', "no id"),
-        (b'{"id": true, "text": "a"}', "a boolean"),
         (b'{"id": 1.5, "text": "a"}', "a number"),
         (b'{"id": 1}', "no content"),
-        (b'{"id": 1, "text": ["a"]}', "an array"),
         (b'{"id": 1, "text": "a\\u0000b"}', "NUL character at offset 1"),
         (b'{"id": 1, "text": "a\\ud800"}', "surrogate"),
-        (b'{"id": "\\udfff", "text": "a"}', "surrogate"),
         (b'{"id": 1, "text": "a", "metadata": {"a": [{"b\\u0000": 1}]}}', "NUL"),
         (b'{"id": 1, "text": "a", "metadata": {"a": NaN}}', "NaN is no JSON"),
-        (b'{"id": 1, "text": "a", "metadata": "m"}', "a string"),
         (b'{"id": 1, "text": "a", "readers": "sales"}', "role names"),
         (b'{"id": 1, "text": "\xe9"}', "not UTF-8"),
         (b'{"id": 1, "text": "a", "metadata": ' + b'{"a":' * 100_000 + b"}" * 100_001, "nested too deeply"),
@@ -107,21 +103,6 @@ def test_broken_gzip_keeps_what_came_before(tmp_path: Path) -> None:
     assert f"beyond line {len(documents)}" in problem.message
 
 
-def test_text_that_calls_itself_gzip_is_a_problem(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl.gz"
-    path.write_text('{"id": 1, "text": "a"}')
-    (problem,) = read(path)
-    assert isinstance(problem, UnreadableFile)
-
-
-def test_line_over_the_limit_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pgclarify.ingest.records._MAX_LINE_BYTES", 100)
-    path = write(tmp_path / "a.jsonl", {"id": 1, "text": "x" * 1000}, {"id": 2, "text": "b"})
-    problem, document = read(path)
-    assert isinstance(problem, UnreadableFile) and "line 1 of" in problem.message
-    assert isinstance(document, Document) and document.document_id == "2"
-
-
 def test_file_is_not_held_in_memory(tmp_path: Path) -> None:
     record: dict[str, Any] = {"id": 1, "text": "x" * 10_000}
     path = write(tmp_path / "a.jsonl", *[record] * 1000)
@@ -132,3 +113,11 @@ def test_file_is_not_held_in_memory(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     assert peak < path.stat().st_size / 10
+
+
+def test_line_over_the_limit_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgclarify.ingest.records._MAX_LINE_BYTES", 100)
+    path = write(tmp_path / "a.jsonl", {"id": 1, "text": "x" * 1000}, {"id": 2, "text": "b"})
+    problem, document = read(path)
+    assert isinstance(problem, UnreadableFile) and "line 1 of" in problem.message
+    assert isinstance(document, Document) and document.document_id == "2"

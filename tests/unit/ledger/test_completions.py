@@ -39,24 +39,12 @@ async def test_a_stored_reply_is_reused_without_a_call() -> None:
     assert again.calls == []
 
 
-async def test_a_run_claims_everything_at_once() -> None:
-    ledger = FakeLedger()
-    await buy(ledger, scripts.verifier(), [request(str(number)) for number in range(20)])
-    assert ledger.table.claims == 1
-
-
 async def test_equal_requests_are_asked_once() -> None:
     verifier = scripts.verifier({"a": "one"})
     results = await buy(FakeLedger(), verifier, [request("a"), request("b"), request("a")])
     assert len(verifier.calls) == 2
     assert replies(results) == ["one", NOTHING, "one"]
     assert reused(results) == [False, False, True]
-
-
-async def test_another_sample_is_another_request() -> None:
-    verifier = scripts.verifier({"a": ["one", "two"]})
-    results = await buy(FakeLedger(), verifier, [request("a"), request("a", sample=1)])
-    assert replies(results) == ["one", "two"]
 
 
 async def test_a_reply_is_stored_before_anyone_sees_it() -> None:
@@ -182,14 +170,6 @@ async def test_an_error_on_landing_ends_everything() -> None:
     assert ledger.table.leased == []
 
 
-async def test_a_lost_run_explains_errors_that_came_with_it() -> None:
-    async def on_result(index: int, result: Paid | CompletionError) -> None:
-        raise RunLost("it is gone") if index else DatabaseError("deadlock")
-
-    with pytest.raises(RunLost):
-        await complete_all(FakeLedger(), scripts.verifier(), [request("a"), request("b")], on_result)
-
-
 async def test_a_ledger_that_fails_does_not_hide_why_it_ended() -> None:
     class FailingLedger(FakeLedger):
         async def release_completions(self, completion_ids: Sequence[int]) -> None:
@@ -202,12 +182,6 @@ async def test_a_ledger_that_fails_does_not_hide_why_it_ended() -> None:
         await buy(FailingLedger(), scripts.verifier(), [request("a")])
 
 
-async def test_nothing_to_ask_claims_nothing() -> None:
-    ledger = FakeLedger()
-    assert await buy(ledger, scripts.verifier(), []) == []
-    assert ledger.table.claims == 0
-
-
 async def ask(ledger: FakeLedger, verifier: ScriptedCompleter, text: str) -> CallResult[int]:
     def read(completion: Completion) -> int:
         if not completion.reply.isdigit():
@@ -216,12 +190,6 @@ async def ask(ledger: FakeLedger, verifier: ScriptedCompleter, text: str) -> Cal
 
     call = ModelCall("verdict", "1", (Message("user", text),), {}, read, max_tokens=9)
     return await ask_one(ledger, verifier, call)
-
-
-async def test_a_reply_that_fits_is_not_asked_for_again() -> None:
-    verifier = scripts.verifier({"a": ["7", "8"]})
-    assert (await ask(FakeLedger(), verifier, "a")).value == 7
-    assert len(verifier.calls) == 1
 
 
 async def test_a_reply_that_does_not_fit_is_asked_for_once_more() -> None:
@@ -235,13 +203,6 @@ async def test_a_reply_that_does_not_fit_is_asked_for_once_more() -> None:
     again = scripts.verifier()
     assert (await ask(ledger, again, "a")).value == 7
     assert again.calls == []
-
-
-async def test_a_reply_that_never_fits_is_the_error() -> None:
-    verifier = scripts.verifier({"a": ["seven", "eight"]})
-    result = await ask(FakeLedger(), verifier, "a")
-    assert isinstance(result.value, InvalidReply)
-    assert len(verifier.calls) == 2
 
 
 BAD = {
@@ -278,11 +239,3 @@ async def test_an_input_whose_replies_are_always_bad_is_not_paid_for_without_end
     for _ in range(20):
         assert isinstance((await ask(ledger, verifier, "a")).value, InvalidReply)
     assert [call.sample for call in verifier.calls] == list(range(MOST_ATTEMPTS))
-
-
-async def test_a_call_that_fails_is_not_made_again() -> None:
-    verifier = scripts.verifier({"a": EndpointUnavailable("no endpoint")})
-    result = await ask(FakeLedger(), verifier, "a")
-    assert isinstance(result.value, EndpointUnavailable)
-    assert result.completion_id is None
-    assert len(verifier.calls) == 1

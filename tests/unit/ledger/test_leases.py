@@ -70,13 +70,6 @@ async def test_the_lease_of_a_killed_worker_is_taken_over() -> None:
     assert replies(await asking) == ["one", NOTHING]
 
 
-async def test_an_expired_lease_is_taken_over() -> None:
-    table = FakeLedgerTable(lease_seconds=60)
-    await FakeLedger(table, worker="stuck").claim_completions([request("a")])
-    table.now = 61
-    assert replies(await buy(FakeLedger(table), scripts.verifier({"a": "one"}), [request("a")])) == ["one"]
-
-
 async def stand_in_line_with_a_dead_workers_lease(
     table: FakeLedgerTable,
 ) -> tuple[asyncio.Event, ScriptedCompleter, asyncio.Task[list[Paid | CompletionError]]]:

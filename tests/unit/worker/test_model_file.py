@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import openai
 import pytest
@@ -143,3 +145,14 @@ async def test_a_file_that_cannot_be_served_is_an_error(model: Path, monkeypatch
     assert "cannot be loaded" in (await refusal(model)).message
     monkeypatch.setattr("pgclarify.worker.model_file.find_spec", lambda _: None)
     assert "pgclarify[local]" in ((await refusal(model)).hint or "")
+
+
+async def test_no_other_program_takes_the_port_of_a_server_that_crashed(model: Path) -> None:
+    async with served(Settings(llm_model=str(model))) as settings:
+        crashed = server_of(model)
+        assert crashed is not None
+        os.kill(crashed, signal.SIGKILL)
+        wait_until(lambda: server_of(model) is None)
+        with socket.socket() as other, pytest.raises(OSError, match="in use"):
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            other.bind(("127.0.0.1", urlsplit(settings.openai_base_url or "").port))
