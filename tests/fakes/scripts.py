@@ -127,8 +127,6 @@ def investigator(
     answers: Mapping[str, Told | list[Told]] | None = None,
     samples: Mapping[str, Sequence[Told]] | None = None,
     conclusion: Told | list[Told] = None,
-    gate: asyncio.Event | None = None,
-    gated: str = "answer",
 ) -> ScriptedCompleter:
     """Decompose a question.
 
@@ -138,8 +136,6 @@ def investigator(
         samples: The sampled answers, by question, or by the question and the contents of the passages, joined by
             newlines. None means "not here", and so does a missing entry.
         conclusion: The conclusion from the evidence.
-        gate: See ScriptedCompleter.
-        gated: The purpose whose calls wait for the gate.
     """
     known, drawn = dict(answers or {}), dict(samples or {})
 
@@ -159,9 +155,7 @@ def investigator(
             "answer": lambda prompt: _each(known.get(prompt.question), _answer),
             "one_pass": lambda prompt: _each(known.get(prompt.question), _finding),
             "conclusion": lambda _: _each(conclusion, _conclusion),
-        },
-        gate=gate,
-        gated=lambda prompt: prompt.purpose == gated,
+        }
     )
 
 

@@ -74,7 +74,6 @@ class Orchard:
         gated: Passages.
         seconds: How long a verdict takes, by passage, on a loop's clock.
         gone: Passages that are gone when candidates are recorded.
-        signals: As of FakeExplorationStore.
         settings: Of the run, besides `retrieval`.
     """
 
@@ -91,7 +90,6 @@ class Orchard:
         gated: Collection[int] = (),
         seconds: Mapping[int, float] | None = None,
         gone: Collection[int] = (),
-        signals: Mapping[int, float] | None = None,
         **settings: object,
     ) -> None:
         self.store = FakeStore()
@@ -100,7 +98,6 @@ class Orchard:
             [Passage(f"document {number}", number, content(number)) for number in range(1, passages + 1)],
             first=first,
             neighbors=neighbors,
-            signals=signals,
             gone=gone,
         )
         self.exploration.by_query = by_query or {}

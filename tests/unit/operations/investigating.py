@@ -63,17 +63,13 @@ def passages(contents: Sequence[str] = CONTENTS) -> list[Passage]:
     ]
 
 
-def pair_entailments(same: Sequence[tuple[str, str]]) -> Entailments:
-    """Entailments between the given pairs, for each judge that settings can name."""
-    both_ways = FakeEntailment([*same, *((other, one) for one, other in same)])
+class SameWords(Entailments):
+    """Only equal answers entail each other, for each judge that settings can name."""
 
-    class PairEntailments(Entailments):
-        async def get(
-            self, name: str, ledger: LedgerTables, embedder: Embedder, *, calls: Calls | None = None
-        ) -> Entailment:
-            return both_ways
-
-    return PairEntailments(None, no_cross_encoder)
+    async def get(
+        self, name: str, ledger: LedgerTables, embedder: Embedder, *, calls: Calls | None = None
+    ) -> Entailment:
+        return FakeEntailment()
 
 
 @dataclass
@@ -105,7 +101,6 @@ async def carry_out(
     neighbors: Mapping[int, Sequence[int]] | None = None,
     signals: Mapping[int, float] | None = None,
     gone: Sequence[int] = (),
-    same: Sequence[tuple[str, str]] = (),
     table: FakeLedgerTable | None = None,
     embedder: FakeEmbedder | None = None,
     rerankers: Rerankers | None = None,
@@ -129,7 +124,7 @@ async def carry_out(
         steps=steps,
         embedder=embedder,
         rerankers=rerankers,
-        entailments=entailments or pair_entailments(same),
+        entailments=entailments or SameWords(None, no_cross_encoder),
     )
     with patch.multiple(gathering, BATCH_SIZE=batch, SAMPLES=samples):
         await execute(context)

@@ -52,12 +52,11 @@ class Desk:
     settings: Mapping[str, object] = field(default_factory=dict)
     has_model: bool = True
     confirmed: bool = True
-    signals: Mapping[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         found = self.passages()
         self.store = FakeStore(found)
-        self.exploration = FakeExplorationStore(self.store, found, signals=self.signals)
+        self.exploration = FakeExplorationStore(self.store, found)
         self.estimates = FakeEstimateStore(self.store, self.exploration)
         self.verifier = scripts.verifier(
             self.verdicts,

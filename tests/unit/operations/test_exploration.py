@@ -51,7 +51,6 @@ class World:
         *,
         max_passages: int = 100,
         batch_size: int = 2,
-        k: int = 10,
         scorer: Scorer = by_signal,
         **options: object,
     ) -> list[Candidate]:
@@ -63,7 +62,7 @@ class World:
             scorer=scorer,
             max_passages=max_passages,
             batch_size=batch_size,
-            k=k,
+            k=10,
             **options,  # type: ignore[arg-type]
         ).carry_out()
 

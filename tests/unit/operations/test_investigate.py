@@ -1,19 +1,17 @@
 """The chain of an investigation: its questions, their order, and its end."""
 
-import asyncio
 from typing import Any
 
 import pytest
 
 from pgclarify.data.investigation import Evidence, Finding, FollowUp
-from pgclarify.data.vocabulary import RunStatus, StepKind, StepOutcome
+from pgclarify.data.vocabulary import RunStatus, StepKind
 from pgclarify.errors import EndpointUnavailable
-from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
-from tests.fakes import FakeExplorationStore, FakeLedgerTable, FakeStepStore, FakeStore, scripts
+from tests.fakes import FakeLedgerTable, scripts
 from tests.fakes.completer import ScriptedCompleter
-from tests.fakes.context import context_of, no_cross_encoder
+from tests.fakes.context import no_cross_encoder
 from tests.unit.operations.investigating import (
     ALTAR,
     ANSWERS,
@@ -24,12 +22,9 @@ from tests.unit.operations.investigating import (
     FOLLOW_UPS,
     QUESTION,
     SAMPLES,
-    SETTINGS,
     WHERE,
     WHO,
     carry_out,
-    pair_entailments,
-    passages,
 )
 
 GONE = EndpointUnavailable("the endpoint cannot be reached")
@@ -268,41 +263,3 @@ async def test_a_question_that_cannot_be_taken_apart_is_looked_up_as_it_is():
     told = await carry_out(scripts.investigator([["nonsense", "{}}"]], answers={WHERE: BIRTHPLACE}), question=WHERE)
     assert told.outcomes == [("direct", "answered"), ("conclusion", "answered")]
     assert told.record.status is RunStatus.PARTIAL
-
-
-class Watched:
-    """A run that a test observes while it continues."""
-
-    def __init__(self, investigator: ScriptedCompleter) -> None:
-        self.table = FakeLedgerTable()
-        self.store = FakeStore(table=self.table)
-        self.steps = FakeStepStore(self.store)
-        self.run = self.store.add_run(QUESTION, operation="investigate", settings=SETTINGS)
-        self.task = asyncio.create_task(
-            execute(
-                context_of(
-                    self.run,
-                    self.store,
-                    investigator,
-                    passages=FakeExplorationStore(self.store, passages(CONTENTS)),
-                    steps=self.steps,
-                    entailments=pair_entailments(()),
-                )
-            )
-        )
-
-
-async def until_asked(investigator: ScriptedCompleter, purpose: str, times: int = 1) -> None:
-    while len(investigator.asked(purpose)) < times:  # noqa: ASYNC110 - a fake tells nobody when it is asked
-        await asyncio.sleep(0)
-
-
-async def test_steps_can_be_read_while_it_goes_on():
-    gate = asyncio.Event()
-    investigator = script(gate=gate, gated="conclusion")
-    watched = Watched(investigator)
-    await until_asked(investigator, "conclusion")
-    assert [step.outcome for step in watched.steps.steps[1]] == [StepOutcome.ANSWERED, StepOutcome.ANSWERED]
-    gate.set()
-    await watched.task
-    assert len(watched.steps.steps[1]) == 3

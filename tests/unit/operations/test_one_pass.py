@@ -52,14 +52,13 @@ class Desk:
     answer: Line | list[Line] = PROVEN
     has_model: bool = True
     settings: dict[str, object] = field(default_factory=dict)
-    rules: Sequence[tuple[str, str, str | None]] = ()
     gone: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         found = passages(self.contents)
         self.store = FakeStore(found)
         self.exploration = FakeExplorationStore(self.store, found, gone=self.gone)
-        self.dialogue = FakeDialogueStore(self.store, rules=self.rules)
+        self.dialogue = FakeDialogueStore(self.store)
         self.verifier = scripts.verifier(dict(self.verdicts), relaxation=self.relaxation)
         self.investigator = scripts.investigator(answers={QUESTION: self.answer})
         self.classifier = FakeClassifier({QUESTION: 0.9 if self.is_ambiguous else 0.2})
