@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import zip_longest
 from typing import Final
 
 from benchmarks.papers import Data, GoldEvidence, Row, line_of, main
-from pgclarify.algorithms.metrics import pooled
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Finding, FollowUp, Step
 from pgclarify.data.vocabulary import StepKind, StepOutcome
@@ -77,7 +77,9 @@ def given(case: Case, found: str | None, rankings: Sequence[Sequence[Passage]]) 
     """Return the output of a chain of steps, which cites the first passage of its last step."""
     cited = tuple(CitedPassage(one) for one in rankings[-1][:1]) if rankings else ()
     readings = () if found is None else (PredictedInterpretation(case.question, found, cited),)
-    return Output(readings, tuple(pooled(rankings)))
+    # The first of each ranking, then the second of each, and so on.
+    places = (one for several in zip_longest(*rankings) for one in several if one is not None)
+    return Output(readings, tuple(dict.fromkeys(places)))
 
 
 async def self_ask(bench: Bench, data: Data) -> Method:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from pgclarify.language.languages import is_foreign
 from pgclarify.language.names import names
 from pgclarify.language.numbers import find_quantities
 from pgclarify.language.quotes import fold
@@ -21,7 +20,6 @@ _MOST_WORDS_MORE: Final = 30
 _FIRST_WORDS: Final = 4
 # "The first one" counts one, not two.
 _ORDINAL_ONE: Final = re.compile(r"\b(first|second|third|last|\w+th)\s+ones?\b", re.IGNORECASE)
-_DIGITS: Final = re.compile(r"\d+")
 _NUMERAL: Final = re.compile(r"\d+(?:st|nd|rd|th|s)?")
 # The end of a sentence, but not after "Dr.", "J." or "Prof.".
 _SENTENCE: Final = re.compile(
@@ -52,14 +50,11 @@ _ORDERS: Final = word_set(
 
 
 def find_fault(question: str, rewritten: str, history: Sequence[str]) -> str | None:
-    """Say why a rewritten question must not replace the original. Linear time in all texts.
+    """Say why a rewritten English question must not replace the original. Linear time in all texts.
 
     The rewritten question must have all names, numbers and quoted strings of the original (a name may be inflected:
     Ada, Ada's), half of its other words, the same negations, and no name or number that was not said before. It has to
     be a question that is not much longer, and has no more lines and sentences.
-
-    If the question is plainly in another language than English, only length, sentences, quoted strings and the digits
-    of numbers are compared: names, negations and other words are only known in English.
 
     Args:
         question: The original question.
@@ -75,8 +70,6 @@ def find_fault(question: str, rewritten: str, history: Sequence[str]) -> str | N
     if len(new_words) > _MOST_TIMES * len(words) + _MOST_WORDS_MORE:
         return "is much longer"
     told = (*history, question)
-    if is_foreign(question):
-        return _fault_of_any_language(question, rewritten, told)
     known = {name for text in told for name in _inner_names(text)}
     loss = next(_losses(question, rewritten, known), None)
     if loss is not None:
@@ -87,21 +80,6 @@ def find_fault(question: str, rewritten: str, history: Sequence[str]) -> str | N
     if _asks(question) and not _asks(rewritten):
         return "is no question"
     return _other_meaning(question, rewritten, told)
-
-
-def _fault_of_any_language(question: str, rewritten: str, told: Sequence[str]) -> str | None:
-    """Say what is wrong with a rewritten question in a language whose words are not known."""
-    folded = fold(rewritten)
-    for quoted in dict.fromkeys(_quoted(question)):
-        if fold(quoted) not in folded:
-            return f'has lost the quoted words "{_shown(quoted)}"'
-    numbers, new_numbers = (set(_DIGITS.findall(fold(text))) for text in (question, rewritten))
-    if numbers - new_numbers:
-        return f"has lost the number {_shown(min(numbers - new_numbers))}"
-    gained = new_numbers - set(_DIGITS.findall(fold("\n".join(told))))
-    if gained:
-        return f"brings in the number {_shown(min(gained))}, which nobody said"
-    return _growth(question, rewritten, told)
 
 
 def _losses(question: str, rewritten: str, known: set[str]) -> Iterator[str]:
@@ -136,21 +114,12 @@ def _other_meaning(question: str, rewritten: str, told: Sequence[str]) -> str | 
     negations, new_negations = _count_negations(question, said), _count_negations(rewritten, said)
     if negations != new_negations:
         return "brings in a negation" if new_negations > negations else "has lost a negation"
-    grown = _growth(question, rewritten, told)
-    content = _content(question)
-    if grown is None and 2 * len(content & _content(rewritten)) < len(content):
-        return "asks in other words"
-    return grown
-
-
-def _growth(question: str, rewritten: str, told: Sequence[str]) -> str | None:
-    """Say that the rewritten question has more lines or sentences."""
-    said = fold("\n".join(told))
-    if _count_lines(rewritten) > _count_lines(question):
+    if len(rewritten.strip().splitlines()) > len(question.strip().splitlines()):
         return "has more lines"
     if _count_sentences(rewritten, said) > max(1, _count_sentences(question, said)):
         return "has more sentences"
-    return None
+    content = _content(question)
+    return "asks in other words" if 2 * len(content & _content(rewritten)) < len(content) else None
 
 
 def _count_negations(text: str, said: str) -> int:
@@ -165,10 +134,6 @@ def _count_negations(text: str, said: str) -> int:
         and f"{fold(word)} {fold(following)}" in said
     ]
     return len(_NEGATION.findall(_IDLE.sub(" ", fold(text)))) - len(in_names)
-
-
-def _count_lines(text: str) -> int:
-    return len(text.strip().splitlines())
 
 
 def _count_sentences(text: str, said: str) -> int:

@@ -18,6 +18,7 @@ from pgclarify.algorithms.rewriting_faithfulness import find_fault
 from pgclarify.data.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, code_of, describe
+from pgclarify.language.languages import is_foreign
 from pgclarify.language.questions import points_back_first, words_that_point_back
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.completions import ask_one
@@ -91,6 +92,8 @@ class _Rewrite:
             rewriting = self._as_it_was("it leans on what was said before, and says enough by itself")
         elif not self._history:
             rewriting = self._as_it_was("nothing was said before it that could tell what is meant")
+        elif is_foreign(self._run.question):
+            rewriting = self._as_it_was("it is not in English, and only English questions are rewritten")
         elif chat is None:
             rewriting = self._as_it_was("there is no language model that could rewrite it")
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from pgclarify.data.dialogue import Form, ProposedQuestion
 from pgclarify.data.model_calls import Completion, ModelCall
@@ -16,7 +16,7 @@ from pgclarify.data.vocabulary import AmbiguityType
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.fencing import question_line
 from pgclarify.prompts.rendering import model_call, object_schema
-from pgclarify.prompts.replies import Reasoning, one_line, read_form, shown
+from pgclarify.prompts.replies import Reasoning, ReplyForm, one_line, read_form, shown
 from pgclarify.prompts.rewriting import history_lines
 
 # AT-CoT, §4.2: some variety, but not too much invention.
@@ -164,25 +164,19 @@ _AmbiguityType = Annotated[AmbiguityType, BeforeValidator(_lower)]
 _Text = Annotated[Annotated[str, Field(max_length=2000)] | None, BeforeValidator(one_line)]
 
 
-class _Type(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Type(ReplyForm):
     type: _AmbiguityType
     reasoning: Reasoning
 
 
-class _Question(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Question(ReplyForm):
     type: _AmbiguityType | None = None
     question: _Text = None
     reformulation: _Text = None
 
 
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    types: list[_Type] = []
+class _Reply(ReplyForm):
+    types: tuple[_Type, ...] = ()
     questions: list[_Question]
 
 

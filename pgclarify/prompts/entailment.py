@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.prompts.fencing import line, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
-from pgclarify.prompts.replies import read_form
+from pgclarify.prompts.replies import ReplyForm, read_form
 
 _SYSTEM: Final = """\
 You get a question and two answers to it. Suppose that the first answer is right. Is the second answer right then, too?
@@ -61,9 +59,7 @@ _SCHEMA: Final = object_schema(entails={"type": "boolean"})
 _MAX_TOKENS: Final = 256
 
 
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Reply(ReplyForm):
     entails: bool
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Annotated, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from pgclarify.data.investigation import Evidence, Finding
 from pgclarify.data.model_calls import Completion
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.rendering import object_schema
-from pgclarify.prompts.replies import one_line, read_form, shown, text_or_null
+from pgclarify.prompts.replies import ReplyForm, one_line, read_form, shown, text_or_null
 
 TEXT_OR_NULL: Final = {"type": ["string", "null"]}
 ANSWER_SCHEMA: Final = object_schema(quote=TEXT_OR_NULL, passage={"type": ["integer", "null"]}, answer=TEXT_OR_NULL)
@@ -44,9 +44,7 @@ Answer = Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator
 Quote = Annotated[Annotated[str, Field(max_length=2000)] | None, BeforeValidator(text_or_null)]
 
 
-class _AnswerReply(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _AnswerReply(ReplyForm):
     passage: int | None
     quote: Quote
     answer: Answer

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.prompts.fencing import question_line
 from pgclarify.prompts.rendering import model_call, object_schema
-from pgclarify.prompts.replies import one_line, read_form
+from pgclarify.prompts.replies import ReplyForm, one_line, read_form
 
 _SYSTEM: Final = """\
 You prepare searches. You get a question that may be read in several ways. Write one short search query, 4 to 16 \
@@ -32,9 +32,7 @@ _SCHEMA: Final = object_schema(query={"type": "string"})
 _MAX_TOKENS: Final = 256
 
 
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Reply(ReplyForm):
     query: Annotated[str, BeforeValidator(one_line), Field(max_length=500)]
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.prompts.fencing import AFTER_PASSAGE, fenced, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
-from pgclarify.prompts.replies import read_form
+from pgclarify.prompts.replies import ReplyForm, read_form
 
 _SYSTEM: Final = """\
 You get a question and one passage. Grade how much the passage helps somebody who has to answer the question.
@@ -55,9 +55,7 @@ _GRADES: Final = 5
 _MAX_TOKENS: Final = 256
 
 
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Reply(ReplyForm):
     grade: Annotated[int, Field(ge=0, lt=_GRADES)]
 
 

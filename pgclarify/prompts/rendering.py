@@ -66,3 +66,8 @@ def object_schema(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+def booleans(count: int) -> Mapping[str, Any]:
+    """Return the schema of a list of so many booleans."""
+    return {"type": "array", "items": {"type": "boolean"}, "minItems": count, "maxItems": count}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Final, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from pgclarify.data.model_calls import Completion
 from pgclarify.errors import InvalidReply
@@ -13,6 +13,13 @@ from pgclarify.language.thoughts import without_thoughts
 
 # Chat models put this around their JSON if the server does not constrain the reply.
 _CODE_BLOCK: Final = "```"
+
+
+class ReplyForm(BaseModel):
+    """The form of a reply: exactly these keys, with values of these types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
 
 _Form = TypeVar("_Form", bound=BaseModel)
 T = TypeVar("T")

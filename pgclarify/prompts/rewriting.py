@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from pgclarify.data.dialogue import HISTORY_LENGTH, Turn
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.prompts.fencing import excerpt, line, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
-from pgclarify.prompts.replies import one_line, read_form
+from pgclarify.prompts.replies import ReplyForm, one_line, read_form
 
 _REWRITING_SYSTEM: Final = """\
 You get the last turns of a conversation and a question that came after them. Write the question so that somebody who \
@@ -87,15 +87,11 @@ _LONGEST_TURN: Final = 600
 _LONGEST_PROPOSAL: Final = 200
 
 
-class _Rewriting(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Rewriting(ReplyForm):
     question: Annotated[Annotated[str, Field(max_length=2000)] | None, BeforeValidator(one_line)]
 
 
-class _Reformulation(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Reformulation(ReplyForm):
     question: Annotated[str, Field(max_length=2000), BeforeValidator(one_line)]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, ModelCall
@@ -19,7 +19,7 @@ from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.fencing import AFTER_PASSAGE, fenced, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
-from pgclarify.prompts.replies import one_line, read_form, shown, text_or_null
+from pgclarify.prompts.replies import ReplyForm, one_line, read_form, shown, text_or_null
 
 _SYSTEM: Final = """\
 You get a question that may be read in several ways, and one passage. Find the one reading of the question that this \
@@ -72,9 +72,7 @@ _LEANS_ON_SOURCE: Final = re.compile(
 )
 
 
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Reply(ReplyForm):
     interpretation: Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator(one_line)]
     answer: Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator(one_line)]
     quote: Annotated[Annotated[str, Field(max_length=2000)] | None, BeforeValidator(text_or_null)]

@@ -16,7 +16,7 @@ from pgclarify.algorithms.metrics.intervals import (
     mean,
     paired_bootstrap,
 )
-from pgclarify.algorithms.metrics.retrieval import pooled, recall_at
+from pgclarify.algorithms.metrics.retrieval import recall_at
 
 __all__ = [
     "PairedDifference",
@@ -32,6 +32,5 @@ __all__ = [
     "mean",
     "normalize_answer",
     "paired_bootstrap",
-    "pooled",
     "recall_at",
 ]

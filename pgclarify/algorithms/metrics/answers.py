@@ -6,8 +6,6 @@ import re
 import string
 from collections.abc import Sequence
 
-from pgclarify.errors import InputError
-
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
@@ -84,14 +82,9 @@ def answer_coverage(golds: Sequence[Sequence[str]], texts: Sequence[str]) -> flo
     Returns:
         0 to 1; 0 if there are no texts.
 
-    Raises:
-        InputError: If there are no known answers.
-
     Source: cover-EM (SUNAR, §4) over all known answers of an ambiguous question, as recall of short answers (ASQA,
         Stelmakh et al., EMNLP 2022, "STR-EM").
     """
-    if not golds:
-        raise InputError("no known answers to cover")
     return sum(covered_answers(golds, texts)) / len(golds)
 
 
@@ -100,22 +93,16 @@ def answer_f1(predicted: Sequence[str], answer_sets: Sequence[Sequence[Sequence[
 
     Args:
         predicted: The given answers. Answers that are the same after normalization count once.
-        answer_sets: A set of known answers for each person who was asked; each answer in all its spellings. Answers of
-            one set with the same spellings count once. The set that matches best counts.
+        answer_sets: A set of known answers for each person who was asked, at least one set, none empty; each answer in
+            all its spellings. Answers of one set with the same spellings count once. The set that matches best counts.
 
     Returns:
         0 to 1: the harmonic mean of precision and recall.
 
-    Raises:
-        InputError: If every set is empty.
-
     Source: AmbigQA (Min et al., EMNLP 2020), F1 of answers, as AmbigPrompt §4.2 uses it.
     """
-    known = [_distinct_golds(golds) for golds in answer_sets if golds]
-    if not known:
-        raise InputError("no known answers to compare with")
     distinct = _distinct(predicted)
-    return max(_f1(distinct, golds) for golds in known)
+    return max(_f1(distinct, _distinct_golds(golds)) for golds in answer_sets)
 
 
 def _distinct(answers: Sequence[str]) -> list[str]:

@@ -13,8 +13,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pgclarify.errors import InputError
-
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
 """Takes samples of rows, shape (samples, n) or (samples, n, columns), and returns one value for each sample."""
@@ -72,12 +70,9 @@ def bootstrap_interval(
         statistic: The mean, `f1_of_means`, or another.
         samples: How many samples are drawn.
 
-    Raises:
-        InputError: If there are no values.
-
     Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), §13.3 (percentile interval).
     """
-    rows = _rows(values)
+    rows = np.asarray(values, dtype=np.float64)
     low, high = np.quantile(np.concatenate([statistic(rows[drawn]) for drawn, _ in _draws(rows, samples)]), _ENDS)
     return float(low), float(high)
 
@@ -97,16 +92,9 @@ def paired_bootstrap(
         Second minus first. The interval comes from resampled pairs. p comes from a randomization test: each sample
         swaps the two results of some questions. With few questions p proves nothing.
 
-    Raises:
-        InputError: If there are no values, or the shapes differ.
-
     Source: Efron and Tibshirani (1993), §13.3; Smucker, Allan and Carterette (CIKM 2007) on the randomization test.
     """
-    one, other = _rows(first), _rows(second)
-    if one.shape != other.shape:
-        raise InputError(
-            "two methods are compared on the same questions", detail=f"Their shapes are {one.shape} and {other.shape}."
-        )
+    one, other = (np.asarray(side, dtype=np.float64) for side in (first, second))
     observed = float((statistic(other[None]) - statistic(one[None]))[0])
     differences, as_far = [], 1
     for drawn, swaps in _draws(one, samples):
@@ -117,13 +105,6 @@ def paired_bootstrap(
     low, high = np.quantile(np.concatenate(differences), _ENDS)
     # The observed assignment is one of the possible ones.
     return PairedDifference(observed, float(low), float(high), as_far / (1 + samples))
-
-
-def _rows(values: ArrayLike) -> Floats:
-    rows = np.asarray(values, dtype=np.float64)
-    if rows.ndim not in {1, 2} or not len(rows):
-        raise InputError("no values to draw from", detail=f"Their shape is {rows.shape}.")
-    return rows
 
 
 def _draws(rows: Floats, samples: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:

@@ -44,6 +44,14 @@ class TestWhatIsNotRewritten:
         assert (record.status, model.calls) == (RunStatus.SUCCEEDED, [])
         assert [stage.name for stage in record.stages] == ["detection"]
 
+    async def test_nor_one_in_another_language_that_a_rule_calls_ambiguous(self) -> None:
+        question = "Und wo wurde sie geboren?"
+        model = scripts.rewriter({question: "Wo wurde Ida Holm geboren?"})
+        rewriting, _, _ = await carry_out(question, rewriter=model, rules=[("sie", "pragmatic", None)])
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous, model.calls) == (question, True, [])
+        assert "not in English" in rewriting.reason
+
     async def test_nor_one_in_another_language_which_is_said(self) -> None:
         question = "Und wo wurde sie geboren?"
         model = scripts.rewriter({question: "Wo wurde Ida Holm geboren?"})

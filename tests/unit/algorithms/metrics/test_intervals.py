@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgclarify.algorithms.metrics import bootstrap_interval, f1_of_means, paired_bootstrap
-from pgclarify.errors import InputError
 
 values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
@@ -49,17 +48,6 @@ def test_pairs_make_a_difference_of_derived_figures_too() -> None:
     )
     assert found.low > 0
     assert found.p < 0.001
-
-
-@pytest.mark.parametrize("rows", [[], 3.0, [[[1.0]]]])
-def test_nothing_to_draw_from(rows: object) -> None:
-    with pytest.raises(InputError):
-        bootstrap_interval(rows)  # type: ignore[arg-type]
-
-
-def test_not_the_same_questions() -> None:
-    with pytest.raises(InputError):
-        paired_bootstrap([1.0], [1.0, 2.0])
 
 
 @settings(max_examples=30)
