@@ -211,6 +211,18 @@ class Settings(BaseSettings):
         """Return whether an endpoint or a file of a language model is set."""
         return self.has_endpoint or self.model_file is not None
 
+    @property
+    def chosen_provider(self) -> Provider | None:
+        """Return the provider of a worker with these settings; None if it must not start.
+
+        On a server of the user's own, auto needs a model: a missing key must not silently select the rules.
+        """
+        if self.llm_provider is not Provider.AUTO:
+            return self.llm_provider
+        if self.has_model:
+            return Provider.OPENAI
+        return Provider.EXTRACTIVE if self.database_url is None else None
+
     @field_validator("openai_api_key", "azure_openai_api_key", "embedding_api_key", "rerank_api_key")
     @classmethod
     def _check_key(cls, key: SecretStr | None) -> SecretStr | None:

@@ -63,7 +63,7 @@ def add_documents(
     settings: Settings,
     on_batch: Callable[[LoadReport], object] = lambda report: None,
 ) -> LoadReport:
-    """Add documents in batches, each committed by itself. A missing corpus is created with its first document.
+    """Add documents in batches, each committed by itself. A missing corpus is created with the first.
 
     Args:
         database: An autocommit connection.
@@ -75,46 +75,29 @@ def add_documents(
     Raises:
         AlreadyExists: If an id belongs to a document of another source; then its batch changes nothing.
     """
-    report = LoadReport()
-    # Hashes, because the keys of millions of rows would need much more memory.
-    seen: set[int] = set()
-    for batch in batches(documents, report):
-        report.repeated.extend(document.document_id for document in batch if hash(_key(document)) in seen)
-        seen.update(hash(_key(document)) for document in batch)
-        if report.stored:
-            _add_batch(database, corpus, batch, report)
-        else:
-            _add_first_batch(database, corpus, batch, report, settings)
-        on_batch(report)
-    return report
-
-
-def _add_first_batch(
-    database: connection.Database, corpus: str, batch: Sequence[Document], report: LoadReport, settings: Settings
-) -> None:
-    """Add documents to a corpus that may be missing. If none of them can be stored, the corpus is not created."""
     import psycopg
 
-    if exists(connection.client_of(database, corpus)):
-        _add_batch(database, corpus, batch, report)
-        return
-    tried = 0
-    # Only one transaction at a time can create a corpus, so this one ends after the first document.
-    with database.transaction():
-        connection.client_of(database).create_corpus(corpus, embedding_model=settings.embedding_model)
-        while not report.stored and tried < len(batch):
-            _add_batch(database, corpus, [batch[tried]], report)
-            tried += 1
-        if not report.stored:
-            raise psycopg.Rollback
-    report.is_new = report.stored > 0
-    if batch[tried:]:
-        _add_batch(database, corpus, batch[tried:], report)
+    report = LoadReport()
+    client = connection.client_of(database, corpus)
+    for batch in batches(documents, report):
+        if report.stored or exists(client):
+            _add_batch(database, client, batch, report)
+        else:
+            with database.transaction():
+                client.create_corpus(corpus, embedding_model=settings.embedding_model)
+                _add_batch(database, client, batch, report)
+                report.is_new = report.stored > 0
+                if not report.is_new:
+                    raise psycopg.Rollback
+        on_batch(report)
+    return report
 
 
 def batches(documents: Iterable[Document | UnreadableFile], report: LoadReport) -> Iterator[list[Document]]:
     """Collect documents in batches; put errors and repeated documents into the report."""
     batch: dict[str, Document] = {}
+    # Hashes, because the keys of millions of rows would need much more memory.
+    seen: set[int] = set()
     chars = 0
     for document in documents:
         if isinstance(document, MissingReader):
@@ -124,9 +107,12 @@ def batches(documents: Iterable[Document | UnreadableFile], report: LoadReport) 
             reason = " ".join(part for part in (document.detail, document.hint) if part)
             report.problems.append(f"{document.message}: {reason}")
             continue
-        if _key(document) in batch:
+        # Its file is its identity within a load, because its final id may differ from the proposed one.
+        key = document.origin or document.document_id
+        if hash(key) in seen:
             report.repeated.append(document.document_id)
-        batch[_key(document)] = document
+        seen.add(hash(key))
+        batch[key] = document
         chars += len(document.content)
         if len(batch) == BATCH_DOCUMENTS or chars >= BATCH_CHARS:
             yield [*batch.values()]
@@ -135,16 +121,13 @@ def batches(documents: Iterable[Document | UnreadableFile], report: LoadReport) 
         yield [*batch.values()]
 
 
-def _key(document: Document) -> str:
-    """Return the identity of a document within a load: its file. Its final id may differ from the proposed one."""
-    return document.origin or document.document_id
-
-
-def _add_batch(database: connection.Database, corpus: str, batch: Sequence[Document], report: LoadReport) -> None:
+def _add_batch(
+    database: connection.Database, client: CommandClient, batch: Sequence[Document], report: LoadReport
+) -> None:
     try:
         # A savepoint, if the corpus is created in the same transaction.
         with database.transaction():
-            changed = connection.client_of(database, corpus).add_documents(batch)
+            changed = client.add_documents(batch)
     except (AlreadyExists, NotFound):
         # Another source took an id after the check, or the corpus was dropped. A smaller batch would fail, too.
         raise
@@ -157,8 +140,8 @@ def _add_batch(database: connection.Database, corpus: str, batch: Sequence[Docum
             report.problems.append(f"cannot store {batch[0].document_id[:_ID_CHARS_SHOWN]}: {reason}")
             return
         middle = len(batch) // 2
-        _add_batch(database, corpus, batch[:middle], report)
-        _add_batch(database, corpus, batch[middle:], report)
+        _add_batch(database, client, batch[:middle], report)
+        _add_batch(database, client, batch[middle:], report)
         return
     report.changed += changed
     report.unchanged += len(batch) - changed

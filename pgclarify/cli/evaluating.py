@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from pgclarify.config import Settings
     from pgclarify.evaluation.data_sets import DataSet
     from pgclarify.evaluation.estimate import CallEstimate
     from pgclarify.evaluation.runner import Finished, Progress
@@ -77,7 +77,11 @@ def run(
     The command first shows how many calls it makes at most. Results are kept in tables. If it is interrupted, the same
     command goes on, and nothing is paid for twice.
     """
+    from pgclarify.evaluation.bench import open_bench
     from pgclarify.evaluation.data_sets import parse_fields, read_data_set
+    from pgclarify.evaluation.estimate import estimate
+    from pgclarify.evaluation.methods import check_settings
+    from pgclarify.evaluation.runner import Work, evaluate
 
     if name is not None and (not name.strip() or name.isdecimal() or len(name) > 150 or "\0" in name):
         raise typer.BadParameter("it is blank, long or a number; numbers are ids", param_hint="--name")
@@ -86,80 +90,45 @@ def run(
     settings = connection.load_settings()
     methods = list(dict.fromkeys(method or ["clarify"]))
     named = {one: (name or _named(one, options)) + (f" {one}" if name and len(methods) > 1 else "") for one in methods}
-    dsn = connection.running_dsn(settings)
-    failed = asyncio.run(
-        _evaluate(
-            dsn,
-            settings,
-            corpus,
-            read,
-            named,
-            options,
-            judge,
-            concurrency=concurrency,
-            is_dry=dry_run,
-            is_confirmed=yes,
-            as_json=as_json,
-        )
-    )
-    if failed:
+    # A partial run is counted as such; its warning would break the progress line.
+    logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
+
+    async def evaluate_all() -> bool:
+        """Check every method, show what they cost, and carry them out; return whether all cases of one failed."""
+        dsn = connection.running_dsn(settings)
+        async with open_bench(dsn, settings, corpus, concurrency=concurrency) as bench:
+            judging = await bench.judge(judge)
+            plans, works, estimates = [], [], []
+            for one, title in named.items():
+                await check_settings(bench.asking, one, options)
+                made = await bench.method(one, options)
+                plan = bench.plan(title, one, options, read, judging)
+                plans.append(plan)
+                works.append(Work(bench.tables, made, judging, bench.asking, bench.watch, concurrency, _show_progress))
+                estimates.append(await estimate(bench, plan, read))
+            terminal.notices().print(_about(read), soft_wrap=True)
+            terminal.notices().print(_costs(list(named.values()), estimates))
+            if dry_run:
+                return False
+            if any(one.calls != 0 for one in estimates) and not yes:
+                ask_to_go_on()
+            failed = False
+            for plan, work in zip(plans, works, strict=True):
+                done = await evaluate(plan, read, work)
+                failed = failed or done.figures["failed"].value == 1
+                if as_json:
+                    figures = {figure: asdict(one) for figure, one in done.figures.items()}
+                    terminal.print_json({"eval_run_id": done.eval_run_id, "name": plan.name, "figures": figures})
+                else:
+                    terminal.results().print(_figures(done))
+        return failed
+
+    if asyncio.run(evaluate_all()):
         raise typer.Exit(1)
 
 
 def _named(method: str, options: Mapping[str, object]) -> str:
     return " ".join([method, *(f"{name}={value}" for name, value in options.items())])[:200]
-
-
-async def _evaluate(
-    dsn: str,
-    settings: Settings,
-    corpus: str | None,
-    data_set: DataSet,
-    named: Mapping[str, str],
-    options: Mapping[str, Any],
-    judge: str,
-    *,
-    concurrency: int,
-    is_dry: bool,
-    is_confirmed: bool,
-    as_json: bool,
-) -> bool:
-    """Check every method, show what they cost, and carry them out; return whether all cases of one failed."""
-    import logging
-
-    from pgclarify.evaluation.bench import open_bench
-    from pgclarify.evaluation.estimate import estimate
-    from pgclarify.evaluation.methods import check_settings
-    from pgclarify.evaluation.runner import Work, evaluate
-
-    # A partial run is counted as such; its warning would break the progress line.
-    logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
-    async with open_bench(dsn, settings, corpus, concurrency=concurrency) as bench:
-        judging = await bench.judge(judge)
-        plans, works, estimates = [], [], []
-        for method, name in named.items():
-            await check_settings(bench.asking, method, options)
-            made = await bench.method(method, options)
-            plan = bench.plan(name, method, options, data_set, judging)
-            plans.append(plan)
-            works.append(Work(bench.tables, made, judging, bench.asking, bench.watch, concurrency, _Line().show))
-            estimates.append(await estimate(bench, plan, data_set))
-        terminal.notices().print(_about(data_set), soft_wrap=True)
-        terminal.notices().print(_costs(list(named.values()), estimates))
-        if is_dry:
-            return False
-        if any(one.calls != 0 for one in estimates) and not is_confirmed:
-            ask_to_go_on()
-        failed = False
-        for plan, work in zip(plans, works, strict=True):
-            done = await evaluate(plan, data_set, work)
-            failed = failed or done.figures["failed"].value == 1
-            if as_json:
-                figures = {name: asdict(figure) for name, figure in done.figures.items()}
-                terminal.print_json({"eval_run_id": done.eval_run_id, "name": plan.name, "figures": figures})
-            else:
-                terminal.results().print(_figures(done))
-    return failed
 
 
 def ask_to_go_on() -> None:
@@ -173,20 +142,14 @@ def ask_to_go_on() -> None:
         raise typer.Exit(1)
 
 
-class _Line:
-    """The progress of an evaluation on one line of a terminal."""
-
-    def show(self, progress: Progress) -> None:
-        """Overwrite the line; without a terminal, nothing is shown."""
-        console = terminal.notices()
-        if console.is_terminal:
-            failed = sum(progress.failures.values())
-            told = f"{progress.done} of {progress.total}, {progress.calls} calls"
-            console.print(f"{told}, {failed} failed" if failed else told, end="\n" if _is_over(progress) else "\r")
-
-
-def _is_over(progress: Progress) -> bool:
-    return progress.done + progress.skipped == progress.total
+def _show_progress(progress: Progress) -> None:
+    """Overwrite the line of the progress; without a terminal, nothing is shown."""
+    console = terminal.notices()
+    if console.is_terminal:
+        failed = sum(progress.failures.values())
+        told = f"{progress.done} of {progress.total}, {progress.calls} calls"
+        is_over = progress.done + progress.skipped == progress.total
+        console.print(f"{told}, {failed} failed" if failed else told, end="\n" if is_over else "\r")
 
 
 def _about(data_set: DataSet) -> str:

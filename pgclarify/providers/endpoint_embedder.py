@@ -48,13 +48,11 @@ _PREFIXES: Final = (
 
 @dataclass(eq=False, slots=True)
 class _Waiting:
-    """A text in the queue, with its payer, the future of its vector, and what was tried after failures."""
+    """A text in the queue, with its payer and the future of its vector."""
 
     text: str
     payer: Payer
     vector: asyncio.Future[NDArray[np.float32]]
-    halvings: int = 0
-    was_repeated: bool = False
 
 
 class EndpointEmbedder:
@@ -260,13 +258,10 @@ class EndpointEmbedder:
             for each in batch:
                 each.vector.cancel()
 
-    async def _answer(self, batch: list[_Waiting]) -> None:
-        """Set the vectors or errors of texts. A text that causes a failure fails alone."""
+    async def _answer(self, batch: list[_Waiting], tries: int = 1) -> None:
+        """Set the vectors or errors of texts. A text that causes a failure fails alone, after so many tries."""
         try:
             vectors = await self._vectors([each.text for each in batch], [each.payer for each in batch])
-            for each, vector in zip(batch, vectors, strict=True):
-                if not each.vector.done():
-                    each.vector.set_result(vector)
         except EmbeddingError as error:
             are_to_blame = await self._are_to_blame(error)
             if are_to_blame and len(batch) > 1:
@@ -274,21 +269,17 @@ class EndpointEmbedder:
                 await self._answer(batch[:middle])
                 await self._answer(batch[middle:])
                 return
-            if isinstance(error, TextRefused) and are_to_blame and batch[0].halvings < _MOST_HALVINGS:
-                # Text that is no language, such as a key or an encoded image, may have more tokens than we count.
-                chars = len(batch[0].text)
-                _logger.warning("the embedding endpoint refused a text of %d characters: trying half of it", chars)
-                batch[0].text = batch[0].text[: chars // 2]
-                batch[0].halvings += 1
-                await self._answer(batch)
+            is_refused = isinstance(error, TextRefused)
+            if are_to_blame and isinstance(error, RequestFailed) and tries <= (_MOST_HALVINGS if is_refused else 1):
+                if is_refused:
+                    # Text that is no language, such as a key or an encoded image, may have more tokens than we count.
+                    chars = len(batch[0].text)
+                    _logger.warning("the embedding endpoint refused a text of %d characters: trying half of it", chars)
+                    batch[0].text = batch[0].text[: chars // 2]
+                # Else the server may have failed for a moment.
+                await self._answer(batch, tries + 1)
                 return
-            is_of_unknown_cause = isinstance(error, RequestFailed) and not isinstance(error, TextRefused)
-            if is_of_unknown_cause and are_to_blame and not batch[0].was_repeated:
-                # The server may have failed for a moment.
-                batch[0].was_repeated = True
-                await self._answer(batch)
-                return
-            if is_of_unknown_cause and are_to_blame:
+            if are_to_blame and isinstance(error, RequestFailed) and not is_refused:
                 error = EmbeddingError(
                     "the embedding endpoint embeds other texts, but not this one",
                     detail=error.detail,
@@ -299,6 +290,10 @@ class EndpointEmbedder:
             for each in batch:
                 if not each.vector.done():
                     each.vector.set_exception(error)
+            return
+        for each, vector in zip(batch, vectors, strict=True):
+            if not each.vector.done():
+                each.vector.set_result(vector)
 
     async def _vectors(self, texts: list[str], payers: Sequence[Payer] = ()) -> NDArray[np.float32]:
         """Return the unit-length vectors of one request. The payers of the texts are charged; a probe has none."""

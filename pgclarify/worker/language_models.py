@@ -82,8 +82,7 @@ async def open_language_models(
         rates: Through which workers share the limits of an endpoint; None for no limits.
 
     Raises:
-        ConfigurationError: If the settings ask for an endpoint and none is set. On a server of the user's own, the
-            provider auto fails too without an endpoint: a missing key must not silently select the rules.
+        ConfigurationError: If the settings ask for an endpoint and none is set.
         EmbeddingError: If it needs an embedding model that cannot be loaded.
     """
     opening = asyncio.Lock()
@@ -102,16 +101,14 @@ async def open_language_models(
 
         return ExtractiveVerifier(await embedders.get(settings.embedding_model), await opened_reader())
 
-    provider = settings.llm_provider
-    if provider is Provider.AUTO:
-        if not settings.has_model and settings.database_url is not None:
-            raise ConfigurationError(
-                "no language model is set",
-                detail="No address and no key of a language model is set.",
-                hint="Set OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL; or set"
-                " PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
-            )
-        provider = Provider.OPENAI if settings.has_model else Provider.EXTRACTIVE
+    provider = settings.chosen_provider
+    if provider is None:
+        raise ConfigurationError(
+            "no language model is set",
+            detail="No address and no key of a language model is set.",
+            hint="Set OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL; or set"
+            " PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
+        )
     async with stack:
         if provider is Provider.EXTRACTIVE:
             yield LanguageModels(await extractive(), embedding_model=settings.embedding_model)

@@ -31,9 +31,9 @@ class Check:
     remedy: str | None = None
 
 
-def ok(name: str, finding: str) -> Check:
+def ok(name: str, finding: str, remedy: str | None = None) -> Check:
     """Everything is in order."""
-    return Check(name, Level.OK, finding)
+    return Check(name, Level.OK, finding, remedy)
 
 
 def warning(name: str, finding: str, remedy: str | None = None) -> Check:

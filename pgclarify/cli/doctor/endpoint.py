@@ -41,18 +41,9 @@ class UnlistedModel(Check):
     nearest: tuple[str, ...] = ()
 
 
-def chosen_provider(settings: Settings) -> Provider | None:
-    """Return the provider that a worker with these settings would use; None if it would refuse to start."""
-    if settings.llm_provider is not Provider.AUTO:
-        return settings.llm_provider
-    if settings.has_model:
-        return Provider.OPENAI
-    return Provider.EXTRACTIVE if settings.database_url is None else None
-
-
 def expected_worker(settings: Settings) -> tuple[str, str | None] | None:
     """Return provider and model of a worker with these settings; None if it would not start."""
-    provider = chosen_provider(settings)
+    provider = settings.chosen_provider
     if provider is None:
         return None
     model = settings.model_file.stem if settings.model_file else settings.llm_model
@@ -66,14 +57,11 @@ def check_endpoints(settings: Settings, *, has_workers: bool) -> list[Check]:
         settings: The settings of this environment.
         has_workers: Whether workers are alive; they may have other settings.
     """
-    servers = [
-        Check("model server", Level.OK, server.finding, server.remedy) for server in find_model_servers(settings)
-    ]
-    return [_check_language_model(settings, has_workers), *servers]
+    return [_check_language_model(settings, has_workers), *find_model_servers(settings)]
 
 
 def _check_language_model(settings: Settings, has_workers: bool) -> Check:
-    provider = chosen_provider(settings)
+    provider = settings.chosen_provider
     if provider is Provider.EXTRACTIVE:
         return ok(
             _NAME,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import http.client
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pgclarify.cli.doctor.check import Check, ok
 from pgclarify.config import Provider
 
 if TYPE_CHECKING:
@@ -24,37 +24,7 @@ _MOST_BYTES = 64 * 1024
 _MOST_MODELS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class ModelServer:
-    """A server that lists models as OpenAI's API does.
-
-    Attributes:
-        product: The product that usually listens on its port.
-        base_url: Its address, for OPENAI_BASE_URL.
-        models: Names of its models, at most five; those that only embed come last.
-    """
-
-    product: str
-    base_url: str
-    models: tuple[str, ...]
-
-    @property
-    def finding(self) -> str:
-        """What was found, as a part of a sentence."""
-        from pgclarify.cli.rendering import printable
-
-        return f"{self.base_url} has {', '.join(map(printable, self.models))}; its port is that of {self.product}"
-
-    @property
-    def remedy(self) -> str:
-        """How to use it, and what it then gets."""
-        from pgclarify.cli.rendering import printable
-
-        model = shlex.quote(printable(self.models[0]))
-        return f"Nothing is sent there unless you run: pgclarify use {self.base_url} {model}   Then it gets {SENT}."
-
-
-def find_model_servers(settings: Settings, ports: Mapping[str, int] = _PORTS) -> list[ModelServer]:
+def find_model_servers(settings: Settings, ports: Mapping[str, int] = _PORTS) -> list[Check]:
     """Look for model servers on loopback, unless the settings choose what reads passages.
 
     The only request asks for the list of models.
@@ -62,14 +32,30 @@ def find_model_servers(settings: Settings, ports: Mapping[str, int] = _PORTS) ->
     Args:
         settings: Settings in use.
         ports: Where to look: a port for each product.
+
+    Returns:
+        For each server its models, those that only embed last, and how to use it.
     """
     if settings.llm_provider is not Provider.AUTO or settings.has_model:
         return []
-    found = []
-    for product, port in ports.items():
-        if models := _models(port):
-            found.append(ModelServer(product, f"http://127.0.0.1:{port}/v1", tuple(models[:_MOST_MODELS])))
-    return found
+    return [
+        found(product, f"http://127.0.0.1:{port}/v1", models)
+        for product, port in ports.items()
+        if (models := _models(port))
+    ]
+
+
+def found(product: str, base_url: str, models: Sequence[str]) -> Check:
+    """Name a model server, and how to use it."""
+    from pgclarify.cli.rendering import printable
+
+    named = ", ".join(map(printable, models[:_MOST_MODELS]))
+    command = f"pgclarify use {base_url} {shlex.quote(printable(models[0]))}"
+    return ok(
+        "model server",
+        f"{base_url} has {named}; its port is that of {product}",
+        f"Nothing is sent there unless you run: {command}   Then it gets {SENT}.",
+    )
 
 
 def _models(port: int) -> list[str]:

@@ -110,7 +110,7 @@ URL = "postgresql://db.example/app"
     ],
 )
 def test_settings_choose_the_provider(values: dict[str, Any], chosen: Provider | None) -> None:
-    assert endpoint.chosen_provider(Settings(**values)) is chosen
+    assert Settings(**values).chosen_provider is chosen
 
 
 def test_no_endpoint_is_a_problem_unless_a_worker_has_one() -> None:

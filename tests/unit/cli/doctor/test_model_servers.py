@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import pytest
 from pydantic import SecretStr
 
-from pgclarify.cli.doctor.model_servers import ModelServer, find_model_servers
+from pgclarify.cli.doctor.check import Check
+from pgclarify.cli.doctor.model_servers import find_model_servers
+from pgclarify.cli.doctor.model_servers import found as named
 from pgclarify.config import Provider, Settings
 from tests.pages import CHECKOUT, blocks
 from tests.unit.cli.model_list import ModelList, models, serving
@@ -19,22 +21,22 @@ def server() -> Iterator[ModelList]:
         yield listed
 
 
-def found(server: ModelList, settings: Settings | None = None) -> list[ModelServer]:
+def found(server: ModelList, settings: Settings | None = None) -> list[Check]:
     return find_model_servers(settings or Settings(), {"Ollama": server.port})
 
 
 def test_a_server_is_named_with_its_models_and_the_command_that_uses_it(server: ModelList) -> None:
     server.body = models("nomic-embed-text", "qwen2.5:7b", "it's")
     (shown,) = found(server)
-    assert shown.base_url == server.base_url
-    assert shown.models == ("qwen2.5:7b", "it's", "nomic-embed-text"), "a model that only embeds comes last"
-    assert f"pgclarify use {server.base_url} qwen2.5:7b " in shown.remedy
+    models_last = "qwen2.5:7b, it's, nomic-embed-text; its port"
+    assert f"{server.base_url} has {models_last}" in shown.finding, "a model that only embeds comes last"
+    assert f"pgclarify use {server.base_url} qwen2.5:7b " in str(shown.remedy)
     assert server.requests == ["GET /v1/models HTTP/1.1"], "nothing else is sent"
 
 
 def test_the_page_shows_what_is_printed() -> None:
     (shown,) = blocks(CHECKOUT / "docs" / "endpoints.md", "text")
-    server = ModelServer("Ollama", "http://127.0.0.1:11434/v1", ("qwen2.5:7b",))
+    server = named("Ollama", "http://127.0.0.1:11434/v1", ["qwen2.5:7b"])
     printed = f"A model server runs on this machine: {server.finding}. {server.remedy}"
     assert printed.split() == shown.code.split()
 
@@ -62,5 +64,5 @@ def test_users_who_have_chosen_are_asked_nothing(server: ModelList, settings: Se
 def test_a_name_of_a_model_is_no_shell_code_and_no_control_character(server: ModelList) -> None:
     server.body = models("a; rm -rf ~ \x1b[2J")
     (shown,) = found(server)
-    assert f"pgclarify use {server.base_url} 'a; rm -rf ~" in shown.remedy
-    assert "\x1b" not in shown.finding + shown.remedy
+    assert f"pgclarify use {server.base_url} 'a; rm -rf ~" in str(shown.remedy)
+    assert "\x1b" not in f"{shown.finding}{shown.remedy}"
