@@ -140,20 +140,6 @@ class TestKeyboard:
             assert opened.page.locator("#passage-table tbody tr:visible").count() == 7
 
 
-@pytest.mark.parametrize("name", ["run", "evaluation"])
-def test_on_paper_everything_is_unfolded_and_nothing_left_out(desk: Desk, name: str) -> None:
-    opened = desk.open(PAGES[name])
-    if name == "run":
-        opened.page.get_by_role("button", name="Abstained 1").click()
-    hidden = "document.querySelectorAll('details:not([open]), tr[hidden]').length"
-    before = opened.ask(hidden)
-    assert before > 0
-    opened.ask("dispatchEvent(new Event('beforeprint'))")
-    assert opened.ask(hidden) == 0
-    opened.ask("dispatchEvent(new Event('afterprint'))")
-    assert opened.ask(hidden) == before
-
-
 def test_without_script_everything_is_there(browser: Browser, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(PAGES["run"], encoding="utf-8")
     context = browser.new_context(java_script_enabled=False)

@@ -50,14 +50,6 @@ def test_answers_are_the_same(bouncer: Bouncer, asker: Connection, model: Server
     assert asker.execute(CLARIFY, ["through"]).fetchall() == through
 
 
-def test_statements_that_are_not_prepared_wander(bouncer: Bouncer, model: Server) -> None:
-    """Two connections share one session, so each would find prepared statements of the other."""
-    with connect(bouncer.url("single")) as one, connect(bouncer.url("single")) as other:
-        for _ in range(8):
-            assert scalar(one, "select pg_backend_pid()") == scalar(other, "select pg_backend_pid()")
-            assert one.execute(CLARIFY, ["wander"]).fetchall() == other.execute(CLARIFY, ["wander"]).fetchall()
-
-
 @pytest.mark.parametrize("by", ["cancelling", "statement_timeout"])
 def test_a_call_cut_off_cancels_its_run(
     bouncer: Bouncer, superuser: Connection, asker: Connection, model: Server, by: str

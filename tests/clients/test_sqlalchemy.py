@@ -1,8 +1,7 @@
-"""SQLAlchemy 2: functions as tables, named parameters, reflection, errors, asyncio."""
+"""SQLAlchemy 2: functions as tables, named parameters, reflection, errors."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -11,7 +10,6 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.ext.asyncio import create_async_engine
 
 from pgclarify import tables
 from tests.clients.serving import CORPUS, ClientService
@@ -81,21 +79,6 @@ def test_parameters_in_order_and_in_text(engine: sa.Engine, model: Server) -> No
         assert bound.all() == asked
 
 
-def test_many_are_submitted_and_waited_for(engine: sa.Engine, model: Server) -> None:
-    questions = sa.literal(["one", "two"], postgresql.ARRAY(sa.Text))
-    with engine.connect() as connection:
-        options = sa.cast({"top_k": 4}, postgresql.JSONB)
-        submitted = sa.func.pgclarify.submit_many("clarify", questions, CORPUS, options)
-        run_ids = connection.execute(sa.select(submitted)).scalar_one()
-        connection.commit()
-        waiting = sa.func.pgclarify.wait(sa.literal(run_ids, postgresql.ARRAY(sa.BigInteger))).table_valued(
-            "run_id", "status"
-        )
-        assert {row.status for row in connection.execute(sa.select(waiting))} == {"succeeded"}
-        readings = sa.func.pgclarify.result(run_ids[0]).table_valued("ordinal", "answer")
-        assert connection.execute(sa.select(readings)).all()
-
-
 def test_views_are_reflected_with_comments_and_types(engine: sa.Engine) -> None:
     """SQLAlchemy warns of a type that it does not know, and a warning is an error here."""
     with engine.connect() as connection:
@@ -141,16 +124,3 @@ def test_errors_keep_what_the_server_said(engine: sa.Engine) -> None:
     assert error.sqlstate == "22023"
     assert "method" in (error.diag.message_detail or "")
     assert error.diag.message_hint
-
-
-async def test_asyncio(url: sa.URL, model: Server) -> None:
-    engine = create_async_engine(url)
-
-    async def ask(question: str) -> list[Any]:
-        async with engine.connect() as connection:
-            return list((await connection.execute(sa.select(clarify(question, top_k=4)))).all())
-
-    try:
-        assert all(await asyncio.gather(*(ask(f"alchemy at once {letter}") for letter in "abcd")))
-    finally:
-        await engine.dispose()

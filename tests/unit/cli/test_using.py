@@ -55,16 +55,6 @@ def test_a_file_replaces_the_address(model_file: Path, address: str, capsys: pyt
     assert "nothing leaves this machine" in capsys.readouterr().err
 
 
-def test_the_command_names_the_key_that_it_will_send(
-    address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    assert use(address, "small") == 0
-    printed = capsys.readouterr().err
-    assert "OPENAI_API_KEY" in printed
-    assert "sk-secret" not in printed + Path(".env").read_text()
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -7,7 +7,6 @@ from pgclarify.data.dialogue import ProposedQuestion
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from tests.fakes import FakeEmbedder
 from tests.unit.operations.harbor import (
     BERTH,
     COST,
@@ -41,14 +40,6 @@ async def test_proposals_are_checked_by_their_reformulations() -> None:
     assert asked.stages() == [("questioning", 2, 1), ("retrieval", 3, 0), ("retrieval", 3, 0), ("checking", 6, 6)]
 
 
-async def test_the_reformulations_are_embedded_together() -> None:
-    embedder = FakeEmbedder()
-    await ask_back(embedder=embedder)
-    assert embedder.calls == [[WHO, COST]]
-    await ask_back(embedder=(lexical := FakeEmbedder()), method="lexical")
-    assert lexical.calls == []
-
-
 @pytest.mark.parametrize(
     ("verdicts", "said", "left_out"),
     [
@@ -66,12 +57,6 @@ async def test_the_first_answerable_proposal_is_asked(
     (request,) = [call for call in asked.completer.calls if call.purpose == "questions"]
     assert request.schema is not None
     assert request.schema["properties"]["questions"]["maxItems"] == 3
-
-
-async def test_a_corpus_in_which_nothing_is_found_answers_nothing() -> None:
-    asked = await ask_back(first=[], check="mark")
-    assert [one.is_answerable for one in asked.questions or []] == [False, False]
-    assert asked.stages()[1:] == [("retrieval", 0, 0), ("retrieval", 0, 0), ("checking", 0, 0)]
 
 
 async def test_without_a_check_nothing_is_judged() -> None:

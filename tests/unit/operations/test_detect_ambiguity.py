@@ -111,22 +111,6 @@ class TestOneQuestion:
         assert dialogue.detections[run.run_id][0].reasons == (DetectionReason("classifier", "threshold", text),)
         assert store.runs[run.run_id].stages[0].note == f"{found}, probability 0.22: {text}"
 
-    @pytest.mark.parametrize("threshold", [0.0, 1.0])
-    async def test_the_classifier_that_ships_says_nothing_for_the_other_side(self, threshold) -> None:
-        store = FakeStore()
-        run = store.add_run("", operation="detect_ambiguity")
-        classifier = AmbiguityClassifier.load()
-        embedder = FakeEmbedder(dimensions=384)
-        questions = ["Who is the director of Titanic?", "How old is he?", "How tall is the Varden Tower?"]
-        found = await detector(classifier, embedder).detect(
-            run, FakeDialogueStore(store), [(question, ()) for question in questions], threshold
-        )
-
-        texts = [reason.text for one in found for reason in one.reasons]
-        assert [one.is_ambiguous for one in found] == [threshold == 0] * 3
-        assert not {text for text in texts if ("clear" if threshold == 0 else "ambiguous") in text}
-        assert ('it names "titanic"' in texts) is (threshold == 1)
-
     async def test_is_judged_with_what_was_said_before_without_blanks(self) -> None:
         _, _, classifier = await carry_out(VAGUE, settings={"history": ["Is there a tour?", " ", "Yes"]})
 
@@ -147,12 +131,6 @@ class TestRules:
             DetectionReason("rule", "rule 1", '"Tower": there are two towers'),
             DetectionReason("rule", "rule 2", '"Varden" matches a rule'),
         )
-
-    async def test_stand_beside_what_speaks_for_the_same(self) -> None:
-        (found,), record, _ = await carry_out(VAGUE, rules=[("much", "lexical", "in which currency?")])
-
-        assert [reason.source for reason in found.reasons] == ["rule", "classifier"]
-        assert record.stages[0].note == 'ambiguous (lexical), probability 1.00: "much": in which currency?'
 
 
 class TestReadingsOfACorpus:

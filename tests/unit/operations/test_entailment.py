@@ -39,14 +39,6 @@ async def test_without_a_language_model_none_can_be_asked() -> None:
     assert "start it again; or pass" in describe(caught.value)
 
 
-async def test_any_other_name_is_a_cross_encoder() -> None:
-    with pytest.raises(ModelNotFound, match="cross-encoder small") as caught:
-        await Entailments(scripts.entailment_judge(), missing).get("small", FakeLedger(), FakeEmbedder())
-    said = describe(caught.value)
-    assert 'Pass "embedding" or "model"' in said
-    assert "the worker's log" in said
-
-
 async def test_words_decide_where_they_tell() -> None:
     embedder = FakeEmbedder()
     entailment = await by_embedding(embedder)

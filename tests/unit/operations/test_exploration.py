@@ -11,7 +11,6 @@ import pytest
 
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
-from pgclarify.data.model_calls import Completion
 from pgclarify.data.runs import Run
 from pgclarify.operations.retrieval.exploration import (
     Exploration,
@@ -20,9 +19,7 @@ from pgclarify.operations.retrieval.exploration import (
     by_signal,
     find_first,
     make_query,
-    scorer_of,
 )
-from pgclarify.protocols import Meter
 from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeStore
 from tests.fakes.context import context_of
 from tests.unit.algorithms.naive_sunar import algorithm_1, by_score
@@ -149,31 +146,6 @@ async def test_a_share_of_the_lead_s_score_is_taken_before_it_was_changed() -> N
     await world.explore(replace(QUERY, signal="both"), rescore=rescore)
 
     assert seen == pytest.approx([0.9, 0.8 * 0.5 + 0.2 * 0.9])
-
-
-class Lengths:
-    """A reranker whose score is the number of the passage. It counts a reply for each passage."""
-
-    async def __call__(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> list[float]:
-        for _ in passages:
-            assert tally is not None
-            tally.count(Completion("", 3, 1, 0.0), is_reused=False)
-        assert question == "a question"
-        return [passage.passage_id / 100 for passage in passages]
-
-
-async def test_a_reranker_scores_and_its_calls_are_counted() -> None:
-    world = World([1, 2], neighbors={2: [30, 40]})
-
-    explored = await world.explore(scorer=scorer_of(Lengths(), "a question"))
-
-    assert ids(explored) == [40, 30, 2, 1]
-    assert [
-        (stage.calls, stage.prompt_tokens) for stage in world.context.trace.stages if stage.name == "reranking"
-    ] == [
-        (2, 6),
-        (2, 6),
-    ]
 
 
 @pytest.mark.parametrize(("method", "signal"), [("dense", "lexical"), ("lexical", "dense"), ("hybrid", "both")])

@@ -58,23 +58,6 @@ async def test_a_question_is_taken_apart_and_answered():
     assert [(one.candidate_rank, one.quote) for one in end.citations] == [(1, ALTAR), (6, BIRTH)]
 
 
-async def test_every_stage_is_noted_with_its_step():
-    told = await carry_out(script())
-    stages = [(stage.name, stage.step_ordinal, stage.calls) for stage in told.record.stages]
-    step = [("decomposition", 1), ("retrieval", 0), ("reranking", 0), ("sampling", 2), ("answering", 1)]
-    assert stages == [
-        *((name, 1, calls) for name, calls in step),
-        *((name, 2, calls) for name, calls in step),
-        ("decomposition", 3, 1),
-        ("reasoning", 3, 1),
-    ]
-    assert [stage.note for stage in told.record.stages if stage.name == "decomposition"] == [
-        None,
-        None,
-        "no further question",
-    ]
-
-
 async def test_a_question_that_needs_no_follow_up_is_answered_as_it_is():
     investigator = scripts.investigator(answers={WHERE: BIRTHPLACE}, samples={WHERE: ["Ortval"]})
     told = await carry_out(investigator, question=WHERE)

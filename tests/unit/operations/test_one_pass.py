@@ -196,24 +196,6 @@ async def test_a_single_pass_reads_no_more_than_fits() -> None:
     assert len(record.candidates) == 4
 
 
-@pytest.mark.parametrize(("threshold", "route"), [(0.15, "clarified"), (0.25, "answered")])
-async def test_the_threshold_decides(threshold: float, route: str) -> None:
-    desk = Desk(settings={"threshold": threshold})
-    await desk.ask()
-    assert desk.route[0] == route
-
-
-async def test_asking_again_reuses_the_reply() -> None:
-    desk = Desk()
-    await desk.ask()
-    again = await desk.ask()
-    assert len(desk.investigator.calls) == 1
-    assert [found.answer for found in again.interpretations] == ["two years"]
-    assert again.verdicts[2].is_reused
-    # The route counts the calls that it saved, whether they were paid for before or not.
-    assert desk.dialogue.routes[2] == desk.route
-
-
 class TestGuided:
     SETTINGS = {"retrieval": "adaptive", "max_passages": 20}  # noqa: RUF012 - never changed
 

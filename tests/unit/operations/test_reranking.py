@@ -44,14 +44,6 @@ async def test_without_a_language_model_none_can_be_asked() -> None:
     assert "start it again; or pass" in describe(caught.value)
 
 
-async def test_any_other_name_is_a_cross_encoder() -> None:
-    with pytest.raises(ModelNotFound, match="cross-encoder small") as caught:
-        await Rerankers(scripts.relevance_judge(), missing).get("small", FakeLedger())
-    said = describe(caught.value)
-    assert 'Pass "signal" or "model"' in said
-    assert "the worker's log" in said
-
-
 async def test_a_model_asked_grades_every_passage_at_once() -> None:
     judge = scripts.relevance_judge({"one": "0.9", "two": "0.3"})
     tally = Tally()

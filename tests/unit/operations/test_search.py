@@ -93,14 +93,6 @@ class TestAdaptive:
         )
         assert found(await world.search())[0] == 40
 
-    async def test_by_both_signals_a_passage_shares_in_what_led_to_it(self) -> None:
-        world = World(adaptive(), first=[1, 2], neighbors={1: [8]}, signals={1: 0.6, 2: 0.5, 8: 0.5})
-        record = await world.search()
-        assert world.exploration.searches[0][3] == "both"
-        assert {one.passage.passage_id: one.score for one in record.candidates} == pytest.approx(
-            {1: 0.6, 2: 0.5, 8: 0.4 + 0.2 * 0.6}
-        )
-
     async def test_a_cross_encoder_scores_what_it_is_given(self) -> None:
         world = World(adaptive(reranker="an-encoder"), first=[1, 2], neighbors={1: [8]})
         record = await world.search()

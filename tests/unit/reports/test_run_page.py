@@ -90,25 +90,3 @@ def test_a_passage_of_two_steps_leads_where_its_own_step_goes_on() -> None:
     report = RunReport(head(operation="investigate"), (), passages, run_report().stages, ("x",), AT)
     html = run_page(report)
     assert re.findall(r'neighbor of <a href="#passage-(\d)">', html) == ["1", "3"]
-
-
-def test_a_thousand_verdicts_stay_a_page() -> None:
-    many = [passage(rank, is_grounded=True) for rank in range(1, 1001)]
-    findings = tuple(
-        finding(place, "How much?", "$45", proof(one), support=1, cohesion=1.0)
-        for place, one in enumerate(many[:200], 1)
-    )
-    html = run_page(RunReport(head(), findings, tuple(many), run_report().stages, ("x",), AT))
-    assert len(html) < 3_000_000
-
-
-def test_judgements_of_no_language_model_are_not_called_paid_for() -> None:
-    report = run_report()
-    assert "Calls paid for" in page_of(report).text
-    free = replace(report, head=head(asked_no_model=True))
-    assert "Calls paid for" not in page_of(free).text
-    assert "no language model was asked" in page_of(free).text
-    assert "for nothing" not in page_of(free).text
-    nothing = replace(report, head=head(asked_no_model=True, cost_usd=None))
-    assert "no price is known" not in page_of(nothing).text
-    assert "Cost$0" in page_of(nothing).text
