@@ -20,10 +20,10 @@ CLEAR = "\tWhere was Ida Holm  born? "
 REWRITTEN = "Where was Ida Holm born?"
 
 
-async def carry_out(question=VAGUE, history=HISTORY, rewriter=None, *, classifier=None, **options):
+async def carry_out(question=VAGUE, history=HISTORY, rewriter=None, *, rules=(), classifier=None, **options):
     """One run: the rewritten question, its record, and the model's prompts."""
     store = FakeStore()
-    dialogue = FakeDialogueStore(store)
+    dialogue = FakeDialogueStore(store, rules=rules)
     run = store.add_run(question, operation="rewrite", settings={"history": list(history)} if history else {})
     classifier = classifier or FakeClassifier({CLEAR: 0.1}, otherwise=0.9)
     embedder = FakeEmbedder(**options)
