@@ -270,31 +270,10 @@ def test_an_update_leaves_what_a_new_extension_has(
         assert catalog.everything(root) >= catalog.everything(created)
 
 
-def test_a_database_that_init_installed_is_adopted(host: Host, created: Connection) -> None:
-    with host.connect("adopted") as root:
-        installer.install(root.info.dsn)
-        root.execute("select pgclarify.create_corpus('before')")
-        root.execute("create table note (id bigint primary key, body text)")
-        root.execute("select pgclarify.attach_table('before', 'note', 'id', 'body')")
-
-        root.execute("create extension pgclarify version 'unpackaged'")
-        installer.install(root.info.dsn)
-
-        assert scalar(root, "select extversion from pg_extension where extname = 'pgclarify'") == scalar(
-            created, "select extversion from pg_extension where extname = 'pgclarify'"
-        )
-        assert members(root) == members(created)
-        host.restore("adopted", "adopted_again")
-        with host.connect("adopted_again") as again:
-            assert counts(again) == counts(root)
-
-
-def test_a_database_of_another_version_is_not_adopted(host: Host) -> None:
+def test_a_database_that_init_installed_stays_as_it_is(host: Host) -> None:
     with host.connect("refused") as root:
         installer.install(root.info.dsn)
-        root.execute("update pgclarify_private.applied_sql set shipped_hash = 'another'")
 
-        assert state_of(root, "create extension pgclarify version 'unpackaged'") == NOT_IN_THIS_STATE
         assert state_of(root, CREATE) == DUPLICATE_SCHEMA
         assert members(root) == {}
 
@@ -313,7 +292,6 @@ def test_code_of_somebody_elses_schema_does_not_run_as_the_superuser(host: Host)
         root.execute("create view pgclarify_private.applied_sql as select stranger.run() as shipped_hash")
         root.execute("reset role")
 
-        assert state_of(root, "create extension pgclarify version 'unpackaged' cascade") == NOT_IN_THIS_STATE
         assert state_of(root, CREATE) == DUPLICATE_SCHEMA
         assert scalar(root, "select is_called from stranger.runs") is False
 

@@ -18,8 +18,6 @@ from pgclarify.install.shipped import sql_files, sql_hash
 from pgclarify.install.table_readers import role_maker_statements
 
 VERSION = version("pgclarify")
-# The version of a database that init has installed, before ALTER EXTENSION … UPDATE.
-UNPACKAGED = "unpackaged"
 # Earlier releases that had the extension, and the revision of the tables of each. A release adds the one before it.
 EARLIER: dict[str, str] = {}
 _CONTROL = f"""\
@@ -62,8 +60,6 @@ def extension_files() -> dict[str, str]:
     return {
         "pgclarify.control": _CONTROL,
         f"pgclarify--{VERSION}.sql": _script(_creation()),
-        f"pgclarify--{UNPACKAGED}.sql": _script(_adoption()),
-        f"pgclarify--{UNPACKAGED}--{VERSION}.sql": "-- A database of this version has everything.\n",
     } | {f"pgclarify--{earlier}--{VERSION}.sql": _script(_update(revision)) for earlier, revision in EARLIER.items()}
 
 
@@ -126,11 +122,6 @@ def _update(revision: str) -> Iterator[str]:
     yield _part("applied_sql")
     yield _statement("set local role none")
     yield _part("settle")
-    yield _part("register")
-
-
-def _adoption() -> Iterator[str]:
-    yield _part("adopt")
     yield _part("register")
 
 

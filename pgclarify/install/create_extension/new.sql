@@ -9,8 +9,7 @@ begin
         raise exception 'this database has a schema of pgclarify already'
             using errcode = 'duplicate_schema',
                 detail = 'pgclarify init has made it, or another role.',
-                hint = 'To make what init has installed an extension, run: create extension pgclarify version ''unpackaged''; '
-                    'alter extension pgclarify update;';
+                hint = 'Upgrade it with pgclarify init, or create the extension in another database.';
     end if;
 end
 $$;
