@@ -25,8 +25,8 @@ _LOADING_SECONDS = 1.0
 _MODEL_RETRY_SECONDS = 30.0
 
 
-class Models:
-    """The embedding models that are loaded; others are loaded in the background.
+class CorpusModels:
+    """The embedding models of a worker that are loaded; others are loaded in the background.
 
     Args:
         embedders: Returns the embedding model of a name; raises ModelNotFound.
@@ -37,7 +37,7 @@ class Models:
     def __init__(
         self,
         embedders: Callable[[str], Awaitable[Embedder]],
-        forget: Callable[[str], object],
+        forget: Callable[[str], object] = lambda model: None,
         *,
         splitters: Callable[[Embedder], Splitter] = chunker_of,
     ) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.corpora.embedding_models import Models, public_reason
+from pgclarify.corpora.embedding_models import CorpusModels, public_reason
 from pgclarify.corpora.splitting import (
     Splitter,
-    chunker_of,
     expected_passages,
     is_behind_endpoint,
     new_chunks,
@@ -43,14 +42,12 @@ class Ingestion:
     """Indexes pending documents, claim by claim; successive claims are from different corpora.
 
     A claim indexes about 256 passages at most. Further documents are released, and a document that is longer by itself
-    is set aside for LongDocuments. While a model's endpoint works on one claim, the previous one is stored, or the next
+    is set aside for LongIngestion. While a model's endpoint works on one claim, the previous one is stored, or the next
     one is cut.
 
     Args:
         store: The tables of the corpora.
-        embedders: Returns the embedding model of a name; raises ModelNotFound.
-        splitters: Makes the splitter for a model; called once for each model.
-        forget: Makes the next call of `embedders` load a model anew.
+        models: The embedding models, which all work on corpora shares.
         max_documents: Most documents in one claim.
         max_chars: Most characters in one claim, unless a single document has more.
         batch_size: Chunks in one call of a model on this machine. Between calls, documents that changed meanwhile are
@@ -61,17 +58,15 @@ class Ingestion:
     def __init__(
         self,
         store: Documents,
-        embedders: Callable[[str], Awaitable[Embedder]],
+        models: CorpusModels,
         *,
-        splitters: Callable[[Embedder], Splitter] = chunker_of,
-        forget: Callable[[str], object] = lambda model: None,
         max_documents: int = 256,
         max_chars: int = 4_000_000,
         batch_size: int = 64,
         retry_seconds: float = 1.0,
     ) -> None:
         self._store = store
-        self._models = Models(embedders, forget, splitters=splitters)
+        self._models = models
         self._may_hold_leases = False
         self._max_documents = max_documents
         self._max_chars = max_chars
@@ -137,11 +132,10 @@ class Ingestion:
         return len(pending)
 
     async def close(self) -> None:
-        """Stop waiting for models that are being loaded, and for endpoints."""
+        """Stop waiting for endpoints."""
         for task in self._under_way:
             task.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)
-        await self._models.close()
 
     async def _wait_for_others(self, most: int) -> None:
         """Wait until at most this many claims are in work.

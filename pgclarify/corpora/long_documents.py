@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.corpora.embedding_models import Models, public_reason
+from pgclarify.corpora.embedding_models import CorpusModels, public_reason
 from pgclarify.corpora.splitting import Splitter, expected_passages, new_chunks, render, texts_a_call
 from pgclarify.data.documents import Chunk, IndexedDocument, LongDocument, PendingDocument
-from pgclarify.database.long_documents import LongDocuments
+from pgclarify.database.documents import Documents
 from pgclarify.errors import (
     DatabaseBusy,
     DatabaseError,
@@ -39,32 +39,30 @@ class LongIngestion:
 
     Args:
         store: The tables of the corpora.
-        embedders: Returns the embedding model of a name; raises ModelNotFound.
-        forget: Makes the next call of `embedders` load a model anew.
+        models: The embedding models, which all work on corpora shares.
         retry_seconds: How long to wait before a part that could not be stored is tried again.
     """
 
     def __init__(
         self,
-        store: LongDocuments,
-        embedders: Callable[[str], Awaitable[Embedder]],
+        store: Documents,
+        models: CorpusModels,
         *,
-        forget: Callable[[str], object] = lambda model: None,
         retry_seconds: float = 1.0,
     ) -> None:
         self._store = store
-        self._models = Models(embedders, forget)
+        self._models = models
         self._may_hold_lease = False
         self._retry_seconds = retry_seconds
 
     async def claim(self) -> LongDocument | None:
         """Claim the next long document; None if there is none."""
-        claimed = await self._store.claim_document(skipped_models=self._models.missing())
+        claimed = await self._store.claim_long_document(skipped_models=self._models.missing())
         if claimed is not None:
             self._may_hold_lease = True
         elif self._may_hold_lease:
             # A document that another session was changing could not be released, and is still leased.
-            self._may_hold_lease = await self._store.release_document() > 0
+            self._may_hold_lease = await self._store.release_documents(are_long=True) > 0
         return claimed
 
     async def embed_part(self, claimed: LongDocument) -> None:
@@ -82,7 +80,7 @@ class LongIngestion:
             await self._delay(claimed.document, error)
             ready = None
         if ready is None:
-            await self._store.release_document()
+            await self._store.release_documents(are_long=True)
             return
         embedder, splitter = ready
         document = claimed.document
@@ -98,7 +96,7 @@ class LongIngestion:
             with paid_by(Payer(embedding_space_id=document.embedding_space_id)):
                 vectors = await self._embed(claimed, chunks, splitter, embedder)
             if vectors is None:
-                await self._store.release_document()
+                await self._store.release_documents(are_long=True)
                 return
             staged = claimed.staged_passages + len(chunks)
             keep = partial(
@@ -115,13 +113,13 @@ class LongIngestion:
                 await asyncio.sleep(self._retry_seconds)
                 is_kept = await keep()
             if not is_kept:
-                await self._store.release_document()
+                await self._store.release_documents(are_long=True)
         except ServerUnavailable:
             raise
         except EmbeddingUnavailable as error:
             self._models.leave(document.embedding_model, error)
             await self._delay(document, error)
-            await self._store.release_document()
+            await self._store.release_documents(are_long=True)
         except EmbeddingError as error:
             await self._fail(claimed, error)
         except DatabaseError as error:
@@ -144,12 +142,8 @@ class LongIngestion:
             await self._failed_to_store(claimed, error)
             return True
         if not is_published:
-            await self._store.release_document()
+            await self._store.release_documents(are_long=True)
         return is_published
-
-    async def close(self) -> None:
-        """Stop waiting for models that are being loaded."""
-        await self._models.close()
 
     async def _embed(
         self, claimed: LongDocument, chunks: Sequence[Chunk], splitter: Splitter, embedder: Embedder
@@ -157,8 +151,8 @@ class LongIngestion:
         """Return the vectors of new chunks, None for the others; None as a whole if it was changed."""
         title = claimed.document.title
         # Also for a new document: if a node of a distributed corpus is down, this fails before anything is paid.
-        hashes = await self._store.passage_hashes(claimed)
-        new = new_chunks(title, chunks, hashes)
+        hashes = await self._store.passage_hashes([claimed.document], claimed.batch_id)
+        new = new_chunks(title, chunks, hashes.get(claimed.document.document_id, ()))
         rows: dict[int, NDArray[np.float32]] = {}
         size = texts_a_call(embedder, _CHUNKS_A_CALL)
         for start in range(0, len(new), size):
@@ -178,7 +172,7 @@ class LongIngestion:
         if error.is_about_data:
             await self._fail(claimed, error)
             return
-        await self._store.release_document()
+        await self._store.release_documents(are_long=True)
         raise error
 
     async def _fail(self, claimed: LongDocument, error: Exception) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pgclarify.corpora.embedding_models import Models, public_reason
+from pgclarify.corpora.embedding_models import CorpusModels, public_reason
 from pgclarify.corpora.splitting import Splitter
 from pgclarify.data.documents import PendingPassage
 from pgclarify.database.spaces import EmbeddingSpaces
@@ -30,21 +30,19 @@ class Reembedding:
 
     Args:
         store: The tables of the spaces.
-        embedders: Returns the embedding model of a name; raises ModelNotFound.
-        forget: Makes the next call of `embedders` load a model anew.
+        models: The embedding models, which all work on corpora shares.
         max_passages: Most passages in one claim.
     """
 
     def __init__(
         self,
         store: EmbeddingSpaces,
-        embedders: Callable[[str], Awaitable[Embedder]],
+        models: CorpusModels,
         *,
-        forget: Callable[[str], object] = lambda model: None,
         max_passages: int = 128,
     ) -> None:
         self._store = store
-        self._models = Models(embedders, forget)
+        self._models = models
         self._may_hold_leases = False
         self._max_passages = max_passages
 
@@ -91,10 +89,6 @@ class Reembedding:
             await self._store.release_passages()
             raise
         return len(passages)
-
-    async def close(self) -> None:
-        """Stop waiting for models that are being loaded."""
-        await self._models.close()
 
     async def _fill(self, passages: Sequence[PendingPassage], splitter: Splitter, embedder: Embedder) -> None:
         """Embed and store passages together, or one by one if one of them may have caused a failure.

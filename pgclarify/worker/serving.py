@@ -18,6 +18,7 @@ from pgclarify import __version__
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.config import Settings
 from pgclarify.corpora.embedders import open_embedders
+from pgclarify.corpora.embedding_models import CorpusModels
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.corpora.reembedding import Reembedding
@@ -26,7 +27,6 @@ from pgclarify.database.documents import Documents
 from pgclarify.database.embedding_usage import count_embeddings, try_to_count_embeddings
 from pgclarify.database.endpoint_rates import EndpointRates
 from pgclarify.database.errors import translated
-from pgclarify.database.long_documents import LongDocuments
 from pgclarify.database.pool import fetch, open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.queries import queries
@@ -226,17 +226,13 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         # Registered before the embedders are opened, so it is called after they are closed. Requests may end until
         # then, and each of them costs money.
         stack.push_async_callback(try_to_count_embeddings, pool, embedders.tally)
-        ingestion = Ingestion(
-            Documents(pool, presence.worker_id),
-            embedders.get,
-            forget=embedders.forget,
-            max_chars=_MOST_CHARS_A_CLAIM,
-        )
+        corpus_models = CorpusModels(embedders.get, embedders.forget)
+        stack.push_async_callback(corpus_models.close)
+        documents = Documents(pool, presence.worker_id)
+        ingestion = Ingestion(documents, corpus_models, max_chars=_MOST_CHARS_A_CLAIM)
         stack.push_async_callback(ingestion.close)
-        long_ingestion = LongIngestion(LongDocuments(pool, presence.worker_id), embedders.get, forget=embedders.forget)
-        stack.push_async_callback(long_ingestion.close)
-        reembedding = Reembedding(EmbeddingSpaces(pool, presence.worker_id), embedders.get, forget=embedders.forget)
-        stack.push_async_callback(reembedding.close)
+        long_ingestion = LongIngestion(documents, corpus_models)
+        reembedding = Reembedding(EmbeddingSpaces(pool, presence.worker_id), corpus_models)
         spaces = Spaces(pool, embedders)
         stack.push_async_callback(spaces.close)
         sources = Sources(dsn, pool)

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +101,9 @@ class FakeDocumentStore(Documents):
         self.set_aside[document.document_id] = passages
         self.leased.pop(document.document_id, None)
 
-    async def release_documents(self, documents: Sequence[PendingDocument] | None = None) -> int:
+    async def release_documents(
+        self, documents: Sequence[PendingDocument] | None = None, *, are_long: bool = False
+    ) -> int:
         """Make leased documents of the given version pending again."""
         await asyncio.sleep(0)
         given = list(self.leased.values()) if documents is None else documents
@@ -110,7 +113,9 @@ class FakeDocumentStore(Documents):
         self.pending[:0] = back
         return len(self.leased)
 
-    async def passage_hashes(self, documents: Sequence[PendingDocument]) -> dict[str, list[bytes]]:
+    async def passage_hashes(
+        self, documents: Sequence[PendingDocument], batch_id: UUID | None = None
+    ) -> dict[str, list[bytes]]:
         """Return the hashes of the stored passages."""
         await asyncio.sleep(0)
         ids = [document.document_id for document in documents]

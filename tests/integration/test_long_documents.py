@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pgclarify.corpora.embedding_models import CorpusModels
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.corpora.reembedding import Reembedding
 from pgclarify.database.documents import Documents
-from pgclarify.database.long_documents import LongDocuments
 from pgclarify.database.pool import Pool, open_pool
 from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.errors import ModelNotFound
@@ -62,10 +62,10 @@ class Indexer:
 
     def __init__(self, pool: Pool, worker: HandWorker, embedder: CountingEmbedder) -> None:
         self.embedder = embedder
-        get = self._get
-        self.ingestion = Ingestion(Documents(pool, worker.worker_id), get, retry_seconds=0)
-        self.long = LongIngestion(LongDocuments(pool, worker.worker_id), get, retry_seconds=0)
-        self.reembedding = Reembedding(EmbeddingSpaces(pool, worker.worker_id), get)
+        documents, models = Documents(pool, worker.worker_id), CorpusModels(self._get)
+        self.ingestion = Ingestion(documents, models, retry_seconds=0)
+        self.long = LongIngestion(documents, models, retry_seconds=0)
+        self.reembedding = Reembedding(EmbeddingSpaces(pool, worker.worker_id), models)
 
     async def _get(self, model: str) -> Embedder:
         if model != self.embedder.model:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.corpora.embedding_models import CorpusModels
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.splitting import Splitter, chunker_of
 from pgclarify.data.vocabulary import Document
@@ -41,9 +42,7 @@ def ingestion(
 
     return Ingestion(
         store,
-        embedder_of,
-        splitters=splitters,
-        forget=forget,
+        CorpusModels(embedder_of, forget, splitters=splitters),
         max_documents=max_documents,
         max_chars=max_chars,
         batch_size=batch_size,

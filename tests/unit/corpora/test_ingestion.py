@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -223,7 +224,9 @@ async def test_nothing_is_embedded_while_passages_can_be_neither_read_nor_stored
     """As those of a distributed corpus while a node is down. A paid model would be paid at every attempt."""
 
     class DownStore(FakeDocumentStore):
-        async def passage_hashes(self, documents: Sequence[PendingDocument]) -> dict[str, list[bytes]]:
+        async def passage_hashes(
+            self, documents: Sequence[PendingDocument], batch_id: UUID | None = None
+        ) -> dict[str, list[bytes]]:
             raise DatabaseBusy("connection to the remote node failed", sqlstate="08006")
 
         async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pgclarify.corpora.embedding_models import CorpusModels
 from pgclarify.corpora.reembedding import Reembedding
 from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.errors import (
@@ -30,7 +31,7 @@ def reembedding(store: EmbeddingSpaces, embedder: FakeEmbedder, *, max_passages:
             raise ModelNotFound("no such model", detail=f"It is {model!r}.")
         return embedder
 
-    return Reembedding(store, embedder_of, max_passages=max_passages)
+    return Reembedding(store, CorpusModels(embedder_of), max_passages=max_passages)
 
 
 async def test_passages_are_embedded_in_one_call_and_stored() -> None:
@@ -77,7 +78,7 @@ async def test_why_a_space_is_not_filled_has_no_foreign_words(is_open: bool) -> 
         raise error
 
     store = FakeSpaceStore(CONTENTS)
-    await Reembedding(store, embedder_of).fill_once()
+    await Reembedding(store, CorpusModels(embedder_of)).fill_once()
     assert store.refused == {1: "it failed: Start it."}
 
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import cast
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify.corpora.embedding_models import public_reason
+from pgclarify.corpora.embedding_models import CorpusModels, public_reason
 from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.data.documents import LongDocument
 from pgclarify.data.vocabulary import Document
-from pgclarify.database.long_documents import LongDocuments
 from pgclarify.embedding.batching import OutOfMemory
 from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingUnavailable, ModelNotFound, PgclarifyError
 from pgclarify.protocols import Embedder
@@ -87,16 +85,12 @@ async def test_the_reason_for_waiting_holds_no_foreign_text(
     async def embedder_of(model: str) -> Embedder:
         raise error
 
-    class LongStore(FakeDocumentStore):
-        async def release_document(self) -> int:
-            return await self.release_documents()
-
-    store = LongStore(SHORT)
+    store, models = FakeDocumentStore(SHORT), CorpusModels(embedder_of)
     if is_long:
         claimed = LongDocument(store.pending[0], None, 0, 0)
-        await LongIngestion(cast(LongDocuments, store), embedder_of).embed_part(claimed)
+        await LongIngestion(store, models).embed_part(claimed)
     else:
-        await Ingestion(store, embedder_of).ingest_once()
+        await Ingestion(store, models).ingest_once()
     assert store.delayed == {1: f"{error.message}: {error.hint}"}
     assert FOREIGN in caplog.text
 
@@ -143,7 +137,7 @@ async def test_an_endpoint_that_does_not_answer_at_first_is_told_once_it_is_know
         raise EmbeddingUnavailable("the embedding endpoint cannot be reached")
 
     store = FakeDocumentStore(SHORT)
-    pipeline = Ingestion(store, embedder_of)
+    pipeline = Ingestion(store, CorpusModels(embedder_of))
     assert await pipeline.ingest_once() == 3
     assert store.delayed == {}, "the error is not known yet"
     asked.set()
@@ -163,7 +157,7 @@ async def test_nobody_waits_for_a_model_that_is_being_loaded(monkeypatch: pytest
         return embedder
 
     store = FakeDocumentStore(SHORT)
-    pipeline = Ingestion(store, embedder_of)
+    pipeline = Ingestion(store, CorpusModels(embedder_of))
     assert [await pipeline.ingest_once() for _ in range(2)] == [3, 0]
     assert len(store.pending) == 3
 
