@@ -15,7 +15,7 @@ from psycopg import sql
 
 from pgclarify.errors import DatabaseError
 from pgclarify.install.extensions import DBLINK_SCHEMA, extension_schema
-from pgclarify.install.shipped import sql_files, sql_hash
+from pgclarify.install.shipped import shipped_hash, sql_files
 
 # The present state of what sql/ creates: a restored dump may lack grants, and a person may have dropped a view.
 _STATE = """
@@ -62,7 +62,7 @@ def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
     """
     texts = _texts(cursor)
     cursor.execute("select shipped_hash, state_hash from pgclarify_private.applied_sql")
-    if not are_tables_new and cursor.fetchone() == (sql_hash(), _state_hash(cursor, texts)):
+    if not are_tables_new and cursor.fetchone() == (shipped_hash(), _state_hash(cursor, texts)):
         return
     # pgvector's settings are only known after its library is loaded. Unknown settings need a superuser.
     vector = extension_schema(cursor, "vector") or "public"
@@ -84,7 +84,7 @@ def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
         on conflict on constraint applied_sql_pk
             do update set shipped_hash = excluded.shipped_hash, state_hash = excluded.state_hash
         """,
-        (sql_hash(), _state_hash(cursor, texts)),
+        (shipped_hash(), _state_hash(cursor, texts)),
     )
 
 

@@ -27,10 +27,9 @@ from pgclarify.install.extensions import (
 )
 from pgclarify.install.functions import apply_sql
 from pgclarify.install.loopback import write_keys
-from pgclarify.install.revisions import current_revision, upgrade
+from pgclarify.install.revisions import current_revision, known_revisions, upgrade
 from pgclarify.install.roles import check_schemas, create_roles, create_schemas, mend_roles
 from pgclarify.install.table_readers import admit_table_readers, make_role_maker
-from pgclarify.install.versions import known_revisions
 from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 
 # pg_advisory_xact_lock(1885823084, 0): the first key is ours; workers use their ids as the second one.

@@ -8,9 +8,10 @@ from typing import Any
 import sqlalchemy
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 
+from pgclarify.errors import SchemaMismatch
 from pgclarify.install.shipped import shipped
-from pgclarify.install.versions import compare, known_revisions
 
 # Alembic uses one global for the process, and threads may install into several databases.
 _alembic_lock = threading.Lock()
@@ -25,11 +26,19 @@ def current_revision(connection: sqlalchemy.Connection) -> str | None:
     if connection.exec_driver_sql("select to_regclass('pgclarify_private.schema_version')").scalar() is None:
         return None
     current = connection.exec_driver_sql("select version_num from pgclarify_private.schema_version").scalar()
-    if current is None:
-        return None
-    if current not in known_revisions():
-        compare(current)
-    return str(current)
+    known = known_revisions()
+    if current is not None and current not in known:
+        raise SchemaMismatch(
+            "the schema in the database is of a version that this pgclarify does not know",
+            detail=f"It is at revision {current}; this version works with {known[0]}.",
+            hint="Run: pip install --upgrade pgclarify.",
+        )
+    return current
+
+
+def known_revisions() -> list[str]:
+    """Return the revisions of this version, newest first."""
+    return [script.revision for script in ScriptDirectory.from_config(config_of()).walk_revisions()]
 
 
 def create(config: Config, *, as_script: bool = False) -> None:

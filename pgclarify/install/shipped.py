@@ -25,9 +25,10 @@ def sql_files() -> list[tuple[str, str]]:
     return [(name, (folder / name).read_text(encoding="utf-8")) for name in names]
 
 
-def sql_hash() -> str:
-    """SHA-256 of sql/, in hexadecimal. A worker compares it with that of the functions in the database."""
-    return hashlib.sha256("\0".join(part for file in sql_files() for part in file).encode()).hexdigest()
+def shipped_hash() -> str:
+    """SHA-256 of migrations and sql/, in hexadecimal. A worker compares it with that of the installed ones."""
+    migrations = [(path.name, path.read_text("utf-8")) for path in sorted(shipped("migrations").glob("versions/*.py"))]
+    return hashlib.sha256("\0".join(part for file in (*migrations, *sql_files()) for part in file).encode()).hexdigest()
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.devices import check_device
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
-from pgclarify.install.versions import Installed, check_schema, check_unchanged
+from pgclarify.install.versions import check_schema, check_unchanged
 from pgclarify.protocols import Completer
 from pgclarify.worker.batches import Batches
 from pgclarify.worker.executor import RunExecutor, models_of
@@ -172,7 +172,7 @@ class _World:
 
     settings: Settings
     dsn: str
-    installed: Installed
+    installed: str
     models: LanguageModels
     embedders: Embedders
     cross_encoders: CrossEncoders
@@ -352,7 +352,7 @@ def _freeze() -> None:
     gc.freeze()
 
 
-def _check(dsn: str) -> Installed:
+def _check(dsn: str) -> str:
     require_direct(dsn)
     with translated(), psycopg.connect(dsn, application_name="pgclarify worker") as connection:
         connection.execute(queries["pin_search_path"])

@@ -89,7 +89,7 @@ def test_the_doctor_reports_a_missing_schema(doctor: Doctor, make_database: Call
 def test_the_doctor_reports_a_schema_of_another_version(
     doctor: Doctor, database: str, connection: psycopg.Connection[Any]
 ) -> None:
-    connection.execute("update pgclarify_private.schema_version set version_num = '9999'")
+    connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'another'")
     code, checks = doctor(database)
     assert code == 1
     assert checks["schema"]["level"] == "problem"

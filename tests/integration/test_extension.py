@@ -27,8 +27,8 @@ from pgclarify.errors import SchemaMismatch
 from pgclarify.install import installer
 from pgclarify.install.create_extension import files, update
 from pgclarify.install.create_extension.files import VERSION, extension_files, write_files
+from pgclarify.install.revisions import known_revisions
 from pgclarify.install.roles import ROLES, SCHEMAS
-from pgclarify.install.versions import known_revisions
 from tests import servers
 from tests.conftest import hurry, trust_everybody
 from tests.integration.by_hand import Connection, scalar, state_of
@@ -298,7 +298,7 @@ def test_code_of_somebody_elses_schema_does_not_run_as_the_superuser(host: Host)
 
 def test_init_refuses_files_of_another_version(created: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     before = members(created)
-    monkeypatch.setattr(update, "sql_hash", lambda: "another")
+    monkeypatch.setattr(update, "shipped_hash", lambda: "another")
 
     with pytest.raises(SchemaMismatch) as refused:
         installer.install(created.info.dsn)

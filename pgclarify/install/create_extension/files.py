@@ -14,7 +14,7 @@ from psycopg import sql
 
 from pgclarify.install.revisions import config_of, create
 from pgclarify.install.roles import LACKING, MEMBERSHIPS, ROLES, SCHEMA_GRANTS, SCHEMAS
-from pgclarify.install.shipped import sql_files, sql_hash
+from pgclarify.install.shipped import shipped_hash, sql_files
 from pgclarify.install.table_readers import role_maker_statements
 
 VERSION = version("pgclarify")
@@ -76,7 +76,7 @@ def write_files(folder: Path) -> list[Path]:
 def _script(parts: Iterator[str]) -> str:
     settings = (
         "set local search_path = pg_catalog, pg_temp",
-        f"set local pgclarify.shipped_hash = '{sql_hash()}'",
+        f"set local pgclarify.shipped_hash = '{shipped_hash()}'",
         f"set local pgclarify.schemas = '{','.join(SCHEMAS)}'",
     )
     return "\n\n".join([_ONLY_IN_AN_EXTENSION, *map(_statement, settings), *parts]) + "\n"

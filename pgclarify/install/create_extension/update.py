@@ -8,7 +8,7 @@ import psycopg
 
 from pgclarify.errors import ConfigurationError, SchemaMismatch
 from pgclarify.install.functions import renew_source_functions
-from pgclarify.install.shipped import sql_hash
+from pgclarify.install.shipped import shipped_hash
 
 
 def update_extension(cursor: psycopg.Cursor[Any]) -> None:
@@ -44,7 +44,7 @@ def update_extension(cursor: psycopg.Cursor[Any]) -> None:
         except psycopg.errors.InvalidParameterValue as error:
             raise _mismatch(str(error.diag.message_primary)) from None
     cursor.execute("select shipped_hash from pgclarify_private.applied_sql")
-    if cursor.fetchone() != (sql_hash(),):
+    if cursor.fetchone() != (shipped_hash(),):
         raise _mismatch(f"The extension has version {available or installed}, made from other files.")
 
 
