@@ -109,3 +109,12 @@ def test_without_pandas_the_error_says_what_to_install(monkeypatch: pytest.Monke
     with pytest.raises(ConfigurationError) as caught:
         Results(Interpretation, [READING]).to_pandas()
     assert "pip install pandas" in (caught.value.hint or "")
+
+
+def test_a_data_frame_of_answers_names_the_question_in_each_row() -> None:
+    found = Answer("rental", "k", RunStatus.SUCCEEDED, 17, (READING, replace(READING, ordinal=2)))
+    missed = Answer("chess", None, RunStatus.SUCCEEDED, None, (), StopCode.NOT_ANSWERED)
+    frame = Results(Answer, [found, missed]).to_pandas()
+    assert frame["question"].tolist() == ["rental", "rental", "chess"]
+    assert frame["stop_code"].tolist()[2] == "not_answered"
+    assert frame["ordinal"].tolist()[:2] == [1, 2]

@@ -180,3 +180,10 @@ def test_no_room_for_a_single_text_is_an_error_and_the_queue_goes_on() -> None:
     device.room = 1
     assert queue.submit(["three"]).result(30).tolist() == [[5.0]]
     queue.close()
+
+
+def test_a_call_whose_batches_both_fail_is_told_once(pair: tuple[BatchQueue[str], list[list[str]]]) -> None:
+    queue, _ = pair
+    with pytest.raises(EmbeddingError):
+        queue.submit(["bad", "bad"]).result(30)
+    assert queue.submit(["a", "b"]).result(30).tolist() == [[1], [1]]

@@ -183,3 +183,11 @@ class TestHalfPrecision:
             embeddings = model[0].auto_model.embeddings
             embeddings.LayerNorm.weight *= factor
         assert in_half_precision(model, _encode) is model
+
+    def test_is_left_where_there_is_no_room_for_both(self) -> None:
+        class Full:
+            def __deepcopy__(self, _: object) -> None:
+                raise cuda_out_of_memory()
+
+        model = Full()
+        assert in_half_precision(model, _encode) is model

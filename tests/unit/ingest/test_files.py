@@ -251,3 +251,9 @@ def test_a_file_that_becomes_a_link_while_it_is_checked_is_left_out(
     skipped: list[str] = []
     assert list(read_documents([tmp_path], on_skip=skipped.append)) == []
     assert skipped == [LINK_OUT]
+
+
+def test_name_that_is_not_utf8_is_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9.txt")
+    path.write_text("text")
+    str(problem_of(path)).encode("utf-8")

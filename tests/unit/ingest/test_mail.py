@@ -112,3 +112,11 @@ def test_html_alone_needs_the_extra_and_says_so(monkeypatch: pytest.MonkeyPatch)
     assert text_of(message("plain", "<p>marked up</p>")) == "plain"
     with pytest.raises(MissingReader):
         parse(bytes(message(None, "<p>marked up</p>")), ".eml", "a.eml")
+
+
+def test_all_texts_of_a_message_are_read() -> None:
+    mail = message("Before the picture.")
+    mail.make_mixed()
+    mail.add_attachment(b"GIF", maintype="image", subtype="gif", disposition="inline", filename="hail.gif")
+    mail.add_attachment("After it.", disposition="inline")
+    assert text_of(mail) == "Before the picture.\n\nAfter it."

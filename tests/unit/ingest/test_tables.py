@@ -140,3 +140,9 @@ def test_tables_written_by_csv_are_read_unchanged(
     writer.writerows(rows)
     found = read(written.getvalue().encode(encoding))
     assert found == [Document(key, text, metadata={"more": more}) for key, text, more in rows]
+
+
+def test_utf16_that_breaks_off_is_a_problem() -> None:
+    *rows, problem = read("id,text\n1,a\n2,b\n".encode("utf-16")[:-1])
+    assert rows == [Document("1", "a")]
+    assert isinstance(problem, UnreadableFile)

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 
 import pytest
 
+from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Claim, CompletionRequest
 from pgclarify.data.runs import as_ended
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.errors import BudgetSpent, EndpointUnavailable, PriceMissing
+from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.operations.trace import Tally
 from tests.fakes import FakeExplorationStore, FakeLedger, FakeLedgerTable, FakeStore, scripts
 from tests.fakes.completer import Prompt
+from tests.fakes.context import context_of
 from tests.unit.ledger.buying import buy, eventually, replies, request, until_in_flight
 from tests.unit.operations.fruit import Orchard, content
 from tests.unit.operations.rental_cars import carry_out, clarify_with, corpus, script
@@ -134,6 +137,19 @@ class TestClarify:
         assert record.status is RunStatus.FAILED
         assert record.error is not None
         assert "there is no price: Insert one." in record.error
+
+    async def test_a_search_that_a_model_may_not_rank_is_as_it_was_found(self) -> None:
+        found = [Passage(f"d{number}", number, content(number)) for number in range(1, 5)]
+        searching = FakeStore(found, table=FakeLedgerTable(max_calls=1))
+        settings = {"method": "lexical", "reranker": "model", "max_passages": 4, "top_k": 3}
+        run = searching.add_run("rental cars", operation="search", settings=settings)
+        judge = scripts.relevance_judge({found[0].content: "0.1"}, otherwise="0.9")
+        rerankers = Rerankers(judge, missing)
+        exploration = FakeExplorationStore(searching, found)
+        await execute(context_of(run, searching, passages=exploration, rerankers=rerankers))
+        record = searching.runs[run.run_id]
+        assert (record.status, record.error, record.stop_reason) == (RunStatus.PARTIAL, None, SPENT)
+        assert [candidate.passage for candidate in record.candidates] == found[:3]
 
 
 def test_no_run_that_was_refused_something_is_complete() -> None:

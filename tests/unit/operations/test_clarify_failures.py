@@ -102,3 +102,11 @@ async def test_the_next_attempt_pays_only_for_what_was_in_flight() -> None:
     assert len(again.calls) == 4 - paid
     assert store.runs[run.run_id].status is RunStatus.SUCCEEDED
     assert len(store.runs[run.run_id].verdicts) == 4
+
+
+async def test_a_question_that_cannot_be_embedded_fails_the_run() -> None:
+    verifier = scripts.verifier(script())
+    record = await carry_out(corpus(), verifier, embedder=FakeEmbedder(fails_on="rental cars"))
+    assert record.status is RunStatus.FAILED
+    assert record.error
+    assert verifier.calls == []

@@ -125,3 +125,16 @@ class TestTrouble:
         asked = await ask_back(gone=[1], check="mark")
         assert [one.is_answerable for one in asked.questions or []] == [False, True]
         assert len(asked.completer.asked("verdict")) == 4
+
+
+async def test_nothing_may_be_left() -> None:
+    asked = await ask_back(verdicts={})
+
+    assert asked.questions == []
+    assert asked.record.status is RunStatus.SUCCEEDED
+    assert asked.record.stop_reason == "no document answers any of 2 proposals"
+
+
+async def test_a_quote_that_the_passage_does_not_have_proves_nothing() -> None:
+    made_up = {WHO + NOVEL: Reading(WHO, "Ida Holm", "written by Jon Dahl")}
+    assert (await ask_back(verdicts=made_up)).questions == []

@@ -232,3 +232,12 @@ class TestATrainedVersion:
         assert (found.classifier_version, found.probability, sent) == ("fake 1", 0.0, [])
         assert again == found
         assert len([one for one in caplog.records if one.name.endswith("detector")]) == 1
+
+    async def test_a_version_for_another_classifier_does_not_judge(self) -> None:
+        ours = detector(FakeClassifier())
+        stale = replace(self.TRAINED, shipped_version="fake 0")
+        found, _ = await self.detect(ours, (9, stale))
+        again, sent = await self.detect(ours, (9, stale))
+
+        assert (found.classifier_version, found.probability, sent) == ("fake 1", 0.0, [])
+        assert again == found

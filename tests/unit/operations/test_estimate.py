@@ -258,6 +258,12 @@ class TestConfirming:
         # There may be 12 verdicts, and two passages are known. Each passage may be a batch with its own confirmation.
         assert figures(await desk.estimate(QUESTIONS[:1])) == (1 + 12 + 3, 1 + 12 + 12, 0)
 
+    async def test_asking_back_confirms_one_answer(self) -> None:
+        desk = Desk(settings={"ask_back": "when_vague", "verify": "model", "top_k": 3}, answers={QUESTIONS[0]: PROVEN})
+        question = QUESTIONS[:1]
+        assert figures(await desk.estimate(question)) == (2, 2 + 5, 0)
+        assert await desk.clarify(question) == 2
+
 
 async def test_without_a_language_model_nothing_is_asked_and_nothing_looked_for() -> None:
     desk = Desk(provider="extractive")

@@ -121,3 +121,18 @@ async def test_a_corpus_that_no_worker_has_opened_fails_it(name: str) -> None:
     run = store.add_run("[]", operation=name)
     await execute(context_of(replace(run, embedding_model=None), store))
     assert (store.runs[run.run_id].error or "").startswith("the corpus cannot be searched yet")
+
+
+async def test_a_run_that_is_lost_before_it_can_fail_is_left_alone(raising) -> None:
+    class Taken(FakeStore):
+        async def finish_run(self, *arguments: object, **more: object) -> None:
+            raise RunLost("it is another's")
+
+    assert (await raising(CompletionError("no"), Taken())).status is RunStatus.RUNNING
+
+
+async def test_an_unknown_operation_fails() -> None:
+    store = FakeStore()
+    run = store.add_run(operation="guess")
+    await execute(context_of(run, store))
+    assert store.runs[run.run_id].status is RunStatus.FAILED

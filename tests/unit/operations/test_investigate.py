@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pgclarify.data.investigation import Evidence, Finding, FollowUp
-from pgclarify.data.vocabulary import RunStatus, StepKind
+from pgclarify.data.vocabulary import RunStatus, StepKind, StepOutcome
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
@@ -246,3 +246,11 @@ async def test_a_question_that_cannot_be_taken_apart_is_looked_up_as_it_is():
     told = await carry_out(scripts.investigator([["nonsense", "{}}"]], answers={WHERE: BIRTHPLACE}), question=WHERE)
     assert told.outcomes == [("direct", "answered"), ("conclusion", "answered")]
     assert told.record.status is RunStatus.PARTIAL
+
+
+async def test_a_corpus_without_passages_costs_no_answer():
+    investigator = scripts.investigator([FollowUp(WHO)])
+    told = await carry_out(investigator, contents=())
+    assert told.steps[0].reason == "the search found nothing"
+    assert told.end.outcome is StepOutcome.NOT_IN_CORPUS
+    assert [call.purpose for call in investigator.calls] == ["follow_up", "follow_up"]

@@ -253,3 +253,11 @@ async def test_without_the_option_there_is_no_gate() -> None:
     await desk.ask()
     assert desk.dialogue.routes == {}
     assert desk.dialogue.detections == {}
+
+
+async def test_where_nothing_is_found_it_is_clarified() -> None:
+    desk = Desk(contents=())
+    record = await desk.ask()
+    assert (record.status, record.interpretations) == (RunStatus.SUCCEEDED, [])
+    assert desk.investigator.calls == []
+    assert desk.route == ("clarified", 0)

@@ -87,3 +87,7 @@ async def test_where_no_passage_can_be_judged_nothing_is_said_of_the_corpus() ->
 )
 def test_the_reason_says_which_there_are(answers: tuple[str, ...], text: str) -> None:
     assert Readings(("?",) * len(answers), answers, judged=8).reason == DetectionReason("corpus", "readings", text, ())
+
+
+def test_long_answers_are_cut() -> None:
+    assert len(Readings(("?",), ("word " * 1000,)).reason.text) < 200

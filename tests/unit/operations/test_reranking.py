@@ -141,6 +141,14 @@ class TestBehindAnEndpoint:
         (row,) = ledger.table.rows.values()
         assert row.request.document_ids == ("d7", "d0")
 
+    async def test_a_call_that_fails_is_an_error_and_the_others_are_kept(self) -> None:
+        contents = [f"text {number}" for number in range(101)]
+        endpoint, ledger = FakeRerankEndpoint({"text 100": EndpointUnavailable("away")}), FakeLedger()
+        with pytest.raises(EndpointUnavailable):
+            await (await behind(endpoint, ledger))(QUESTION, passages(*contents))
+        assert [row.completion is not None for row in ledger.table.rows.values()] == [True, False]
+        assert not ledger.table.leased
+
 
 @pytest.mark.parametrize(
     ("title", "heading", "text"),
@@ -155,3 +163,10 @@ class TestBehindAnEndpoint:
 )
 def test_nothing_is_said_twice(title: str | None, heading: str | None, text: str) -> None:
     assert passage_text(Passage("d1", 1, "Text.", title=title, heading=heading)) == text
+
+
+async def test_without_an_endpoint_none_can_be_asked_and_the_way_out_is_said() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        await Rerankers(None, missing).get("endpoint:words-1", FakeLedger())
+    assert caught.value.detail
+    assert "PGCLARIFY_RERANK_BASE_URL" in str(caught.value.hint)

@@ -201,3 +201,14 @@ async def test_thoughts_are_paid_as_output(server, usage, paid):
     server.script.append(Reply("{}", usage={**usage, "completion_tokens_details": {"reasoning_tokens": 94}}))
     async with endpoint_of(server) as endpoint:
         assert (await endpoint.complete(request())).completion_tokens == paid
+
+
+async def test_a_field_goes_before_names_in_the_text(server):
+    # The text names a parameter that is not at fault.
+    server.script.append(Reply.error(400, "lower max_tokens", param="messages", code="context_length_exceeded"))
+    async with endpoint_of(server) as endpoint:
+        with pytest.raises(RequestRefused):
+            await endpoint.complete(request())
+        await endpoint.complete(request())
+    assert server.calls == 2
+    assert server.bodies[-1]["max_tokens"] == 64

@@ -90,3 +90,19 @@ def test_a_passage_of_two_steps_leads_where_its_own_step_goes_on() -> None:
     report = RunReport(head(operation="investigate"), (), passages, run_report().stages, ("x",), AT)
     html = run_page(report)
     assert re.findall(r'neighbor of <a href="#passage-(\d)">', html) == ["1", "3"]
+
+
+def test_listed_answers_have_their_spellings() -> None:
+    first = passage(1)
+    listed = (finding(1, None, "Cobalt Car Hire", proof(first), variants=["Cobalt"]),)
+    report = RunReport(head(operation="list_answers"), listed, (first,), run_report().stages, ("x",), AT)
+    page = page_of(report)
+    assert "1. Cobalt Car Hire" in page.text
+    assert "also: Cobalt" in page.text
+
+
+def test_a_search_has_passages_alone() -> None:
+    found = (passage(1), passage(2))
+    page = page_of(RunReport(head(operation="search"), (), found, run_report().stages, ("x",), AT))
+    assert "What it found" not in page.text
+    assert "Letter 2" in page.text

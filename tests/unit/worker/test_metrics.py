@@ -22,6 +22,7 @@ from pgclarify.worker import metrics as metrics_module
 from pgclarify.worker import metrics_server
 from pgclarify.worker.metrics import WorkerMetrics
 from pgclarify.worker.metrics_server import WatchedWorker, watched
+from tests.fakes.completer import ScriptedCompleter
 
 COLUMNS = {column for _, columns, _ in metrics_module._WORK for column in columns.values()}
 COUNTS: Mapping[str, Any] = {column: number for number, column in enumerate(sorted(COLUMNS))}
@@ -256,3 +257,10 @@ async def test_an_address_in_use_is_an_error_that_names_it() -> None:
                 pass
     assert str(address) in caught.value.message
     assert caught.value.hint
+
+
+async def test_a_completer_that_is_metered_answers_as_before(metrics: WorkerMetrics) -> None:
+    completer = metrics.metered(ScriptedCompleter({"verdict": lambda _: "a reply"}, model="small"))
+    assert (completer.provider, completer.model) == ("openai", "small")
+    assert (await completer.complete(request("small"))).reply == "a reply"
+    assert 'pgclarify_model_calls_total{model="small",purpose="verdict"}' in await scraped(metrics)
