@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
+from pgclarify.data.runs import Tally
 from pgclarify.data.verdicts import AnswerSpan
 from pgclarify.errors import EmbeddingError
 
@@ -157,21 +158,11 @@ class CrossEncoder(Protocol):
         """
 
 
-class Meter(Protocol):
-    """Counts the replies of a stage."""
-
-    note: str | None
-    """A note on the stage."""
-
-    def count(self, completion: Completion, *, is_reused: bool) -> None:
-        """Count a reply that was paid for, or that came from the ledger."""
-
-
 class Reranker(Protocol):
     """Scores how relevant passages are to a question."""
 
     async def __call__(
-        self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None
+        self, question: str, passages: Sequence[Passage], *, tally: Tally | None = None
     ) -> Sequence[float]:
         """Score passages without blocking the event loop.
 
@@ -199,7 +190,7 @@ class Entailment(Protocol):
         pairs: Sequence[tuple[str, str]],
         *,
         document_ids: Sequence[str] = (),
-        tally: Meter | None = None,
+        tally: Tally | None = None,
     ) -> Sequence[bool]:
         """Judge pairs without blocking the event loop.
 

@@ -11,14 +11,15 @@ from typing import Final
 from benchmarks.papers import Data, Row, main
 from benchmarks.prompts.listing_at_once import listing_at_once
 from pgclarify.algorithms import find_variant
-from pgclarify.evaluation.baselines import Asked, Baseline, UsageMeter, ask
+from pgclarify.data.runs import Tally
+from pgclarify.evaluation.baselines import Asked, Baseline, ask
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, CitedPassage, Method, Output, PredictedInterpretation
 
 _MOST: Final = 10
 
 
-async def list_at_once(asked: Asked, meter: UsageMeter, case: Case, *, size: int) -> Output:
+async def list_at_once(asked: Asked, meter: Tally, case: Case, *, size: int) -> Output:
     """One search, and for each window of so many passages one call for all answers.
 
     Source: AmbigPrompt, §4.3 and Table 2 (FiD); Equation 8, where each passage proposes by itself.

@@ -12,8 +12,9 @@ from typing import Final
 from benchmarks.papers import Data, Row, line_of, main
 from benchmarks.prompts.dialogue import simulated_choice, simulated_reply
 from pgclarify.data.dialogue import MOST_TURNS, Form, Turn
+from pgclarify.data.runs import Tally
 from pgclarify.errors import InvalidReply
-from pgclarify.evaluation.baselines import Asked, Baseline, UsageMeter, ask
+from pgclarify.evaluation.baselines import Asked, Baseline, ask
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, Method, Output
 from pgclarify.prompts.clarifying_questions import clarifying_questions
@@ -23,7 +24,7 @@ from pgclarify.prompts.rewriting import reformulation
 _COUNTS: Final = {Form.RESPOND: 1, Form.SELECT: 5}
 
 
-async def converse(asked: Asked, meter: UsageMeter, case: Case, *, data: Data, form: Form) -> Output:
+async def converse(asked: Asked, meter: Tally, case: Case, *, data: Data, form: Form) -> Output:
     """Hold a conversation of three turns: a proposal, the user's reply, and then a search.
 
     The prompts are asked here, without the check that a document answers a proposal.

@@ -12,14 +12,15 @@ from typing import Final
 
 from benchmarks.papers import Data, Row, main
 from benchmarks.prompts.dialogue import ambiguity
+from pgclarify.data.runs import Tally
 from pgclarify.errors import InvalidReply
-from pgclarify.evaluation.baselines import Asked, Baseline, UsageMeter, ask
+from pgclarify.evaluation.baselines import Asked, Baseline, ask
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, Method, Output
 from pgclarify.prompts.rewriting import rewriting
 
 
-async def rewrite_where(asked: Asked, meter: UsageMeter, case: Case, *, where: str) -> Output:
+async def rewrite_where(asked: Asked, meter: Tally, case: Case, *, where: str) -> Output:
     """Rewrite no question, every question, or those that the model calls ambiguous, and search.
 
     Args:

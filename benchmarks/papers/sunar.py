@@ -15,9 +15,10 @@ from typing import Final
 from benchmarks.papers import Data, GoldEvidence, Row, line_of, main
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Finding, FollowUp, Step
+from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import StepKind, StepOutcome
 from pgclarify.errors import InvalidReply
-from pgclarify.evaluation.baselines import Asked, Baseline, UsageMeter, ask, direct
+from pgclarify.evaluation.baselines import Asked, Baseline, ask, direct
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, CitedPassage, Method, Output, PredictedInterpretation
 from pgclarify.prompts.investigation import answer, follow_up
@@ -25,7 +26,7 @@ from pgclarify.prompts.investigation import answer, follow_up
 _TOP_K, _MAX_STEPS = 10, 4
 
 
-async def ask_oneself(asked: Asked, meter: UsageMeter, case: Case) -> Output:
+async def ask_oneself(asked: Asked, meter: Tally, case: Case) -> Output:
     """Ask one follow-up question after another, each with a search and a call.
 
     Source: Self-ask (Press et al., 2023) with retrieval, as in SUNAR, §4 and Tables 1 and 5.
@@ -49,7 +50,7 @@ async def ask_oneself(asked: Asked, meter: UsageMeter, case: Case) -> Output:
             return given(case, found, rankings)
 
 
-async def answer_in_steps(asked: Asked, meter: UsageMeter, case: Case, *, data: Data) -> Output:
+async def answer_in_steps(asked: Asked, meter: Tally, case: Case, *, data: Data) -> Output:
     """Answer the sub-questions of the data set in order; #1 stands for the answer to the first."""
     answers: list[str | None] = []
     rankings: list[Sequence[Passage]] = []
@@ -63,7 +64,7 @@ async def answer_in_steps(asked: Asked, meter: UsageMeter, case: Case, *, data: 
     return given(case, answers[-1] if answers else None, rankings)
 
 
-async def read(asked: Asked, meter: UsageMeter, question: str) -> tuple[Sequence[Passage], str | None]:
+async def read(asked: Asked, meter: Tally, question: str) -> tuple[Sequence[Passage], str | None]:
     """Search for a question, and answer it from the passages; None if there is no answer, or no reply fits."""
     passages = await asked.retriever.search(question, _TOP_K)
     try:

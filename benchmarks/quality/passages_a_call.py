@@ -48,7 +48,7 @@ from pgclarify.algorithms.metrics import cover_exact_match, covered_answers, pai
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
-from pgclarify.data.runs import Run
+from pgclarify.data.runs import Run, Tally
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
 from pgclarify.database.exploration import ExplorationTables
@@ -66,7 +66,6 @@ from pgclarify.ledger.completions import CallResult
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, vectors_of
 from pgclarify.operations.judging.confirmation import Confirmation, ReaderConfirmation, given_answer
 from pgclarify.operations.judging.verdicts import Supported, check_verdict, grounded_verdict
-from pgclarify.operations.trace import Tally
 from pgclarify.prompts.baselines import ReadFromPassages, disambiguation
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Begin, Embedder, SpanReader

@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from pgclarify.data.model_calls import Completion
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import NotAllowed
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One stage of a run, as `explain` shows it.
+@dataclass(slots=True)
+class Tally:
+    """The work of one stage.
 
     Attributes:
-        name: detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation,
-            decomposition, sampling, answering, reasoning, rewriting, questioning, checking or listing.
-        started_at: When it began, with its time zone.
-        duration_ms: Duration in milliseconds; stages may overlap.
         rows: The number of results: passages, verdicts, interpretations, answers; None if nothing is counted.
         calls: Calls of a model that it paid for.
         reused_calls: Replies that it took from the ledger.
@@ -28,14 +25,10 @@ class Stage:
         reused_prompt_tokens: Input tokens of the replies that it took from the ledger.
         reused_completion_tokens: Output tokens of the replies that it took from the ledger.
         model_ms: Sum of the milliseconds of all its calls, including those in the ledger.
-        batch: The batch, from 1; None without batches.
-        step_ordinal: The step of an investigation; None for other operations.
+        waited_ms: How long its calls waited for the limits of an endpoint. It is in no table.
         note: Further facts: the relaxed question, why the stage stopped early.
     """
 
-    name: str
-    started_at: datetime
-    duration_ms: float
     rows: int | None = None
     calls: int = 0
     reused_calls: int = 0
@@ -44,9 +37,41 @@ class Stage:
     reused_prompt_tokens: int = 0
     reused_completion_tokens: int = 0
     model_ms: float = 0.0
+    waited_ms: float = 0.0
+    note: str | None = None
+
+    def count(self, completion: Completion, *, is_reused: bool) -> None:
+        """Count a reply that was paid for, or that came from the ledger. Unknown token counts are taken as zero."""
+        if is_reused:
+            self.reused_calls += 1
+            self.reused_prompt_tokens += completion.prompt_tokens or 0
+            self.reused_completion_tokens += completion.completion_tokens or 0
+        else:
+            self.calls += 1
+            self.prompt_tokens += completion.prompt_tokens or 0
+            self.completion_tokens += completion.completion_tokens or 0
+        self.model_ms += completion.latency_ms
+        self.waited_ms += completion.waited_ms
+
+
+@dataclass(slots=True, kw_only=True)
+class Stage(Tally):
+    """One stage of a run, as `explain` shows it.
+
+    Attributes:
+        name: detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation,
+            decomposition, sampling, answering, reasoning, rewriting, questioning, checking or listing.
+        started_at: When it began, with its time zone.
+        duration_ms: Duration in milliseconds; stages may overlap.
+        batch: The batch, from 1; None without batches.
+        step_ordinal: The step of an investigation; None for other operations.
+    """
+
+    name: str
+    started_at: datetime
+    duration_ms: float = 0.0
     batch: int | None = None
     step_ordinal: int | None = None
-    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from typing import Final, TypeVar
 import numpy as np
 
 from pgclarify.data.documents import Passage
-from pgclarify.data.model_calls import Completion, ModelCall
+from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply, RunFailed, code_of, describe
@@ -28,21 +29,6 @@ from pgclarify.prompts.relaxation import relaxation
 from pgclarify.protocols import Completer, Embedder
 
 T = TypeVar("T")
-
-
-class UsageMeter:
-    """Adds up the calls and tokens of one case. Implements protocols.Meter."""
-
-    def __init__(self) -> None:
-        self.calls = self.reused_calls = self.prompt_tokens = self.completion_tokens = 0
-        self.note: str | None = None
-
-    def count(self, completion: Completion, *, is_reused: bool) -> None:
-        """Count a reply, whether it was paid for now or reused."""
-        self.calls += 1
-        self.reused_calls += is_reused
-        self.prompt_tokens += completion.prompt_tokens or 0
-        self.completion_tokens += completion.completion_tokens or 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +50,7 @@ class Asked:
     cost: Callable[[int, int], Awaitable[float | None]]
 
 
-Pipeline = Callable[[Asked, UsageMeter, Case], Awaitable[Output]]
+Pipeline = Callable[[Asked, Tally, Case], Awaitable[Output]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +67,22 @@ class Baseline:
 
     async def answer(self, case: Case) -> Output:
         """Answer a case, count its usage, and turn the failure of a model or a search into an output."""
-        meter = UsageMeter()
+        meter = Tally()
         started = time.perf_counter()
         try:
             output = await self.pipeline(self.asked, meter, case)
         except (CompletionError, RunFailed) as error:
             output = Output(status=RunStatus.FAILED, error=describe(error), error_code=code_of(error))
-        cost = await self.asked.cost(meter.prompt_tokens, meter.completion_tokens) if meter.calls else 0.0
-        usage = Usage(meter.calls, meter.reused_calls, meter.prompt_tokens + meter.completion_tokens, cost)
+        # Reused replies count as if they were paid for now.
+        calls = meter.calls + meter.reused_calls
+        read = meter.prompt_tokens + meter.reused_prompt_tokens
+        written = meter.completion_tokens + meter.reused_completion_tokens
+        cost = await self.asked.cost(read, written) if calls else 0.0
+        usage = Usage(calls, meter.reused_calls, read + written, cost)
         return replace(output, usage=usage, seconds=time.perf_counter() - started)
 
 
-async def direct(asked: Asked, meter: UsageMeter, case: Case, *, top_k: int) -> Output:
+async def direct(asked: Asked, meter: Tally, case: Case, *, top_k: int) -> Output:
     """One search for the question as it is, and one call that answers it from top_k passages: plain RAG.
 
     Source: SUNAR, §4 and Table 1 (FEW-SHOT-COT: retrieval without query understanding).
@@ -108,7 +98,7 @@ async def direct(asked: Asked, meter: UsageMeter, case: Case, *, top_k: int) -> 
 
 
 async def diversify_then_verify(
-    asked: Asked, meter: UsageMeter, case: Case, *, passages_each: int, passages_kept: int, is_verified: bool = True
+    asked: Asked, meter: Tally, case: Case, *, passages_each: int, passages_kept: int, is_verified: bool = True
 ) -> Output:
     """Readings from the model alone, a search for each, pruning, long-context verification, and one call that answers.
 
@@ -142,7 +132,7 @@ async def diversify_then_verify(
     )
 
 
-async def all_at_once(asked: Asked, meter: UsageMeter, case: Case, *, top_k: int) -> Output:
+async def all_at_once(asked: Asked, meter: Tally, case: Case, *, top_k: int) -> Output:
     """One long-context call over the top_k passages that a search for the relaxed question finds.
 
     The model also relaxes the question, as for clarify.
@@ -189,7 +179,7 @@ async def _pruned(asked: Asked, interpretations: Sequence[str], each: int, kept:
 
 
 async def _verified(
-    asked: Asked, interpretations: Sequence[str], passages: Sequence[Passage], meter: UsageMeter
+    asked: Asked, interpretations: Sequence[str], passages: Sequence[Passage], meter: Tally
 ) -> tuple[list[Passage], int]:
     """Keep the passages that answer a reading, and count the calls whose second reply does not fit either.
 
@@ -209,7 +199,7 @@ async def _verified(
 
 
 async def _disambiguate(
-    asked: Asked, question: str, passages: Sequence[Passage], meter: UsageMeter
+    asked: Asked, question: str, passages: Sequence[Passage], meter: Tally
 ) -> list[PredictedInterpretation]:
     """Source: VERDICT, Eq. 4 and Eq. 13."""
     found = await ask(asked, meter, prompts.disambiguation(question, passages))
@@ -223,7 +213,7 @@ async def _disambiguate(
     ]
 
 
-async def ask(asked: Asked, meter: UsageMeter, call: ModelCall[T]) -> T:
+async def ask(asked: Asked, meter: Tally, call: ModelCall[T]) -> T:
     """Ask the model, again once if its reply does not fit, and count the usage.
 
     Raises:

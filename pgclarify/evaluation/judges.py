@@ -9,7 +9,6 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply, RequestRefused
-from pgclarify.evaluation.baselines import UsageMeter
 from pgclarify.evaluation.lexical_judge import answers_differ, is_same_answer, states_answer
 from pgclarify.evaluation.records import Stated
 from pgclarify.language.questions import asks_same_words
@@ -34,7 +33,6 @@ class ModelJudge:
     def __init__(self, ledger: LedgerTables, chat: Completer) -> None:
         self._ledger = ledger
         self._chat = chat
-        self.meter = UsageMeter()
 
     @property
     def name(self) -> str:
@@ -95,7 +93,7 @@ class ModelJudge:
 
     async def _ask(self, calls: Sequence[ModelCall[T]], *, otherwise: T) -> list[T]:
         judged = []
-        for result in await ask_all(self._ledger, self._chat, calls, tally=self.meter):
+        for result in await ask_all(self._ledger, self._chat, calls):
             if not isinstance(result.value, CompletionError):
                 judged.append(result.value)
             elif isinstance(result.value, InvalidReply | RequestRefused):

@@ -7,11 +7,12 @@ from functools import partial
 from typing import TypeVar
 
 from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.runs import Tally
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply, NotAllowed
 from pgclarify.ledger.calls import Calls, OutOfCalls
 from pgclarify.ledger.completions import ask_all
-from pgclarify.protocols import Completer, Meter
+from pgclarify.protocols import Completer
 
 T = TypeVar("T")
 
@@ -22,7 +23,7 @@ async def ask_each(
     asked: Sequence[ModelCall[T]],
     otherwise: T,
     *,
-    tally: Meter | None = None,
+    tally: Tally | None = None,
     calls: Calls | None = None,
     may_be_refused: bool = True,
 ) -> list[T]:
@@ -79,7 +80,7 @@ async def ask_every(
     completer: Completer,
     asked: Sequence[ModelCall[T]],
     *,
-    tally: Meter | None = None,
+    tally: Tally | None = None,
 ) -> list[T]:
     """Make all calls at once; a missing reply is an error.
 

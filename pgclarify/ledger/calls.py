@@ -8,10 +8,11 @@ from functools import partial
 from typing import TypeVar
 
 from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.runs import Tally
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.ledger.completions import Paid, ask_one, complete_all
-from pgclarify.protocols import Completer, Meter
+from pgclarify.protocols import Completer
 
 T = TypeVar("T")
 
@@ -87,7 +88,7 @@ class Calls:
         self._taken += count
         return True
 
-    async def ask(self, render: Callable[[], ModelCall[T]], *, tally: Meter) -> T | CompletionError:
+    async def ask(self, render: Callable[[], ModelCall[T]], *, tally: Tally) -> T | CompletionError:
         """Make a call, and once more if the reply cannot be read or proves nothing, and a call is left.
 
         Args:
@@ -112,7 +113,7 @@ class Calls:
         )
         return result.value
 
-    async def make(self, calls: Sequence[ModelCall[T]], tally: Meter) -> list[Paid | CompletionError]:
+    async def make(self, calls: Sequence[ModelCall[T]], tally: Tally) -> list[Paid | CompletionError]:
         """Make calls that were taken, all at once.
 
         Raises:

@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest, ModelCall
+from pgclarify.data.runs import Tally
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError, RunLost
-from pgclarify.protocols import Completer, Meter, Urgency, current_urgency, urgent
+from pgclarify.protocols import Completer, Urgency, current_urgency, urgent
 
 _logger = logging.getLogger(__name__)
 
@@ -76,7 +77,7 @@ async def ask_all(
     calls: Sequence[ModelCall[T]],
     on_result: Callable[[int, CallResult[T]], Awaitable[None]] | None = None,
     *,
-    tally: Meter | None = None,
+    tally: Tally | None = None,
     may_retry: Callable[[], bool] | None = None,
     retry: Callable[[int], ModelCall[T]] | None = None,
 ) -> list[CallResult[T]]:
@@ -128,7 +129,7 @@ async def ask_one(
     completer: Completer,
     call: ModelCall[T],
     *,
-    tally: Meter | None = None,
+    tally: Tally | None = None,
     may_retry: Callable[[], bool] | None = None,
     retry: Callable[[int], ModelCall[T]] | None = None,
 ) -> CallResult[T]:
@@ -147,7 +148,7 @@ async def complete_all(
     requests: Sequence[CompletionRequest],
     on_result: Callable[[int, Paid | CompletionError], Awaitable[None]],
     *,
-    tally: Meter | None = None,
+    tally: Tally | None = None,
 ) -> None:
     """Get a reply to every request, from the ledger or by paying for it. Equal requests are made once.
 
@@ -190,7 +191,7 @@ class _LedgerClient:
         completer: Completer,
         requests: Sequence[CompletionRequest],
         on_result: Callable[[int, Paid | CompletionError], Awaitable[None]],
-        tally: Meter | None,
+        tally: Tally | None,
     ) -> None:
         self._ledger = ledger
         self._completer = completer

@@ -16,6 +16,7 @@ from typing import Final
 from pgclarify.algorithms.ambiguity.wording import take_apart
 from pgclarify.algorithms.rewriting_faithfulness import find_fault
 from pgclarify.data.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
+from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, code_of, describe
 from pgclarify.language.languages import is_foreign
@@ -24,7 +25,6 @@ from pgclarify.language.quotes import fold
 from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.ambiguity.detector import LANGUAGE, summarize
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
-from pgclarify.operations.trace import Tally
 from pgclarify.prompts.rewriting import rewriting
 from pgclarify.protocols import Completer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 
-from pgclarify.protocols import Meter
+from pgclarify.data.runs import Tally
 
 
 class FakeEntailment:
@@ -30,7 +30,7 @@ class FakeEntailment:
         pairs: Sequence[tuple[str, str]],
         *,
         document_ids: Sequence[str] = (),
-        tally: Meter | None = None,
+        tally: Tally | None = None,
     ) -> Sequence[bool]:
         """Judge pairs. Calls are not counted."""
         self.calls.append((question, list(pairs)))

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.runs import Tally
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
 from pgclarify.errors import CompletionError, EmbeddingError, PgclarifyError, describe
@@ -25,7 +26,6 @@ from pgclarify.operations.judging.verdict_check import Quoted
 from pgclarify.operations.judging.verdicts import PassageJudge, verdict_call
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage, ranked
-from pgclarify.operations.trace import Tally
 from pgclarify.prompts.one_pass import one_pass
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.protocols import Completer, Embedder

@@ -7,13 +7,14 @@ from dataclasses import replace
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.investigation import LEAST_CONFIDENCE, Step
 from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import StepKind, StepOutcome, StopCode
 from pgclarify.errors import CompletionError, describe
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
 from pgclarify.operations.investigation.gathering import Gathered, Gatherer
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.judging.answer_proof import Proven, prove
-from pgclarify.operations.trace import Tally, Trace
+from pgclarify.operations.trace import Trace
 from pgclarify.prompts.investigation import answer
 
 

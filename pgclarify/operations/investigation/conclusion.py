@@ -14,14 +14,14 @@ from math import prod
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.investigation import LEAST_CONFIDENCE, Finding, Step
 from pgclarify.data.model_calls import ModelCall
-from pgclarify.data.runs import Run
+from pgclarify.data.runs import Run, Tally
 from pgclarify.data.vocabulary import StepKind, StepOutcome, StopCode
 from pgclarify.errors import CompletionError, NotAllowed, describe
 from pgclarify.language.questions import asks_same
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.judging.answer_proof import Proven, is_told, prove
-from pgclarify.operations.trace import Tally, Trace
+from pgclarify.operations.trace import Trace
 from pgclarify.prompts.investigation import conclusion
 from pgclarify.protocols import Embedder
 

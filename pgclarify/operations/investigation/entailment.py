@@ -12,6 +12,7 @@ from functools import partial
 from itertools import chain
 
 from pgclarify.algorithms import Relation, answer_directions, relate_answers
+from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import ModelNotFound
@@ -20,7 +21,7 @@ from pgclarify.ledger.calls import Calls
 from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_language_model
 from pgclarify.prompts.entailment import entailment
 from pgclarify.prompts.inference import inference
-from pgclarify.protocols import Completer, CrossEncoder, Embedder, Entailment, Meter
+from pgclarify.protocols import Completer, CrossEncoder, Embedder, Entailment
 
 SAME_ANSWER_SIMILARITY = 0.4
 """Least cosine similarity of two answers with the same meaning, apart from their question.
@@ -91,7 +92,7 @@ async def _by_embedding(
     pairs: Sequence[Pair],
     *,
     document_ids: Sequence[str] = (),
-    tally: Meter | None = None,
+    tally: Tally | None = None,
 ) -> Sequence[bool]:
     """Compare the words of answers and, if they do not decide, the vectors.
 
@@ -133,7 +134,7 @@ async def _by_language_model(
     pairs: Sequence[Pair],
     *,
     document_ids: Sequence[str] = (),
-    tally: Meter | None = None,
+    tally: Tally | None = None,
 ) -> Sequence[bool]:
     """Judge pairs, one call each, all at once. If a reply cannot be read, its pair counts as different.
 
@@ -151,7 +152,7 @@ async def _by_cross_encoder(
     pairs: Sequence[Pair],
     *,
     document_ids: Sequence[str] = (),
-    tally: Meter | None = None,
+    tally: Tally | None = None,
 ) -> Sequence[bool]:
     """Judge pairs, each answer with the question before it, because a name alone entails nothing.
 
@@ -170,7 +171,7 @@ async def _by_endpoint(
     pairs: Sequence[Pair],
     *,
     document_ids: Sequence[str] = (),
-    tally: Meter | None = None,
+    tally: Tally | None = None,
 ) -> Sequence[bool]:
     """Judge pairs, 32 a call, each answer with the question before it, because a name alone entails nothing.
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from pgclarify.algorithms import confidence, semantic_sets
 from pgclarify.data.documents import Passage
+from pgclarify.data.runs import Tally
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.calls import Calls
-from pgclarify.operations.trace import Tally
 from pgclarify.prompts.investigation import sample
 from pgclarify.protocols import Entailment
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from pgclarify.data.documents import Passage
+from pgclarify.data.runs import Tally
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError
 from pgclarify.language.languages import is_foreign
 from pgclarify.ledger.completions import CallResult, ask_all
@@ -15,7 +16,7 @@ from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.verdict_check import Quoted, counts_as_english
 from pgclarify.operations.missing_models import no_language_model
 from pgclarify.prompts.confirmation import GivenAnswer, confirmation
-from pgclarify.protocols import Meter, SpanReader
+from pgclarify.protocols import SpanReader
 
 AT_ONCE: Final = 5
 """Most answers in one call."""
@@ -36,7 +37,7 @@ class Confirmation(Protocol):
         given: Sequence[GivenAnswer],
         on_result: Callable[[int, bool | PgclarifyError], Awaitable[None]],
         *,
-        tally: Meter,
+        tally: Tally,
     ) -> None:
         """Ask about answers.
 
@@ -68,7 +69,7 @@ class ReaderConfirmation:
         given: Sequence[GivenAnswer],
         on_result: Callable[[int, bool | PgclarifyError], Awaitable[None]],
         *,
-        tally: Meter,
+        tally: Tally,
     ) -> None:
         """Ask about all answers at once, so that the reader computes them in batches."""
         judgements = await asyncio.gather(*map(self._judge, given))
@@ -110,7 +111,7 @@ class ModelConfirmation:
         given: Sequence[GivenAnswer],
         on_result: Callable[[int, bool | PgclarifyError], Awaitable[None]],
         *,
-        tally: Meter,
+        tally: Tally,
     ) -> None:
         """Ask about answers, several in a call, with all calls in flight at once."""
 

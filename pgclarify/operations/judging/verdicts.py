@@ -9,7 +9,7 @@ from typing import Final
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
-from pgclarify.data.runs import Run
+from pgclarify.data.runs import Run, Tally
 from pgclarify.data.verdicts import Reading, Refusal, Verdict
 from pgclarify.data.vocabulary import Outcome, StopCode
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError, code_of, describe
@@ -19,7 +19,6 @@ from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.confirmation import NOT_FOUND, Confirmation, given_answer
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
-from pgclarify.operations.trace import Tally
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer, Embedder
 

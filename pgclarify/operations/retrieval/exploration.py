@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from pgclarify.algorithms import Explored, Explorer, credit
 from pgclarify.data.candidates import Candidate, Found
 from pgclarify.data.documents import Passage
+from pgclarify.data.runs import Tally
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.trace import Tally
 from pgclarify.protocols import Embedder, Reranker
 
 # SUNAR, §4: ten neighbors of each passage. Batches of 16 are from its authors' code.

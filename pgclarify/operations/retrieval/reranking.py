@@ -9,6 +9,7 @@ from itertools import chain
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import ModelNotFound
@@ -18,7 +19,7 @@ from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_lan
 from pgclarify.operations.retrieval.evidence import passage_text
 from pgclarify.prompts.relevance import relevance
 from pgclarify.prompts.reranking import reranking
-from pgclarify.protocols import Completer, CrossEncoder, Meter, Reranker
+from pgclarify.protocols import Completer, CrossEncoder, Reranker
 
 PASSAGES_AT_ONCE = 100
 """Most passages in one call of a reranker behind an endpoint: as many as a first stage reranks."""
@@ -84,7 +85,7 @@ async def _by_language_model(
     question: str,
     passages: Sequence[Passage],
     *,
-    tally: Meter | None = None,
+    tally: Tally | None = None,
 ) -> Sequence[float]:
     """Grade passages, one call each, all at once. Passages whose reply cannot be read come last.
 
@@ -116,7 +117,7 @@ async def _by_endpoint(
     question: str,
     passages: Sequence[Passage],
     *,
-    tally: Meter | None = None,
+    tally: Tally | None = None,
 ) -> Sequence[float]:
     """Score passages, a hundred a call.
 
@@ -128,7 +129,7 @@ async def _by_endpoint(
 
 
 async def _by_cross_encoder(
-    encoder: CrossEncoder, question: str, passages: Sequence[Passage], *, tally: Meter | None = None
+    encoder: CrossEncoder, question: str, passages: Sequence[Passage], *, tally: Tally | None = None
 ) -> Sequence[float]:
     """Score passages with a model on this machine, each with its title and headings.
 

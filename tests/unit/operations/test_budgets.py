@@ -9,12 +9,11 @@ import pytest
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Claim, CompletionRequest
-from pgclarify.data.runs import as_ended
+from pgclarify.data.runs import Tally, as_ended
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.errors import BudgetSpent, EndpointUnavailable, PriceMissing
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.operations.trace import Tally
 from tests.fakes import FakeExplorationStore, FakeLedger, FakeLedgerTable, FakeStore, scripts
 from tests.fakes.completer import Prompt
 from tests.fakes.context import context_of

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pgclarify.data.documents import Passage
+from pgclarify.data.runs import Tally
 from pgclarify.data.verdicts import AnswerSpan, Refusal
 from pgclarify.data.vocabulary import Outcome
 from pgclarify.errors import EmbeddingError, PgclarifyError
 from pgclarify.operations.execution import execute
 from pgclarify.operations.judging.confirmation import ReaderConfirmation
-from pgclarify.operations.trace import Tally
 from pgclarify.prompts.confirmation import GivenAnswer
 from tests.fakes import FakeStore, RunRecord, scripts
 from tests.fakes.context import context_of

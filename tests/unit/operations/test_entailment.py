@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pgclarify.data.runs import Tally
 from pgclarify.embedding import load_embedder
 from pgclarify.errors import (
     ConfigurationError,
@@ -12,7 +13,6 @@ from pgclarify.errors import (
     describe,
 )
 from pgclarify.operations.investigation.entailment import Entailments
-from pgclarify.operations.trace import Tally
 from pgclarify.protocols import CrossEncoder, Entailment
 from tests.fakes import FakeCrossEncoder, FakeEmbedder, FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter

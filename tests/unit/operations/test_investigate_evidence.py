@@ -6,12 +6,13 @@ import pytest
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding
+from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import RunStatus, StepOutcome
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.ledger.calls import Calls
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import Meter, Reranker
+from pgclarify.protocols import Reranker
 from tests.fakes import FakeLedgerTable, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import no_cross_encoder
@@ -189,7 +190,7 @@ class Deaf(Rerankers):
 
 class DeafReranker:
     async def __call__(
-        self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None
+        self, question: str, passages: Sequence[Passage], *, tally: Tally | None = None
     ) -> Sequence[float]:
         raise EndpointUnavailable("the endpoint cannot be reached")
 

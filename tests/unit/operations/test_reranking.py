@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgclarify.data.documents import Passage
+from pgclarify.data.runs import Tally
 from pgclarify.errors import (
     ConfigurationError,
     EmbeddingError,
@@ -15,7 +16,6 @@ from pgclarify.errors import (
 )
 from pgclarify.operations.retrieval.evidence import passage_text
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.operations.trace import Tally
 from pgclarify.protocols import CrossEncoder, Reranker
 from tests.fakes import FakeCrossEncoder, FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter

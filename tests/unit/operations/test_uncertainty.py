@@ -3,11 +3,11 @@
 import pytest
 
 from pgclarify.data.documents import Passage
+from pgclarify.data.runs import Tally
 from pgclarify.errors import EndpointUnavailable, InvalidReply
 from pgclarify.ledger.calls import Calls, OutOfCalls
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.investigation.uncertainty import Samples, SemanticEquivalence, draw_samples
-from pgclarify.operations.trace import Tally
 from pgclarify.protocols import Entailment
 from tests.fakes import FakeEmbedder, FakeEntailment, FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter

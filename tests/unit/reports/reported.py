@@ -133,10 +133,14 @@ def run_report(text: str = "") -> RunReport:
         finding(1, f"How much?{text}", f"$45{text}", proof(first), proof(second, 2), support=2, cohesion=0.95),
         finding(2, f"Who pays?{text}", f"we{text}", proof(third, is_current=False), support=1, cohesion=1.0),
     )
-    stages = (
-        Stage("relaxation", AT, 210.0, calls=1, prompt_tokens=120, completion_tokens=14, note=f"car hire{text}"),
-        Stage("judgement", AT + timedelta(milliseconds=211), 900.0, rows=7, calls=3, reused_calls=1, batch=1),
-        Stage("consolidation", AT + timedelta(milliseconds=1130), 6.0, rows=2),
+    relaxed = {"calls": 1, "prompt_tokens": 120, "completion_tokens": 14, "note": f"car hire{text}"}
+    stages = tuple(
+        Stage(name=name, started_at=AT + timedelta(milliseconds=start), duration_ms=duration, **more)
+        for name, start, duration, more in (
+            ("relaxation", 0, 210.0, relaxed),
+            ("judgement", 211, 900.0, {"rows": 7, "calls": 3, "reused_calls": 1, "batch": 1}),
+            ("consolidation", 1130, 6.0, {"rows": 2}),
+        )
     )
     asked = head(
         question=f"rental cars{text}",
