@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from weakref import WeakKeyDictionary
 
-from pgclarify.corpora.splitting import Splitter, chunker_of
+from pgclarify.corpora.splitting import chunker_of
 from pgclarify.errors import (
     ConfigurationError,
     DimensionMismatch,
@@ -16,6 +16,7 @@ from pgclarify.errors import (
     PgclarifyError,
     describe,
 )
+from pgclarify.ingest.chunking import Chunker
 from pgclarify.protocols import Embedder
 
 _logger = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ class CorpusModels:
     Args:
         embedders: Returns the embedding model of a name; raises ModelNotFound.
         forget: Called with the name of a model that has other dimensions than the vectors, so that it is loaded anew.
-        splitters: Makes the splitter for a model; called once for each model.
+        chunkers: Makes the chunker for a model; called once for each model.
     """
 
     def __init__(
@@ -39,12 +40,12 @@ class CorpusModels:
         embedders: Callable[[str], Awaitable[Embedder]],
         forget: Callable[[str], object] = lambda model: None,
         *,
-        splitters: Callable[[Embedder], Splitter] = chunker_of,
+        chunkers: Callable[[Embedder], Chunker] = chunker_of,
     ) -> None:
         self._embedders = embedders
-        self._make_splitter = splitters
+        self._make_chunker = chunkers
         # Kept as long as the models themselves.
-        self._splitters: WeakKeyDictionary[Embedder, Splitter] = WeakKeyDictionary()
+        self._chunkers: WeakKeyDictionary[Embedder, Chunker] = WeakKeyDictionary()
         self._forget = forget
         self._loading: dict[str, asyncio.Task[Embedder | None]] = {}
         self._left_until: dict[str, float] = {}
@@ -58,15 +59,15 @@ class CorpusModels:
         self._loading = {model: task for model, task in self._loading.items() if not task.done()}
         return sorted({*self._left_until, *self._loading})
 
-    async def get(self, model: str, dimensions: int) -> tuple[Embedder, Splitter] | None:
-        """Load a model, with its splitter; None if it is not loaded soon.
+    async def get(self, model: str, dimensions: int) -> tuple[Embedder, Chunker] | None:
+        """Load a model, with its chunker; None if it is not loaded soon.
 
         Args:
             model: Its name.
             dimensions: The number of dimensions that its vectors must have.
 
         Raises:
-            PgclarifyError: If it could not be loaded, now or at the last attempt; if its splitter cannot be made; or if
+            PgclarifyError: If it could not be loaded, now or at the last attempt; if its chunker cannot be made; or if
                 its vectors have other dimensions. The model is left to other workers for a while.
         """
         if model not in self._loading:
@@ -80,22 +81,22 @@ class CorpusModels:
                 raise error.with_traceback(None)
             return None
         try:
-            return embedder, self._splitter(embedder, dimensions)
+            return embedder, self._chunker(embedder, dimensions)
         except (ConfigurationError, EmbeddingError) as error:
             if isinstance(error, DimensionMismatch):
                 self._forget(model)
             self.leave(model, error)
             raise
 
-    def _splitter(self, embedder: Embedder, dimensions: int) -> Splitter:
+    def _chunker(self, embedder: Embedder, dimensions: int) -> Chunker:
         if dimensions != embedder.dimensions:
             raise DimensionMismatch(
                 f"the embedding model gives {embedder.dimensions} dimensions, and the stored vectors have {dimensions}",
                 hint="Have workers load the model that the vectors come from, or change the model of the corpus.",
             )
-        if embedder not in self._splitters:
-            self._splitters[embedder] = self._make_splitter(embedder)
-        return self._splitters[embedder]
+        if embedder not in self._chunkers:
+            self._chunkers[embedder] = self._make_chunker(embedder)
+        return self._chunkers[embedder]
 
     def leave(self, model: str, error: Exception) -> None:
         """Leave the work that needs a model to other workers for a while."""

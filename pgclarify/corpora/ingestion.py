@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from pgclarify.corpora.embedding_models import CorpusModels, public_reason
 from pgclarify.corpora.splitting import (
-    Splitter,
     expected_passages,
     is_behind_endpoint,
     new_chunks,
@@ -29,7 +28,7 @@ from pgclarify.errors import (
     ServerUnavailable,
     describe,
 )
-from pgclarify.ingest.chunking import PART_CHUNKS
+from pgclarify.ingest.chunking import PART_CHUNKS, Chunker
 from pgclarify.protocols import Embedder, Payer, TextsFailed, paid_by
 
 _logger = logging.getLogger(__name__)
@@ -111,9 +110,9 @@ class Ingestion:
         if ready is None:
             await self._store.release_documents(pending)
             return len(pending)
-        embedder, splitter = ready
+        embedder, chunker = ready
         try:
-            cut, left_over = await self._cut(pending, splitter)
+            cut, left_over = await self._cut(pending, chunker)
             if left_over:
                 await self._store.release_documents(left_over)
         except ServerUnavailable:
@@ -123,7 +122,7 @@ class Ingestion:
             raise
         if not cut:
             return len(pending)
-        indexing = self._index(cut, splitter, embedder)
+        indexing = self._index(cut, chunker, embedder)
         if is_behind_endpoint(embedder):
             # Meanwhile this process stores and cuts other claims.
             self._under_way.add(asyncio.create_task(indexing, name="indexing"))
@@ -152,7 +151,7 @@ class Ingestion:
             await asyncio.wait(self._under_way, return_when=asyncio.FIRST_COMPLETED)
 
     async def _index(
-        self, cut: Sequence[tuple[PendingDocument, list[Chunk]]], splitter: Splitter, embedder: Embedder
+        self, cut: Sequence[tuple[PendingDocument, list[Chunk]]], chunker: Chunker, embedder: Embedder
     ) -> None:
         """Embed and store documents of one claim; release them if the model's endpoint or the store fails.
 
@@ -165,7 +164,7 @@ class Ingestion:
             # Also for new documents: if a node of a distributed corpus is down, this fails before anything is paid.
             hashes = await self._store.passage_hashes(documents)
             with paid_by(Payer(embedding_space_id=first.embedding_space_id)):
-                indexed = await self._embed(cut, hashes, splitter, embedder)
+                indexed = await self._embed(cut, hashes, chunker, embedder)
             await self._keep(indexed)
         except EmbeddingUnavailable as error:
             self._models.leave(first.embedding_model, error)
@@ -178,7 +177,7 @@ class Ingestion:
             raise
 
     async def _cut(
-        self, pending: Sequence[PendingDocument], splitter: Splitter
+        self, pending: Sequence[PendingDocument], chunker: Chunker
     ) -> tuple[list[tuple[PendingDocument, list[Chunk]]], Sequence[PendingDocument]]:
         """Cut as many documents as one claim may index; set long and failed ones aside. Return the others."""
         cut: list[tuple[PendingDocument, list[Chunk]]] = []
@@ -187,7 +186,7 @@ class Ingestion:
             if size >= PART_CHUNKS:
                 return cut, pending[place:]
             try:
-                chunks, next_start = await asyncio.to_thread(splitter.split_part, document.content)
+                chunks, next_start = await asyncio.to_thread(chunker.split_part, document.content)
             except Exception as error:  # any: one document must not stop the others
                 await self._fail(document, error)
                 continue
@@ -204,7 +203,7 @@ class Ingestion:
         self,
         cut: Sequence[tuple[PendingDocument, list[Chunk]]],
         hashes: Mapping[str, Sequence[bytes]],
-        splitter: Splitter,
+        chunker: Chunker,
         embedder: Embedder,
     ) -> list[IndexedDocument]:
         """Embed new chunks. Batches contain chunks of several documents, so that short documents fill them too."""
@@ -221,7 +220,7 @@ class Ingestion:
             batch, flat = flat[:size], flat[size:]
             owners = [index for index, _ in batch]
             titled = [(cut[index][0].title, chunk) for index, chunk in batch]
-            texts = await asyncio.to_thread(render, splitter, titled)
+            texts = await asyncio.to_thread(render, chunker, titled)
             part = np.empty((len(batch), embedder.dimensions), dtype=np.float32)
             try:
                 part[:] = await embedder.encode(texts, are_passages=True)

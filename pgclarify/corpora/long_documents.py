@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.corpora.embedding_models import CorpusModels, public_reason
-from pgclarify.corpora.splitting import Splitter, expected_passages, new_chunks, render, texts_a_call
+from pgclarify.corpora.splitting import expected_passages, new_chunks, render, texts_a_call
 from pgclarify.data.documents import Chunk, IndexedDocument, LongDocument, PendingDocument
 from pgclarify.database.documents import Documents
 from pgclarify.errors import (
@@ -23,6 +23,7 @@ from pgclarify.errors import (
     ServerUnavailable,
     describe,
 )
+from pgclarify.ingest.chunking import Chunker
 from pgclarify.protocols import Embedder, Payer, paid_by
 
 _logger = logging.getLogger(__name__)
@@ -82,11 +83,11 @@ class LongIngestion:
         if ready is None:
             await self._store.release_documents(are_long=True)
             return
-        embedder, splitter = ready
+        embedder, chunker = ready
         document = claimed.document
         try:
             chunks, next_start = await asyncio.to_thread(
-                splitter.split_part, document.content, claimed.staged_chars, ordinal=claimed.staged_passages + 1
+                chunker.split_part, document.content, claimed.staged_chars, ordinal=claimed.staged_passages + 1
             )
         except Exception as error:  # any: otherwise the document would be claimed again without end
             await self._fail(claimed, error)
@@ -94,7 +95,7 @@ class LongIngestion:
         end = len(document.content) if next_start is None else next_start
         try:
             with paid_by(Payer(embedding_space_id=document.embedding_space_id)):
-                vectors = await self._embed(claimed, chunks, splitter, embedder)
+                vectors = await self._embed(claimed, chunks, chunker, embedder)
             if vectors is None:
                 await self._store.release_documents(are_long=True)
                 return
@@ -146,7 +147,7 @@ class LongIngestion:
         return is_published
 
     async def _embed(
-        self, claimed: LongDocument, chunks: Sequence[Chunk], splitter: Splitter, embedder: Embedder
+        self, claimed: LongDocument, chunks: Sequence[Chunk], chunker: Chunker, embedder: Embedder
     ) -> list[NDArray[np.float32] | None] | None:
         """Return the vectors of new chunks, None for the others; None as a whole if it was changed."""
         title = claimed.document.title
@@ -159,7 +160,7 @@ class LongIngestion:
             if start and not await self._store.leased_documents([claimed.document]):
                 return None
             batch = new[start : start + size]
-            texts = await asyncio.to_thread(render, splitter, [(title, chunk) for chunk in batch])
+            texts = await asyncio.to_thread(render, chunker, [(title, chunk) for chunk in batch])
             vectors = np.asarray(await embedder.encode(texts, are_passages=True), dtype=np.float32)
             rows.update((chunk.ordinal, row) for chunk, row in zip(batch, vectors, strict=True))
         return [rows.get(chunk.ordinal) for chunk in chunks]

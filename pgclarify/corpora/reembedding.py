@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pgclarify.corpora.embedding_models import CorpusModels, public_reason
-from pgclarify.corpora.splitting import Splitter
 from pgclarify.data.documents import PendingPassage
 from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.errors import (
@@ -20,6 +19,7 @@ from pgclarify.errors import (
     ServerUnavailable,
     describe,
 )
+from pgclarify.ingest.chunking import Chunker
 from pgclarify.protocols import Embedder, Payer, TextsFailed, paid_by
 
 _logger = logging.getLogger(__name__)
@@ -76,10 +76,10 @@ class Reembedding:
         if ready is None:
             await self._store.release_passages()
             return len(passages)
-        embedder, splitter = ready
+        embedder, chunker = ready
         try:
             with paid_by(Payer(embedding_space_id=first.embedding_space_id)):
-                await self._fill(passages, splitter, embedder)
+                await self._fill(passages, chunker, embedder)
         except EmbeddingUnavailable as error:
             self._models.leave(first.embedding_model, error)
             await self._refuse(first, error)
@@ -90,7 +90,7 @@ class Reembedding:
             raise
         return len(passages)
 
-    async def _fill(self, passages: Sequence[PendingPassage], splitter: Splitter, embedder: Embedder) -> None:
+    async def _fill(self, passages: Sequence[PendingPassage], chunker: Chunker, embedder: Embedder) -> None:
         """Embed and store passages together, or one by one if one of them may have caused a failure.
 
         Raises:
@@ -100,7 +100,7 @@ class Reembedding:
         refused: Mapping[int, EmbeddingError] = {}
         embedded = passages
         try:
-            texts = await asyncio.to_thread(_render, splitter, passages)
+            texts = await asyncio.to_thread(_render, chunker, passages)
             try:
                 vectors = np.asarray(await embedder.encode(texts, are_passages=True), dtype=np.float32)
             except TextsFailed as failure:
@@ -120,7 +120,7 @@ class Reembedding:
                 await self._fail(passages[0], error)
                 return
             for passage in embedded:
-                await self._fill([passage], splitter, embedder)
+                await self._fill([passage], chunker, embedder)
         # After the others are stored, because they are paid for.
         for place, reason in refused.items():
             await self._fail(passages[place], reason)
@@ -142,8 +142,8 @@ class Reembedding:
         await self._store.fail_passage(passage, public_reason(passage.embedding_model, error))
 
 
-def _render(splitter: Splitter, passages: Sequence[PendingPassage]) -> list[str]:
-    return [splitter.embedding_text(passage.title, passage.heading, passage.content) for passage in passages]
+def _render(chunker: Chunker, passages: Sequence[PendingPassage]) -> list[str]:
+    return [chunker.embedding_text(passage.title, passage.heading, passage.content) for passage in passages]
 
 
 def _are_cut_off(embedder: Embedder, texts: Sequence[str]) -> list[bool]:

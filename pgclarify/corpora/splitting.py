@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Protocol
 
 from pgclarify.data.documents import Chunk, PendingDocument, passage_hash
 from pgclarify.data.vocabulary import AT_ENDPOINT
@@ -12,17 +11,7 @@ from pgclarify.ingest.chunking import PART_CHUNKS, Chunker
 from pgclarify.protocols import Embedder
 
 
-class Splitter(Protocol):
-    """Cuts documents into chunks, in a thread. The implementation is `pgclarify.ingest.chunking.Chunker`."""
-
-    def split_part(self, content: str, start: int = 0, *, ordinal: int = 1) -> tuple[list[Chunk], int | None]:
-        """Cut the part of a document from an offset: chunks in order, and where the next part starts, if any."""
-
-    def embedding_text(self, title: str | None, heading: str | None, content: str) -> str:
-        """Render the text to embed of a chunk."""
-
-
-def chunker_of(embedder: Embedder) -> Splitter:
+def chunker_of(embedder: Embedder) -> Chunker:
     """Make the chunker whose chunks fit an embedding model.
 
     Raises:
@@ -66,6 +55,6 @@ def is_behind_endpoint(embedder: Embedder) -> bool:
     return embedder.model.startswith(AT_ENDPOINT)
 
 
-def render(splitter: Splitter, titled: Sequence[tuple[str | None, Chunk]]) -> list[str]:
+def render(chunker: Chunker, titled: Sequence[tuple[str | None, Chunk]]) -> list[str]:
     """Render the texts to embed of chunks, each with the title of its document."""
-    return [splitter.embedding_text(title, chunk.heading, chunk.content) for title, chunk in titled]
+    return [chunker.embedding_text(title, chunk.heading, chunk.content) for title, chunk in titled]

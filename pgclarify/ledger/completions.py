@@ -18,6 +18,7 @@ from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, Completion
 from pgclarify.data.runs import Tally
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError, RunLost
+from pgclarify.language.foreign_text import unstorable
 from pgclarify.protocols import Completer, Urgency, current_urgency, urgent
 
 _logger = logging.getLogger(__name__)
@@ -275,7 +276,7 @@ class _LedgerClient:
         try:
             with _as_own_call(self._requests[leader].key):
                 completion = await self._completer.complete(self._requests[leader], claim_again)
-            if not _is_storable(completion.reply):
+            if unstorable(completion.reply):
                 raise InvalidReply("a reply holds characters that are no text")
         except _NotOurs:
             await self._get(tasks, [leader])
@@ -315,11 +316,6 @@ def _as_own_call(key: object) -> Iterator[None]:
     finally:
         if _own_calls.get(key) is urgency:
             del _own_calls[key]
-
-
-def _is_storable(text: str) -> bool:
-    """Tell whether PostgreSQL can store a model's text: no NUL, no lone surrogate."""
-    return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _read(call: ModelCall[T], reply: Paid | CompletionError) -> CallResult[T]:

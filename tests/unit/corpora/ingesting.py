@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from pgclarify.corpora.embedding_models import CorpusModels
 from pgclarify.corpora.ingestion import Ingestion
-from pgclarify.corpora.splitting import Splitter, chunker_of
+from pgclarify.corpora.splitting import chunker_of
 from pgclarify.data.vocabulary import Document
 from pgclarify.database.documents import Documents
 from pgclarify.errors import (
     ModelNotFound,
 )
+from pgclarify.ingest.chunking import Chunker
 from pgclarify.protocols import Embedder
 from tests.fakes import FakeDocumentStore, FakeEmbedder
 
@@ -29,7 +30,7 @@ def ingestion(
     store: Documents,
     embedder: FakeEmbedder,
     *,
-    splitters: Callable[[Embedder], Splitter] = chunker_of,
+    chunkers: Callable[[Embedder], Chunker] = chunker_of,
     max_documents: int = 100,
     max_chars: int = 1_000_000,
     batch_size: int = 256,
@@ -42,7 +43,7 @@ def ingestion(
 
     return Ingestion(
         store,
-        CorpusModels(embedder_of, forget, splitters=splitters),
+        CorpusModels(embedder_of, forget, chunkers=chunkers),
         max_documents=max_documents,
         max_chars=max_chars,
         batch_size=batch_size,

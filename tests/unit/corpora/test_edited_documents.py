@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 
-from pgclarify.corpora.splitting import chunker_of
 from pgclarify.data.documents import Chunk
 from pgclarify.data.vocabulary import Document
+from pgclarify.ingest.chunking import Chunker
 from pgclarify.protocols import Embedder
 from tests.fakes import FakeDocumentStore, FakeEmbedder
 from tests.unit.corpora.ingesting import SHORT, ingestion, vectors
@@ -19,7 +19,7 @@ PARAGRAPHS = [f"Paragraph {number} says something of its own about cars {number}
 async def edited(before: Document, *after: Document) -> tuple[FakeDocumentStore, list[list[str]]]:
     """Index a document, then others in one claim. Returns the store, and the calls of the model for the others."""
     store, embedder = FakeDocumentStore([before]), FakeEmbedder()
-    pipeline = ingestion(store, embedder, splitters=Paragraphs, batch_size=4)
+    pipeline = ingestion(store, embedder, chunkers=Paragraphs, batch_size=4)
     await pipeline.ingest_once()
     embedder.calls.clear()
     for document in after:
@@ -27,22 +27,22 @@ async def edited(before: Document, *after: Document) -> tuple[FakeDocumentStore,
     await pipeline.ingest_once()
     assert store.failed == {}
     calls = [list(call) for call in embedder.calls]
-    splitter = Paragraphs(embedder)
+    chunker = Paragraphs(embedder)
     for document in after:
         texts = [
-            splitter.embedding_text(document.title, chunk.heading, chunk.content)
-            for chunk in splitter.split_part(document.content)[0]
+            chunker.embedding_text(document.title, chunk.heading, chunk.content)
+            for chunk in chunker.split_part(document.content)[0]
         ]
         # After all retries, each passage has the vector of its own text.
         assert np.array_equal(vectors(store, document.document_id), await embedder.encode(texts))
     return store, calls
 
 
-class Paragraphs:
+class Paragraphs(Chunker):
     """Cuts at empty lines."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._chunker = chunker_of(embedder)
+        super().__init__(embedder.tokenizer, embedder.max_tokens)
 
     def split_part(self, content: str, start: int = 0, *, ordinal: int = 1) -> tuple[list[Chunk], int | None]:
         chunks = [
@@ -50,9 +50,6 @@ class Paragraphs:
             for number, found in enumerate(re.finditer(".+", content[start:]), start=ordinal)
         ]
         return chunks, None
-
-    def embedding_text(self, title: str | None, heading: str | None, content: str) -> str:
-        return self._chunker.embedding_text(title, heading, content)
 
 
 async def test_only_what_changed_in_a_document_is_embedded_again() -> None:
@@ -78,7 +75,7 @@ async def test_batches_stay_full_when_edited_and_new_documents_come_together() -
 
 async def test_a_passage_that_cannot_be_embedded_leaves_the_document_as_it_was() -> None:
     store, embedder = FakeDocumentStore([Document("long", "\n\n".join(PARAGRAPHS))]), FakeEmbedder(fails_on="poison")
-    pipeline = ingestion(store, embedder, splitters=Paragraphs)
+    pipeline = ingestion(store, embedder, chunkers=Paragraphs)
     await pipeline.ingest_once()
     before = store.indexed["long"]
     store.add(Document("long", "\n\n".join([*PARAGRAPHS, "poison"])))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify.corpora.splitting import chunker_of
 from pgclarify.data.documents import Chunk, IndexedDocument, PendingDocument
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import DatabaseBusy, DatabaseError, EmbeddingError, ServerUnavailable
@@ -152,20 +151,17 @@ async def test_vectors_beside_a_text_that_fails_are_not_asked_for_again() -> Non
 
 
 async def test_a_document_that_cannot_be_cut_fails_alone() -> None:
-    class PickySplitter:
+    class PickyChunker(Chunker):
         def __init__(self, embedder: Embedder) -> None:
-            self._chunker = chunker_of(embedder)
+            super().__init__(embedder.tokenizer, embedder.max_tokens)
 
         def split_part(self, content: str, start: int = 0, *, ordinal: int = 1) -> tuple[list[Chunk], int | None]:
             if "driver" in content:
                 raise ValueError("no driver\n  here")
-            return self._chunker.split_part(content, start, ordinal=ordinal)
-
-        def embedding_text(self, title: str | None, heading: str | None, content: str) -> str:
-            return self._chunker.embedding_text(title, heading, content)
+            return super().split_part(content, start, ordinal=ordinal)
 
     store = FakeDocumentStore(SHORT)
-    assert await ingestion(store, FakeEmbedder(), splitters=PickySplitter).ingest_once() == 3
+    assert await ingestion(store, FakeEmbedder(), chunkers=PickyChunker).ingest_once() == 3
     assert store.failed == {"drivers": "ValueError: no driver here"}
     assert store.stored == [["policy", "offices"]]
 
