@@ -12,7 +12,6 @@ from pgclarify.data.investigation import FollowUp, Step
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.vocabulary import RunStatus, StepKind, StepOutcome, StopCode
 from pgclarify.errors import (
-    CompletionError,
     EndpointUnavailable,
     InvalidReply,
     code_of,
@@ -24,11 +23,10 @@ from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.investigation.answering import StepAnswerer
 from pgclarify.operations.investigation.conclusion import Chain, Conclusion
-from pgclarify.operations.investigation.gathering import Gatherer
+from pgclarify.operations.investigation.means import Means
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.judging.answer_proof import is_told
 from pgclarify.prompts.investigation import follow_up
-from pgclarify.protocols import Embedder
 
 # Two questions count as the same if their cosine is at least this. all-MiniLM-L6-v2 gives "the father of" and "the
 # mother of" 0.94.
@@ -49,18 +47,15 @@ async def investigate(context: RunContext) -> Ending:
 
     Source: SUNAR, Algorithm 1 and §3.2.
     """
-    run, store, models, trace = context.run, context.store, context.models, context.trace
+    run, store, models = context.run, context.store, context.models
     embedder = await context.embedder()
     calls = Calls(store, models.completer, most=run.settings["max_calls"])
     # Answers of steps are also compared if none are sampled.
     judge = "embedding" if run.settings["entailment"] == "none" else run.settings["entailment"]
     entailment = await models.entailments.get(judge, store, embedder, calls=calls)
-    equivalence = SemanticEquivalence(entailment)
     reranker = await models.rerankers.get(run.settings["reranker"], store, calls=calls)
-    gatherer = Gatherer(context, embedder=embedder, reranker=reranker, calls=calls, equivalence=equivalence)
-    answerer = StepAnswerer(gatherer, calls=calls, equivalence=equivalence, trace=trace)
-    conclusion = Conclusion(run, calls, equivalence, embedder, trace)
-    return await _Investigation(context, embedder, calls, answerer, conclusion).carry_out()
+    means = Means(context, embedder, reranker, calls, SemanticEquivalence(entailment))
+    return await _Investigation(means).carry_out()
 
 
 class _Unfit(InvalidReply):
@@ -81,32 +76,21 @@ class _Unfit(InvalidReply):
 class _Investigation:
     """One run of investigate."""
 
-    def __init__(
-        self,
-        context: RunContext,
-        embedder: Embedder,
-        calls: Calls,
-        answerer: StepAnswerer,
-        conclusion: Conclusion,
-    ) -> None:
-        self._run = context.run
-        self._step_store = context.stores.steps
-        self._trace = context.trace
-        self._embedder = embedder
-        self._calls = calls
-        self._answerer = answerer
-        self._conclusion = conclusion
+    def __init__(self, means: Means) -> None:
+        self._means = means
+        self._run = means.context.run
+        self._trace = means.context.trace
+        self._calls = means.calls
+        self._answerer = StepAnswerer(means)
         self._steps: list[Step] = []
-        self._errors: list[CompletionError] = []
 
     async def carry_out(self) -> Ending:
         # Calls that the conclusion may need are reserved.
         with self._calls.keeping(CALLS_TO_ANSWER):
             answer = await self._decompose()
-        end = await self._conclusion.conclude(
-            Chain(self._steps, self._answerer.shown, self._answerer.relevance, answer)
-        )
-        errors = [*self._errors, *self._answerer.errors, *self._conclusion.errors]
+        chain = Chain(self._steps, self._answerer.shown, self._answerer.relevance, answer)
+        end = await Conclusion(self._means).conclude(chain)
+        errors = self._means.errors
         if self._calls.were_short:
             self._trace.stop_reason = self._calls.shortage(CALLS_TO_ANSWER)
             self._trace.stop_code = StopCode.LIMIT
@@ -197,7 +181,7 @@ class _Investigation:
         elif not self._steps and isinstance(value, EndpointUnavailable):
             raise value
         else:
-            self._errors.append(value)
+            self._means.errors.append(value)
             self._stop("the next question could not be had")
         # A question that cannot be split can still be answered directly.
         return None if self._steps else FollowUp()
@@ -234,7 +218,7 @@ class _Investigation:
         """Find an earlier step with the same question in other words."""
         if not self._steps:
             return None
-        vectors = await self._embedder.encode([question, *(step.question for step in self._steps)])
+        vectors = await self._means.embedder.encode([question, *(step.question for step in self._steps)])
         for step, cosine in zip(self._steps, vectors[1:] @ vectors[0], strict=True):
             if asks_same(question, step.question, float(cosine), threshold=_REPEATED):
                 return step
@@ -254,7 +238,7 @@ class _Investigation:
         self._stop("a question was asked again")
 
     async def _record(self, step: Step) -> Step:
-        await self._step_store.record_step(self._run, step)
+        await self._means.context.stores.steps.record_step(self._run, step)
         self._steps.append(step)
         return step
 

@@ -10,44 +10,26 @@ from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import StepKind, StepOutcome, StopCode
 from pgclarify.errors import CompletionError, describe
-from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
+from pgclarify.ledger.calls import CALLS_TO_ANSWER, OutOfCalls, Unproven
 from pgclarify.operations.investigation.gathering import Gathered, Gatherer
-from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
+from pgclarify.operations.investigation.means import Means
 from pgclarify.operations.judging.answer_proof import Proven, prove
-from pgclarify.operations.trace import Trace
 from pgclarify.prompts.investigation import answer
 
 
 class StepAnswerer:
-    """Answers the steps of one run.
-
-    Args:
-        gatherer: Finds the evidence.
-        calls: The remaining calls of the run.
-        equivalence: Compares answers by meaning.
-        trace: Records the stages.
+    """Answers the steps of one investigation.
 
     Attributes:
         shown: The candidates of all steps, by rank.
         relevance: By rank, the score of a candidate before any penalty, in (0, 1).
-        errors: The errors so far.
     """
 
-    def __init__(
-        self,
-        gatherer: Gatherer,
-        *,
-        calls: Calls,
-        equivalence: SemanticEquivalence,
-        trace: Trace,
-    ) -> None:
-        self._gatherer = gatherer
-        self._calls = calls
-        self._equivalence = equivalence
-        self._trace = trace
+    def __init__(self, means: Means) -> None:
+        self._means = means
+        self._gatherer = Gatherer(means)
         self.shown: list[Candidate] = []
         self.relevance: dict[int, float] = {}
-        self.errors: list[CompletionError] = []
 
     async def answer(self, question: str, *, kind: StepKind, ordinal: int) -> Step:
         """Find evidence for a question, and answer it from the evidence.
@@ -66,16 +48,15 @@ class StepAnswerer:
         """
         step = Step(ordinal, kind, question, StepOutcome.NOT_IN_CORPUS)
         try:
-            with self._calls.keeping(CALLS_TO_ANSWER):
+            with self._means.calls.keeping(CALLS_TO_ANSWER):
                 gathered = await self._gatherer.gather(question, step_ordinal=ordinal)
         except CompletionError as error:
             return self._failed(step, error)
-        self.errors += gathered.errors
         self.shown += gathered.candidates
         self.relevance.update(gathered.relevance)
         if not gathered.candidates:
             return replace(step, reason="the search found nothing", abstention_code=StopCode.NO_PASSAGE)
-        with self._trace.stage("answering", step_ordinal=ordinal) as tally:
+        with self._means.context.trace.stage("answering", step_ordinal=ordinal) as tally:
             step = await self._answer(step, gathered, tally)
             # Only the step has the answer: it is hidden from roles that may not read its documents, unlike the note.
             tally.note = step.outcome.value
@@ -89,7 +70,7 @@ class StepAnswerer:
                 lambda finding: prove(finding, gathered.candidates, asked=step.question)
             )
 
-        value = await self._calls.ask(render, tally=tally)
+        value = await self._means.calls.ask(render, tally=tally)
         match value:
             case None:
                 return replace(step, reason="the passages do not answer it", abstention_code=StopCode.NOT_ANSWERED)
@@ -110,11 +91,11 @@ class StepAnswerer:
             reason = f"not sampled: {OutOfCalls().message}"
         if samples is not None:
             try:
-                confidence = await self._equivalence.share(step.question, samples, proven.answer, tally)
+                confidence = await self._means.equivalence.share(step.question, samples, proven.answer, tally)
             except OutOfCalls as error:
                 reason = f"not compared with what was sampled: {error.message}"
             except CompletionError as error:
-                self.errors.append(error)
+                self._means.errors.append(error)
         return replace(
             step,
             outcome=StepOutcome.ANSWERED,
@@ -126,5 +107,5 @@ class StepAnswerer:
         )
 
     def _failed(self, step: Step, error: CompletionError) -> Step:
-        self.errors.append(error)
+        self._means.errors.append(error)
         return replace(step, outcome=StepOutcome.FAILED, reason=describe(error))

@@ -14,16 +14,14 @@ from math import prod
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.investigation import LEAST_CONFIDENCE, Finding, Step
 from pgclarify.data.model_calls import ModelCall
-from pgclarify.data.runs import Run, Tally
+from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import StepKind, StepOutcome, StopCode
 from pgclarify.errors import CompletionError, NotAllowed, describe
 from pgclarify.language.questions import asks_same
-from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
-from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
+from pgclarify.ledger.calls import CALLS_TO_ANSWER, OutOfCalls, Unproven
+from pgclarify.operations.investigation.means import Means
 from pgclarify.operations.judging.answer_proof import Proven, is_told, prove
-from pgclarify.operations.trace import Trace
 from pgclarify.prompts.investigation import conclusion
-from pgclarify.protocols import Embedder
 
 # Two wordings of a question should have one answer if their cosine is at least this.
 _REPHRASED = 0.85
@@ -53,33 +51,11 @@ class Chain:
 
 
 class Conclusion:
-    """Concludes one investigation.
+    """Concludes one investigation."""
 
-    Args:
-        run: The run; settings: top_k.
-        calls: The remaining calls of the run.
-        equivalence: Compares answers by meaning.
-        embedder: The corpus's model.
-        trace: Records the stage.
-
-    Attributes:
-        errors: The errors so far.
-    """
-
-    def __init__(
-        self,
-        run: Run,
-        calls: Calls,
-        equivalence: SemanticEquivalence,
-        embedder: Embedder,
-        trace: Trace,
-    ) -> None:
-        self._run = run
-        self._calls = calls
-        self._equivalence = equivalence
-        self._embedder = embedder
-        self._trace = trace
-        self.errors: list[CompletionError] = []
+    def __init__(self, means: Means) -> None:
+        self._means = means
+        self._run = means.context.run
 
     async def conclude(self, chain: Chain) -> Step:
         """Conclude.
@@ -89,9 +65,9 @@ class Conclusion:
             DatabaseError: If the ledger fails.
         """
         ordinal = len(chain.steps) + 1
-        with self._trace.stage("reasoning", step_ordinal=ordinal) as tally:
+        with self._means.context.trace.stage("reasoning", step_ordinal=ordinal) as tally:
             end = Step(ordinal, StepKind.CONCLUSION, self._run.question, StepOutcome.NOT_IN_CORPUS)
-            with self._calls.keeping(CALLS_TO_ANSWER):
+            with self._means.calls.keeping(CALLS_TO_ANSWER):
                 clash = await self._clash(chain.answered, tally)
             if clash is None and (direct := _direct_answer(chain)) is not None:
                 # The answer comes from its own passages, so no error of an earlier step can affect it.
@@ -115,10 +91,10 @@ class Conclusion:
         def render() -> ModelCall[tuple[str | None, Proven | None]]:
             return conclusion(self._run.question, chain.steps, passages).then(check)
 
-        value = await self._calls.ask(render, tally=tally)
+        value = await self._means.calls.ask(render, tally=tally)
         if isinstance(value, CompletionError):
             if not isinstance(value, Unproven | OutOfCalls):
-                self.errors.append(value)
+                self._means.errors.append(value)
             contradiction, proven, why = None, None, describe(value)
             code = _code_of(value)
         else:
@@ -186,7 +162,7 @@ class Conclusion:
         """Find two steps with the same question and answers of different meanings."""
         if len(answered) < 2:
             return None
-        vectors = await self._embedder.encode([step.question for step in answered])
+        vectors = await self._means.embedder.encode([step.question for step in answered])
         for (one, first), (other, second) in combinations(enumerate(answered), 2):
             cosine = float(vectors[one] @ vectors[other])
             if not asks_same(first.question, second.question, cosine, threshold=_REPHRASED):
@@ -201,11 +177,11 @@ class Conclusion:
     async def _agree(self, question: str, first: str, second: str, tally: Tally) -> bool:
         """Tell whether two answers mean the same; True if that cannot be determined."""
         try:
-            return await self._equivalence.agree(question, first, second, tally)
+            return await self._means.equivalence.agree(question, first, second, tally)
         except OutOfCalls:
             return True
         except CompletionError as error:
-            self.errors.append(error)
+            self._means.errors.append(error)
             return True
 
 

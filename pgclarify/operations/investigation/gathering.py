@@ -12,11 +12,10 @@ from itertools import count
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
 from pgclarify.errors import CompletionError
-from pgclarify.ledger.calls import Calls, OutOfCalls
-from pgclarify.operations.context import RunContext
-from pgclarify.operations.investigation.uncertainty import Samples, SemanticEquivalence, draw_samples
+from pgclarify.ledger.calls import OutOfCalls
+from pgclarify.operations.investigation.means import Means
+from pgclarify.operations.investigation.uncertainty import Samples, draw_samples
 from pgclarify.operations.retrieval.exploration import NEIGHBORS, Exploration, find_first, make_query, scorer_of
-from pgclarify.protocols import Embedder, Reranker
 
 # SUNAR, §4: the depth of the first stage. Passages beyond max_passages are never read.
 _FIRST_STAGE = 100
@@ -34,43 +33,22 @@ class Gathered:
         candidates: The best ones, best first; their ranks continue those of earlier steps.
         relevance: By rank, the score before the penalty, in (0, 1).
         samples: By batch, the sampled answers; no entry if none were sampled.
-        errors: Errors of sampling.
         has_unsampled: Whether a batch was not sampled because too few calls were left.
     """
 
     candidates: tuple[Candidate, ...] = ()
     relevance: Mapping[int, float] = field(default_factory=dict)
     samples: Mapping[int, Samples] = field(default_factory=dict)
-    errors: Sequence[CompletionError] = ()
     has_unsampled: bool = False
 
 
 class Gatherer:
-    """Finds evidence for the steps of one run.
+    """Finds evidence for the steps of one investigation."""
 
-    Args:
-        context: The run; settings: method, retrieval, top_k, max_passages, entailment.
-        embedder: The corpus's model.
-        reranker: Scores passages; None for the retrieval signal that the first stage does not use.
-        calls: The run's remaining calls.
-        equivalence: Compares answers by meaning.
-    """
-
-    def __init__(
-        self,
-        context: RunContext,
-        *,
-        embedder: Embedder,
-        reranker: Reranker | None,
-        calls: Calls,
-        equivalence: SemanticEquivalence,
-    ) -> None:
-        self._context = context
-        self._run = context.run
-        self._embedder = embedder
-        self._reranker = reranker
-        self._calls = calls
-        self._equivalence = equivalence
+    def __init__(self, means: Means) -> None:
+        self._means = means
+        self._context = means.context
+        self._run = means.context.run
         self._ranks = 0
 
     async def gather(self, question: str, *, step_ordinal: int) -> Gathered:
@@ -89,13 +67,12 @@ class Gatherer:
             RunLost: If the run is no longer this worker's.
         """
         settings = self._run.settings
-        by_signal = self._reranker is None
-        query = await make_query(self._embedder, question, settings["method"], is_scored_by_signal=by_signal)
+        by_signal = self._means.reranker is None
+        query = await make_query(self._means.embedder, question, settings["method"], is_scored_by_signal=by_signal)
         depth = max(_FIRST_STAGE, settings["max_passages"])
         first = await find_first(self._context, query, depth=depth, step_ordinal=step_ordinal)
         relevance: dict[int, float] = {}
         samples: dict[int, Samples] = {}
-        errors: list[CompletionError] = []
         batches = count(1)
         has_unsampled = False
 
@@ -109,7 +86,7 @@ class Gatherer:
                 has_unsampled = True
                 return scores
             except CompletionError as error:
-                errors.append(error)
+                self._means.errors.append(error)
                 return scores
             if drawn is None:
                 return scores
@@ -121,7 +98,7 @@ class Gatherer:
             self._context,
             query,
             first=first,
-            scorer=scorer_of(self._reranker, question),
+            scorer=scorer_of(self._means.reranker, question),
             max_passages=settings["max_passages"],
             batch_size=BATCH_SIZE,
             k=NEIGHBORS if settings.get("retrieval", "adaptive") == "adaptive" else 0,
@@ -142,9 +119,7 @@ class Gatherer:
         kept = tuple(candidate for candidate in kept if candidate.rank in recorded)
         # Answers, the next questions and the conclusion repeat what these passages say.
         self._context.store.note_sources(candidate.passage.document_id for candidate in kept)
-        return Gathered(
-            kept, {one.rank: relevance[one.passage.passage_id] for one in kept}, samples, errors, has_unsampled
-        )
+        return Gathered(kept, {one.rank: relevance[one.passage.passage_id] for one in kept}, samples, has_unsampled)
 
     async def _draw(
         self, question: str, passages: Sequence[Passage], *, batch: int, step_ordinal: int
@@ -156,14 +131,14 @@ class Gatherer:
         """
         if self._run.settings["entailment"] == "none":
             return None
-        if not self._calls.take(SAMPLES):
+        if not self._means.calls.take(SAMPLES):
             raise OutOfCalls
         with self._context.trace.stage("sampling", batch=batch, step_ordinal=step_ordinal) as tally:
             return await draw_samples(
                 question,
                 passages,
                 samples=SAMPLES,
-                calls=self._calls,
-                equivalence=self._equivalence,
+                calls=self._means.calls,
+                equivalence=self._means.equivalence,
                 tally=tally,
             )

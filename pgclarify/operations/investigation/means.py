@@ -1,0 +1,32 @@
+"""What all parts of one investigation work with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pgclarify.errors import CompletionError
+from pgclarify.ledger.calls import Calls
+from pgclarify.operations.context import RunContext
+from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
+from pgclarify.protocols import Embedder, Reranker
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What all parts of one investigation work with.
+
+    Attributes:
+        context: The run; settings: method, retrieval, top_k, max_passages, max_steps, entailment.
+        embedder: The corpus's model.
+        reranker: Scores passages; None for the retrieval signal that the first stage does not use.
+        calls: The run's remaining calls.
+        equivalence: Compares answers by meaning.
+        errors: The errors so far.
+    """
+
+    context: RunContext
+    embedder: Embedder
+    reranker: Reranker | None
+    calls: Calls
+    equivalence: SemanticEquivalence
+    errors: list[CompletionError] = field(default_factory=list)
