@@ -176,7 +176,7 @@ begin
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
             "timeout": {"type": "string", "default": "60s"}
         }'
-        -- Defaults that depend on the method are in search_settings.
+        -- Defaults that depend on other options are in check_settings.
         when 'search' then '{
             "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
             "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
@@ -212,7 +212,6 @@ begin
             "max_answers": {"type": "integer", "least": 1, "most": 50, "default": 10},
             "timeout": {"type": "string", "default": "5min"}
         }'
-        -- Those of the check get their defaults only with a check, and the default of count depends on form.
         when 'clarifying_questions' then '{
             "form": {"choices": ["respond", "select"], "default": "respond"},
             "count": {"type": "integer", "least": 1, "most": 10},
@@ -279,44 +278,6 @@ $$;
 comment on function pgclarify_private.options_of(text) is
 'The options of a public function, in the form of check_options; null if it has none of its own.';
 
-create or replace function pgclarify_private.settings(top_k integer, options jsonb, known jsonb)
-returns jsonb
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if coalesce(settings.top_k, 0) not between 1 and 1000 then
-        raise exception 'top_k must be between 1 and 1000'
-            using errcode = 'invalid_parameter_value',
-                column = 'top_k',
-                detail = format('top_k is %s.', coalesce(settings.top_k::text, 'null')),
-                hint = 'Pass a whole number from 1 to 1000, or leave it out for the default.';
-    end if;
-    return pgclarify_private.check_options(settings.options, settings.known) || jsonb_build_object('top_k', settings.top_k);
-end
-$$;
-
-comment on function pgclarify_private.settings(integer, jsonb, jsonb) is
-'top_k and options, checked, as stored in run.settings.';
-
-create or replace function pgclarify_private.raise_too_few_passages(max_passages integer, top_k integer)
-returns void
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    raise exception 'max_passages must not be less than top_k'
-        using errcode = 'invalid_parameter_value',
-            column = 'max_passages',
-            detail = format(
-                'max_passages is %s, and top_k is %s.', raise_too_few_passages.max_passages, raise_too_few_passages.top_k
-            ),
-            hint = 'Only passages that are scored can be among the best: pass a larger max_passages, or a smaller top_k.';
-end
-$$;
-
-comment on function pgclarify_private.raise_too_few_passages(integer, integer) is 'Error 22023.';
-
 create or replace function pgclarify_private.check_questions(questions text[])
 returns text[]
 language plpgsql immutable
@@ -358,7 +319,7 @@ $$;
 comment on function pgclarify_private.check_questions(text[]) is
 'The questions without surrounding white space, or error 22023.';
 
-create or replace function pgclarify_private.check_history(history text[])
+create or replace function pgclarify_private.check_history(history jsonb)
 returns jsonb
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -367,40 +328,37 @@ declare
     v_most_elements constant integer := 100;
     v_most_chars constant integer := 10000;
     v_ordinal integer;
-    v_length integer;
 begin
-    if cardinality(check_history.history) > v_most_elements then
+    if jsonb_array_length(check_history.history) > v_most_elements then
         raise exception 'the history is too long'
             using errcode = 'invalid_parameter_value',
-                detail = format('It has %s elements.', cardinality(check_history.history)),
+                detail = format('It has %s elements.', jsonb_array_length(check_history.history)),
                 hint = format('Pass the last %s at most.', v_most_elements);
     end if;
-    select said.ordinal, length(btrim(said.line, E' \t\r\n\f\x0b')) into v_ordinal, v_length
-    from unnest(check_history.history) with ordinality as said (line, ordinal)
-    where said.line is null or length(btrim(said.line, E' \t\r\n\f\x0b')) > v_most_chars
+    select said.ordinal into v_ordinal
+    from jsonb_array_elements(check_history.history) with ordinality as said (line, ordinal)
+    where jsonb_typeof(said.line) <> 'string' or length(btrim(said.line #>> '{}', E' \t\r\n\f\x0b')) > v_most_chars
     order by said.ordinal
     limit 1;
     if found then
         raise exception 'an element of the history must be a text of % characters at most', v_most_chars
             using errcode = 'invalid_parameter_value',
-                detail = format(
-                    'Element %s %s.', v_ordinal, case when v_length is null then 'is null' else format('has %s', v_length) end
-                ),
+                detail = format('It is element %s.', v_ordinal),
                 hint = 'Pass the earlier turns, oldest first, one element for each turn.';
     end if;
     return (
         select coalesce(jsonb_agg(said.line order by said.ordinal), '[]')
         from (
             select given.ordinal, btrim(given.line, E' \t\r\n\f\x0b') as line
-            from unnest(check_history.history) with ordinality as given (line, ordinal)
+            from jsonb_array_elements_text(check_history.history) with ordinality as given (line, ordinal)
         ) as said
         where said.line <> ''
     );
 end
 $$;
 
-comment on function pgclarify_private.check_history(text[]) is
-'Earlier turns, oldest first, as a JSON array without surrounding white space and blank elements, or error 22023. For '
+comment on function pgclarify_private.check_history(jsonb) is
+'Earlier turns, a JSON array, oldest first, without surrounding white space and blank elements; or error 22023. For '
 'with_history.';
 
 create or replace function pgclarify_private.with_history(settings jsonb, history jsonb)

@@ -1,85 +1,20 @@
 -- Clarifying: functions that wait for the answer.
 
-create or replace function pgclarify_private.clarify_settings(top_k integer, options jsonb)
-returns jsonb
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_settings jsonb := pgclarify_private.settings(
-        clarify_settings.top_k, clarify_settings.options, pgclarify_private.options_of('clarify')
-    );
-begin
-    if v_settings ->> 'retrieval' = 'fixed' and (v_settings ->> 'max_passages')::integer > clarify_settings.top_k then
-        raise exception 'max_passages must not be more than top_k'
-            using errcode = 'invalid_parameter_value',
-                column = 'max_passages',
-                detail = format(
-                    'max_passages is %s, and top_k is %s.', v_settings ->> 'max_passages', clarify_settings.top_k
-                ),
-                hint = 'The first top_k passages are judged and no others: pass a larger top_k, or {"retrieval": "adaptive"}.';
-    end if;
-    if v_settings ? 'threshold' and not v_settings ? 'ask_back' then
-        raise exception 'option "threshold" is for option "ask_back"'
-            using errcode = 'invalid_parameter_value',
-                column = 'threshold',
-                detail = 'Without it, all questions are clarified, ambiguous or not.',
-                hint = 'Also pass {"ask_back": "when_vague"}, or omit threshold.';
-    end if;
-    if v_settings -> 'batch' = 'true' and v_settings ->> 'retrieval' = 'adaptive' then
-        raise exception 'option "batch" is for retrieval "fixed"'
-            using errcode = 'invalid_parameter_value',
-                column = 'batch',
-                detail = 'With "adaptive", verdicts decide which passages are judged next, and each batch may take a day.',
-                hint = 'Leave one of the two out.';
-    end if;
-    -- refresh = 0 is the default. It is dropped, so that the run has the same reuse key as runs without the option.
-    return case when v_settings -> 'refresh' = '0' then v_settings - 'refresh' else v_settings end;
-end
-$$;
-
-comment on function pgclarify_private.clarify_settings(integer, jsonb) is
-'Checked top_k and options of clarify, in the form of run.settings; without refresh if it is 0.';
-
-create or replace function pgclarify_private.prepare_clarify(
-    caller pgclarify_private.caller,
-    question text,
-    corpus text default null,
-    top_k integer default 20,
-    options jsonb default '{}'
-)
-returns pgclarify_private.run
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_questions constant text[] := pgclarify_private.check_questions(array[prepare_clarify.question]);
-    v_settings constant jsonb := pgclarify_private.clarify_settings(prepare_clarify.top_k, prepare_clarify.options);
-    v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(
-        pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_clarify.caller)), prepare_clarify.corpus
-    );
-begin
-    return pgclarify_private.new_run('clarify', v_corpus.corpus_id, v_questions[1], v_settings);
-end
-$$;
-
-comment on function pgclarify_private.prepare_clarify(pgclarify_private.caller, text, text, integer, jsonb) is
-'The run that clarify enters.';
-
 create or replace function pgclarify_private.clarify(
-    caller pgclarify_private.caller, question text, corpus text, top_k integer, timeout interval, options jsonb
+    caller pgclarify_private.caller, parameters jsonb, timeout interval, options jsonb
 )
 returns setof pgclarify.clarification
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- Reading a stored answer takes less time than planning it.
+-- Reading a stored answer takes less time than planning it, or than making JSON of it.
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
-    v_run constant pgclarify_private.run := pgclarify_private.prepare_clarify(
-        clarify.caller, clarify.question, clarify.corpus, clarify.top_k, clarify.options
+    v_run_ids constant bigint[] := pgclarify_private.ask_one(
+        clarify.caller,
+        pgclarify_private.prepare(clarify.caller, 'clarify', clarify.parameters, clarify.options),
+        clarify.timeout
     );
-    v_run_ids constant bigint[] := pgclarify_private.ask_one(clarify.caller, v_run, clarify.timeout);
 begin
     return query
     select seen.*
@@ -87,10 +22,9 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.clarify(pgclarify_private.caller, text, text, integer, interval, jsonb) is 'See clarify.';
-grant execute on function pgclarify_private.clarify(
-    pgclarify_private.caller, text, text, integer, interval, jsonb
-) to pgclarify_user;
+comment on function pgclarify_private.clarify(pgclarify_private.caller, jsonb, interval, jsonb) is
+'See clarify. parameters: those of clarify but timeout.';
+grant execute on function pgclarify_private.clarify(pgclarify_private.caller, jsonb, interval, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.clarify(
     question text,
@@ -107,7 +41,10 @@ begin atomic
     select seen.*
     from pgclarify_private.caller
     cross join lateral pgclarify_private.clarify(
-        caller, clarify.question, clarify.corpus, clarify.top_k, clarify.timeout, clarify.options
+        caller,
+        jsonb_build_object('question', clarify.question, 'corpus', clarify.corpus, 'top_k', clarify.top_k),
+        clarify.timeout,
+        clarify.options
     ) as seen;
 end;
 
@@ -142,8 +79,11 @@ set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
     v_questions constant text[] := pgclarify_private.check_questions(clarify_many.questions);
-    v_run constant pgclarify_private.run := pgclarify_private.prepare_clarify(
-        clarify_many.caller, v_questions[1], clarify_many.corpus, clarify_many.top_k, clarify_many.options
+    v_run constant pgclarify_private.run := pgclarify_private.prepare(
+        clarify_many.caller,
+        'clarify',
+        jsonb_build_object('question', v_questions[1], 'corpus', clarify_many.corpus, 'top_k', clarify_many.top_k),
+        clarify_many.options
     );
     v_run_ids bigint[];
 begin
@@ -221,7 +161,7 @@ grant execute on function pgclarify.clarify_many(
 ) to pgclarify_user;
 
 create or replace function pgclarify_private.prepare_consolidate(
-    caller pgclarify_private.caller, run_id bigint, options jsonb default '{}'
+    caller pgclarify_private.caller, run pgclarify_private.run, run_id bigint
 )
 returns pgclarify_private.run
 language plpgsql stable
@@ -229,6 +169,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run constant pgclarify_private.run := pgclarify_private.visible_run(prepare_consolidate.caller, prepare_consolidate.run_id);
+    v_new pgclarify_private.run := prepare_consolidate.run;
 begin
     if v_run.operation not in ('clarify', 'consolidate') or v_run.status not in ('succeeded', 'partial') then
         raise exception 'run % has no verdicts to consolidate', v_run.run_id
@@ -253,18 +194,15 @@ begin
                 detail = format('You may see run %s, but you may not search its corpus.', v_run.run_id),
                 hint = 'Have its owner give you access with pgclarify.grant_access.';
     end if;
-    return pgclarify_private.new_run(
-        'consolidate',
-        v_run.corpus_id,
-        v_run.question,
-        pgclarify_private.check_options(prepare_consolidate.options, pgclarify_private.options_of('consolidate')),
-        parent_run_id => v_run.run_id
-    );
+    v_new.corpus_id := v_run.corpus_id;
+    v_new.question := v_run.question;
+    v_new.parent_run_id := v_run.run_id;
+    return v_new;
 end
 $$;
 
-comment on function pgclarify_private.prepare_consolidate(pgclarify_private.caller, bigint, jsonb) is
-'The run that consolidate enters.';
+comment on function pgclarify_private.prepare_consolidate(pgclarify_private.caller, pgclarify_private.run, bigint) is
+'The run that consolidate enters. run: with its settings. run_id: the run whose verdicts it takes.';
 
 create or replace function pgclarify.consolidate(run_id bigint, options jsonb default '{}')
 returns setof pgclarify.clarification
@@ -279,7 +217,8 @@ begin atomic
         pgclarify_private.start_and_wait(
             caller,
             'consolidate',
-            jsonb_build_object('run_id', consolidate.run_id, 'options', consolidate.options)
+            jsonb_build_object('run_id', consolidate.run_id),
+            consolidate.options
         )
     ) as seen;
 end;

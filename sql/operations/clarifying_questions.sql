@@ -43,42 +43,6 @@ comment on column pgclarify.clarifying_question.documents is
 'How many documents answered it, including those that you may not read.';
 grant select on pgclarify.clarifying_question to pgclarify_reader;
 
-create or replace function pgclarify_private.clarifying_question_settings(options jsonb)
-returns jsonb
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_settings jsonb := pgclarify_private.check_options(
-        clarifying_question_settings.options, pgclarify_private.options_of('clarifying_questions')
-    );
-    v_idle text;
-begin
-    if v_settings ->> 'form' = 'respond' and v_settings ->> 'check' = 'drop' and not v_settings ? 'count' then
-        -- One proposal of each type of ambiguity: the documents may answer nothing that a single proposal leads to.
-        v_settings := '{"proposals": 3}'::jsonb || v_settings;
-    end if;
-    -- One question for each turn, or five reformulations to choose from: AT-CoT, §4.2.
-    v_settings := jsonb_build_object('count', case v_settings ->> 'form' when 'select' then 5 else 1 end) || v_settings;
-    if v_settings ->> 'check' <> 'none' then
-        return '{"method": "hybrid", "top_k": 4}'::jsonb || v_settings;
-    end if;
-    select name into v_idle from unnest(array['method', 'top_k']) as name where v_settings ? name limit 1;
-    if found then
-        raise exception 'option "%" needs a check', v_idle
-            using errcode = 'invalid_parameter_value',
-                column = v_idle,
-                detail = 'Option "check" is none, so no passage is read.',
-                hint = 'Omit one of them.';
-    end if;
-    return v_settings;
-end
-$$;
-
-comment on function pgclarify_private.clarifying_question_settings(jsonb) is
-'Checked options of clarifying_questions, in the form of run.settings, and timeout. Setting proposals: how many the model '
-'must propose, if that is more than count.';
-
 create or replace function pgclarify_private.rows(row_type pgclarify.proposed_question, run_ids bigint[], requester name)
 returns setof pgclarify.proposed_question
 language sql stable security definer
@@ -105,53 +69,47 @@ comment on function pgclarify_private.rows(pgclarify.proposed_question, bigint[]
 'The proposed questions of runs. It does not check who may see the runs; documents are those that the requester may read now.';
 
 create or replace function pgclarify_private.prepare_clarifying_questions(
-    caller pgclarify_private.caller,
-    question text default null,
-    corpus text default null,
-    history text[] default '{}',
-    options jsonb default '{}'
+    roles name[], run pgclarify_private.run, question text, corpus text
 )
 returns pgclarify_private.run
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles constant name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_clarifying_questions.caller));
-    v_settings jsonb := pgclarify_private.clarifying_question_settings(prepare_clarifying_questions.options);
-    v_history jsonb := pgclarify_private.check_history(prepare_clarifying_questions.history);
+    v_run pgclarify_private.run := prepare_clarifying_questions.run;
+    v_is_checked constant boolean := v_run.settings ->> 'check' <> 'none';
     v_question text := prepare_clarifying_questions.question;
     v_corpus pgclarify_private.corpus;
     v_conversation pgclarify_private.conversation;
     v_turn integer;
 begin
-    if v_settings ? 'conversation' then
-        v_conversation := pgclarify_private.find_conversation(v_roles, (v_settings ->> 'conversation')::bigint);
-        v_corpus := pgclarify_private.corpus_to_go_on_in(
-            v_conversation, v_roles, prepare_clarifying_questions.corpus, v_settings ->> 'check' <> 'none'
+    if v_run.settings ? 'conversation' then
+        v_conversation := pgclarify_private.find_conversation(
+            prepare_clarifying_questions.roles, (v_run.settings -> 'conversation')::bigint
         );
-        select goes_on.question, goes_on.history, goes_on.next_turn into v_question, v_history, v_turn
-        from pgclarify_private.go_on_asking(v_conversation, v_question, v_history) as goes_on;
-        v_settings := v_settings || jsonb_build_object('turn', v_turn);
+        v_corpus := pgclarify_private.corpus_to_go_on_in(
+            v_conversation, prepare_clarifying_questions.roles, prepare_clarifying_questions.corpus, v_is_checked
+        );
+        select goes_on.question, goes_on.history, goes_on.next_turn into v_question, v_run.history, v_turn
+        from pgclarify_private.go_on_asking(v_conversation, v_question, v_run.history) as goes_on;
+        v_run.settings := v_run.settings || jsonb_build_object('turn', v_turn);
     elsif v_question is null then
         raise exception 'there is no question'
             using errcode = 'invalid_parameter_value',
                 hint = 'Pass a question, or option "conversation" to continue a conversation.';
-    elsif prepare_clarifying_questions.corpus is not null or v_settings ->> 'check' <> 'none' then
-        v_corpus := pgclarify_private.find_corpus(v_roles, prepare_clarifying_questions.corpus);
+    elsif prepare_clarifying_questions.corpus is not null or v_is_checked then
+        v_corpus := pgclarify_private.find_corpus(
+            prepare_clarifying_questions.roles, prepare_clarifying_questions.corpus
+        );
     end if;
-    return pgclarify_private.new_run(
-        'clarifying_questions',
-        v_corpus.corpus_id,
-        (pgclarify_private.check_questions(array[v_question]))[1],
-        v_settings,
-        v_history
-    );
+    v_run.corpus_id := v_corpus.corpus_id;
+    v_run.question := (pgclarify_private.check_questions(array[v_question]))[1];
+    return v_run;
 end
 $$;
 
-comment on function pgclarify_private.prepare_clarifying_questions(
-    pgclarify_private.caller, text, text, text[], jsonb
-) is 'The run that clarifying_questions asks for.';
+comment on function pgclarify_private.prepare_clarifying_questions(name[], pgclarify_private.run, text, text) is
+'The run that clarifying_questions enters. run: with its settings and history. question, corpus: as given, or null.';
 
 create or replace function pgclarify.clarifying_questions(
     question text default null, corpus text default null, history text[] default '{}', options jsonb default '{}'
@@ -170,8 +128,9 @@ begin atomic
             'clarifying_questions',
             jsonb_build_object(
                 'question', clarifying_questions.question, 'corpus', clarifying_questions.corpus,
-                'history', clarifying_questions.history, 'options', clarifying_questions.options
-            )
+                'history', clarifying_questions.history
+            ),
+            clarifying_questions.options
         )
     ) as seen;
 end;

@@ -61,58 +61,6 @@ comment on function pgclarify_private.rows(pgclarify.ambiguity, bigint[], name) 
 'Results of runs of detect_ambiguity. It does not check who may see them; reasons quote only documents that the requester may '
 'read now.';
 
-create or replace function pgclarify_private.corpus_of_settings(caller pgclarify_private.caller, settings jsonb)
-returns bigint
-language sql stable
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        (
-            pgclarify_private.find_corpus(
-                pgclarify_private.roles_of(pgclarify_private.verify_caller(corpus_of_settings.caller)),
-                corpus_of_settings.settings ->> 'corpus'
-            )
-        ).corpus_id
-    where corpus_of_settings.settings ? 'corpus';
-end;
-
-comment on function pgclarify_private.corpus_of_settings(pgclarify_private.caller, jsonb) is
-'The corpus that checked options name; null if they name none, even if there is a default. Error 42704 if the caller may not '
-'search it.';
-
-create or replace function pgclarify_private.prepare_detect_ambiguity(
-    caller pgclarify_private.caller, question text, history text[] default '{}', options jsonb default '{}'
-)
-returns pgclarify_private.run
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_questions constant text[] := pgclarify_private.check_questions(array[prepare_detect_ambiguity.question]);
-    v_history constant jsonb := pgclarify_private.check_history(prepare_detect_ambiguity.history);
-    v_settings jsonb := pgclarify_private.check_options(
-        prepare_detect_ambiguity.options, pgclarify_private.options_of('detect_ambiguity')
-    );
-begin
-    if v_settings ? 'corpus' then
-        v_settings := '{"top_k": 8}'::jsonb || v_settings;
-    elsif v_settings ? 'top_k' then
-        raise exception 'option "top_k" needs a corpus'
-            using errcode = 'invalid_parameter_value',
-                column = 'top_k',
-                detail = 'Without a corpus, there are no passages to judge.',
-                hint = 'Also pass {"corpus": "name"}, or omit top_k.';
-    end if;
-    return pgclarify_private.new_run(
-        'detect_ambiguity', pgclarify_private.corpus_of_settings(prepare_detect_ambiguity.caller, v_settings), v_questions[1],
-        v_settings - 'corpus', v_history
-    );
-end
-$$;
-
-comment on function pgclarify_private.prepare_detect_ambiguity(pgclarify_private.caller, text, text[], jsonb) is
-'The run that detect_ambiguity enters.';
-
 create or replace function pgclarify.detect_ambiguity(
     question text, history text[] default '{}', options jsonb default '{}'
 )
@@ -128,10 +76,8 @@ begin atomic
         pgclarify_private.start_and_wait(
             caller,
             'detect_ambiguity',
-            jsonb_build_object(
-                'question', detect_ambiguity.question, 'history', detect_ambiguity.history,
-                'options', detect_ambiguity.options
-            )
+            jsonb_build_object('question', detect_ambiguity.question, 'history', detect_ambiguity.history),
+            detect_ambiguity.options
         )
     ) as seen;
 end;

@@ -203,25 +203,16 @@ comment on function pgclarify_private.rows(pgclarify.estimation, bigint[], name)
 'Results of runs of estimate. It does not check who may see them: the requester makes no difference.';
 
 create or replace function pgclarify_private.prepare_estimate(
-    caller pgclarify_private.caller,
-    questions text[],
-    corpus text default null,
-    top_k integer default 20,
-    options jsonb default '{}'
+    requester name, run pgclarify_private.run, questions text[], corpus text
 )
 returns pgclarify_private.run
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester constant name := pgclarify_private.verify_caller(prepare_estimate.caller);
-    v_roles constant name[] := pgclarify_private.roles_of(v_requester);
+    v_run pgclarify_private.run := prepare_estimate.run;
+    v_roles constant name[] := pgclarify_private.roles_of(prepare_estimate.requester);
     v_questions constant text[] := pgclarify_private.check_questions(prepare_estimate.questions);
-    v_given constant jsonb := pgclarify_private.check_options(
-        prepare_estimate.options, pgclarify_private.options_of('estimate')
-    );
-    -- Checked as in clarify, because the estimate is for runs of clarify.
-    v_settings constant jsonb := pgclarify_private.clarify_settings(prepare_estimate.top_k, v_given - 'timeout');
     v_most_examined constant integer := 200;
     v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(v_roles, prepare_estimate.corpus);
     v_reuses constant boolean := pgclarify_private.reuses_runs();
@@ -236,7 +227,8 @@ begin
     answered as materialized (
         select known.question
         from pgclarify_private.find_reusable_runs(
-            v_corpus.corpus_id, 'clarify', array(select asked.question from asked), v_settings, v_requester, v_roles
+            v_corpus.corpus_id, 'clarify', array(select asked.question from asked), v_run.settings - 'timeout',
+            prepare_estimate.requester, v_roles
         ) as known
         where v_reuses
     )
@@ -252,20 +244,18 @@ begin
             limit v_most_examined
         )
     into v_distinct, v_answered, v_sample;
-    return pgclarify_private.new_run(
-        'estimate',
-        v_corpus.corpus_id,
-        to_jsonb(v_sample)::text,
-        v_settings || jsonb_build_object(
-            'timeout', v_given -> 'timeout', 'questions', cardinality(v_questions), 'distinct_questions', v_distinct,
-            'answered', v_answered
-        )
+    v_run.corpus_id := v_corpus.corpus_id;
+    v_run.question := to_jsonb(v_sample)::text;
+    v_run.settings := v_run.settings || jsonb_build_object(
+        'questions', cardinality(v_questions), 'distinct_questions', v_distinct, 'answered', v_answered
     );
+    return v_run;
 end
 $$;
 
-comment on function pgclarify_private.prepare_estimate(pgclarify_private.caller, text[], text, integer, jsonb) is
-'The run that examines a sample of these questions. Its question is an empty array if all of them have answers.';
+comment on function pgclarify_private.prepare_estimate(name, pgclarify_private.run, text[], text) is
+'The run that examines a sample of these questions. Its question is an empty array if all of them have answers. run: with its '
+'settings, checked as for clarify, because the estimate is for runs of clarify.';
 
 create or replace function pgclarify_private.estimate(
     caller pgclarify_private.caller, questions text[], corpus text, top_k integer, options jsonb
@@ -275,9 +265,11 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester constant name := pgclarify_private.verify_caller(estimate.caller);
-    v_run constant pgclarify_private.run := pgclarify_private.prepare_estimate(
-        estimate.caller, estimate.questions, estimate.corpus, estimate.top_k, estimate.options
+    v_run constant pgclarify_private.run := pgclarify_private.prepare(
+        estimate.caller,
+        'estimate',
+        jsonb_build_object('questions', estimate.questions, 'corpus', estimate.corpus, 'top_k', estimate.top_k),
+        estimate.options
     );
     v_run_ids bigint[];
 begin
@@ -293,7 +285,7 @@ begin
         estimate.caller, v_run, pgclarify_private.timeout(v_run.settings ->> 'timeout')
     );
     return query
-    select seen.* from pgclarify_private.current_rows(null::pgclarify.estimation, v_run_ids, v_requester) as seen;
+    select seen.* from pgclarify_private.current_rows(null::pgclarify.estimation, v_run_ids, null) as seen;
 end
 $$;
 

@@ -1,33 +1,5 @@
 -- Investigating: one answer to a question that needs several steps.
 
-create or replace function pgclarify_private.prepare_investigate(
-    caller pgclarify_private.caller, question text, corpus text default null, options jsonb default '{}'
-)
-returns pgclarify_private.run
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_questions constant text[] := pgclarify_private.check_questions(array[prepare_investigate.question]);
-    v_settings constant jsonb := pgclarify_private.check_options(
-        prepare_investigate.options, pgclarify_private.options_of('investigate')
-    );
-    v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(
-        pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_investigate.caller)), prepare_investigate.corpus
-    );
-begin
-    if (v_settings ->> 'max_passages')::integer < (v_settings ->> 'top_k')::integer then
-        perform pgclarify_private.raise_too_few_passages(
-            (v_settings ->> 'max_passages')::integer, (v_settings ->> 'top_k')::integer
-        );
-    end if;
-    return pgclarify_private.new_run('investigate', v_corpus.corpus_id, v_questions[1], v_settings);
-end
-$$;
-
-comment on function pgclarify_private.prepare_investigate(pgclarify_private.caller, text, text, jsonb) is
-'The run that investigate enters.';
-
 create or replace function pgclarify.investigate(question text, corpus text default null, options jsonb default '{}')
 returns setof pgclarify.investigation
 language sql volatile
@@ -41,7 +13,8 @@ begin atomic
         pgclarify_private.start_and_wait(
             caller,
             'investigate',
-            jsonb_build_object('question', investigate.question, 'corpus', investigate.corpus, 'options', investigate.options)
+            jsonb_build_object('question', investigate.question, 'corpus', investigate.corpus),
+            investigate.options
         )
     ) as seen;
 end;

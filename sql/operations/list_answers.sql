@@ -55,29 +55,6 @@ comment on function pgclarify_private.rows(pgclarify.answer, bigint[], name) is
 'Listed answers of runs. It does not check who may see the runs; documents are those that the requester may read now. If a '
 'citation is withheld, the answer has only its first spelling.';
 
-create or replace function pgclarify_private.prepare_list_answers(
-    caller pgclarify_private.caller, question text, corpus text default null, options jsonb default '{}'
-)
-returns pgclarify_private.run
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_questions constant text[] := pgclarify_private.check_questions(array[prepare_list_answers.question]);
-    v_settings constant jsonb := pgclarify_private.check_options(
-        prepare_list_answers.options, pgclarify_private.options_of('list_answers')
-    );
-    v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(
-        pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_list_answers.caller)), prepare_list_answers.corpus
-    );
-begin
-    return pgclarify_private.new_run('list_answers', v_corpus.corpus_id, v_questions[1], v_settings);
-end
-$$;
-
-comment on function pgclarify_private.prepare_list_answers(pgclarify_private.caller, text, text, jsonb) is
-'The run that list_answers enters.';
-
 create or replace function pgclarify.list_answers(question text, corpus text default null, options jsonb default '{}')
 returns setof pgclarify.answer
 language sql volatile
@@ -91,9 +68,8 @@ begin atomic
         pgclarify_private.start_and_wait(
             caller,
             'list_answers',
-            jsonb_build_object(
-                'question', list_answers.question, 'corpus', list_answers.corpus, 'options', list_answers.options
-            )
+            jsonb_build_object('question', list_answers.question, 'corpus', list_answers.corpus),
+            list_answers.options
         )
     ) as seen;
 end;

@@ -24,35 +24,33 @@ end;
 
 comment on function pgclarify_private.operations() is
 'The operations. A run of each has rows of row_type, a composite type of schema pgclarify; function rows of that type finds '
-'them, and the public result_view shows them by run_id. prepare_<operation> has the arguments of an operation, and checks '
-'them. '
-'prefers_language_model: whether a worker with a language model is preferred for all settings.';
+'them, and the public result_view shows them by run_id. prefers_language_model: whether a worker with a language model is '
+'preferred for all settings.';
 
-create or replace function pgclarify_private.new_run(
-    operation text,
-    corpus_id bigint,
-    question text,
-    settings jsonb,
-    history jsonb default '[]',
-    parent_run_id bigint default null
-)
-returns pgclarify_private.run
-language plpgsql immutable
+create or replace function pgclarify_private.parameters_of(operation text)
+returns jsonb
+language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify_private.run;
+    v_question constant jsonb := '{"question": {"type": "string"}}';
+    v_corpus constant jsonb := '{"corpus": {"type": "string"}}';
+    v_top_k constant jsonb := '{"top_k": {"type": "integer", "least": 1, "most": 1000}}';
+    v_history constant jsonb := '{"history": {"type": "array"}}';
+    v_run constant jsonb := '{"run_id": {"type": "integer", "least": 1, "most": 9223372036854775807}}';
 begin
-    v_run.operation := new_run.operation;
-    v_run.corpus_id := new_run.corpus_id;
-    v_run.question := new_run.question;
-    v_run.settings := new_run.settings;
-    v_run.history := new_run.history;
-    v_run.parent_run_id := new_run.parent_run_id;
-    return v_run;
+    -- In the language of procedures: a query would be planned for each call.
+    return case
+        when parameters_of.operation in ('clarify', 'search') then v_question || v_corpus || v_top_k
+        when parameters_of.operation in ('investigate', 'list_answers') then v_question || v_corpus
+        when parameters_of.operation in ('detect_ambiguity', 'rewrite') then v_question || v_history
+        when parameters_of.operation = 'clarifying_questions' then v_question || v_corpus || v_history
+        when parameters_of.operation = 'consolidate' then v_run
+        when parameters_of.operation = 'reply' then v_run || '{"reply": {"type": "string"}}'
+        when parameters_of.operation = 'estimate' then v_corpus || v_top_k || '{"questions": {"type": "array"}}'
+    end;
 end
 $$;
 
-comment on function pgclarify_private.new_run(text, bigint, text, jsonb, jsonb, bigint) is
-'A new run that is not entered yet, for ask and submit. settings: they may have the option timeout, which is not a setting '
-'of a run.';
+comment on function pgclarify_private.parameters_of(text) is
+'The parameters of an operation, in the form of check_options; null if there is no such operation.';

@@ -108,52 +108,51 @@ create or replace function pgclarify_private.reply_run(
     asked_back pgclarify_private.run, turn pgclarify_private.turn, reply text
 )
 returns pgclarify_private.run
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        pgclarify_private.new_run(
-            'reply',
-            (reply_run.asked_back).corpus_id,
-            (reply_run.asked_back).question,
-            jsonb_strip_nulls(
-                jsonb_build_object('text', reply_run.reply, 'conversation', (reply_run.turn).conversation_id)
-            ),
-            -- The history before the first question: the settings of a later run also contain the turns since then.
-            coalesce(
-                (
-                    select conversation.history
-                    from pgclarify_private.conversation
-                    where conversation.conversation_id = (reply_run.turn).conversation_id
-                ),
-                (reply_run.asked_back).history
-            ),
-            (reply_run.asked_back).run_id
-        );
-end;
+as $$
+declare
+    v_run pgclarify_private.run;
+begin
+    v_run.operation := 'reply';
+    v_run.corpus_id := (reply_run.asked_back).corpus_id;
+    v_run.question := (reply_run.asked_back).question;
+    v_run.parent_run_id := (reply_run.asked_back).run_id;
+    v_run.settings := jsonb_strip_nulls(
+        jsonb_build_object('text', reply_run.reply, 'conversation', (reply_run.turn).conversation_id)
+    );
+    -- The history before the first question: the settings of a later run also contain the turns since then.
+    v_run.history := coalesce(
+        (
+            select conversation.history
+            from pgclarify_private.conversation
+            where conversation.conversation_id = (reply_run.turn).conversation_id
+        ),
+        (reply_run.asked_back).history
+    );
+    return v_run;
+end
+$$;
 
 comment on function pgclarify_private.reply_run(pgclarify_private.run, pgclarify_private.turn, text) is
 'The run that combines a conversation and a reply into one question. asked_back: the run that is replied to. turn: the turn '
 'of this reply.';
 
 create or replace function pgclarify_private.prepare_reply(
-    caller pgclarify_private.caller, run_id bigint, reply text, options jsonb default '{}'
+    caller pgclarify_private.caller, run_id bigint, reply text, timeout text
 )
 returns pgclarify_private.run
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_options constant jsonb := pgclarify_private.check_options(
-        prepare_reply.options, pgclarify_private.options_of('reply')
-    );
     v_reply constant text := pgclarify_private.check_reply(prepare_reply.reply);
     v_asked_back constant pgclarify_private.run := pgclarify_private.run_to_reply_to(prepare_reply.caller, prepare_reply.run_id);
     v_turn constant pgclarify_private.turn := pgclarify_private.find_turn(
         v_asked_back,
-        pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_reply.caller)),
+        pgclarify_private.roles_of((prepare_reply.caller).name),
         v_reply,
-        pgclarify_private.timeout(v_options ->> 'timeout')
+        pgclarify_private.timeout(prepare_reply.timeout)
     );
 begin
     if v_turn.question is not null then
@@ -166,7 +165,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.prepare_reply(pgclarify_private.caller, bigint, text, jsonb) is
+comment on function pgclarify_private.prepare_reply(pgclarify_private.caller, bigint, text, text) is
 'The run that reply enters, without the turn that reply adds; error 55000 if the reply is a turn already.';
 
 create or replace function pgclarify_private.reply(

@@ -14,39 +14,6 @@ end;
 comment on function pgclarify_private.rows(pgclarify.rewritten_question, bigint[], name) is
 'Questions that runs of rewrite and reply produced. It does not check who may see them: the requester makes no difference.';
 
-create or replace function pgclarify_private.prepare_rewrite(
-    caller pgclarify_private.caller, question text, history text[] default '{}', options jsonb default '{}'
-)
-returns pgclarify_private.run
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_longest constant integer := 10000;
-    v_history constant jsonb := pgclarify_private.check_history(prepare_rewrite.history);
-    v_settings constant jsonb := pgclarify_private.check_options(
-        prepare_rewrite.options,
-        pgclarify_private.options_of('rewrite')
-    );
-begin
-    perform pgclarify_private.check_questions(array[prepare_rewrite.question]);
-    if length(prepare_rewrite.question) > v_longest then
-        raise exception 'a question needs 1 to % characters', v_longest
-            using errcode = 'invalid_parameter_value',
-                detail = format('It has %s, with the white space around it.', length(prepare_rewrite.question)),
-                hint = 'Remove white space before and after it.';
-    end if;
-    -- The question is passed with its white space, so that a clear question is returned unchanged.
-    return pgclarify_private.new_run(
-        'rewrite', pgclarify_private.corpus_of_settings(prepare_rewrite.caller, v_settings), prepare_rewrite.question,
-        v_settings - 'corpus', v_history
-    );
-end
-$$;
-
-comment on function pgclarify_private.prepare_rewrite(pgclarify_private.caller, text, text[], jsonb) is
-'The run that rewrite enters.';
-
 create or replace function pgclarify.rewrite(question text, history text[] default '{}', options jsonb default '{}')
 returns setof pgclarify.rewritten_question
 language sql volatile
@@ -60,7 +27,8 @@ begin atomic
         pgclarify_private.start_and_wait(
             caller,
             'rewrite',
-            jsonb_build_object('question', rewrite.question, 'history', rewrite.history, 'options', rewrite.options)
+            jsonb_build_object('question', rewrite.question, 'history', rewrite.history),
+            rewrite.options
         )
     ) as seen;
 end;

@@ -52,71 +52,6 @@ $$;
 comment on function pgclarify_private.rows(pgclarify.search_result, bigint[], name) is
 'Candidates of runs with their passages, if the requester may read them now.';
 
-create or replace function pgclarify_private.search_settings(top_k integer, options jsonb)
-returns jsonb
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_given jsonb := pgclarify_private.settings(
-        search_settings.top_k, search_settings.options, pgclarify_private.options_of('search')
-    );
-    v_settings jsonb := v_given - '{retrieval, reranker, max_passages}'::text[];
-begin
-    if v_given ->> 'retrieval' = 'fixed' and not v_given ? 'reranker' then
-        if v_given ? 'max_passages' then
-            raise exception 'option "max_passages" is for retrieval adaptive, or for a reranker'
-                using errcode = 'invalid_parameter_value',
-                    column = 'max_passages',
-                    detail = 'No passage is scored again.',
-                    hint = 'Omit it, or pass {"retrieval": "adaptive"}.';
-        end if;
-        return v_settings;
-    end if;
-    if (v_given ->> 'max_passages')::integer < search_settings.top_k then
-        perform pgclarify_private.raise_too_few_passages((v_given ->> 'max_passages')::integer, search_settings.top_k);
-    end if;
-    v_settings := v_settings || jsonb_build_object(
-        'reranker', coalesce(v_given ->> 'reranker', 'signal'),
-        -- At least top_k.
-        'max_passages', coalesce((v_given ->> 'max_passages')::integer, greatest(100, search_settings.top_k))
-    );
-    if v_given ->> 'retrieval' = 'adaptive' then
-        return v_settings || '{"retrieval": "adaptive"}';
-    end if;
-    return v_settings;
-end
-$$;
-
-comment on function pgclarify_private.search_settings(integer, jsonb) is
-'Checked top_k and options of search, in the form of run.settings, and timeout. retrieval is present if it is adaptive; '
-'reranker and max_passages are present if passages are scored again.';
-
-create or replace function pgclarify_private.prepare_search(
-    caller pgclarify_private.caller,
-    question text,
-    corpus text default null,
-    top_k integer default 10,
-    options jsonb default '{}'
-)
-returns pgclarify_private.run
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_questions constant text[] := pgclarify_private.check_questions(array[prepare_search.question]);
-    v_settings constant jsonb := pgclarify_private.search_settings(prepare_search.top_k, prepare_search.options);
-    v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(
-        pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare_search.caller)), prepare_search.corpus
-    );
-begin
-    return pgclarify_private.new_run('search', v_corpus.corpus_id, v_questions[1], v_settings);
-end
-$$;
-
-comment on function pgclarify_private.prepare_search(pgclarify_private.caller, text, text, integer, jsonb) is
-'The run that search enters.';
-
 create or replace function pgclarify_private.search_corpus(
     caller pgclarify_private.caller, question text, corpus text, top_k integer, options jsonb
 )
@@ -126,8 +61,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_requester constant name := pgclarify_private.verify_caller(search_corpus.caller);
-    v_run constant pgclarify_private.run := pgclarify_private.prepare_search(
-        search_corpus.caller, search_corpus.question, search_corpus.corpus, search_corpus.top_k, search_corpus.options
+    v_run constant pgclarify_private.run := pgclarify_private.prepare(
+        search_corpus.caller,
+        'search',
+        jsonb_build_object(
+            'question', search_corpus.question, 'corpus', search_corpus.corpus, 'top_k', search_corpus.top_k
+        ),
+        search_corpus.options
     );
     v_timeout constant interval := pgclarify_private.timeout(v_run.settings ->> 'timeout');
     v_run_ids bigint[];
@@ -141,7 +81,8 @@ begin
             seen.rank, seen.passage_id, seen.document_id, seen.title, seen.heading, seen.content, seen.score,
             seen.origin
         from pgclarify_private.search(
-            v_run.corpus_id, pgclarify_private.roles_of(v_requester), 'lexical', v_run.question, null, search_corpus.top_k
+            v_run.corpus_id, pgclarify_private.roles_of(v_requester), 'lexical', v_run.question, null,
+            (v_run.settings -> 'top_k')::integer
         ) as seen
         order by seen.rank;
         return;

@@ -1,88 +1,189 @@
--- Every operation can be called with waiting, or submitted without waiting. Both ways take the same arguments.
+-- Every operation can be called with waiting, or submitted without waiting. Both ways take the same parameters and options.
 
-create or replace function pgclarify_private.parameters(operation text)
-returns table (name text, type text, is_required boolean, ordinal bigint)
-language sql stable
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        parameter.name, pg_catalog.format_type(parameter.type, null),
-        parameter.ordinal <= prepare.pronargs - prepare.pronargdefaults, parameter.ordinal
-    from pg_catalog.pg_proc as prepare
-    cross join lateral unnest(prepare.proargnames, prepare.proargtypes::oid[]) with ordinality
-        as parameter (name, type, ordinal)
-    where prepare.pronamespace = 'pgclarify_private'::regnamespace
-        and prepare.proname = 'prepare_' || parameters.operation
-        -- The first parameter is the caller.
-        and parameter.ordinal > 1;
-end;
-
-comment on function pgclarify_private.parameters(text) is
-'The arguments of an operation without waiting: the parameters of its function prepare_<operation>.';
-
-create or replace function pgclarify_private.check_argument(name text, type text, given jsonb)
+create or replace function pgclarify_private.check_settings(operation text, settings jsonb)
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_kind constant text := jsonb_typeof(check_argument.given);
-    v_wanted text;
+    v_operation constant text := check_settings.operation;
+    v_settings jsonb := check_settings.settings;
+    v_top_k constant integer := v_settings -> 'top_k';
+    v_max_passages constant integer := v_settings -> 'max_passages';
+    v_is_scored constant boolean := v_settings ->> 'retrieval' = 'adaptive' or v_settings ? 'reranker';
+    v_idle text;
 begin
-    if v_kind = 'null' then
-        return check_argument.given;
+    if v_operation in ('clarify', 'estimate') then
+        if v_settings ->> 'retrieval' = 'fixed' and v_max_passages > v_top_k then
+            raise exception 'max_passages must not be more than top_k'
+                using errcode = 'invalid_parameter_value',
+                    column = 'max_passages',
+                    detail = format('max_passages is %s, and top_k is %s.', v_max_passages, v_top_k),
+                    hint = 'The first top_k passages are judged and no others: pass a larger top_k, or {"retrieval": '
+                        '"adaptive"}.';
+        end if;
+        if v_settings ? 'threshold' and not v_settings ? 'ask_back' then
+            raise exception 'option "threshold" is for option "ask_back"'
+                using errcode = 'invalid_parameter_value',
+                    column = 'threshold',
+                    detail = 'Without it, all questions are clarified, ambiguous or not.',
+                    hint = 'Also pass {"ask_back": "when_vague"}, or omit threshold.';
+        end if;
+        if v_settings -> 'batch' = 'true' and v_settings ->> 'retrieval' = 'adaptive' then
+            raise exception 'option "batch" is for retrieval "fixed"'
+                using errcode = 'invalid_parameter_value',
+                    column = 'batch',
+                    detail = 'With "adaptive", verdicts decide which passages are judged next, and each batch may take a day.',
+                    hint = 'Leave one of the two out.';
+        end if;
+        -- refresh = 0 is the default. It is dropped, so that the run has the same reuse key as runs without the option.
+        return case when v_settings -> 'refresh' = '0' then v_settings - 'refresh' else v_settings end;
     end if;
-    case check_argument.type
-        when 'text' then
-            v_wanted := case when v_kind <> 'string' then 'a JSON string' end;
-        when 'jsonb' then
-            v_wanted := case when v_kind <> 'object' then 'a JSON object' end;
-        when 'text[]' then
-            if v_kind <> 'array' or exists (
-                select from jsonb_array_elements(check_argument.given) as element (value)
-                where jsonb_typeof(element.value) not in ('string', 'null')
-            ) then
-                v_wanted := 'a JSON array of strings';
-            end if;
-        else
-            if v_kind = 'number'
-                and trunc(check_argument.given::numeric) = check_argument.given::numeric
-                and abs(check_argument.given::numeric)
-                    <= (case check_argument.type when 'integer' then 2147483647 else 9223372036854775807 end) then
-                -- 20.0 is the same number as 20.
-                return to_jsonb(trunc(check_argument.given::numeric));
-            end if;
-            v_wanted := 'a whole number';
-    end case;
-    if v_wanted is not null then
-        raise exception 'argument "%" has a wrong value', check_argument.name
+    if v_operation in ('search', 'investigate') and v_is_scored and v_max_passages < v_top_k then
+        raise exception 'max_passages must not be less than top_k'
             using errcode = 'invalid_parameter_value',
-                column = check_argument.name,
-                detail = format('It is %s.', pgclarify_private.shown(check_argument.given::text)),
-                hint = format('Pass %s.', v_wanted);
+                column = 'max_passages',
+                detail = format('max_passages is %s, and top_k is %s.', v_max_passages, v_top_k),
+                hint = 'Only passages that are scored can be among the best: pass a larger max_passages, or a smaller top_k.';
     end if;
-    return check_argument.given;
+    if v_operation = 'search' then
+        if v_is_scored then
+            v_settings := jsonb_build_object('reranker', 'signal', 'max_passages', greatest(100, v_top_k)) || v_settings;
+        elsif v_max_passages is not null then
+            raise exception 'option "max_passages" is for retrieval adaptive, or for a reranker'
+                using errcode = 'invalid_parameter_value',
+                    column = 'max_passages',
+                    detail = 'No passage is scored again.',
+                    hint = 'Omit it, or pass {"retrieval": "adaptive"}.';
+        end if;
+        return case when v_settings ->> 'retrieval' = 'fixed' then v_settings - 'retrieval' else v_settings end;
+    end if;
+    if v_operation = 'detect_ambiguity' then
+        if v_settings ? 'corpus' then
+            return '{"top_k": 8}'::jsonb || v_settings;
+        elsif v_top_k is not null then
+            raise exception 'option "top_k" needs a corpus'
+                using errcode = 'invalid_parameter_value',
+                    column = 'top_k',
+                    detail = 'Without a corpus, there are no passages to judge.',
+                    hint = 'Also pass {"corpus": "name"}, or omit top_k.';
+        end if;
+    end if;
+    if v_operation = 'clarifying_questions' then
+        if v_settings ->> 'form' = 'respond' and v_settings ->> 'check' = 'drop' and not v_settings ? 'count' then
+            -- One proposal of each type of ambiguity: the documents may answer nothing that a single proposal leads to.
+            v_settings := '{"proposals": 3}'::jsonb || v_settings;
+        end if;
+        -- One question for each turn, or five reformulations to choose from: AT-CoT, §4.2.
+        v_settings := jsonb_build_object('count', case v_settings ->> 'form' when 'select' then 5 else 1 end) || v_settings;
+        if v_settings ->> 'check' <> 'none' then
+            return '{"method": "hybrid", "top_k": 4}'::jsonb || v_settings;
+        end if;
+        select name into v_idle from unnest(array['method', 'top_k']) as name where v_settings ? name limit 1;
+        if found then
+            raise exception 'option "%" needs a check', v_idle
+                using errcode = 'invalid_parameter_value',
+                    column = v_idle,
+                    detail = 'Option "check" is none, so no passage is read.',
+                    hint = 'Omit one of them.';
+        end if;
+    end if;
+    return v_settings;
 end
 $$;
 
-comment on function pgclarify_private.check_argument(text, text, jsonb) is
-'One argument of an operation as JSON, in the form that is cast to its type; or error 22023.';
+comment on function pgclarify_private.check_settings(text, jsonb) is
+'Options of an operation, with top_k, as run.settings has them, and timeout: completed by defaults that depend on other '
+'options; or error 22023 for options that exclude each other. For search, retrieval is present if it is adaptive; reranker and '
+'max_passages are present if passages are scored again. For clarifying_questions, proposals is how many the model must '
+'propose, if that is more than count.';
 
-create or replace function pgclarify_private.check_arguments(operation text, arguments jsonb)
-returns jsonb
-language plpgsql stable
+create or replace function pgclarify_private.prepare(
+    caller pgclarify_private.caller, operation text, parameters jsonb, options jsonb
+)
+returns pgclarify_private.run
+language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_arguments jsonb := '{}';
-    v_known record;
-    v_wrong text;
-    v_near text;
+    v_roles constant name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare.caller));
+    v_known constant jsonb := pgclarify_private.parameters_of(prepare.operation);
+    v_given constant jsonb := prepare.parameters;
+    v_top_k integer;
+    v_run pgclarify_private.run;
 begin
-    if not exists (
-        select from pgclarify_private.operations() as known where known.operation = check_arguments.operation
-    ) then
-        raise exception 'unknown operation "%"', coalesce(pgclarify_private.shown(check_arguments.operation), 'null')
+    v_run.operation := prepare.operation;
+    v_run.history := '[]';
+    if v_given ->> 'history' is not null then
+        v_run.history := pgclarify_private.check_history(v_given -> 'history');
+    end if;
+    v_run.settings := pgclarify_private.check_options(prepare.options, pgclarify_private.options_of(prepare.operation));
+    if v_known ? 'top_k' then
+        v_top_k := coalesce((v_given ->> 'top_k')::integer, case prepare.operation when 'search' then 10 else 20 end);
+        if v_top_k not between 1 and 1000 then
+            raise exception 'top_k must be between 1 and 1000'
+                using errcode = 'invalid_parameter_value',
+                    column = 'top_k',
+                    detail = format('top_k is %s.', v_top_k),
+                    hint = 'Pass a whole number from 1 to 1000, or leave it out for the default.';
+        end if;
+        v_run.settings := v_run.settings || jsonb_build_object('top_k', v_top_k);
+    end if;
+    v_run.settings := pgclarify_private.check_settings(prepare.operation, v_run.settings);
+    case prepare.operation
+        when 'consolidate' then
+            return pgclarify_private.prepare_consolidate(prepare.caller, v_run, (v_given ->> 'run_id')::bigint);
+        when 'reply' then
+            return pgclarify_private.prepare_reply(
+                prepare.caller, (v_given ->> 'run_id')::bigint, v_given ->> 'reply', v_run.settings ->> 'timeout'
+            );
+        when 'estimate' then
+            return pgclarify_private.prepare_estimate(
+                (prepare.caller).name, v_run, array(select jsonb_array_elements_text(nullif(v_given -> 'questions', 'null'))),
+                v_given ->> 'corpus'
+            );
+        when 'clarifying_questions' then
+            return pgclarify_private.prepare_clarifying_questions(
+                v_roles, v_run, v_given ->> 'question', v_given ->> 'corpus'
+            );
+        else
+            v_run.question := (pgclarify_private.check_questions(array[v_given ->> 'question']))[1];
+    end case;
+    if prepare.operation = 'rewrite' and length(v_given ->> 'question') <= 10000 then
+        -- With its white space, so that a clear question is returned unchanged.
+        v_run.question := v_given ->> 'question';
+    end if;
+    -- For some operations, the corpus is a parameter, and one is needed; for others it is an option.
+    if v_known ? 'corpus' or v_run.settings ? 'corpus' then
+        v_run.corpus_id := (
+            pgclarify_private.find_corpus(v_roles, coalesce(v_given ->> 'corpus', v_run.settings ->> 'corpus'))
+        ).corpus_id;
+        v_run.settings := v_run.settings - 'corpus';
+    end if;
+    return v_run;
+end
+$$;
+
+comment on function pgclarify_private.prepare(pgclarify_private.caller, text, jsonb, jsonb) is
+'The run of an operation, which is not entered yet; its settings may have the option timeout, which is not a setting of a '
+'run. parameters: those of the public function, each of its type. Error 22023 for a wrong argument, 42704 for what the caller '
+'may not see.';
+
+create or replace function pgclarify_private.prepare_submitted(
+    caller pgclarify_private.caller, operation text, question text, corpus text, options jsonb
+)
+returns pgclarify_private.run
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_known constant jsonb := pgclarify_private.parameters_of(prepare_submitted.operation);
+    v_names constant text[] := array(select jsonb_object_keys(v_known - 'question'));
+    v_options jsonb := coalesce(prepare_submitted.options, '{}');
+    v_parameters jsonb := '{}';
+begin
+    if v_known is null then
+        raise exception 'unknown operation "%"', coalesce(pgclarify_private.shown(prepare_submitted.operation), 'null')
             using errcode = 'invalid_parameter_value',
                 detail = (
                     select format('The operations are: %s.', string_agg(known.operation, ', ' order by known.operation))
@@ -90,158 +191,60 @@ begin
                 ),
                 hint = 'Name its function, for example: pgclarify.submit(''clarify'', ''rental cars'').';
     end if;
-    select given.name into v_wrong
-    from jsonb_object_keys(check_arguments.arguments) as given (name)
-    where given.name not in (
-        select known.name from pgclarify_private.parameters(check_arguments.operation) as known
-    )
-    order by given.name
-    limit 1;
-    if found then
-        v_near := pgclarify_private.nearest_name(
-            v_wrong, array(select known.name from pgclarify_private.parameters(check_arguments.operation) as known)
-        );
-        raise exception '% has no argument "%"', check_arguments.operation, pgclarify_private.shown(v_wrong)
+    if v_options ? 'timeout' then
+        raise exception 'an operation that is submitted has no timeout'
             using errcode = 'invalid_parameter_value',
-                detail = (
-                    select format('Its arguments are: %s.', string_agg(known.name, ', ' order by known.ordinal))
-                    from pgclarify_private.parameters(check_arguments.operation) as known
-                ),
-                hint = case
-                    when v_near is null then 'An option goes into "options": {"options": {"method": "dense"}}.'
-                    else format('Did you mean "%s"?', v_near)
-                end;
+                hint = 'Omit it, and pass it to pgclarify.wait.';
     end if;
-    for v_known in select known.* from pgclarify_private.parameters(check_arguments.operation) as known loop
-        if check_arguments.arguments ? v_known.name then
-            v_arguments := v_arguments || jsonb_build_object(
-                v_known.name,
-                pgclarify_private.check_argument(v_known.name, v_known.type, check_arguments.arguments -> v_known.name)
-            );
-        elsif v_known.is_required then
-            raise exception '% needs argument "%"', check_arguments.operation, v_known.name
-                using errcode = 'invalid_parameter_value',
-                    column = v_known.name,
-                    hint = format('Pass ''{"%s": …}''.', v_known.name);
-        end if;
-    end loop;
-    return v_arguments;
+    if jsonb_typeof(v_options) = 'object' then
+        v_options := v_options || jsonb_strip_nulls(jsonb_build_object('corpus', prepare_submitted.corpus));
+        select coalesce(jsonb_object_agg(given.key, given.value), '{}') into v_parameters
+        from jsonb_each(v_options) as given
+        where given.key = any(v_names);
+        v_options := v_options - v_names;
+    end if;
+    v_parameters := v_parameters || jsonb_strip_nulls(jsonb_build_object('question', prepare_submitted.question));
+    return pgclarify_private.prepare(
+        prepare_submitted.caller,
+        prepare_submitted.operation,
+        pgclarify_private.check_options(v_parameters, v_known),
+        v_options
+    );
 end
 $$;
 
-comment on function pgclarify_private.check_arguments(text, jsonb) is
-'Arguments of an operation, or error 22023 that lists the valid ones.';
-
-create or replace function pgclarify_private.prepare(
-    caller pgclarify_private.caller, operation text, arguments jsonb
-)
-returns pgclarify_private.run
-language plpgsql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_arguments constant jsonb := pgclarify_private.check_arguments(prepare.operation, prepare.arguments);
-    v_statement text;
-    v_run pgclarify_private.run;
-begin
-    select
-        format(
-            'select prepared.* from jsonb_to_record($2) as given (%s)'
-            ' cross join pgclarify_private.%I(caller => $1%s) as prepared',
-            string_agg(format('%I %s', known.name, known.type), ', '),
-            'prepare_' || prepare.operation,
-            -- Omitted arguments have the defaults of the function.
-            string_agg(format(', %1$I => given.%1$I', known.name), '') filter (where v_arguments ? known.name)
-        )
-    into v_statement
-    from pgclarify_private.parameters(prepare.operation) as known;
-    execute v_statement into v_run using prepare.caller, v_arguments;
-    return v_run;
-end
-$$;
-
-comment on function pgclarify_private.prepare(pgclarify_private.caller, text, jsonb) is
-'The run of an operation with these arguments, by prepare_<operation>; or error 22023, or an error of that function.';
+comment on function pgclarify_private.prepare_submitted(pgclarify_private.caller, text, text, text, jsonb) is
+'What prepare returns, for arguments of submit: its options include the parameters of the operation except the question.';
 
 create or replace function pgclarify_private.start_and_wait(
-    caller pgclarify_private.caller, operation text, arguments jsonb
+    caller pgclarify_private.caller, operation text, parameters jsonb, options jsonb
 )
 returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester constant name := pgclarify_private.verify_caller(start_and_wait.caller);
     v_run constant pgclarify_private.run := pgclarify_private.prepare(
-        start_and_wait.caller, start_and_wait.operation, start_and_wait.arguments - 'timeout'
+        start_and_wait.caller, start_and_wait.operation, start_and_wait.parameters, start_and_wait.options
     );
-    -- The timeout is an argument if null (no limit) is allowed; otherwise it is an option.
-    v_timeout constant interval := case
-        when start_and_wait.arguments ? 'timeout' then (start_and_wait.arguments ->> 'timeout')::interval
-        else pgclarify_private.timeout(v_run.settings ->> 'timeout')
-    end;
-    v_run_ids bigint[];
-    v_row_type regtype;
+    v_run_ids constant bigint[] := pgclarify_private.ask_one(
+        start_and_wait.caller, v_run, pgclarify_private.timeout(v_run.settings ->> 'timeout')
+    );
+    v_row_type constant regtype := (
+        select ('pgclarify.' || known.row_type)::regtype
+        from pgclarify_private.operations() as known
+        where known.operation = start_and_wait.operation
+    );
 begin
-    v_run_ids := pgclarify_private.ask_one(start_and_wait.caller, v_run, v_timeout);
-    select ('pgclarify.' || known.row_type)::regtype into v_row_type
-    from pgclarify_private.operations() as known
-    where known.operation = start_and_wait.operation;
     return case
         when pgclarify_private.is_out_of_sight(v_run_ids)
-            then pgclarify_private.remote_rows(v_row_type, v_run_ids, v_requester)
-        else pgclarify_private.rows_in_json(v_row_type, v_run_ids, v_requester)
+            then pgclarify_private.remote_rows(v_row_type, v_run_ids, (start_and_wait.caller).name)
+        else pgclarify_private.rows_in_json(v_row_type, v_run_ids, (start_and_wait.caller).name)
     end;
 end
 $$;
 
-comment on function pgclarify_private.start_and_wait(pgclarify_private.caller, text, jsonb) is
-'Enter a run, wait, and return the rows of the operation''s type as a JSON array; null if there are none. arguments: those '
-'of the public function, by name.';
-grant execute on function pgclarify_private.start_and_wait(pgclarify_private.caller, text, jsonb) to pgclarify_user;
-
-create or replace function pgclarify_private.named_arguments(operation text, question text, corpus text, options jsonb)
-returns jsonb
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_options jsonb := coalesce(named_arguments.options, '{}');
-    v_parameters constant text[] := array(
-        select known.name
-        from pgclarify_private.parameters(named_arguments.operation) as known
-        where known.name not in ('question', 'options')
-    );
-    v_arguments jsonb;
-begin
-    if jsonb_typeof(v_options) <> 'object' then
-        raise exception 'options must be a JSON object'
-            using errcode = 'invalid_parameter_value',
-                detail = format('It is a JSON %s.', jsonb_typeof(v_options)),
-                hint = 'Pass options => ''{"name": "value"}''.';
-    end if;
-    if v_options ? 'timeout' then
-        raise exception 'an operation that is submitted has no timeout'
-            using errcode = 'invalid_parameter_value',
-                hint = 'Omit it, and pass it to pgclarify.wait.';
-    end if;
-    if named_arguments.corpus is not null then
-        -- For some operations, the corpus is a parameter; for others it is an option.
-        v_options := v_options || jsonb_build_object('corpus', named_arguments.corpus);
-    end if;
-    select coalesce(jsonb_object_agg(given.key, given.value), '{}') into v_arguments
-    from jsonb_each(v_options) as given
-    where given.key = any(v_parameters);
-    v_options := v_options - v_parameters;
-    if v_options <> '{}' then
-        v_arguments := v_arguments || jsonb_build_object('options', v_options);
-    end if;
-    if named_arguments.question is not null then
-        v_arguments := v_arguments || jsonb_build_object('question', named_arguments.question);
-    end if;
-    return v_arguments;
-end
-$$;
-
-comment on function pgclarify_private.named_arguments(text, text, text, jsonb) is
-'The arguments of an operation by name. options: its options, and its parameters other than the question.';
+comment on function pgclarify_private.start_and_wait(pgclarify_private.caller, text, jsonb, jsonb) is
+'Enter a run, wait, and return the rows of the operation''s type as a JSON array; null if there are none. parameters: those '
+'of the public function, by name, without options.';
+grant execute on function pgclarify_private.start_and_wait(pgclarify_private.caller, text, jsonb, jsonb) to pgclarify_user;

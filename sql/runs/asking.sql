@@ -103,7 +103,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester constant name := pgclarify_private.verify_caller(submit.caller);
+    v_requester constant name := (submit.caller).name;
     v_roles constant name[] := pgclarify_private.roles_of(v_requester);
     v_distinct constant text[] := pgclarify_private.once_each(submit.questions);
     v_answered constant jsonb := pgclarify_private.serve_again(submit.run, v_distinct, v_requester, v_roles);
@@ -203,7 +203,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester constant name := pgclarify_private.verify_caller(ask.caller);
+    v_requester constant name := (ask.caller).name;
     v_roles constant name[] := pgclarify_private.roles_of(v_requester);
     v_deadline constant timestamptz := pgclarify_private.deadline(ask.timeout);
     v_call_id constant uuid := gen_random_uuid();

@@ -252,11 +252,14 @@ as $$
 declare
     v_run_id constant bigint := raise_unless_succeeded.run_outcome.run_id;
     v_stop_code constant text := raise_unless_succeeded.run_outcome.stop_code;
-    v_known record;
+    v_meaning text;
+    v_help text;
 begin
-    select known.meaning, known.help into v_known
-    from pgclarify_private.stop_codes() as known
-    where known.stop_code = v_stop_code;
+    if v_stop_code is not null then
+        select known.meaning, known.help into v_meaning, v_help
+        from pgclarify_private.stop_codes() as known
+        where known.stop_code = v_stop_code;
+    end if;
     case raise_unless_succeeded.run_outcome.status
         when 'failed' then
             raise exception 'run % failed', v_run_id
@@ -282,7 +285,7 @@ begin
         when 'partial' then
             raise warning 'run % is partial: %',
                 v_run_id,
-                coalesce(pgclarify_private.shown(raise_unless_succeeded.run_outcome.stop_reason, 200), v_known.meaning)
+                coalesce(pgclarify_private.shown(raise_unless_succeeded.run_outcome.stop_reason, 200), v_meaning)
                 using errcode = case when v_stop_code = 'budget' then 'PC007' else '01000' end,
                     detail = 'Its results are valid. If you ask again, only the missing calls cost.',
                     hint = case
@@ -292,10 +295,10 @@ begin
         else
             -- An empty result would not show that the corpus may still have an answer.
             if v_stop_code in ('no_language_model', 'language', 'threshold', 'unproven', 'no_passage') then
-                raise warning 'run % found nothing: %', v_run_id, v_known.meaning
+                raise warning 'run % found nothing: %', v_run_id, v_meaning
                     using detail = format('Its stop_code is %s: the corpus may still have an answer.', v_stop_code),
                         hint = format(
-                            '%s See the closest passages: select pgclarify.explain(%s).', v_known.help, v_run_id
+                            '%s See the closest passages: select pgclarify.explain(%s).', v_help, v_run_id
                         );
             end if;
     end case;

@@ -8,14 +8,10 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify_private.run;
-begin
-    perform pgclarify_private.verify_caller(submit.caller);
-    v_run := pgclarify_private.prepare(
-        submit.caller,
-        submit.operation,
-        pgclarify_private.named_arguments(submit.operation, submit.question, submit.corpus, submit.options)
+    v_run constant pgclarify_private.run := pgclarify_private.prepare_submitted(
+        submit.caller, submit.operation, submit.question, submit.corpus, submit.options
     );
+begin
     return (pgclarify_private.submit(submit.caller, v_run, array[v_run.question]))[1];
 end
 $$;
@@ -53,21 +49,19 @@ declare
     -- Most questions of a run: few enough that other runs get a turn, and enough that the overhead of a run is negligible.
     v_chunk constant integer := 500;
     v_distinct constant text[] := pgclarify_private.once_each(submit_detections.questions);
-    v_settings constant jsonb := pgclarify_private.check_options(
-        case
-            when submit_detections.corpus is null then submit_detections.options
-            else coalesce(submit_detections.options, '{}') || jsonb_build_object('corpus', submit_detections.corpus)
-        end,
-        pgclarify_private.options_of('detect_ambiguity') - '{top_k,timeout}'::text[]
+    v_run pgclarify_private.run := pgclarify_private.prepare_submitted(
+        submit_detections.caller, 'detect_ambiguity', v_distinct[1], submit_detections.corpus, submit_detections.options
     );
-    v_run constant pgclarify_private.run := pgclarify_private.new_run(
-        'detect_ambiguity',
-        pgclarify_private.corpus_of_settings(submit_detections.caller, v_settings),
-        null,
-        -- enter_runs replaces it by the number of questions.
-        v_settings - 'corpus' || '{"questions": 0}'
-    );
-    v_run_ids constant bigint[] := pgclarify_private.submit(
+    v_run_ids bigint[];
+begin
+    if submit_detections.options ? 'top_k' then
+        perform pgclarify_private.raise_unknown_option(
+            'top_k', pgclarify_private.options_of('detect_ambiguity') - '{top_k,timeout}'::text[]
+        );
+    end if;
+    -- enter_runs replaces it by the number of questions.
+    v_run.settings := v_run.settings - '{top_k,timeout}'::text[] || '{"questions": 0}';
+    v_run_ids := pgclarify_private.submit(
         submit_detections.caller,
         v_run,
         array(
@@ -77,7 +71,6 @@ declare
             order by (given.ordinal - 1) / v_chunk
         )
     );
-begin
     return array(
         select v_run_ids[(given.ordinal - 1) / v_chunk + 1]
         from unnest(submit_detections.questions) with ordinality as asked (question, ordinal)
@@ -99,7 +92,6 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester constant name := pgclarify_private.verify_caller(submit_many.caller);
     v_questions constant text[] := pgclarify_private.check_questions(submit_many.questions);
 begin
     if submit_many.operation = 'detect_ambiguity' and not coalesce(submit_many.options ? 'history', false) then
@@ -109,12 +101,8 @@ begin
     end if;
     return pgclarify_private.submit(
         submit_many.caller,
-        pgclarify_private.prepare(
-            submit_many.caller,
-            submit_many.operation,
-            pgclarify_private.named_arguments(
-                submit_many.operation, v_questions[1], submit_many.corpus, submit_many.options
-            )
+        pgclarify_private.prepare_submitted(
+            submit_many.caller, submit_many.operation, v_questions[1], submit_many.corpus, submit_many.options
         ),
         v_questions
     );

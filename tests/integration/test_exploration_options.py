@@ -16,6 +16,14 @@ pytestmark = pytest.mark.rolled_back
 
 __all__ = ["user", "worker"]
 
+SETTINGS = """
+    select pgclarify_private.check_settings(
+        'search',
+        pgclarify_private.check_options(%s, pgclarify_private.options_of('search'))
+        || jsonb_build_object('top_k', %s::integer)
+    )
+"""
+
 
 class TestOptions:
     """The options of `search`, and the settings that the run stores."""
@@ -42,12 +50,12 @@ class TestOptions:
     def test_options_are_stored_with_their_defaults(
         self, connection: Connection, options: dict[str, Any], kept: dict[str, Any]
     ) -> None:
-        settings = scalar(connection, "select pgclarify_private.search_settings(10, %s)", json.dumps(options))
-        assert settings == kept | {"top_k": 10, "timeout": "60s"}
+        assert scalar(connection, SETTINGS, json.dumps(options), 10) == kept | {"top_k": 10, "timeout": "60s"}
 
     def test_max_passages_is_no_less_than_what_is_asked_for(self, connection: Connection) -> None:
-        most = """select pgclarify_private.search_settings(%s, '{"retrieval": "adaptive"}') -> 'max_passages'"""
-        assert [scalar(connection, most, top_k) for top_k in (1, 100, 101, 1000)] == [100, 100, 101, 1000]
+        given = '{"retrieval": "adaptive"}'
+        for top_k, most in ((1, 100), (100, 100), (101, 101), (1000, 1000)):
+            assert scalar(connection, SETTINGS, given, top_k)["max_passages"] == most
 
     @in_turn(
         "options, option",

@@ -7,6 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
 from tests.integration.explaining import Desk, desk
@@ -98,26 +99,27 @@ class TestHistory:
     def test_is_trimmed_and_has_no_blank_elements(self, connection: Connection) -> None:
         check = "select pgclarify_private.check_history(%s)"
 
-        assert scalar(connection, check, [" Who? ", "", "\n\t ", "She."]) == ["Who?", "She."]
-        assert scalar(connection, check, [" "]) == scalar(connection, check, []) == []
-        assert scalar(connection, check, None) == []
+        assert scalar(connection, check, Jsonb([" Who? ", "", "\n\t ", "She."])) == ["Who?", "She."]
+        assert scalar(connection, check, Jsonb([" "])) == scalar(connection, check, Jsonb([])) == []
 
     def test_a_history_that_is_too_long_or_null_is_refused(self, connection: Connection) -> None:
-        for history in (["a"] * 101, [None], ["a", "b" * 10_001]):
-            assert state_of(connection, "select pgclarify_private.check_history(%s)", [history]) == INVALID_PARAMETER
+        check = "select pgclarify_private.check_history(%s)"
+        for history in (["a"] * 101, [None], [5], ["a", "b" * 10_001]):
+            assert state_of(connection, check, [Jsonb(history)]) == INVALID_PARAMETER
 
-    @in_turn("history, detail", [(["a", None], "Element 2 is null."), (["b" * 10_001], "Element 1 has 10001.")])
+    @in_turn("history, detail", [(["a", None], "It is element 2."), (["b" * 10_001], "It is element 1.")])
     def test_the_wrong_element_of_a_history_is_named(
         self, connection: Connection, history: list[str | None], detail: str
     ) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
-            connection.execute("select pgclarify_private.check_history(%s)", [history])
+            connection.execute("select pgclarify_private.check_history(%s)", [Jsonb(history)])
         assert refused.value.diag.message_detail == detail
 
     def test_may_be_long(self, connection: Connection) -> None:
         said = ["b" * 10_000 + "\n"] * 100
 
-        assert scalar(connection, "select pgclarify_private.check_history(%s)", said) == ["b" * 10_000] * 100
+        check = "select pgclarify_private.check_history(%s)"
+        assert scalar(connection, check, Jsonb(said)) == ["b" * 10_000] * 100
 
 
 class TestNumbers:
