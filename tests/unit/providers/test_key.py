@@ -27,15 +27,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-async def test_a_key_file_is_read_again_for_each_call(file):
-    async with serve() as server, endpoint_of(server, key_file=file) as endpoint:
-        await endpoint.complete(request())
-        assert server.keys == {OLD}
-        file.write_text(NEW)
-        await endpoint.complete(request())
-    assert server.keys == {OLD, NEW}
-
-
 async def test_a_try_after_a_change_has_the_new_key(file):
     async with serve() as server, endpoint_of(server, key_file=file, max_retries=1) as endpoint:
 
