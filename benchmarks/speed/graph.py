@@ -24,8 +24,7 @@ from benchmarks import made_up, product
 from benchmarks.figures import Figure, show, step
 from pgclarify.database.pool import fetch_value, open_pool
 from pgclarify.database.presence import Presence
-from pgclarify.worker.graph import link
-from pgclarify.worker.graph_building import GraphBuilding
+from pgclarify.worker.graph_building import GraphBuilding, link
 from tests.integration.graph_check import check
 
 DEGREE = 16

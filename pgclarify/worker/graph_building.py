@@ -1,8 +1,12 @@
-"""Builds all lists of a graph at once in the memory of a process, in a fraction of the time that the index needs."""
+"""Keeps the neighborhood graph up to date while the worker does its other work.
+
+All lists of a new graph are built at once in the memory of a process, in a fraction of the time that the index needs.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -19,6 +23,10 @@ from pgclarify.database.pool import Pool, fetch, fetch_value
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.worker.nearest_process import END
 
+_logger = logging.getLogger(__name__)
+
+# One step of the database takes about one second on two cores, so that no transaction blocks others for long.
+_PASSAGES_A_BATCH = 2000
 # With fewer passages, the database is fast enough and a process is not worth its start.
 _LEAST_PASSAGES = 2000
 # With more passages, comparing all pairs is slower than the index.
@@ -191,6 +199,20 @@ class GraphBuilding:
             **lists,
         )
         return is_ours
+
+
+async def link(pool: Pool, building: GraphBuilding) -> None:
+    """Link new passages and unlink deleted ones until nothing is left to do."""
+    while await _build(building) or await fetch_value(pool, "link_passages", max_passages=_PASSAGES_A_BATCH):
+        pass
+
+
+async def _build(building: GraphBuilding) -> bool:
+    try:
+        return await building.build_once()
+    except BuildFailed as failed:
+        _logger.warning("a graph is built by the database: %s", failed, exc_info=failed.__cause__)
+        return True
 
 
 def _at(values: Sequence[str] | Sequence[int], places: Sequence[int]) -> list[str | int | None]:

@@ -41,8 +41,7 @@ from pgclarify.install.versions import check_schema, check_unchanged
 from pgclarify.protocols import Completer
 from pgclarify.worker.batches import Batches
 from pgclarify.worker.executor import RunExecutor, models_of
-from pgclarify.worker.graph import link
-from pgclarify.worker.graph_building import GraphBuilding
+from pgclarify.worker.graph_building import GraphBuilding, link
 from pgclarify.worker.grouping import QuestionGrouping
 from pgclarify.worker.language_models import LanguageModels, open_language_models
 from pgclarify.worker.maintenance import (

@@ -14,8 +14,8 @@ import pytest
 
 from pgclarify.database.pool import open_pool
 from pgclarify.worker import graph_building
-from pgclarify.worker.graph import link as link_all
 from pgclarify.worker.graph_building import BuildFailed, GraphBuilding
+from pgclarify.worker.graph_building import link as link_all
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, vector_of
 from tests.integration.counts import assert_counts_agree
 from tests.integration.linking import MANY, add, circle, faults, link, lists
