@@ -102,10 +102,9 @@ def explain(error: Exception) -> tuple[str, str | None, str | None]:
     import psycopg
 
     if isinstance(error, psycopg.Error):
-        from pgclarify.client.refusals import REFUSALS
-        from pgclarify.database.errors import translation
+        from pgclarify.database.errors import CLIENT_REFUSALS, translation
 
-        return explain(translation(error, REFUSALS))
+        return explain(translation(error, CLIENT_REFUSALS))
     return (
         f"unexpected {type(error).__name__}",
         str(error) or None,

@@ -20,9 +20,8 @@ from pgclarify.client.opening import (
     log_warning,
     statement_of,
 )
-from pgclarify.client.refusals import REFUSALS
 from pgclarify.client.scripts import Call, Pause, Rows, Script, Session, Statement, Stream, described
-from pgclarify.database.errors import translated
+from pgclarify.database.errors import CLIENT_REFUSALS, translated
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -149,7 +148,7 @@ class AsyncClient(Session):
         if isinstance(step, Pause):
             await asyncio.sleep(step.seconds)
             return ()
-        with translated(REFUSALS):
+        with translated(CLIENT_REFUSALS):
             async with self._borrowed() as connection:
                 connection.add_notice_handler(log_warning)
                 try:

@@ -20,10 +20,9 @@ from pgclarify.client.opening import (
     log_warning,
     statement_of,
 )
-from pgclarify.client.refusals import REFUSALS
 from pgclarify.client.results import Results
 from pgclarify.client.scripts import Call, Pause, Rows, Script, Session, Statement, Stream, described
-from pgclarify.database.errors import translated
+from pgclarify.database.errors import CLIENT_REFUSALS, translated
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -157,7 +156,7 @@ class Client(Session):
         if isinstance(step, Pause):
             time.sleep(step.seconds)
             return ()
-        with translated(REFUSALS), self._borrowed() as connection:
+        with translated(CLIENT_REFUSALS), self._borrowed() as connection:
             connection.add_notice_handler(log_warning)
             try:
                 with connection.cursor(row_factory=dict_row) as cursor:

@@ -7,28 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Any
 
 import psycopg
 from psycopg.rows import DictRow
 
 from pgclarify.data.dialogue import TrainedVersion
 from pgclarify.data.documents import Passage
-from pgclarify.database.errors import translated
+from pgclarify.database.errors import CLIENT_REFUSALS, translated
 from pgclarify.database.pool import Pool
 from pgclarify.database.queries import call, queries
-from pgclarify.errors import InputError, NotFound, NotReady, PermissionDenied, PgclarifyError, SchemaMismatch
-
-# The same table is in docs/errors.md.
-REFUSALS: Final[Mapping[str, type[PgclarifyError]]] = {
-    "22": InputError,
-    "42501": PermissionDenied,
-    "42704": NotFound,
-    "3F000": SchemaMismatch,
-    "42P01": SchemaMismatch,
-    "42703": SchemaMismatch,
-    "42883": SchemaMismatch,
-}
+from pgclarify.errors import InputError, NotFound, NotReady
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +111,7 @@ class RunUsage:
 class EvaluationTables:
     """Reads and writes evaluations, and reads their runs, as the role of the pool.
 
-    Every method raises DatabaseError, or another PgclarifyError that REFUSALS has, if the server refuses.
+    Every method raises DatabaseError, or another PgclarifyError that CLIENT_REFUSALS has, if the server refuses.
 
     Args:
         pool: Connections of a role with the rights of pgclarify_user, or of pgclarify_reader to read only.
@@ -267,7 +256,7 @@ class EvaluationTables:
         return await self._rows(queries[name].encode(), parameters)
 
     async def _rows(self, statement: bytes, parameters: Mapping[str, Any]) -> list[DictRow]:
-        with translated(REFUSALS):
+        with translated(CLIENT_REFUSALS):
             async with self._pool.connection() as connection:
                 cursor = await connection.execute(statement, parameters)
                 return await cursor.fetchall()

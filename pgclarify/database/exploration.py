@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -155,11 +156,4 @@ def found_passage(row: Mapping[str, Any]) -> Found:
 
 
 def _passage(row: Mapping[str, Any]) -> Passage:
-    return Passage(
-        document_id=row["document_id"],
-        passage_id=row["passage_id"],
-        content=row["content"],
-        title=row["title"],
-        heading=row["heading"],
-        start_char=row["start_char"],
-    )
+    return Passage(**{field.name: row[field.name] for field in fields(Passage)})

@@ -17,8 +17,8 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 import pgclarify
 from pgclarify import AsyncClient, Client
-from pgclarify.client.refusals import REFUSALS
 from pgclarify.data.vocabulary import Outcome, RunStatus
+from pgclarify.database.errors import CLIENT_REFUSALS
 from pgclarify.errors import (
     AlreadyExists,
     DatabaseBusy,
@@ -193,7 +193,7 @@ def test_every_sqlstate_has_its_class(connection: Connection) -> None:
                 using errcode = current_setting('test.sqlstate'), detail = 'Facts.', hint = 'Advice.';
         end $$
     """)
-    kinds = {code.ljust(5, "0"): kind for code, kind in REFUSALS.items()}
+    kinds = {code.ljust(5, "0"): kind for code, kind in CLIENT_REFUSALS.items()}
     kinds |= {"40001": DatabaseBusy, "PC006": DatabaseError}
     # A node of a cluster is gone or ends, and not this server.
     kinds |= {"08006": DatabaseBusy, "57P01": DatabaseBusy, "08P01": ServerUnavailable}
@@ -378,4 +378,4 @@ def test_the_pages_on_python_run(
 
 def test_the_page_on_python_has_every_exception() -> None:
     told = tables(PYTHON_PAGE, "SQLSTATE")["Errors"]
-    assert dict(told) == {code: kind.__name__ for code, kind in REFUSALS.items()}
+    assert dict(told) == {code: kind.__name__ for code, kind in CLIENT_REFUSALS.items()}
