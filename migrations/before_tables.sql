@@ -150,7 +150,7 @@ comment on type pgclarify.neighbor is 'A passage near another: a row of neighbor
 comment on column pgclarify.neighbor.rank is 'Place among those that you may read, from 1.';
 comment on column pgclarify.neighbor.document_id is 'The document.';
 comment on column pgclarify.neighbor.passage_id is 'The passage.';
-comment on column pgclarify.neighbor.similarity is 'How near it is: cosine similarity, or lexical similarity from 0 to 1.';
+comment on column pgclarify.neighbor.similarity is 'How near it is: cosine similarity.';
 
 create type pgclarify.investigation as (
     run_id bigint,

@@ -33,7 +33,6 @@ from pgclarify.operations.retrieval.exploration import BATCH_SIZE, NEIGHBORS
 from tests import openai_server
 
 BUDGET = 100
-_GRAPHS = ("dense", "lexical")
 _SEARCHES = ("hybrid", "dense", "lexical")
 _DEPTHS = (5, 10, 20)
 _GAIN_DEPTH = 10
@@ -48,13 +47,11 @@ class Found:
 
     Attributes:
         method: How passages were found and scored.
-        graph: Which vectors make neighbors, or "" if none are followed.
         against: The method to compare with, or "".
         rankings: The passages of each question, best first.
     """
 
     method: str
-    graph: str
     against: str
     rankings: Sequence[Ranking]
 
@@ -67,38 +64,33 @@ def measure(
     with step(f"embedding {len(passages):,} passages"):
         vectors = asyncio.run(_embed(passages))
     with product.database() as dsn:
-        for graph in _GRAPHS:
-            with step(f"storing and linking them, {graph}"):
-                _store(dsn, graph, passages, vectors)
+        with step("storing and linking them"):
+            _store(dsn, passages, vectors)
         with (
             openai_server.spawn() as endpoint,
             product.worker(dsn, endpoint, concurrency=1),
             product.connect(dsn) as connection,
         ):
+            neighbors = _neighbors(connection)
 
-            def find(corpus: str, **options: object) -> list[Ranking]:
-                with step(f"{corpus} {options}"):
-                    return [_search(connection, corpus, row["question"], budget, options) for row in questions]
+            def find(**options: object) -> list[Ranking]:
+                with step(str(options)):
+                    return [_search(connection, row["question"], budget, options) for row in questions]
 
             for method in searches:
                 plain = f"{method} search"
-                ranked = find("dense", method=method)
-                yield Found(plain, "", "", ranked)
+                ranked = find(method=method)
+                yield Found(plain, "", ranked)
                 yield Found(
-                    f"{plain}, scored again",
-                    "",
-                    plain,
-                    find("dense", method=method, reranker="signal", max_passages=budget),
+                    f"{plain}, scored again", plain, find(method=method, reranker="signal", max_passages=budget)
                 )
-                for graph in _GRAPHS:
-                    explored = find(graph, retrieval="adaptive", method=method, max_passages=budget)
-                    yield Found(f"adaptive after {plain}", graph, plain, explored)
-                    neighbors = _neighbors(connection, graph)
-                    known = [
-                        _explore_by_gold(row["gold"], first, neighbors, budget)
-                        for row, first in zip(questions, ranked, strict=True)
-                    ]
-                    yield Found(f"the same after {plain}, by a scorer that knows", graph, plain, known)
+                explored = find(retrieval="adaptive", method=method, max_passages=budget)
+                yield Found(f"adaptive after {plain}", plain, explored)
+                known = [
+                    _explore_by_gold(row["gold"], first, neighbors, budget)
+                    for row, first in zip(questions, ranked, strict=True)
+                ]
+                yield Found(f"the same after {plain}, by a scorer that knows", plain, known)
 
 
 async def _embed(passages: Sequence[Mapping[str, Any]]) -> Mapping[str, NDArray[np.float32]]:
@@ -115,36 +107,32 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _store(
-    dsn: str, graph: str, passages: Sequence[Mapping[str, Any]], vectors: Mapping[str, NDArray[np.float32]]
-) -> None:
-    """Make a corpus, named after the vectors that make its neighbors, and link it as a worker does."""
+def _store(dsn: str, passages: Sequence[Mapping[str, Any]], vectors: Mapping[str, NDArray[np.float32]]) -> None:
+    """Make the corpus, and link it as a worker does."""
     documents = (Document(row["id"], _line(row["text"]), title=row["title"]) for row in passages)
-    product.load(dsn, graph, documents, vectors.__getitem__, graph=graph)
+    product.load(dsn, "musique", documents, vectors.__getitem__)
     with product.connect(dsn) as connection:
         statement = "select pgclarify_private.link_passages(%s) as passages"
         while connection.execute(statement, [_LINKED_AT_ONCE]).fetchall()[0]["passages"]:
             pass
 
 
-def _search(
-    connection: product.Connection, corpus: str, question: str, top_k: int, options: Mapping[str, object]
-) -> Ranking:
+def _search(connection: product.Connection, question: str, top_k: int, options: Mapping[str, object]) -> Ranking:
     rows = connection.execute(
-        "select document_id from pgclarify.search(%s, corpus => %s, top_k => %s, options => %s) order by rank",
-        [question, corpus, top_k, Jsonb(options)],
+        "select document_id from pgclarify.search(%s, top_k => %s, options => %s) order by rank",
+        [question, top_k, Jsonb(options)],
     )
     return [row["document_id"] for row in rows]
 
 
-def _neighbors(connection: product.Connection, corpus: str) -> Mapping[str, Ranking]:
+def _neighbors(connection: product.Connection) -> Mapping[str, Ranking]:
     """The neighbors of each passage that are followed, nearest first."""
     rows = connection.execute(
         "select passage.document_id, array_agg(near.document_id order by near.rank) as neighbors"
         " from pgclarify.corpus inner join pgclarify.passage using (corpus_id)"
         " cross join lateral pgclarify.neighbors(corpus.corpus, passage.document_id, passage.id, %s) as near"
-        " where corpus.corpus = %s group by passage.document_id",
-        [NEIGHBORS, corpus],
+        " group by passage.document_id",
+        [NEIGHBORS],
     )
     return {row["document_id"]: row["neighbors"] for row in rows}
 
@@ -175,7 +163,6 @@ def _table(title: str, methods: Sequence[Found], golds: Sequence[set[str]]) -> T
     """
     table = Table(
         "method",
-        "graph",
         *(f"recall@{depth}" for depth in _DEPTHS),
         f"nDCG@{_GAIN_DEPTH}",
         "reach",
@@ -195,7 +182,6 @@ def _table(title: str, methods: Sequence[Found], golds: Sequence[set[str]]) -> T
             ]
         table.add_row(
             one.method,
-            one.graph,
             *(mean_of(_recalls(one, golds, depth), ".3f") for depth in _DEPTHS),
             f"{statistics.mean(_gain(gold, ids) for gold, ids in zip(golds, one.rankings, strict=True)):.3f}",
             f"{statistics.mean(_recalls(one, golds, None)):.3f}",

@@ -32,7 +32,7 @@ def create_corpus(
         name: 1 to 200 characters, unique.
         embedding_model: A sentence-transformers name or a path that the workers can load; or "endpoint:" and the name
             of a model that their endpoint serves.
-        options: As in SQL: search_config, graph, reader, analyst.
+        options: As in SQL: search_config, reader, analyst.
 
     Returns:
         Its id.

@@ -30,7 +30,7 @@ neighborhood = sa.Table(
     column(
         "similarities",
         ARRAY(REAL),
-        "How near each neighbor is, falling: cosine similarity, or lexical similarity from 0 to 1.",
+        "How near each neighbor is, falling: cosine similarity.",
     ),
     # Without keys and indexes: each partition has its own, see sql/corpora/partition.sql.
     sa.CheckConstraint(

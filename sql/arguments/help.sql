@@ -22,7 +22,7 @@ begin atomic
         "embedding_model": "Another model; the corpus is searched with the present one until all passages are embedded.",
         "entailment": "How sampled answers are compared, if the default joins different ones; none samples none, for fewer calls.",
         "form": "Use select for reformulations to choose from instead of questions to answer.",
-        "graph": "What makes passages neighbors, vectors or rare words; a change, or the same again, finds all neighbors anew.",
+        "graph": "Use rebuild to find the neighbors of all passages anew.",
         "id_prefix": "Text before each id, if ids of several tables would be equal.",
         "max_answers": "Most answers; raise it if the list ends with stop_code limit.",
         "max_calls": "Most calls of the model, of a run or of a budget; raise it if runs end early.",

@@ -223,7 +223,7 @@ begin
         }'
         when 'alter_corpus' then '{
             "embedding_model": {"type": "string"},
-            "graph": {"choices": ["dense", "lexical"]},
+            "graph": {"choices": ["rebuild"]},
             "ambiguity_classifier": {"type": "integer", "least": 1, "most": 2147483647}
         }'
         when 'detect_ambiguity' then '{
@@ -242,7 +242,6 @@ begin
         }'
         when 'create_corpus' then '{
             "search_config": {"type": "string", "default": "english"},
-            "graph": {"choices": ["dense", "lexical"], "default": "dense"},
             "reader": {"type": "string"},
             "analyst": {"type": "string"}
         }'

@@ -9,13 +9,9 @@ declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(alter_corpus.caller, coalesce(alter_corpus.name, ''));
     -- Options that are null here are missing from the result if omitted.
     v_settings jsonb := pgclarify_private.check_options(alter_corpus.options, pgclarify_private.options_of('alter_corpus'));
-    v_is_changed boolean;
+    v_is_changed boolean := false;
     v_was_building boolean;
 begin
-    update pgclarify_private.corpus
-    set graph_similarity = v_settings ->> 'graph'
-    where corpus.corpus_id = v_corpus.corpus_id and corpus.graph_similarity <> v_settings ->> 'graph';
-    v_is_changed := found;
     if alter_corpus.options ? 'ambiguity_classifier' then
         v_is_changed := pgclarify_private.use_ambiguity_classifier(
             alter_corpus.caller, v_corpus.name, (v_settings ->> 'ambiguity_classifier')::integer
@@ -53,7 +49,6 @@ end;
 comment on function pgclarify.alter_corpus(text, jsonb) is
 'Change a corpus; true if anything changed. Omitted options are not changed. name: a corpus that you own. options: '
 'embedding_model (its name; the corpus is searched with the present model until workers have embedded all passages with the '
-'new one; the present name or null ends such a change), graph (dense or lexical: what makes passages neighbors; workers find '
-'the neighbors of every passage again), ambiguity_classifier (a version that eval train-ambiguity has made; null: the shipped '
-'classifier).';
+'new one; the present name or null ends such a change), graph (rebuild: workers find the neighbors of every passage again), '
+'ambiguity_classifier (a version that eval train-ambiguity has made; null: the shipped classifier).';
 grant execute on function pgclarify.alter_corpus(text, jsonb) to pgclarify_user;

@@ -275,11 +275,9 @@ begin
     end if;
     perform pgclarify_private.check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
     begin
-        insert into pgclarify_private.corpus (
-            name, search_config, graph_similarity, owner, owner_oid, readers, analysts
-        )
+        insert into pgclarify_private.corpus (name, search_config, owner, owner_oid, readers, analysts)
         values (
-            create_corpus.name, v_search_config, v_settings ->> 'graph', v_owner, pgclarify_private.role_oid(v_owner),
+            create_corpus.name, v_search_config, v_owner, pgclarify_private.role_oid(v_owner),
             array_remove(array[v_settings ->> 'reader'], null), array_remove(array[v_settings ->> 'analyst'], null)
         )
         on conflict on constraint corpus_name_key do nothing
@@ -323,9 +321,8 @@ comment on function pgclarify.create_corpus(text, text, jsonb) is
 'Create a corpus and return its id. The caller owns it. name: 1 to 200 visible characters, unique. embedding_model: a '
 'sentence-transformers name or a path that the workers can load; or "endpoint:" and the name of a model behind their '
 'endpoint, such as endpoint:text-embedding-3-small. options: search_config (text search configuration of the language of '
-'the documents, english; simple if PostgreSQL has none for it), graph (what makes passages neighbors: dense, similar '
-'vectors; lexical, rare words that they share), reader (role that may search it; without it only its owner; pgclarify_user '
-'for all who may ask), analyst (role that sees everyone''s runs on it); grant_access adds others.';
+'the documents, english; simple if PostgreSQL has none for it), reader (role that may search it; without it only its owner; '
+'pgclarify_user for all who may ask), analyst (role that sees everyone''s runs on it); grant_access adds others.';
 grant execute on function pgclarify.create_corpus(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.drop_corpus(caller pgclarify_private.caller, name text)

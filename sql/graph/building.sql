@@ -48,15 +48,15 @@ begin
     loop
         select corpus.* into v_corpus
         from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for key share skip locked;
-        continue when not found or v_corpus.graph_similarity <> 'dense';
-        select counted.embedded, counted.linked into v_counted
+        continue when not found;
+        select counted.passages, counted.linked into v_counted
         from pgclarify_private.corpus_count as counted where counted.corpus_id = v_corpus.corpus_id;
-        continue when v_counted.embedded not between claim_graph.min_passages and claim_graph.max_passages;
+        continue when v_counted.passages not between claim_graph.min_passages and claim_graph.max_passages;
         select space.* into v_space
         from pgclarify_private.embedding_space as space
         where space.embedding_space_id = v_space_id
             and space.state = 'active'
-            and v_counted.embedded * (4 * space.dimensions + v_bytes_a_neighbor * v_corpus.graph_degree)
+            and v_counted.passages * (4 * space.dimensions + v_bytes_a_neighbor * v_corpus.graph_degree)
             <= claim_graph.max_bytes
             and (
                 space.linking_worker_id is null
@@ -66,7 +66,7 @@ begin
         for no key update skip locked;
         continue when not found;
         -- Lists that only lack removed passages are quickly filled, and do not count.
-        if v_counted.embedded - v_counted.linked >= v_counted.linked * v_share then
+        if v_counted.passages - v_counted.linked >= v_counted.linked * v_share then
             v_space := pgclarify_private.begin_walk(v_space, v_share, 1);
         end if;
         -- A walk that is nearly done is finished instead.
@@ -75,7 +75,7 @@ begin
         set linking_worker_id = claim_graph.worker_id
         where space.embedding_space_id = v_space_id;
         embedding_space_id := v_space_id;
-        passages := v_counted.embedded;
+        passages := v_counted.passages;
         dimensions := v_space.dimensions;
         degree := v_corpus.graph_degree;
         return;

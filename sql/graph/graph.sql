@@ -12,7 +12,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     update pgclarify_private.embedding_space
     set
-        linking_document_id = '', linking_passage_id = 0, linking_passages = greatest(counted.embedded, 0),
+        linking_document_id = '', linking_passage_id = 0, linking_passages = greatest(counted.passages, 0),
         -- Lists that it is building may be older than this request.
         linking_worker_id = null
     from pgclarify_private.corpus_count as counted
@@ -52,113 +52,6 @@ comment on function pgclarify_private.build_graph(pgclarify_private.caller, text
 'Have workers find the neighbors of every passage of a corpus again, and return the number of passages: option graph of '
 'alter_corpus. The present lists are used until they are replaced.';
 grant execute on function pgclarify_private.build_graph(pgclarify_private.caller, text) to pgclarify_user;
-
-create or replace function pgclarify_private.free_waiting(
-    embedding_space_id bigint,
-    max_passages bigint,
-    out document_ids text[],
-    out passage_ids bigint[],
-    out gone_document_ids text[],
-    out gone_passage_ids bigint[]
-)
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_last pgclarify_private.pending_link;
-    v_waiting record;
-    v_looked_at record;
-begin
-    document_ids := '{}';
-    passage_ids := '{}';
-    gone_document_ids := '{}';
-    gone_passage_ids := '{}';
-    v_last.added_at := '-infinity';
-    v_last.document_id := '';
-    v_last.passage_id := 0;
-    begin
-        loop
-            select
-                array_agg(free.document_id order by free.added_at, free.document_id, free.passage_id) as document_ids,
-                array_agg(free.passage_id order by free.added_at, free.document_id, free.passage_id) as passage_ids,
-                max(free.added_at) as last_added_at,
-                count(*) as passages
-            into v_waiting
-            from (
-                select pending.document_id, pending.passage_id, pending.added_at
-                from pgclarify_private.pending_link as pending
-                where pending.embedding_space_id = free_waiting.embedding_space_id
-                    and (pending.added_at, pending.document_id, pending.passage_id)
-                    > (v_last.added_at, v_last.document_id, v_last.passage_id)
-                order by pending.added_at, pending.document_id, pending.passage_id
-                limit free_waiting.max_passages
-                for update skip locked
-            ) as free;
-            exit when v_waiting.passages = 0;
-            -- A transaction that removes a passage which was queued after it read the queue only locks the vector.
-            execute format(
-                $sql$
-                with waiting as materialized (
-                    select * from unnest($2, $3) with ordinality as waiting (document_id, passage_id, place)
-                ),
-                known as materialized (
-                    select waiting.place
-                    from waiting
-                    inner join %1$s as embedding
-                        on embedding.embedding_space_id = $1
-                        and embedding.document_id = waiting.document_id
-                        and embedding.passage_id = waiting.passage_id
-                ),
-                free as materialized (
-                    select waiting.place
-                    from waiting
-                    inner join %1$s as embedding
-                        on embedding.embedding_space_id = $1
-                        and embedding.document_id = waiting.document_id
-                        and embedding.passage_id = waiting.passage_id
-                    for key share of embedding skip locked
-                )
-                select
-                    array_agg(waiting.document_id order by waiting.place) filter (where is_free) as document_ids,
-                    array_agg(waiting.passage_id order by waiting.place) filter (where is_free) as passage_ids,
-                    array_agg(waiting.document_id) filter (where is_gone) as gone_document_ids,
-                    array_agg(waiting.passage_id) filter (where is_gone) as gone_passage_ids
-                from waiting
-                cross join lateral (
-                    select
-                        waiting.place in (select free.place from free) as is_free,
-                        waiting.place not in (select known.place from known) as is_gone
-                ) as seen
-                $sql$,
-                pgclarify_private.partition_name('passage_embedding', free_waiting.embedding_space_id)
-            ) into v_looked_at
-            using free_waiting.embedding_space_id, v_waiting.document_ids, v_waiting.passage_ids;
-            -- Null adds nothing to an array.
-            document_ids := document_ids || v_looked_at.document_ids;
-            passage_ids := passage_ids || v_looked_at.passage_ids;
-            gone_document_ids := gone_document_ids || v_looked_at.gone_document_ids;
-            gone_passage_ids := gone_passage_ids || v_looked_at.gone_passage_ids;
-            exit when v_waiting.passages < free_waiting.max_passages
-                or cardinality(passage_ids) >= free_waiting.max_passages;
-            v_last.added_at := v_waiting.last_added_at;
-            v_last.document_id := v_waiting.document_ids[v_waiting.passages];
-            v_last.passage_id := v_waiting.passage_ids[v_waiting.passages];
-        end loop;
-        -- The exception releases the locks, which would make users wait during the search; the variables keep their
-        -- values.
-        raise exception 'looked at' using errcode = 'PC099';
-    exception
-        when sqlstate 'PC099' then null;
-    end;
-    document_ids := document_ids[:free_waiting.max_passages];
-    passage_ids := passage_ids[:free_waiting.max_passages];
-end
-$$;
-
-comment on function pgclarify_private.free_waiting(bigint, bigint) is
-'Up to max_passages of a space that have waited longest to be linked and that no transaction is removing; and the passages '
-'found on the way that no longer exist. No lock is held afterwards, so passages that are being removed must be skipped again '
-'later.';
 
 create or replace function pgclarify_private.forget_waiting(
     embedding_space_id bigint, document_ids text[], passage_ids bigint[]

@@ -30,7 +30,7 @@ begin
         return v_space;
     end if;
     -- Passages that are being removed do not count: a walk would leave them in the queue, and so another walk would
-    -- follow. As in free_waiting, but without arrays of ids, because there may be many millions.
+    -- follow.
     begin
         execute format(
             $sql$
@@ -89,13 +89,66 @@ create or replace function pgclarify_private.next_waiting(
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- The queue is read in its order, and each passage is looked up. Its statistics are never right.
+set enable_sort = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
     v_space_id bigint := (next_waiting.space).embedding_space_id;
-    v_waiting record;
+    v_embedding text := pgclarify_private.partition_name('passage_embedding', v_space_id);
+    v_documents text[];
+    v_ids bigint[];
+    v_gone record;
 begin
-    select free.* into v_waiting from pgclarify_private.free_waiting(v_space_id, next_waiting.max_passages) as free;
-    settled := pgclarify_private.forget_waiting(v_space_id, v_waiting.gone_document_ids, v_waiting.gone_passage_ids);
+    begin
+        -- A transaction that removes a passage locks its row in the queue; or only the vector, if the passage was queued after
+        -- that transaction had read the queue.
+        execute format(
+            $sql$
+            select array_agg(free.document_id), array_agg(free.passage_id)
+            from (
+                select pending.document_id, pending.passage_id
+                from pgclarify_private.pending_link as pending
+                inner join %s as embedding
+                    on embedding.embedding_space_id = $1
+                    and embedding.document_id = pending.document_id
+                    and embedding.passage_id = pending.passage_id
+                where pending.embedding_space_id = $1
+                order by pending.added_at
+                limit $2
+                for update of pending skip locked
+                for key share of embedding skip locked
+            ) as free
+            $sql$,
+            v_embedding
+        ) into v_documents, v_ids using v_space_id, next_waiting.max_passages;
+        -- The exception releases the locks, which would make users wait during the search; the variables keep their values.
+        raise exception 'looked at' using errcode = 'PC099';
+    exception
+        when sqlstate 'PC099' then null;
+    end;
+    if v_ids is null then
+        execute format(
+            $sql$
+            select array_agg(removed.document_id) as document_ids, array_agg(removed.passage_id) as passage_ids
+            from (
+                select pending.document_id, pending.passage_id
+                from pgclarify_private.pending_link as pending
+                where pending.embedding_space_id = $1
+                    and not exists (
+                        select from %s as embedding
+                        where embedding.embedding_space_id = $1
+                            and embedding.document_id = pending.document_id
+                            and embedding.passage_id = pending.passage_id
+                    )
+                limit $2
+            ) as removed
+            $sql$,
+            v_embedding
+        ) into v_gone using v_space_id, next_waiting.max_passages;
+        settled := pgclarify_private.forget_waiting(v_space_id, v_gone.document_ids, v_gone.passage_ids);
+    end if;
     execute format(
         $sql$
         select
@@ -116,13 +169,15 @@ begin
         $sql$,
         pgclarify_private.partition_name('neighborhood', v_space_id)
     ) into document_ids, passage_ids, are_new
-    using v_space_id, v_waiting.document_ids, v_waiting.passage_ids;
+    using v_space_id, v_documents, v_ids;
+    settled := coalesce(settled, 0);
 end
 $$;
 
 comment on function pgclarify_private.next_waiting(pgclarify_private.embedding_space, integer) is
 'The passages of a space that have waited longest to be linked and that no transaction is removing; those that already have a '
-'list come first. settled: how many removed passages were taken out of the queue. Called with the space locked.';
+'list come first. If there are none, passages that no longer exist leave the queue. settled: how many. Called with the space '
+'locked. No lock on passages is held afterwards.';
 
 create or replace function pgclarify_private.next_walked(
     space pgclarify_private.embedding_space,
@@ -202,12 +257,8 @@ declare
     -- How many times deeper the search is for a new passage than its own list is long, to find lists that must get it.
     v_reach constant integer := 8;
     v_degree integer := (link_batch.corpus).graph_degree;
-    v_is_dense boolean := (link_batch.corpus).graph_similarity = 'dense';
-    v_function text := case when v_is_dense then 'nearest' else 'nearest_by_words' end;
-    -- New passages need a deeper search, and search by words is slower than by vectors.
-    v_most integer := greatest(
-        link_batch.max_passages / (case when link_batch.is_walk then 1 else 2 end * case when v_is_dense then 1 else 8 end), 1
-    );
+    -- New passages need a deeper search.
+    v_most integer := greatest(link_batch.max_passages / case when link_batch.is_walk then 1 else 2 end, 1);
     v_links record;
     v_old integer;
     v_query text;
@@ -234,7 +285,7 @@ begin
             case
                 when v_old < cardinality(v_links.passage_ids) then (v_reach + 1) * v_degree
                 else greatest(40, 5 * v_degree / 2)
-            end * greatest(1, log(greatest(counted.embedded, 1)::numeric / 4000))
+            end * greatest(1, log(greatest(counted.passages, 1)::numeric / 4000))
         )::integer::text,
         true
     )
@@ -244,8 +295,8 @@ begin
     select
         string_agg(
             format(
-                'select * from pgclarify_private.%I($1, $2[%s:%s], $3[%s:%s], %s)',
-                v_function, chunk.first, chunk.last, chunk.first, chunk.last, chunk.depth
+                'select * from pgclarify_private.nearest($1, $2[%1$s:%2$s], $3[%1$s:%2$s], %3$s)',
+                chunk.first, chunk.last, chunk.depth
             ),
             ' union all '
         )
@@ -254,9 +305,7 @@ begin
         select first, least(first + v_chunk - 1, v_old) as last, v_degree as depth
         from generate_series(1, v_old, v_chunk) as first
         union all
-        select
-            first, least(first + v_chunk - 1, cardinality(v_links.passage_ids)),
-            case when v_is_dense then v_reach * v_degree else v_degree end
+        select first, least(first + v_chunk - 1, cardinality(v_links.passage_ids)), v_reach * v_degree
         from generate_series(v_old + 1, cardinality(v_links.passage_ids), v_chunk) as first
     ) as chunk;
     -- A plan of its own, only for INTO arrays: a statement that writes cannot be parallel.
@@ -267,13 +316,10 @@ begin
     select array_agg(written.document_id), array_agg(written.passage_id) into v_new_documents, v_new_ids
     from unnest(v_written.document_ids, v_written.passage_ids) as written (document_id, passage_id)
     where written.passage_id = any(v_links.passage_ids[v_old + 1:]);
-    if v_new_ids is not null and v_is_dense then
+    if v_new_ids is not null then
         perform pgclarify_private.enter_lists(
             (link_batch.space).embedding_space_id, v_degree, v_found, v_new_documents, v_new_ids
         );
-    elsif v_new_ids is not null then
-        -- Similarity by words is not symmetric, so the lists of the neighbors are built again.
-        perform pgclarify_private.queue_neighbors((link_batch.space).embedding_space_id, v_found, v_new_ids);
     end if;
     -- Passages whose lists a walk could not write are in the queue from now on, so they count as done.
     return v_links.settled

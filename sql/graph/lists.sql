@@ -55,30 +55,10 @@ declare
     v_tally pgclarify_private.corpus_tally;
     v_readers name[];
 begin
-    -- In the order in which passages are deleted; locked rows are skipped.
-    execute format(
-        $sql$
-        with found as materialized (
-            select list.document_id, list.passage_id from unnest($2) as list
-        ),
-        queued as materialized (
-            select pending.document_id, pending.passage_id
-            from pgclarify_private.pending_link as pending
-            inner join found on found.document_id = pending.document_id and found.passage_id = pending.passage_id
-            where pending.embedding_space_id = $1 and not $3
-            for update of pending skip locked
-        )
-        select
-            coalesce(array_agg(found.document_id), '{}'), coalesce(array_agg(found.passage_id), '{}')
-        from found
-        where $3 or (found.document_id, found.passage_id) in (select queued.document_id, queued.passage_id from queued)
-        $sql$
-    ) into document_ids, passage_ids using v_space_id, write_links.lists, write_links.is_walk;
     execute format(
         $sql$
         with candidate as materialized (
-            select candidate.document_id, candidate.passage_id
-            from unnest($2, $3) as candidate (document_id, passage_id)
+            select list.document_id, list.passage_id from unnest($2) as list
         ),
         locked as materialized (
             select kept.document_id, kept.passage_id
@@ -113,7 +93,7 @@ begin
                 select locked.document_id, locked.passage_id from locked
             ) as new
             left join %3$s as passage
-                on passage.corpus_id = $4 and passage.document_id = new.document_id and passage.id = new.passage_id
+                on passage.corpus_id = $3 and passage.document_id = new.document_id and passage.id = new.passage_id
         )
         select
             coalesce(array_agg(writable.document_id), '{}'), coalesce(array_agg(writable.passage_id), '{}'),
@@ -125,7 +105,7 @@ begin
         pgclarify_private.partition_name('passage_embedding', v_space_id),
         pgclarify_private.partition_name('passage', (write_links.space).corpus_id)
     ) into document_ids, passage_ids, v_tally.linked, v_tally.graph_revision, v_readers
-    using v_space_id, document_ids, passage_ids, (write_links.space).corpus_id;
+    using v_space_id, write_links.lists, (write_links.space).corpus_id;
     execute format(
         $sql$
         insert into %s as kept (
@@ -165,11 +145,7 @@ begin
         )
         having count(*) > 0;
     else
-        delete from pgclarify_private.pending_link as pending
-        using unnest(document_ids, passage_ids) as written (document_id, passage_id)
-        where pending.embedding_space_id = v_space_id
-            and pending.document_id = written.document_id
-            and pending.passage_id = written.passage_id;
+        perform pgclarify_private.forget_waiting(v_space_id, document_ids, passage_ids);
     end if;
 end
 $$;
@@ -277,38 +253,6 @@ $$;
 comment on function pgclarify_private.enter_lists(bigint, integer, pgclarify_private.neighborhood[], text[], bigint[]) is
 'Add new passages to the lists of their neighbors, if a list is short or its last neighbor is less near.';
 
-create or replace function pgclarify_private.queue_neighbors(
-    embedding_space_id bigint, lists pgclarify_private.neighborhood[], passage_ids bigint[]
-)
-returns void
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_near_documents text[];
-    v_near_ids bigint[];
-begin
-    execute format(
-        $sql$
-        select array_agg(near.document_id), array_agg(near.passage_id)
-        from unnest($2) as list
-        cross join lateral unnest(list.neighbor_document_ids, list.neighbor_ids) as near (document_id, passage_id)
-        inner join %s as kept
-            on kept.embedding_space_id = $1
-            and kept.document_id = near.document_id
-            and kept.passage_id = near.passage_id
-        where list.passage_id = any($3) and list.passage_id <> all(kept.neighbor_ids)
-        $sql$,
-        pgclarify_private.partition_name('neighborhood', queue_neighbors.embedding_space_id)
-    ) into v_near_documents, v_near_ids
-    using queue_neighbors.embedding_space_id, queue_neighbors.lists, queue_neighbors.passage_ids;
-    perform pgclarify_private.queue_links_again(queue_neighbors.embedding_space_id, v_near_documents, v_near_ids);
-end
-$$;
-
-comment on function pgclarify_private.queue_neighbors(bigint, pgclarify_private.neighborhood[], bigint[]) is
-'Queue the neighbors of new passages that have a list to be linked again.';
-
 create or replace function pgclarify_private.unlink_batch(
     embedding_space_id bigint, corpus_id bigint, max_passages integer
 )
@@ -323,8 +267,6 @@ declare
     -- Thousands of equal passages may contain each other; the rest is for the next call.
     v_most_lists bigint := 16 * unlink_batch.max_passages;
     v_gone bigint[];
-    v_still_named bigint[];
-    v_are_all_met boolean;
     v_document_ids text[];
     v_passage_ids bigint[];
     v_removed integer;
@@ -342,85 +284,49 @@ begin
     end if;
     execute format(
         $sql$
-        select coalesce(array_agg(free.document_id), '{}'), coalesce(array_agg(free.passage_id), '{}')
+        select coalesce(array_agg(outdated.document_id), '{}'), coalesce(array_agg(outdated.passage_id), '{}')
         from (
             select kept.document_id, kept.passage_id
             from %s as kept
             where array_append(kept.neighbor_ids, kept.passage_id) && $1
-            limit $2
-            for update skip locked
-        ) as free
+                and not exists (
+                    select from pgclarify_private.pending_link as pending
+                    where pending.embedding_space_id = $2
+                        and pending.document_id = kept.document_id
+                        and pending.passage_id = kept.passage_id
+                )
+            limit $3
+        ) as outdated
         $sql$,
         v_neighborhood
-    ) into v_document_ids, v_passage_ids using v_gone, v_most_lists;
-    v_are_all_met := cardinality(v_passage_ids) < v_most_lists;
-    execute format(
-        'delete from %s where embedding_space_id = $1 and (document_id, passage_id) in ('
-        ' select document_id, passage_id from unnest($2, $3) as locked (document_id, passage_id) where passage_id = any($4)'
-        ')',
-        v_neighborhood
-    ) using unlink_batch.embedding_space_id, v_document_ids, v_passage_ids, v_gone;
-    get diagnostics v_removed = row_count;
+    ) into v_document_ids, v_passage_ids using v_gone, unlink_batch.embedding_space_id, v_most_lists;
+    perform pgclarify_private.queue_links_again(unlink_batch.embedding_space_id, v_document_ids, v_passage_ids);
     execute format(
         $sql$
-        update %s as kept
-        set
-            neighbor_document_ids = array(
-                select near.document_id
-                from unnest(kept.neighbor_document_ids, kept.neighbor_ids)
-                with ordinality as near (document_id, passage_id, place)
-                where near.passage_id <> all($4) order by near.place
-            ),
-            neighbor_ids = array(
-                select near.passage_id from unnest(kept.neighbor_ids) with ordinality as near (passage_id, place)
-                where near.passage_id <> all($4) order by near.place
-            ),
-            similarities = array(
-                select near.similarity
-                from unnest(kept.similarities, kept.neighbor_ids) with ordinality as near (similarity, passage_id, place)
-                where near.passage_id <> all($4) order by near.place
-            )
-        from unnest($2, $3) as locked (document_id, passage_id)
-        where kept.embedding_space_id = $1
-            and kept.document_id = locked.document_id
-            and kept.passage_id = locked.passage_id
+        delete from %1$s as kept
+        where (kept.document_id, kept.passage_id) in (
+            select own.document_id, own.passage_id
+            from %1$s as own
+            where array_append(own.neighbor_ids, own.passage_id) && $1 and own.passage_id = any($1)
+            for update skip locked
+        )
         $sql$,
         v_neighborhood
-    ) using unlink_batch.embedding_space_id, v_document_ids, v_passage_ids, v_gone;
-    -- They are filled up again; and so is a passage that lost its own list but still exists.
-    perform pgclarify_private.queue_links_again(unlink_batch.embedding_space_id, v_document_ids, v_passage_ids);
-    if v_are_all_met then
-        -- Lists that are being deleted: if that is rolled back, they must not contain removed passages.
-        execute format(
-            $sql$
-            select array(
-                select distinct named.passage_id
-                from %s as kept
-                cross join unnest(array_append(kept.neighbor_ids, kept.passage_id)) as named (passage_id)
-                where array_append(kept.neighbor_ids, kept.passage_id) && $1 and named.passage_id = any($1)
-            )
-            $sql$,
-            v_neighborhood
-        ) into v_still_named using v_gone;
-        delete from pgclarify_private.pending_unlink as pending
-        where pending.embedding_space_id = unlink_batch.embedding_space_id
-            and pending.passage_id = any(v_gone)
-            and pending.passage_id <> all(v_still_named);
-        -- These are tried again, after the others.
-        update pgclarify_private.pending_unlink as pending
-        set added_at = clock_timestamp()
-        where pending.embedding_space_id = unlink_batch.embedding_space_id and pending.passage_id = any(v_still_named);
-    end if;
+    ) using v_gone;
+    get diagnostics v_removed = row_count;
     if v_removed > 0 then
         insert into pgclarify_private.corpus_tally (corpus_id, linked) values (unlink_batch.corpus_id, -v_removed);
     end if;
-    return case
-        when v_are_all_met then cardinality(v_gone) - cardinality(v_still_named) else cardinality(v_passage_ids)
-    end;
+    if cardinality(v_passage_ids) = v_most_lists then
+        return v_most_lists;
+    end if;
+    delete from pgclarify_private.pending_unlink as pending
+    where pending.embedding_space_id = unlink_batch.embedding_space_id and pending.passage_id = any(v_gone);
+    return cardinality(v_gone);
 end
 $$;
 
 comment on function pgclarify_private.unlink_batch(bigint, bigint, integer) is
-'Remove up to max_passages that were deleted, or have a new vector, from the lists that contain them, and queue those lists '
-'to be filled up: up to sixteen times as many. Locked rows are left for later. Returns how many passages are done; or, while '
-'more lists contain them, how many lists were changed.';
+'Delete the lists of up to max_passages that were removed or have a new vector, and queue the lists that contain them to be '
+'built again: up to sixteen times as many. Until then, readers find no passage for a removed neighbor. Returns how many '
+'passages are done; or, while more lists contain them, how many lists were queued.';

@@ -13,24 +13,15 @@ declare
     v_vector @extschema:vector@.halfvec;
     v_found record;
 begin
-    if (nearest_visible.corpus).graph_similarity = 'dense' then
-        execute format(
-            'select vector from %s where embedding_space_id = $1 and document_id = $2 and passage_id = $3',
-            pgclarify_private.partition_name('passage_embedding', v_space_id)
-        ) into v_vector using v_space_id, nearest_visible.document_id, nearest_visible.passage_id;
-        -- It also finds the passage itself.
-        select dense.* into v_found
-        from pgclarify_private.dense(
-            (nearest_visible.corpus).corpus_id, nearest_visible.roles, v_vector, nearest_visible.depth + 1
-        ) as dense;
-    else
-        select words.neighbor_document_ids as document_ids, words.neighbor_ids as passage_ids, words.similarities as scores
-        into v_found
-        from pgclarify_private.nearest_by_words(
-            v_space_id, array[nearest_visible.document_id], array[nearest_visible.passage_id], nearest_visible.depth,
-            roles => nearest_visible.roles
-        ) as words;
-    end if;
+    execute format(
+        'select vector from %s where embedding_space_id = $1 and document_id = $2 and passage_id = $3',
+        pgclarify_private.partition_name('passage_embedding', v_space_id)
+    ) into v_vector using v_space_id, nearest_visible.document_id, nearest_visible.passage_id;
+    -- It also finds the passage itself.
+    select dense.* into v_found
+    from pgclarify_private.dense(
+        (nearest_visible.corpus).corpus_id, nearest_visible.roles, v_vector, nearest_visible.depth + 1
+    ) as dense;
     return query
     select
         (row_number() over (order by near.score desc, near.passage_id))::integer,

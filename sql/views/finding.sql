@@ -94,7 +94,7 @@ where status.failed > 0
 union all
 select 'graph', status.corpus, 'passages have no list of neighbors, and nothing is pending',
     (status.passages - status.linked)::bigint,
-    format('Build it again: select pgclarify.alter_corpus(NAME, ''{"graph": "%s"}'').', status.graph_similarity), 'warning'
+    'Build it again: select pgclarify.alter_corpus(NAME, ''{"graph": "rebuild"}'').', 'warning'
 from pgclarify.corpus as status
 -- A lone passage has no neighbors.
 where status.passages > 1 and status.linked < status.passages and status.pending = 0 and status.pending_passages = 0

@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 
 _SPACE = """
     select
-        corpus.corpus_id, corpus.graph_degree, corpus.graph_similarity, space.embedding_space_id, space.dimensions,
+        corpus.corpus_id, corpus.graph_degree, space.embedding_space_id, space.dimensions,
         (select extnamespace::regnamespace::text from pg_extension where extname = 'vector') as vectors
     from pgclarify_private.corpus
     inner join pgclarify_private.embedding_space as space using (embedding_space_id)
@@ -72,7 +72,7 @@ _FAULTS = sql.SQL("""
                 on passage.document_id = embedding.document_id and passage.id = embedding.passage_id
             where passage.id is null
         ) as orphans,
-        case when %(similarity)s = 'dense' then listed.gaps end as gaps, listed.unordered
+        listed.gaps, listed.unordered
     from size
     cross join listed
     cross join to_gone
@@ -90,14 +90,6 @@ _NEAREST = sql.SQL("""
         order by {distance} + 0
         limit %(degree)s
     ) as other
-""")
-_NEAREST_BY_WORDS = sql.SQL("""
-    select found.passage_id as id, near.passage_id as neighbor_id, 1 - near.similarity as distance
-    from (select array_agg(document_id) as document_ids, array_agg(passage_id) as ids from linked) as given
-    cross join lateral pgclarify_private.nearest_by_words(
-        %(space)s, given.document_ids, given.ids, %(degree)s, 9223372036854775807
-    ) as found
-    cross join lateral unnest(found.neighbor_ids, found.similarities) as near (passage_id, similarity)
 """)
 # Among equally near passages, any may be in the list.
 _RECALL = sql.SQL("""
@@ -144,15 +136,13 @@ def check(connection: psycopg.Connection[Any], corpus: str = "insurance", sample
             "neighborhood": sql.Identifier("pgclarify_private", f"neighborhood_{space['embedding_space_id']}"),
             "passage": sql.Identifier("pgclarify_private", f"passage_{space['corpus_id']}"),
         }
-        is_dense = space["graph_similarity"] == "dense"
         vectors = sql.Identifier(space["vectors"])
         halfvec = sql.SQL("{}.halfvec({})").format(vectors, sql.Literal(space["dimensions"]))
-        names["distance"] = _DISTANCE.format(halfvec=halfvec, vectors=vectors) if is_dense else sql.SQL("null")
-        names["exact"] = (_NEAREST if is_dense else _NEAREST_BY_WORDS).format(**names)
+        names["distance"] = _DISTANCE.format(halfvec=halfvec, vectors=vectors)
+        names["exact"] = _NEAREST.format(**names)
         parameters = {
             "space": space["embedding_space_id"],
             "degree": space["graph_degree"],
-            "similarity": space["graph_similarity"],
             "sample": sample,
         }
         (faults,) = cursor.execute(_FAULTS.format(**names), parameters).fetchall()

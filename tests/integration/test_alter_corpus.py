@@ -50,9 +50,8 @@ def test_a_change_of_the_embedding_model_begins_and_ends(connection: Connection,
 
 
 def test_the_graph_is_built_again(connection: Connection, worker: HandWorker) -> None:
-    assert alter(connection, graph="lexical")
+    assert alter(connection, graph="rebuild")
     assert scalar(connection, "select linking_passages from pgclarify_private.embedding_space") == 1
-    assert scalar(connection, "select graph_similarity from pgclarify.corpus") == "lexical"
 
 
 def test_wrong_changes_and_changes_by_others_are_refused(
@@ -62,7 +61,7 @@ def test_wrong_changes_and_changes_by_others_are_refused(
     assert state_of(connection, change, ['{"graph": "drop"}']) == "22023"
     assert state_of(connection, change, ['{"ambiguity_classifier": 7}']) == "42704"
     assert state_of(connection, change, ['{"embedding_model": ""}']) == "22023"
-    for options in ('{"graph": "dense"}', '{"embedding_model": "x"}', '{"ambiguity_classifier": null}'):
+    for options in ('{"graph": "rebuild"}', '{"embedding_model": "x"}', '{"ambiguity_classifier": null}'):
         assert state_of(connect(make_role("pgclarify_user")), change, [options]) == "42501"
 
 

@@ -27,17 +27,15 @@ class TestCreating:
             connection,
             """
             select pgclarify.create_corpus(
-                'insurance', 'a-model', '{"search_config": "german", "graph": "lexical", "reader": "pgclarify_user",
+                'insurance', 'a-model', '{"search_config": "german", "reader": "pgclarify_user",
                 "analyst": "pgclarify_reader"}'
             )
             """,
         )
 
         assert connection.execute(
-            "select corpus_id, corpus, search_config, graph_similarity, owner, readers, analysts from pgclarify.corpus"
-        ).fetchall() == [
-            (corpus_id, "insurance", "german", "lexical", "postgres", ["pgclarify_user"], ["pgclarify_reader"])
-        ]
+            "select corpus_id, corpus, search_config, owner, readers, analysts from pgclarify.corpus"
+        ).fetchall() == [(corpus_id, "insurance", "german", "postgres", ["pgclarify_user"], ["pgclarify_reader"])]
         assert connection.execute(
             "select model, state, dimensions from pgclarify_private.embedding_space"
         ).fetchall() == [("a-model", "building", None)]
@@ -97,9 +95,9 @@ class TestCreating:
 
     def test_null_options_are_the_defaults(self, connection: Connection) -> None:
         scalar(connection, "select pgclarify.create_corpus('a', options => null)")
-        scalar(connection, "select pgclarify.create_corpus('b', options => '{\"graph\": null}')")
+        scalar(connection, "select pgclarify.create_corpus('b', options => '{\"search_config\": null}')")
 
-        assert scalar(connection, "select array_agg(graph_similarity) from pgclarify.corpus") == ["dense", "dense"]
+        assert scalar(connection, "select array_agg(search_config) from pgclarify.corpus") == ["english", "english"]
 
     def test_a_name_that_is_taken_says_no_more_than_that(
         self, connection: Connection, connect: Connect, make_role: MakeRole

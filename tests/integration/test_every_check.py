@@ -38,7 +38,7 @@ BROKEN = {
         "budget_ids = '{1}'; reserved_usd = 1; reserved_at = now()",
     ),
     "conversation": ("history = '{}'", "corpus_name = null"),
-    "corpus": ("graph_degree = 0", "graph_similarity = 'visual'", "name = ''", "name = repeat('x', 201)"),
+    "corpus": ("graph_degree = 0", "name = ''", "name = repeat('x', 201)"),
     "detection": ("kind = null", "kind = 'unkind'", "ordinal = 0", "probability = 1.1", "reasons = '{}'"),
     "document": (
         *("id = ''", "id = repeat('x', 1001)", "id = repeat('あ', 900)", "metadata = '[]'"),

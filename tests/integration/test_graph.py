@@ -213,42 +213,6 @@ class TestPlans:
         assert [plan for plan in seen if "Bitmap Index Scan on neighborhood_1_" in plan and "&&" in plan]
 
 
-class TestLexicalSimilarity:
-    @pytest.fixture
-    def worded(self, connection: Connection, hire: Hire) -> Connection:
-        connection.execute("""select pgclarify.create_corpus('insurance', options => '{"graph": "lexical"}')""")
-        add(
-            connection,
-            {
-                "hail": "Hail dented the bonnet of the car.",
-                "storm": "Hail and storm broke the window of the house.",
-                "bonnet": "The bonnet that hail dented was replaced.",
-                "dog": "Dogs bite postmen.",
-            },
-        )
-        (worker := hire()).index_everything()
-        link(worker)
-        return connection
-
-    def test_neighbors_share_words(self, worded: Connection) -> None:
-        assert neighbors(worded, "hail") == ["bonnet", "storm"]
-        assert neighbors(worded, "dog") == []
-        assert scalar(
-            worded, "select bool_and(0 < s and s <= 1) from pgclarify_private.neighborhood, unnest(similarities) as s"
-        )
-        found = check(worded)
-        assert (found["gaps"], found["recall"], found["unordered"], found["unlinked"]) == (None, 1.0, 0, 0)
-
-    def test_a_new_passage_enters_the_lists_of_those_near_it(self, worded: Connection, hire: Hire) -> None:
-        add(worded, {"postman": "Postmen fear dogs that bite."})
-        (worker := hire()).index_everything()
-        link(worker)
-
-        assert neighbors(worded, "dog") == ["postman"]
-        assert check(worded)["recall"] == 1.0
-        assert_counts_agree(worded)
-
-
 class TestBuildAndCheck:
     @pytest.fixture
     def linked(self, corpus: Connection, hire: Hire) -> Connection:

@@ -8,7 +8,6 @@ from contextlib import suppress
 from functools import partial
 
 import psycopg
-import pytest
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, scalar
 from tests.integration.counts import assert_counts_agree
@@ -28,17 +27,13 @@ def assert_right(connection: Connection, worker: HandWorker) -> None:
     found = faults(connection)
     # The index is approximate, and after many deletions its recall is a little lower.
     assert found.pop("recall", 1) >= 0.98
-    # In a graph of similarity by words, a list may be short, so gaps are not counted.
-    assert found in ({}, {"gaps": None})
+    assert found == {}
     assert check(connection)["linked"] == scalar(connection, "select linked from pgclarify.corpus")
     assert_counts_agree(connection)
 
 
-@pytest.mark.parametrize("similarity", ["dense", "lexical"])
-def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire, similarity: str) -> None:
-    connection.execute(
-        "select pgclarify.create_corpus('insurance', options => jsonb_build_object('graph', %s::text))", [similarity]
-    )
+def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire) -> None:
+    connection.execute("select pgclarify.create_corpus('insurance')")
     connection.execute("update pgclarify_private.corpus set graph_degree = 5")
     words = [f"word{number}" for number in range(30)]
 
@@ -89,9 +84,6 @@ def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire
         for task in tasks:
             task.result()
 
-    if similarity == "lexical":
-        # The rarity of words has changed since the first lists were made.
-        connection.execute("select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")
     assert_right(connection, hire())
 
 

@@ -355,14 +355,6 @@ async def test_more_passages_than_there_is_room_for(loaded: Connection, hire: Hi
     assert_right(loaded)
 
 
-async def test_a_graph_of_words_is_left_to_the_database(connection: Connection, hire: Hire) -> None:
-    connection.execute("""select pgclarify.create_corpus('insurance', options => '{"graph": "lexical"}')""")
-    add(connection, MANY)
-    (worker := hire()).index_everything()
-
-    assert not await build(worker)
-
-
 async def test_a_corpus_that_does_not_fit_is_left_to_the_database(
     loaded: Connection, hire: Hire, monkeypatch: pytest.MonkeyPatch
 ) -> None:

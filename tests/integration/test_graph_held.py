@@ -158,8 +158,8 @@ def test_looking_for_what_is_free_holds_nothing(corpus: Connection, connect: Con
     with worker.transaction():
         found = scalar(
             worker,
-            "select cardinality(passage_ids) from pgclarify_private.embedding_space,"
-            " pgclarify_private.free_waiting(embedding_space_id, 7)",
+            "select cardinality(passage_ids) from pgclarify_private.embedding_space as space,"
+            " pgclarify_private.next_waiting(space, 7)",
         )
 
         assert found == 7
@@ -179,16 +179,18 @@ def test_a_passage_that_very_many_lists_name(corpus: Connection, hire: Hire) -> 
     )
     corpus.execute("select pgclarify.remove_document('insurance', '0')")
     naming = "select count(*) from pgclarify_private.neighborhood where neighbor_document_ids @> '{0}'"
+    queued = "select count(*) from pgclarify_private.pending_link"
     waiting = "select count(*) from pgclarify_private.pending_unlink"
 
     # One passage a call, and sixteen lists for each.
-    for left in (23, 7):
+    for lists_queued in (16, 32):
         assert worker.value("link_passages", max_passages=4) == 16
-        assert (scalar(corpus, naming), scalar(corpus, waiting)) == (left, 1)
+        assert (scalar(corpus, queued), scalar(corpus, waiting)) == (lists_queued, 1)
     assert worker.value("link_passages", max_passages=4) == 1
-    assert (scalar(corpus, naming), scalar(corpus, waiting)) == (0, 0)
+    assert (scalar(corpus, queued), scalar(corpus, waiting)) == (39, 0)
 
     link(worker)
+    assert scalar(corpus, naming) == 0
     assert faults(corpus) == {}
     assert_counts_agree(corpus)
 

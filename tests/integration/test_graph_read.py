@@ -91,27 +91,6 @@ class TestNeighbors:
         assert len(messages) == 1
 
     @pytest.mark.committed
-    def test_hidden_passages_take_no_place_among_lexical_neighbors(
-        self, connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
-    ) -> None:
-        boss, staff = make_role("pgclarify_user"), make_role("pgclarify_user")
-        connection.execute(
-            "select pgclarify.create_corpus('insurance', options =>"
-            """ '{"graph": "lexical", "reader": "pgclarify_user"}')"""
-        )
-        connection.execute("update pgclarify_private.corpus set graph_degree = 1")
-        texts = {"hail": "Hail dented the bonnet.", "storm": "Hail.", "car": "The bonnet that hail dented."}
-        add(connection, texts)
-        (worker := hire()).index_everything()
-        link(worker)
-        assert neighbors(connect(staff), "hail") == ["car"]
-
-        add(connection, {"car": texts["car"]}, readers=f"{{{boss}}}")
-
-        assert neighbors(connect(boss), "hail") == ["car"]
-        assert neighbors(connect(staff), "hail") == ["storm"]
-
-    @pytest.mark.committed
     def test_after_another_model(self, linked: Connection, connect: Connect, hire: Hire) -> None:
         reader, worker = connect(), hire()
         reader.execute("begin isolation level repeatable read")

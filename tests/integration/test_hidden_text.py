@@ -69,7 +69,6 @@ CLOSED_LISTS = {
     *("operation", "status", "stop_code", "abstention_code", "outcome", "kind", "state", "route", "form", "period"),
     *(
         "ambiguity_type",
-        "graph_similarity",
         ("pgclarify.candidate", "origin"),
         ("pgclarify.evaluation", "method"),
         ("pgclarify_private.seen_stage", "name"),

@@ -25,7 +25,7 @@ NAMES = {
 CLOSED = {
     "ambiguity_rule.kind", "applied_sql.shipped_hash", "applied_sql.state_hash", "budget.period", "candidate.origin",
     "clarifying_question.ambiguity_type", "completion.parameters", "completion.prompt_version", "completion.purpose",
-    "corpus.graph_similarity", "detection.classifier_version", "detection.kind", "embedding_space.state",
+    "detection.classifier_version", "detection.kind", "embedding_space.state",
     "embedding_usage.operation", "eval_case.figures", "eval_case.status", "eval_run.conditions", "eval_run.figures",
     "eval_run.method", "eval_run.settings", "run.error_code", "run.operation",
     "run.route", "run.status", "run.stop_code", "schema_version.version_num", "source.layout", "source.load_phase",
