@@ -137,8 +137,8 @@ def _copy(connection: product.Connection, corpus: str, vectors: Vectors, *, firs
             [known["embedding_space_id"], first + 1, first + len(vectors)],
         )
         cursor.execute(
-            "insert into pgclarify_private.corpus_tally (corpus_id, passages, embedded) values (%s, %s, %s)",
-            [known["corpus_id"], len(vectors), len(vectors)],
+            "insert into pgclarify_private.corpus_tally (corpus_id, passages) values (%s, %s)",
+            [known["corpus_id"], len(vectors)],
         )
     if first == 0:
         connection.execute("set maintenance_work_mem = '512MB'")

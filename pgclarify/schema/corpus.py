@@ -153,12 +153,9 @@ corpus_tally = sa.Table(
     column("corpus_tally_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
     column("corpus_id", sa.BigInteger, "The corpus.", sa.ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
     count("documents", "Documents added, minus those removed."),
-    count("pending", "Documents that became pending, minus those indexed."),
-    count("failed", "Documents that cannot be indexed, minus those repaired."),
     count("passages", "Passages added, minus those removed."),
     count("restricted_documents", "The same as documents, for those that have their own readers."),
     count("restricted_passages", "The same as passages, for documents that have their own readers."),
-    count("embedded", "Vectors added to the active space, minus those removed."),
     count(
         "lexemes",
         "Lexemes added, with repetitions, minus those removed. Divided by passages, this is the average length "
@@ -168,7 +165,6 @@ corpus_tally = sa.Table(
     count("linked", "Neighborhoods added to the active space, minus those removed."),
     count("restricted_lexemes", "The same as lexemes, for passages that have their own readers."),
     count("graph_revision", "How often passages without readers of their own got neighbors."),
-    count("pending_passages", "About how many passages pending documents have, minus those embedded."),
     sa.PrimaryKeyConstraint("corpus_tally_id"),
     sa.Index("corpus_tally_corpus_id_idx", "corpus_id"),
     comment=(

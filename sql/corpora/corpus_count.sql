@@ -4,18 +4,14 @@ create or replace view pgclarify_private.corpus_count as
 select
     corpus.corpus_id,
     coalesce(sum(corpus_tally.documents), 0)::bigint as documents,
-    coalesce(sum(corpus_tally.pending), 0)::bigint as pending,
-    coalesce(sum(corpus_tally.failed), 0)::bigint as failed,
     coalesce(sum(corpus_tally.passages), 0)::bigint as passages,
     coalesce(sum(corpus_tally.restricted_documents), 0)::bigint as restricted_documents,
     coalesce(sum(corpus_tally.restricted_passages), 0)::bigint as restricted_passages,
-    coalesce(sum(corpus_tally.embedded), 0)::bigint as embedded,
     coalesce(sum(corpus_tally.linked), 0)::bigint as linked,
     coalesce(sum(corpus_tally.lexemes), 0)::bigint as lexemes,
     (corpus.revision + coalesce(sum(corpus_tally.revision), 0))::bigint as revision,
     coalesce(sum(corpus_tally.restricted_lexemes), 0)::bigint as restricted_lexemes,
-    coalesce(sum(corpus_tally.graph_revision), 0)::bigint as graph_revision,
-    coalesce(sum(corpus_tally.pending_passages), 0)::bigint as pending_passages
+    coalesce(sum(corpus_tally.graph_revision), 0)::bigint as graph_revision
 from pgclarify_private.corpus
 left join pgclarify_private.corpus_tally on corpus.corpus_id = corpus_tally.corpus_id
 group by corpus.corpus_id;
@@ -24,12 +20,9 @@ comment on view pgclarify_private.corpus_count is
 'Counts and revision of every corpus, as of the snapshot. No role has access.';
 comment on column pgclarify_private.corpus_count.corpus_id is 'The corpus.';
 comment on column pgclarify_private.corpus_count.documents is 'Documents.';
-comment on column pgclarify_private.corpus_count.pending is 'Documents whose current content is not searchable yet.';
-comment on column pgclarify_private.corpus_count.failed is 'Documents that cannot be indexed.';
-comment on column pgclarify_private.corpus_count.passages is 'Passages.';
+comment on column pgclarify_private.corpus_count.passages is 'Passages, each with a vector in the active space.';
 comment on column pgclarify_private.corpus_count.restricted_documents is 'Documents that have their own readers.';
 comment on column pgclarify_private.corpus_count.restricted_passages is 'Passages that have their own readers.';
-comment on column pgclarify_private.corpus_count.embedded is 'Passages with a vector in the active space.';
 comment on column pgclarify_private.corpus_count.linked is 'Passages with neighbors in the active space.';
 comment on column pgclarify_private.corpus_count.lexemes is 'Lexemes of all passages, with repetitions.';
 comment on column pgclarify_private.corpus_count.revision is
@@ -38,9 +31,6 @@ comment on column pgclarify_private.corpus_count.restricted_lexemes is
 'Lexemes of passages that have their own readers, with repetitions.';
 comment on column pgclarify_private.corpus_count.graph_revision is
 'How often passages without readers of their own got neighbors.';
-comment on column pgclarify_private.corpus_count.pending_passages is
-'About how many passages of pending documents wait to be embedded. The exact number of a document is known after it has been '
-'cut.';
 
 create or replace function pgclarify_private.count_reader_changes(
     corpus_id bigint, readers name[], revision bigint, graph_revision bigint
@@ -113,14 +103,13 @@ begin
     ),
     total as (
         insert into pgclarify_private.corpus_tally (
-            corpus_id, documents, restricted_documents, pending, failed, passages, restricted_passages, embedded, linked,
-            lexemes, restricted_lexemes, graph_revision, pending_passages
+            corpus_id, documents, restricted_documents, passages, restricted_passages, linked, lexemes, restricted_lexemes,
+            graph_revision
         )
         select
-            folded.corpus_id, sum(folded.documents), sum(folded.restricted_documents), sum(folded.pending),
-            sum(folded.failed), sum(folded.passages), sum(folded.restricted_passages), sum(folded.embedded),
-            sum(folded.linked), sum(folded.lexemes), sum(folded.restricted_lexemes), sum(folded.graph_revision),
-            sum(folded.pending_passages)
+            folded.corpus_id, sum(folded.documents), sum(folded.restricted_documents), sum(folded.passages),
+            sum(folded.restricted_passages), sum(folded.linked), sum(folded.lexemes), sum(folded.restricted_lexemes),
+            sum(folded.graph_revision)
         from folded
         group by folded.corpus_id
     )
@@ -209,10 +198,16 @@ begin atomic
         visible.name,
         counted.documents - hidden.documents,
         counted.passages - hidden.passages,
-        case when not hidden.is_anything then counted.pending + attached.pending end,
-        counted.embedded - hidden.passages,
+        case when not hidden.is_anything then coalesce(waiting.documents, 0) + attached.pending end,
+        counted.passages - hidden.passages,
         case when not hidden.is_anything then counted.linked end,
-        case when role.sees_all then counted.failed end,
+        case
+            when role.sees_all
+                then (
+                    select count(*) from pgclarify_private.document
+                    where document.corpus_id = visible.corpus_id and document.has_failed
+                )
+        end,
         waited.lag,
         seen.revision,
         space.model,
@@ -223,13 +218,13 @@ begin atomic
                 )
             end,
             -- The error of the active space explains why documents wait.
-            case when not space.is_active or not hidden.is_anything and counted.pending > 0 then space.error end,
+            case when not space.is_active or not hidden.is_anything and waiting.documents > 0 then space.error end,
             next_space.error
         ),
         next_space.model,
         case when not hidden.is_anything then next_space.embedded end,
         extract(epoch from waited.lag)::double precision,
-        case when not hidden.is_anything then counted.pending_passages + attached.pending end,
+        case when not hidden.is_anything then coalesce(waiting.passages, 0) + attached.pending end,
         visible.search_config,
         visible.graph_degree,
         visible.owner,
@@ -309,25 +304,18 @@ begin atomic
         ) as changed
         where source.corpus_id = visible.corpus_id and source.state in ('loading', 'following')
     ) as attached
-    cross join lateral (
-        -- One index lookup each.
-        select least(
-            (
-                select min(pending.added_at)
-                from pgclarify_private.pending_document as pending
-                where pending.corpus_id = visible.corpus_id and not pending.is_long
-            ),
-            (
-                select min(pending.added_at)
-                from pgclarify_private.pending_document as pending
-                where pending.corpus_id = visible.corpus_id and pending.is_long
-            )
-        ) as added_at
-    ) as oldest
+    -- In one pass, because the planner may read the whole queue for each corpus otherwise.
+    left join (
+        select
+            pending.corpus_id, count(*) as documents, sum(pending.passages)::bigint as passages,
+            min(pending.added_at) as added_at
+        from pgclarify_private.pending_document as pending
+        group by pending.corpus_id
+    ) as waiting on visible.corpus_id = waiting.corpus_id
     cross join lateral (
         select
             case
-                when not hidden.is_anything then clock_timestamp() - least(oldest.added_at, attached.pending_since)
+                when not hidden.is_anything then clock_timestamp() - least(waiting.added_at, attached.pending_since)
             end as lag
     ) as waited;
 end;

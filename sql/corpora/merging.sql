@@ -50,7 +50,6 @@ declare
     v_reread text[];
     v_pending text[];
     v_failed text[];
-    v_passages bigint;
     v_reread_tally pgclarify_private.corpus_tally;
     -- The origin of each document of a file, by its id.
     v_origins jsonb := (
@@ -63,9 +62,6 @@ begin
     changed := 0;
     refused := '{}';
     unindexable := '{}';
-    tally.pending := 0;
-    tally.pending_passages := 0;
-    tally.failed := 0;
     tally.restricted_documents := 0;
     tally.restricted_passages := 0;
     tally.restricted_lexemes := 0;
@@ -93,18 +89,12 @@ begin
             tally.restricted_documents + count(inserted.readers)
         into v_kept, v_pending, tally.restricted_documents
         from inserted;
-        with queued as (
-            insert into pgclarify_private.pending_document (corpus_id, document_id, passages)
-            select put_documents.corpus_id, given.id, pgclarify_private.expected_passages(given.content)
-            from unnest(v_left) as given
-            inner join unnest(v_pending) as new (id) on new.id = given.id
-            order by given.id
-            returning pending_document.passages
-        )
-        select tally.pending_passages + coalesce(sum(queued.passages), 0) into tally.pending_passages from queued;
+        insert into pgclarify_private.pending_document (corpus_id, document_id, passages)
+        select put_documents.corpus_id, given.id, pgclarify_private.expected_passages(given.content)
+        from unnest(v_left) as given
+        inner join unnest(v_pending) as new (id) on new.id = given.id
+        order by given.id;
         added := added + cardinality(v_kept);
-        tally.pending := tally.pending + cardinality(v_pending);
-        tally.failed := tally.failed + cardinality(v_kept) - cardinality(v_pending);
         exit when cardinality(v_kept) = cardinality(v_left);
 
         -- Existing documents, except those of other sources.
@@ -132,7 +122,7 @@ begin
         ),
         compared as (
             select
-                locked.id, locked.error as old_error, given.error as new_error,
+                locked.id, given.error,
                 locked.readers is distinct from given.readers as is_reread,
                 (given.readers is not null)::integer - (locked.readers is not null)::integer as restricted,
                 -- A document that could not be indexed is tried again.
@@ -148,19 +138,12 @@ begin
             coalesce(array_agg(compared.id) filter (where compared.is_reread), '{}'),
             coalesce(
                 array_agg(compared.id order by compared.id)
-                filter (where compared.is_new_content and compared.new_error is null),
+                filter (where compared.is_new_content and compared.error is null),
                 '{}'
             ),
-            coalesce(
-                array_agg(compared.id) filter (where compared.is_new_content and compared.new_error is not null), '{}'
-            ),
-            tally.failed + coalesce(
-                sum((compared.new_error is not null)::integer - (compared.old_error is not null)::integer)
-                filter (where compared.is_new_content),
-                0
-            ),
+            coalesce(array_agg(compared.id) filter (where compared.is_new_content and compared.error is not null), '{}'),
             tally.restricted_documents + coalesce(sum(compared.restricted), 0)
-        into v_kept, v_changed, v_reread, v_pending, v_failed, tally.failed, tally.restricted_documents
+        into v_kept, v_changed, v_reread, v_pending, v_failed, tally.restricted_documents
         from compared;
 
         if cardinality(v_changed) > 0 then
@@ -182,22 +165,14 @@ begin
                 and document.id = given.id;
             changed := changed + cardinality(v_changed);
             -- What a worker has made of the old content is deleted. Its next write is refused, because of the hash.
-            v_passages := pgclarify_private.restart_indexing(put_documents.corpus_id, v_pending);
-            with queued as (
-                insert into pgclarify_private.pending_document (corpus_id, document_id, passages)
-                select put_documents.corpus_id, given.id, pgclarify_private.expected_passages(given.content)
-                from unnest(v_left) as given
-                inner join unnest(v_pending) as new (id) on new.id = given.id
-                order by given.id
-                on conflict on constraint pending_document_pk do update
-                set leased_by = null, leased_until = null, is_long = false, passages = excluded.passages
-                returning xmax <> 0 as was_pending, pending_document.passages
-            )
-            select
-                tally.pending + count(*) filter (where not queued.was_pending),
-                tally.pending_passages - v_passages + coalesce(sum(queued.passages), 0)
-            into tally.pending, tally.pending_passages
-            from queued;
+            perform pgclarify_private.restart_indexing(put_documents.corpus_id, v_pending);
+            insert into pgclarify_private.pending_document (corpus_id, document_id, passages)
+            select put_documents.corpus_id, given.id, pgclarify_private.expected_passages(given.content)
+            from unnest(v_left) as given
+            inner join unnest(v_pending) as new (id) on new.id = given.id
+            order by given.id
+            on conflict on constraint pending_document_pk do update
+            set leased_by = null, leased_until = null, is_long = false, passages = excluded.passages;
         end if;
         if cardinality(v_reread) > 0 then
             -- After the queue was filled: new readers do not find passages of an earlier content.
@@ -216,9 +191,7 @@ begin
             and document.origin is distinct from given.origin;
         if cardinality(v_failed) > 0 then
             -- A document that cannot be indexed is not found by its old content.
-            select tally.pending - dequeued.documents, tally.pending_passages - dequeued.passages
-            into tally.pending, tally.pending_passages
-            from pgclarify_private.dequeue_documents(put_documents.corpus_id, v_failed) as dequeued;
+            perform pgclarify_private.dequeue_documents(put_documents.corpus_id, v_failed);
             unindexable := unindexable || v_failed;
         end if;
 
@@ -246,8 +219,8 @@ $$;
 
 comment on function pgclarify_private.put_documents(bigint, bigint, pgclarify_private.document[]) is
 'The part of merge_documents that adds and changes. unindexable: documents that can no longer be indexed, whose passages must '
-'be removed. tally: pending, pending_passages, failed, restricted_documents, restricted_passages and restricted_lexemes; and '
-'revision 1 if passages got or lost readers of their own.';
+'be removed. tally: restricted_documents, restricted_passages and restricted_lexemes; and revision 1 if passages got or lost '
+'readers of their own.';
 
 create or replace function pgclarify_private.merge_documents(
     corpus_id bigint,
@@ -286,7 +259,7 @@ begin
 
     if cardinality(merge_documents.gone) > 0 then
         with locked as (
-            select document.id, document.error, document.readers
+            select document.id, document.readers
             from pgclarify_private.document
             where document.corpus_id = merge_documents.corpus_id
                 and document.id = any(merge_documents.gone)
@@ -299,16 +272,12 @@ begin
             for update
         )
         select
-            coalesce(array_agg(locked.id), '{}'),
-            v_tally.failed - count(locked.error),
-            v_tally.restricted_documents - count(locked.readers)
-        into v_kept, v_tally.failed, v_tally.restricted_documents
+            coalesce(array_agg(locked.id), '{}'), v_tally.restricted_documents - count(locked.readers)
+        into v_kept, v_tally.restricted_documents
         from locked;
         delete from pgclarify_private.document
         where document.corpus_id = merge_documents.corpus_id and document.id = any(v_kept);
-        select v_tally.pending - dequeued.documents, v_tally.pending_passages - dequeued.passages
-        into v_tally.pending, v_tally.pending_passages
-        from pgclarify_private.dequeue_documents(merge_documents.corpus_id, v_kept) as dequeued;
+        perform pgclarify_private.dequeue_documents(merge_documents.corpus_id, v_kept);
         removed := cardinality(v_kept);
         v_gone := v_gone || v_kept;
     end if;
@@ -317,20 +286,16 @@ begin
         v_tally.revision := greatest(v_tally.revision, v_passages.revision);
     end if;
 
-    if added > 0 or removed > 0 or v_tally.pending <> 0 or v_tally.pending_passages <> 0 or v_tally.failed <> 0
-        or v_tally.restricted_documents <> 0 or v_tally.restricted_passages <> 0 or v_tally.revision <> 0
-        or v_passages.passages <> 0 then
+    if added > 0 or removed > 0 or v_tally.restricted_documents <> 0 or v_tally.restricted_passages <> 0
+        or v_tally.revision <> 0 or v_passages.passages <> 0 then
         insert into pgclarify_private.corpus_tally (
-            corpus_id, documents, restricted_documents, pending, pending_passages, failed, passages, restricted_passages,
-            embedded, linked, lexemes, restricted_lexemes, revision
+            corpus_id, documents, restricted_documents, passages, restricted_passages, linked, lexemes, restricted_lexemes,
+            revision
         )
         values (
-            merge_documents.corpus_id, added - removed, v_tally.restricted_documents, v_tally.pending,
-            v_tally.pending_passages, v_tally.failed,
-            coalesce(v_passages.passages, 0),
-            v_tally.restricted_passages + coalesce(v_passages.restricted_passages, 0),
-            coalesce(v_passages.embedded, 0), coalesce(v_passages.linked, 0), coalesce(v_passages.lexemes, 0),
-            v_tally.restricted_lexemes + coalesce(v_passages.restricted_lexemes, 0), v_tally.revision
+            merge_documents.corpus_id, added - removed, v_tally.restricted_documents, coalesce(v_passages.passages, 0),
+            v_tally.restricted_passages + coalesce(v_passages.restricted_passages, 0), coalesce(v_passages.linked, 0),
+            coalesce(v_passages.lexemes, 0), v_tally.restricted_lexemes + coalesce(v_passages.restricted_lexemes, 0), v_tally.revision
         );
     end if;
 end

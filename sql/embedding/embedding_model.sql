@@ -91,7 +91,7 @@ begin
             -- An empty space is replaced by one of the same model, because an endpoint may have given wrong dimensions.
             and exists (
                 select from pgclarify_private.corpus_count as counted
-                where counted.corpus_id = space.corpus_id and counted.embedded > 0
+                where counted.corpus_id = space.corpus_id and counted.passages > 0
             )
     ) then
         perform pgclarify_private.give_up_space(v_corpus.corpus_id);

@@ -218,7 +218,14 @@ begin
     update pgclarify_private.pending_document as pending
     set leased_by = null, leased_until = null
     where pending.corpus_id = switch_space.corpus_id and pending.leased_by is not null;
-    perform pgclarify_private.restart_long_documents(switch_space.corpus_id);
+    perform pgclarify_private.restart_indexing(
+        switch_space.corpus_id,
+        array(
+            select pending.document_id
+            from pgclarify_private.pending_document as pending
+            where pending.corpus_id = switch_space.corpus_id and pending.is_long
+        )
+    );
     -- As before, every passage has a vector; none has neighbors; and answers may differ.
     insert into pgclarify_private.corpus_tally (corpus_id, linked, revision)
     select counted.corpus_id, -counted.linked, 1
@@ -240,8 +247,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_taken integer;
-    v_queued integer;
-    v_passages bigint;
 begin
     with taken as (
         select
@@ -269,14 +274,8 @@ begin
         -- The passages of the others are of an earlier content. Their content is indexed only after they are added again.
         where taken.is_indexable
         on conflict on constraint pending_document_pk do nothing
-        returning pending_document.passages
     )
-    select (select count(*) from taken), (select count(*) from queued), (select sum(queued.passages) from queued)
-    into v_taken, v_queued, v_passages;
-    if v_queued > 0 then
-        insert into pgclarify_private.corpus_tally (corpus_id, pending, pending_passages)
-        values (cut_anew.corpus_id, v_queued, v_passages);
-    end if;
+    select count(*) into v_taken from taken;
     if v_taken > 0 then
         return true;
     end if;

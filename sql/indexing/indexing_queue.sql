@@ -60,9 +60,8 @@ comment on function pgclarify_private.waiting_corpora(boolean, text[], bigint, b
 'waits for one step of each of the others, however much those have. are_long: documents that take several steps, or the '
 'others. living: keys of the live workers. delayed_space_ids: spaces whose corpora are skipped.';
 
-create or replace function pgclarify_private.dequeue_documents(
-    corpus_id bigint, document_ids text[], out documents bigint, out passages bigint
-)
+create or replace function pgclarify_private.dequeue_documents(corpus_id bigint, document_ids text[])
+returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -73,87 +72,44 @@ begin
         delete from pgclarify_private.pending_document as pending
         where pending.corpus_id = dequeue_documents.corpus_id
             and pending.document_id = any(dequeue_documents.document_ids)
-        returning pending.passages, pending.batch_id
+        returning pending.batch_id
     )
-    select
-        count(*), coalesce(sum(dequeued.passages), 0), array_agg(dequeued.batch_id) filter (where dequeued.batch_id is not null)
-    into documents, passages, v_batch_ids
-    from dequeued;
+    select array_agg(dequeued.batch_id) into v_batch_ids from dequeued;
     delete from pgclarify_private.staged_passage as staged where staged.batch_id = any(v_batch_ids);
 end
 $$;
 
 comment on function pgclarify_private.dequeue_documents(bigint, text[]) is
-'Remove documents from the queue, with their embedded parts; returns how many there were, and how many of their passages were '
-'still waiting. Called with the documents locked.';
+'Remove documents from the queue, with their embedded parts. Called with the documents locked.';
 
 create or replace function pgclarify_private.restart_indexing(corpus_id bigint, document_ids text[])
-returns bigint
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_batch_ids uuid[];
-    v_passages bigint;
-begin
-    with waiting as (
-        select pending.document_id, pending.passages, pending.batch_id
-        from pgclarify_private.pending_document as pending
-        where pending.corpus_id = restart_indexing.corpus_id
-            and pending.document_id = any(restart_indexing.document_ids)
-        order by pending.document_id
-        for update
-    )
-    select coalesce(sum(waiting.passages), 0), array_agg(waiting.batch_id) filter (where waiting.batch_id is not null)
-    into v_passages, v_batch_ids
-    from waiting;
-    if v_batch_ids is not null then
-        delete from pgclarify_private.staged_passage as staged where staged.batch_id = any(v_batch_ids);
-        update pgclarify_private.pending_document as pending
-        set batch_id = null, staged_passages = 0, staged_chars = 0
-        where pending.corpus_id = restart_indexing.corpus_id
-            and pending.document_id = any(restart_indexing.document_ids)
-            and pending.batch_id is not null;
-    end if;
-    return v_passages;
-end
-$$;
-
-comment on function pgclarify_private.restart_indexing(bigint, text[]) is
-'Delete the embedded parts of pending documents, and return how many of their passages were still waiting. Called with the '
-'documents locked, or with the corpus locked exclusively.';
-
-create or replace function pgclarify_private.restart_long_documents(corpus_id bigint)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_ids text[] := array(
-        select pending.document_id
-        from pgclarify_private.pending_document as pending
-        where pending.corpus_id = restart_long_documents.corpus_id and pending.is_long and pending.batch_id is not null
-    );
-    v_passages bigint;
+    v_batch_ids uuid[];
 begin
-    v_passages := pgclarify_private.restart_indexing(restart_long_documents.corpus_id, v_ids);
-    with restarted as (
-        update pgclarify_private.pending_document as pending
-        set passages = pgclarify_private.expected_passages(document.content)
-        from pgclarify_private.document
-        where pending.corpus_id = restart_long_documents.corpus_id
-            and pending.document_id = any(v_ids)
-            and document.corpus_id = restart_long_documents.corpus_id
-            and document.id = pending.document_id
-        returning pending.passages
+    with staged as (
+        select pending.batch_id
+        from pgclarify_private.pending_document as pending
+        where pending.corpus_id = restart_indexing.corpus_id
+            and pending.document_id = any(restart_indexing.document_ids)
+            and pending.batch_id is not null
+        order by pending.document_id
+        for update
     )
-    insert into pgclarify_private.corpus_tally (corpus_id, pending_passages)
-    select restart_long_documents.corpus_id, sum(restarted.passages) - v_passages
-    from restarted
-    having count(*) > 0;
+    select array_agg(staged.batch_id) into v_batch_ids from staged;
+    if v_batch_ids is not null then
+        delete from pgclarify_private.staged_passage as staged where staged.batch_id = any(v_batch_ids);
+        update pgclarify_private.pending_document as pending
+        set batch_id = null, passages = pending.passages + pending.staged_passages, staged_passages = 0, staged_chars = 0
+        where pending.corpus_id = restart_indexing.corpus_id
+            and pending.document_id = any(restart_indexing.document_ids)
+            and pending.batch_id is not null;
+    end if;
 end
 $$;
 
-comment on function pgclarify_private.restart_long_documents(bigint) is
-'Delete the embedded parts of the long documents of a corpus, because they are for another space. Called with the corpus '
-'locked exclusively.';
+comment on function pgclarify_private.restart_indexing(bigint, text[]) is
+'Delete the embedded parts of pending documents. Called with the documents locked, or with the corpus locked exclusively.';

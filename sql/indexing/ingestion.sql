@@ -211,17 +211,13 @@ returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    v_had_failed boolean;
-    v_dequeued record;
 begin
     -- First the corpus, as everywhere. If it was or is being dropped, so is the document.
     perform from pgclarify_private.corpus where corpus.corpus_id = fail_document.corpus_id for key share skip locked;
     if not found then
         return;
     end if;
-    select document.error is not null into v_had_failed
-    from pgclarify_private.document
+    perform from pgclarify_private.document
     where document.corpus_id = fail_document.corpus_id
         and document.id = fail_document.document_id
         and document.content_hash = fail_document.content_hash
@@ -237,12 +233,10 @@ begin
     if not found then
         return;
     end if;
-    v_dequeued := pgclarify_private.dequeue_documents(fail_document.corpus_id, array[fail_document.document_id]);
+    perform pgclarify_private.dequeue_documents(fail_document.corpus_id, array[fail_document.document_id]);
     update pgclarify_private.document
     set error = fail_document.error
     where document.corpus_id = fail_document.corpus_id and document.id = fail_document.document_id;
-    insert into pgclarify_private.corpus_tally (corpus_id, pending, pending_passages, failed)
-    values (fail_document.corpus_id, -v_dequeued.documents, -v_dequeued.passages, (not v_had_failed)::integer);
 end
 $$;
 

@@ -9,26 +9,21 @@ returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    v_passages integer;
 begin
     perform from pgclarify_private.corpus where corpus.corpus_id = set_aside_document.corpus_id for key share skip locked;
     if not found then
         return;
     end if;
-    select pending.passages into v_passages
-    from pgclarify_private.pending_document as pending
-    where pending.corpus_id = set_aside_document.corpus_id
-        and pending.document_id = set_aside_document.document_id
-        and pending.leased_by = set_aside_document.worker_id
-    for update skip locked;
-    if found then
-        update pgclarify_private.pending_document as pending
-        set is_long = true, passages = set_aside_document.passages, leased_by = null, leased_until = null
-        where pending.corpus_id = set_aside_document.corpus_id and pending.document_id = set_aside_document.document_id;
-        insert into pgclarify_private.corpus_tally (corpus_id, pending_passages)
-        values (set_aside_document.corpus_id, set_aside_document.passages - v_passages);
-    end if;
+    update pgclarify_private.pending_document
+    set is_long = true, passages = set_aside_document.passages, leased_by = null, leased_until = null
+    where (pending_document.corpus_id, pending_document.document_id) in (
+        select pending.corpus_id, pending.document_id
+        from pgclarify_private.pending_document as pending
+        where pending.corpus_id = set_aside_document.corpus_id
+            and pending.document_id = set_aside_document.document_id
+            and pending.leased_by = set_aside_document.worker_id
+        for update skip locked
+    );
 end
 $$;
 
@@ -95,11 +90,6 @@ begin
             select count(*) from pgclarify_private.staged_passage as staged where staged.batch_id = v_pending.batch_id
         ) then
             perform pgclarify_private.restart_indexing(v_corpus_id, array[v_pending.document_id]);
-            insert into pgclarify_private.corpus_tally (corpus_id, pending_passages)
-            values (v_corpus_id, v_pending.staged_passages);
-            update pgclarify_private.pending_document as pending
-            set passages = pending.passages + v_pending.staged_passages
-            where pending.corpus_id = v_corpus_id and pending.document_id = v_pending.document_id;
         end if;
         return query
         with leased as (
@@ -141,8 +131,6 @@ returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    v_passages integer;
 begin
     perform from pgclarify_private.corpus where corpus.corpus_id = keep_part.corpus_id for key share skip locked;
     if not found then
@@ -157,8 +145,7 @@ begin
     if not found then
         return false;
     end if;
-    select pending.passages into v_passages
-    from pgclarify_private.pending_document as pending
+    perform from pgclarify_private.pending_document as pending
     where pending.corpus_id = keep_part.corpus_id
         and pending.document_id = keep_part.document_id
         and pending.leased_by = keep_part.worker_id
@@ -177,8 +164,6 @@ begin
         leased_by = null,
         leased_until = null
     where pending.corpus_id = keep_part.corpus_id and pending.document_id = keep_part.document_id;
-    insert into pgclarify_private.corpus_tally (corpus_id, pending_passages)
-    values (keep_part.corpus_id, keep_part.passages_left - v_passages);
     return true;
 end
 $$;

@@ -124,7 +124,6 @@ begin
         v_document_ids, v_passage_ids, v_readers
     using delete_passages.corpus_id, delete_passages.document_ids;
     perform pgclarify_private.count_reader_changes(delete_passages.corpus_id, v_readers, 1, 0);
-    v_tally.embedded := v_tally.passages;
     v_tally.linked := -pgclarify_private.forget_vectors(delete_passages.corpus_id, v_document_ids, v_passage_ids);
     return v_tally;
 end

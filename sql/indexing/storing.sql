@@ -235,7 +235,6 @@ declare
     v_copied pgclarify_private.corpus_tally;
     v_tally pgclarify_private.corpus_tally;
     v_unlinked bigint;
-    v_cleared record;
 begin
     select corpus.* into v_corpus
     from pgclarify_private.corpus where corpus.corpus_id = store_documents.corpus_id for key share skip locked;
@@ -434,15 +433,13 @@ begin
         update pgclarify_private.document
         set indexed_at = now()
         where document.corpus_id = store_documents.corpus_id and document.id = any(v_locked.document_ids);
-        v_cleared := pgclarify_private.dequeue_documents(store_documents.corpus_id, v_locked.document_ids);
+        perform pgclarify_private.dequeue_documents(store_documents.corpus_id, v_locked.document_ids);
         insert into pgclarify_private.corpus_tally (
-            corpus_id, pending, pending_passages, passages, restricted_passages, embedded, linked, lexemes,
-            restricted_lexemes, revision
+            corpus_id, passages, restricted_passages, linked, lexemes, restricted_lexemes, revision
         )
         values (
-            store_documents.corpus_id, -v_cleared.documents, -v_cleared.passages, v_tally.passages,
-            v_tally.restricted_passages + v_copied.restricted_passages, v_tally.passages, -v_unlinked, v_tally.lexemes,
-            v_tally.restricted_lexemes + v_copied.restricted_lexemes, greatest(v_tally.revision, v_copied.revision)
+            store_documents.corpus_id, v_tally.passages, v_tally.restricted_passages + v_copied.restricted_passages,
+            -v_unlinked, v_tally.lexemes, v_tally.restricted_lexemes + v_copied.restricted_lexemes, greatest(v_tally.revision, v_copied.revision)
         );
         perform pgclarify_private.count_reader_changes(store_documents.corpus_id, v_readers, 1, 0);
         -- The embedding model works again, if it did not.

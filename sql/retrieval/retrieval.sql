@@ -103,7 +103,7 @@ begin
         ' operator(@extschema:vector@.<=>) ($1::@extschema:vector@.halfvec(%1$s))',
         v_space.dimensions
     );
-    perform set_config('hnsw.ef_search', pgclarify_private.ef_search(v_count.embedded, dense.depth)::text, true);
+    perform set_config('hnsw.ef_search', pgclarify_private.ef_search(v_count.passages, dense.depth)::text, true);
 
     -- Few passages are visible: compare all of them. An index scan would stop before it found enough, or take longer: a role
     -- whose 11,000 of 200,000 passages are far from the question waits 128 ms for this, and 575 for the scan.

@@ -54,12 +54,16 @@ returns bigint
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select counted.pending
+    select waiting.documents
     from pgclarify_private.corpus_count as counted
+    cross join lateral (
+        select count(*) as documents from pgclarify_private.pending_document as pending
+        where pending.corpus_id = counted.corpus_id
+    ) as waiting
     where counted.corpus_id = documents_to_wait_for.corpus_id
         and counted.passages = 0
         and (
-            counted.pending > 0
+            waiting.documents > 0
             or exists (
                 select
                 from pgclarify_private.source

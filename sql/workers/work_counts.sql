@@ -1,6 +1,6 @@
 -- How much work waits: metrics of the whole database that a worker reports to Prometheus. A scrape is one call of this
--- function, so it reads counters and indexes, and of the tables only the runs that wait: a million of them take it some
--- tenths of a second.
+-- function, so it reads counters and indexes, and of the tables only the runs and documents that wait: a million of them
+-- take it some tenths of a second.
 
 create or replace function pgclarify_private.work_counts()
 returns table (
@@ -41,40 +41,31 @@ begin atomic
     ),
     counted as materialized (
         select
-            coalesce(sum(counts.pending), 0)::bigint as pending,
-            coalesce(sum(counts.pending_passages), 0)::bigint as pending_passages,
-            coalesce(sum(counts.failed), 0)::bigint as failed,
             coalesce(
-                sum(counts.embedded - counts.linked) filter (
+                sum(counts.passages - counts.linked) filter (
                     -- A distributed corpus has no graph.
-                    where counts.embedded > counts.linked and not pgclarify_private.is_distributed(counts.corpus_id)
+                    where counts.passages > counts.linked and not pgclarify_private.is_distributed(counts.corpus_id)
                 ),
                 0
-            )::bigint as unlinked,
+            )::bigint as unlinked
+        from pgclarify_private.corpus_count as counts
+    ),
+    pending as materialized (
+        select
+            count(*) as documents,
+            coalesce(sum(waiting.passages), 0)::bigint as passages,
             extract(
                 epoch from clock_timestamp() - least(
-                    min(oldest_document.added_at),
+                    min(waiting.added_at),
                     -- Changes of attached tables that have not become documents yet.
                     (
-                        select min(waiting.since)
-                        from pgclarify_private.waiting_sources() as waiting
-                        where waiting.work = 'changes'
+                        select min(changed.since)
+                        from pgclarify_private.waiting_sources() as changed
+                        where changed.work = 'changes'
                     )
                 )
             ) as lag
-        from pgclarify_private.corpus_count as counts
-        left join lateral (
-            -- One probe of the index for each.
-            select min(probed.added_at) as added_at
-            from (values (false), (true)) as kind (is_long)
-            cross join lateral (
-                select pending.added_at
-                from pgclarify_private.pending_document as pending
-                where pending.corpus_id = counts.corpus_id and pending.is_long = kind.is_long
-                order by pending.added_at
-                limit 1
-            ) as probed
-        ) as oldest_document on counts.pending > 0
+        from pgclarify_private.pending_document as waiting
     )
     select
         (select count(*) from pgclarify_private.serving_workers()),
@@ -84,14 +75,15 @@ begin atomic
         (select count(*) from pgclarify_private.run where run.status = 'running'),
         coalesce(extract(epoch from clock_timestamp() - queued.oldest_waited_for), 0)::double precision,
         coalesce(extract(epoch from clock_timestamp() - queued.oldest_in_background), 0)::double precision,
-        counted.pending,
-        counted.pending_passages,
-        counted.failed,
-        coalesce(counted.lag, 0)::double precision,
+        pending.documents,
+        pending.passages,
+        (select count(*) from pgclarify_private.document where document.has_failed),
+        coalesce(pending.lag, 0)::double precision,
         counted.unlinked,
         (select count(*) from pgclarify_private.source where source.state = 'failed')
     from queued
-    cross join counted;
+    cross join counted
+    cross join pending;
 end;
 
 comment on function pgclarify_private.work_counts() is

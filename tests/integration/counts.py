@@ -8,8 +8,8 @@ from tests.integration.by_hand import Connection
 
 _COUNTED = """
     select
-        corpus_id, documents, restricted_documents, pending, pending_passages, failed, passages, restricted_passages,
-        embedded, linked, lexemes, restricted_lexemes
+        corpus_id, documents, restricted_documents, passages, restricted_passages, passages, linked, lexemes,
+        restricted_lexemes
     from pgclarify_private.corpus_count
 """
 _REAL = """
@@ -17,10 +17,6 @@ _REAL = """
         corpus.corpus_id,
         (select count(*) from pgclarify_private.document as d where d.corpus_id = corpus.corpus_id),
         (select count(d.readers) from pgclarify_private.document as d where d.corpus_id = corpus.corpus_id),
-        (select count(*) from pgclarify_private.pending_document as p where p.corpus_id = corpus.corpus_id),
-        (select coalesce(sum(p.passages), 0) from pgclarify_private.pending_document as p
-        where p.corpus_id = corpus.corpus_id),
-        (select count(d.error) from pgclarify_private.document as d where d.corpus_id = corpus.corpus_id),
         (select count(*) from pgclarify_private.passage as p where p.corpus_id = corpus.corpus_id),
         (select count(p.readers) from pgclarify_private.passage as p where p.corpus_id = corpus.corpus_id),
         (

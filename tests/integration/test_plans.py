@@ -99,7 +99,7 @@ def assert_more_are_looked_at_in_a_larger_corpus(large: Connection) -> None:
     assert found(dense) == found(nearest, 40)
     with large.transaction(force_rollback=True):
         large.execute(
-            "insert into pgclarify_private.corpus_tally (corpus_id, embedded) values (1, 400000 - %s)", [PASSAGES]
+            "insert into pgclarify_private.corpus_tally (corpus_id, passages) values (1, 400000 - %s)", [PASSAGES]
         )
         assert found(dense) == found(nearest, 160) != found(nearest, 40)
 
