@@ -272,7 +272,7 @@ class Ingestion:
 
     async def _delay(self, document: PendingDocument, error: PgclarifyError) -> None:
         reason = public_reason(document.embedding_model, error)
-        await self._store.delay_documents(document.embedding_space_id, reason)
+        await self._store.note_space_error(document.embedding_space_id, reason)
 
     async def _fail(self, document: PendingDocument, error: Exception) -> None:
         reason = describe(error)

@@ -167,7 +167,7 @@ class LongIngestion:
 
     async def _delay(self, document: PendingDocument, error: PgclarifyError) -> None:
         reason = public_reason(document.embedding_model, error)
-        await self._store.delay_documents(document.embedding_space_id, reason)
+        await self._store.note_space_error(document.embedding_space_id, reason)
 
     async def _failed_to_store(self, claimed: LongDocument, error: DatabaseError) -> None:
         if error.is_about_data:

@@ -128,7 +128,7 @@ class Reembedding:
     async def _refuse(self, passage: PendingPassage, error: PgclarifyError) -> None:
         await self._store.release_passages()
         reason = public_reason(passage.embedding_model, error)
-        await self._store.refuse_space(passage.embedding_space_id, reason)
+        await self._store.note_space_error(passage.embedding_space_id, reason)
 
     async def _fail(self, passage: PendingPassage, error: Exception) -> None:
         _logger.warning(

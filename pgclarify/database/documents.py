@@ -72,9 +72,9 @@ class Documents:
         row = await cursor.fetchone()
         return row is not None and bool(row["result"])
 
-    async def delay_documents(self, embedding_space_id: int, error: str) -> None:
+    async def note_space_error(self, embedding_space_id: int, error: str) -> None:
         """Store why the documents of a corpus wait for its embedding model, until one of them is stored."""
-        await fetch(self._pool, "delay_documents", embedding_space_id=embedding_space_id, error=error)
+        await fetch(self._pool, "note_space_error", embedding_space_id=embedding_space_id, error=error)
 
     async def claim_documents(
         self, *, max_documents: int, max_chars: int, skipped_models: Sequence[str] = ()

@@ -84,6 +84,6 @@ class EmbeddingSpaces:
             pause=_PAUSE,
         )
 
-    async def refuse_space(self, embedding_space_id: int, error: str) -> None:
+    async def note_space_error(self, embedding_space_id: int, error: str) -> None:
         """Store why this worker cannot fill a space."""
-        await fetch(self._pool, "refuse_space", embedding_space_id=embedding_space_id, error=error)
+        await fetch(self._pool, "note_space_error", embedding_space_id=embedding_space_id, error=error)

@@ -63,7 +63,6 @@ embedding_space = sa.Table(
         "Why no worker could open or fill it, or why documents wait for its model; null if nothing failed.",
         null=True,
     ),
-    column("created_at", Timestamp, "When it was created.", default="now()"),
     prose(
         "linking_document_id",
         "While a worker links all passages by key: the document of the last linked passage; null if none does.",

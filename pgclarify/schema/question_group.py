@@ -41,7 +41,6 @@ question_group = sa.Table(
         "belongs to another group.",
         null=True,
     ),
-    column("created_at", Timestamp, "When it began.", default="now()"),
     sa.PrimaryKeyConstraint("question_group_id"),
     sa.CheckConstraint("(leader is null) = (embedding_model is null)", name="question_group_leader_is_of_a_model"),
     sa.Index("question_group_corpus_id_idx", "corpus_id"),

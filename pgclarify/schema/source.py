@@ -57,7 +57,6 @@ source = sa.Table(
     count("rows_changed", "Documents that the last load changed."),
     count("rows_removed", "Documents that the last load removed."),
     count("rows_skipped", "Rows that the last load left without a document."),
-    column("created_at", Timestamp, "When it was attached.", default="now()"),
     column("attached_by_oid", OID, "Oid of that role, so that another role of that name does not count."),
     sa.PrimaryKeyConstraint("source_id"),
     sa.CheckConstraint(

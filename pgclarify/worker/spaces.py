@@ -86,7 +86,7 @@ class Spaces:
 
     async def _refuse(self, space_id: int, reason: str) -> None:
         try:
-            await fetch(self._pool, "refuse_space", embedding_space_id=space_id, error=reason)
+            await fetch(self._pool, "note_space_error", embedding_space_id=space_id, error=reason)
         except ServerUnavailable:
             raise
         except DatabaseError as error:

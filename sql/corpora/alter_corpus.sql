@@ -17,16 +17,14 @@ begin
             alter_corpus.caller, v_corpus.name, (v_settings ->> 'ambiguity_classifier')::integer
         ) or v_is_changed;
     end if;
-    if v_settings ? 'embedding_model' then
-        v_was_building := exists (
+    if alter_corpus.options ? 'embedding_model' then
+        v_was_building := v_corpus.embedding_space_id is not null and exists (
             select from pgclarify_private.embedding_space as space
             where space.corpus_id = v_corpus.corpus_id and space.state = 'building'
         );
         v_is_changed := pgclarify_private.set_embedding_model(
             alter_corpus.caller, v_corpus.name, v_settings ->> 'embedding_model'
         ) is not null or v_was_building or v_is_changed;
-    elsif alter_corpus.options ? 'embedding_model' then
-        v_is_changed := pgclarify_private.cancel_embedding_model(alter_corpus.caller, v_corpus.name) or v_is_changed;
     end if;
     if v_settings ? 'graph' then
         v_is_changed := pgclarify_private.build_graph(alter_corpus.caller, v_corpus.name) > 0 or v_is_changed;

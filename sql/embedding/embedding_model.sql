@@ -47,11 +47,10 @@ comment on function pgclarify_private.check_embedding_model(text) is
 'loaded it.';
 
 create or replace function pgclarify_private.give_up_space(corpus_id bigint)
-returns boolean
-language plpgsql volatile security definer
+returns void
+language sql volatile security definer
 set search_path = pg_catalog, pg_temp
-as $$
-begin
+begin atomic
     -- Workers drop its rows and partitions, because there may be many, and workers may be using them.
     update pgclarify_private.embedding_space as space
     set
@@ -61,12 +60,10 @@ begin
         ingestion_held_until = null,
         paused_until = null
     where space.corpus_id = give_up_space.corpus_id and space.state = 'building';
-    return found;
-end
-$$;
+end;
 
 comment on function pgclarify_private.give_up_space(bigint) is
-'Give up the space that is being built for a corpus; false if there is none. Called with the corpus locked.';
+'Give up the space that is being built for a corpus, if there is one. Called with the corpus locked.';
 
 create or replace function pgclarify_private.set_embedding_model(caller pgclarify_private.caller, corpus text, model text)
 returns bigint
@@ -77,26 +74,35 @@ declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(set_embedding_model.caller, set_embedding_model.corpus);
     v_space_id bigint;
 begin
-    perform pgclarify_private.check_embedding_model(set_embedding_model.model);
+    if set_embedding_model.model is not null then
+        perform pgclarify_private.check_embedding_model(set_embedding_model.model);
+    end if;
     -- Two changes of the model wait for each other; adding documents is not blocked.
     perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
-    -- After the lock, because distribute may have held it until now.
-    perform pgclarify_private.refuse_distributed(v_corpus, 'another embedding model');
     if exists (
         select from pgclarify_private.embedding_space as space
         where space.corpus_id = v_corpus.corpus_id
             and space.state = 'active'
-            and space.model = set_embedding_model.model
-            -- An empty space is replaced by one of the same model, because an endpoint may have given wrong dimensions.
-            and exists (
-                select from pgclarify_private.corpus_count as counted
-                where counted.corpus_id = space.corpus_id and counted.passages > 0
+            and (
+                set_embedding_model.model is null
+                or space.model = set_embedding_model.model
+                -- An empty space is replaced by one of the same model, because an endpoint may have given wrong dimensions.
+                and exists (
+                    select from pgclarify_private.corpus_count as counted
+                    where counted.corpus_id = space.corpus_id and counted.passages > 0
+                )
             )
     ) then
         perform pgclarify_private.give_up_space(v_corpus.corpus_id);
         return null;
     end if;
+    if set_embedding_model.model is null then
+        -- The first space of a corpus is not given up, because there would be none.
+        return null;
+    end if;
+    -- After the lock, because distribute may have held it until now.
+    perform pgclarify_private.refuse_distributed(v_corpus, 'another embedding model');
     -- Calling it again retries passages that could not be embedded.
     update pgclarify_private.embedding_space as space
     set error = null
@@ -120,28 +126,6 @@ $$;
 
 comment on function pgclarify_private.set_embedding_model(pgclarify_private.caller, text, text) is
 'Change the embedding model of a corpus: option embedding_model of alter_corpus. The corpus is searched with the present model '
-'until workers have embedded all passages. Null if it has this model already, which ends a change to another one.';
+'until workers have embedded all passages. Null if it has this model already, or if the model is null; both end a change to '
+'another one.';
 grant execute on function pgclarify_private.set_embedding_model(pgclarify_private.caller, text, text) to pgclarify_user;
-
-create or replace function pgclarify_private.cancel_embedding_model(caller pgclarify_private.caller, corpus text)
-returns boolean
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(cancel_embedding_model.caller, cancel_embedding_model.corpus);
-begin
-    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
-    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
-    -- The first space of a corpus is not given up, because there would be none.
-    return exists (
-        select from pgclarify_private.embedding_space as space
-        where space.corpus_id = v_corpus.corpus_id and space.state = 'active'
-    )
-    and pgclarify_private.give_up_space(v_corpus.corpus_id);
-end
-$$;
-
-comment on function pgclarify_private.cancel_embedding_model(pgclarify_private.caller, text) is
-'Give up the change to another embedding model; false if the corpus does not change.';
-grant execute on function pgclarify_private.cancel_embedding_model(pgclarify_private.caller, text) to pgclarify_user;

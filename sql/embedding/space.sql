@@ -101,27 +101,29 @@ comment on function pgclarify_private.open_space(bigint, integer) is
 'false if another worker did, or if another transaction locks the corpus.';
 grant execute on function pgclarify_private.open_space(bigint, integer) to pgclarify_worker;
 
-create or replace function pgclarify_private.refuse_space(embedding_space_id bigint, error text)
+create or replace function pgclarify_private.note_space_error(embedding_space_id bigint, error text)
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     update pgclarify_private.embedding_space
-    set error = refuse_space.error
+    set error = note_space_error.error
     where embedding_space.embedding_space_id in (
         select space.embedding_space_id
         from pgclarify_private.embedding_space as space
         where
-            space.embedding_space_id = refuse_space.embedding_space_id
-            and space.state = 'building'
-            and space.error is distinct from refuse_space.error
+            space.embedding_space_id = note_space_error.embedding_space_id
+            and space.state <> 'retired'
+            and space.error is distinct from note_space_error.error
         for no key update skip locked
     );
 end;
 
-comment on function pgclarify_private.refuse_space(bigint, text) is
-'Store why a worker cannot open or fill a space. Opening it clears this, and so do the next stored vectors.';
-grant execute on function pgclarify_private.refuse_space(bigint, text) to pgclarify_worker;
+comment on function pgclarify_private.note_space_error(bigint, text) is
+'Store why a worker cannot open or fill a space, or why documents have to wait for the model of the active one: view corpus '
+'shows that while any is pending. Opening the space clears it, and so does what is stored next. Null: nothing is wrong any '
+'more.';
+grant execute on function pgclarify_private.note_space_error(bigint, text) to pgclarify_worker;
 
 create or replace function pgclarify_private.is_paused(corpus_id bigint)
 returns boolean

@@ -267,17 +267,10 @@ begin
         store_vectors.content_hashes, store_vectors.are_cut_off, store_vectors.vectors, v_space.corpus_id;
     if v_stored > 0 and v_space.error is not null then
         -- The worker's problem has ended, except for passages that no worker can embed.
-        update pgclarify_private.embedding_space as space
-        set error = null
-        where space.embedding_space_id in (
-            select filling.embedding_space_id
-            from pgclarify_private.embedding_space as filling
-            where filling.embedding_space_id = v_space.embedding_space_id
-                and not exists (
-                    select from pgclarify_private.pending_passage as pending
-                    where pending.embedding_space_id = v_space.embedding_space_id and pending.attempts >= 3
-                )
-            for no key update skip locked
+        perform pgclarify_private.note_space_error(v_space.embedding_space_id, null)
+        where not exists (
+            select from pgclarify_private.pending_passage as pending
+            where pending.embedding_space_id = v_space.embedding_space_id and pending.attempts >= 3
         );
     end if;
     -- What was not stored is free for the next worker. This worker may still be embedding other passages.

@@ -42,6 +42,66 @@ $$;
 comment on function pgclarify_private.erase_terms(bigint, text[]) is
 'Drop those of these lexemes that no passage of the corpus has any more, without waiting for a worker that counts.';
 
+create or replace function pgclarify_private.wait_until(deadline timestamptz)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    -- Zero would mean: without an end.
+    perform set_config(
+        'lock_timeout',
+        greatest(1, extract(epoch from wait_until.deadline - clock_timestamp()) * 1000)::integer::text,
+        true
+    );
+end
+$$;
+
+comment on function pgclarify_private.wait_until(timestamptz) is
+'Let later statements wait for locks until then at most. Called by a function that sets lock_timeout in its header, and so '
+'restores it.';
+
+create or replace function pgclarify_private.lock_holders()
+returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select string_agg(
+        concat_ws(
+            ', ',
+            format('process %s (role %s', activity.pid, coalesce(activity.usename, 'unknown')),
+            nullif(activity.application_name, ''),
+            activity.state,
+            'in a transaction since ' || to_char(activity.xact_start, 'YYYY-MM-DD HH24:MI:SS TZ')
+        ) || ')',
+        '; ' order by activity.xact_start, activity.pid
+    )
+    from (
+        select holding.pid, holding.usename, holding.application_name, holding.state, holding.xact_start
+        from pg_catalog.pg_stat_activity as holding
+        where
+            holding.pid <> pg_backend_pid()
+            and holding.pid in (
+                select pg_locks.pid
+                from pg_catalog.pg_locks
+                inner join pg_catalog.pg_class on pg_locks.relation = pg_class.oid
+                inner join pg_catalog.pg_database on pg_locks.database = pg_database.oid
+                where
+                    pg_database.datname = current_database()
+                    and pg_class.relnamespace = 'pgclarify_private'::regnamespace
+                    and pg_locks.granted
+                    -- Who locks rows or writes them, or locks a table against that.
+                    and pg_locks.mode not in ('AccessShareLock', 'ShareUpdateExclusiveLock', 'SIReadLock')
+            )
+        order by holding.xact_start, holding.pid
+        limit 5
+    ) as activity;
+end;
+
+comment on function pgclarify_private.lock_holders() is
+'The processes that may hold a lock for which a statement has waited in vain, as a list for people: at most five, the longest '
+'transaction first; null if there is none.';
+
 create or replace function pgclarify_private.lock_for_erasing(corpus_id bigint, document_id text)
 returns bigint[]
 language plpgsql volatile security definer
@@ -90,7 +150,6 @@ declare
     v_running bigint[];
     v_has_erased boolean;
     v_origin text;
-    v_context text;
 begin
     v_running := pgclarify_private.lock_for_erasing(v_corpus.corpus_id, v_document_id);
     execute format(
@@ -132,11 +191,10 @@ begin
     return v_has_erased;
 exception
     when lock_not_available then
-        get stacked diagnostics v_context = pg_exception_context;
         raise exception 'another transaction locks what would be erased'
             using errcode = 'lock_not_available',
                 detail = coalesce(
-                    format('This would wait for %s.', pgclarify_private.lock_holders(v_context)),
+                    'This would wait for one of these: ' || pgclarify_private.lock_holders() || '.',
                     'The lock was released meanwhile.'
                 ),
                 hint = 'Try again when that transaction has ended, or end it with pg_terminate_backend.';

@@ -174,7 +174,7 @@ begin
         select pending.corpus_id, pending.document_id
         from pgclarify_private.pending_document as pending
         where pending.leased_by = release_documents.worker_id
-            and pending.is_long = release_documents.are_long
+            and pending.is_long = coalesce(release_documents.are_long, pending.is_long)
             and (
                 release_documents.document_ids is null
                 -- A document that changed meanwhile may be leased again, by another claim of this worker.
@@ -193,15 +193,16 @@ begin
     );
     return (
         select count(*) from pgclarify_private.pending_document as pending
-        where pending.leased_by = release_documents.worker_id and pending.is_long = release_documents.are_long
+        where pending.leased_by = release_documents.worker_id
+            and pending.is_long = coalesce(release_documents.are_long, pending.is_long)
     );
 end
 $$;
 
 comment on function pgclarify_private.release_documents(bigint, boolean, bigint, text[], bytea[]) is
 'Release the leases of a worker, and return how many it keeps: because the rows are locked, or because it is still working on '
-'the documents. are_long: documents that take several steps, or the others, because a worker works on both. corpus_id, '
-'document_ids, content_hashes: these documents, if they are unchanged; null for all.';
+'the documents. are_long: documents that take several steps, or the others, because a worker works on both; null for both. '
+'corpus_id, document_ids, content_hashes: these documents, if they are unchanged; null for all.';
 grant execute on function pgclarify_private.release_documents(bigint, boolean, bigint, text[], bytea[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.fail_document(
@@ -244,25 +245,3 @@ comment on function pgclarify_private.fail_document(bigint, bigint, text, bytea,
 'Mark a leased document as one that cannot be indexed. Passages of its earlier content stay, for roles that may '
 'read both contents.';
 grant execute on function pgclarify_private.fail_document(bigint, bigint, text, bytea, text) to pgclarify_worker;
-
-create or replace function pgclarify_private.delay_documents(embedding_space_id bigint, error text)
-returns void
-language sql volatile security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    update pgclarify_private.embedding_space
-    set error = delay_documents.error
-    where embedding_space.embedding_space_id in (
-        select space.embedding_space_id
-        from pgclarify_private.embedding_space as space
-        where space.embedding_space_id = delay_documents.embedding_space_id
-            and space.state = 'active'
-            and space.error is distinct from delay_documents.error
-        for no key update skip locked
-    );
-end;
-
-comment on function pgclarify_private.delay_documents(bigint, text) is
-'Store why documents have to wait for the embedding model of the active space: view corpus shows it while any is pending. '
-'The next stored document clears it.';
-grant execute on function pgclarify_private.delay_documents(bigint, text) to pgclarify_worker;

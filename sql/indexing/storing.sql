@@ -443,33 +443,13 @@ begin
         );
         perform pgclarify_private.count_reader_changes(store_documents.corpus_id, v_readers, 1, 0);
         -- The embedding model works again, if it did not.
-        update pgclarify_private.embedding_space as space
-        set error = null
-        where space.embedding_space_id in (
-            select waited_for.embedding_space_id
-            from pgclarify_private.embedding_space as waited_for
-            where waited_for.embedding_space_id = store_documents.embedding_space_id and waited_for.error is not null
-            for no key update skip locked
-        );
+        perform pgclarify_private.note_space_error(store_documents.embedding_space_id, null);
     end if;
-    -- What was not stored is free for the next worker. A document that changed meanwhile may be leased again, by another
-    -- claim of this worker.
-    update pgclarify_private.pending_document
-    set leased_by = null, leased_until = null
-    where pending_document.corpus_id = store_documents.corpus_id
-        and pending_document.document_id in (
-            select pending.document_id
-            from unnest(store_documents.document_ids, store_documents.content_hashes) as given (id, content_hash)
-            inner join pgclarify_private.document
-                on document.corpus_id = store_documents.corpus_id
-                and document.id = given.id
-                and document.content_hash = given.content_hash
-            inner join pgclarify_private.pending_document as pending
-                on pending.corpus_id = store_documents.corpus_id
-                and pending.document_id = given.id
-                and pending.leased_by = store_documents.worker_id
-            for update of pending skip locked
-        );
+    -- What was not stored is free for the next worker.
+    perform pgclarify_private.release_documents(
+        store_documents.worker_id, null, store_documents.corpus_id, store_documents.document_ids,
+        store_documents.content_hashes
+    );
     delete from pgclarify_private.staged_passage as staged where staged.batch_id = store_documents.batch_id;
     -- Last, because other transactions wait for the rows of common words.
     if cardinality(v_lexemes) <= 10000 then

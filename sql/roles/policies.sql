@@ -33,15 +33,6 @@ create policy corpus_is_readable on pgclarify_private.corpus for select to pgcla
 comment on policy corpus_is_readable on pgclarify_private.corpus is 'Roles that may search it, and its analysts.';
 grant select on pgclarify_private.corpus to pgclarify_views;
 
-drop policy if exists embedding_space_of_readable_corpus on pgclarify_private.embedding_space;
-create policy embedding_space_of_readable_corpus on pgclarify_private.embedding_space for select to pgclarify_views using (
-    corpus_id in (select corpus.corpus_id from pgclarify_private.corpus)
-);
-comment on policy embedding_space_of_readable_corpus on pgclarify_private.embedding_space is 'Roles that see the corpus.';
--- The other columns name documents, and count passages, that the role may not read.
-grant select (embedding_space_id, corpus_id, model, dimensions, state, error, created_at, retired_at)
-on pgclarify_private.embedding_space to pgclarify_views;
-
 drop policy if exists document_is_readable on pgclarify_private.document;
 create policy document_is_readable on pgclarify_private.document for select to pgclarify_views using (
     (

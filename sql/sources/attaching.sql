@@ -173,8 +173,7 @@ begin
         uri_column = excluded.uri_column,
         metadata_columns = excluded.metadata_columns,
         readers_column = excluded.readers_column,
-        id_prefix = excluded.id_prefix,
-        created_at = now()
+        id_prefix = excluded.id_prefix
     where source.state in ('detached', 'removing')
     returning source.source_id into v_source_id;
     if v_source_id is null then

@@ -143,7 +143,7 @@ class FakeDocumentStore(Documents):
         self.failed[document.document_id] = error
         self.leased.pop(document.document_id, None)
 
-    async def delay_documents(self, embedding_space_id: int, error: str) -> None:
+    async def note_space_error(self, embedding_space_id: int, error: str) -> None:
         """Keep the reason."""
         await asyncio.sleep(0)
         self.delayed[embedding_space_id] = error

@@ -102,7 +102,7 @@ class FakeSpaceStore(EmbeddingSpaces):
         self.failed[passage.passage_id] = error
         del self.leased[passage.passage_id]
 
-    async def refuse_space(self, embedding_space_id: int, error: str) -> None:
+    async def note_space_error(self, embedding_space_id: int, error: str) -> None:
         """Keep the reason."""
         await asyncio.sleep(0)
         self.refused[embedding_space_id] = error

@@ -12,7 +12,7 @@ from tests.integration.counts import assert_counts_agree
 OLD, NEW = "all-MiniLM-L6-v2", "another-model"
 DIMENSIONS = 6
 SET = "select pgclarify_private.set_embedding_model(caller, 'insurance', %s) from pgclarify_private.caller"
-CANCEL = "select pgclarify_private.cancel_embedding_model(caller, 'insurance') from pgclarify_private.caller"
+CANCEL = """select pgclarify.alter_corpus('insurance', '{"embedding_model": null}')"""
 ADD = "select pgclarify.add_document('insurance', %s, %s)"
 REMOVE = "select pgclarify.remove_document('insurance', %s)"
 WITHOUT_VECTOR = """

@@ -426,7 +426,7 @@ class TestIndexing:
     def test_no_worker_can_load_the_model(self, connection: Connection, worker: HandWorker) -> None:
         connection.execute("select pgclarify.create_corpus('other', 'no-such-model')")
         space = worker.send("building_spaces")[0]
-        worker.send("refuse_space", embedding_space_id=space["embedding_space_id"], error="there is no such model")
+        worker.send("note_space_error", embedding_space_id=space["embedding_space_id"], error="there is no such model")
 
         assert connection.execute(
             "select embedding_model, error from pgclarify.corpus where corpus = 'other'"

@@ -166,7 +166,6 @@ def test_only_the_owner_may(connection: Connection, connect: Connect, make_role:
     assert state_of(stranger, SET, [NEW]) == "42501"
     assert state_of(stranger, CANCEL) == "42501"
     assert state_of(connection, SET, [""]) == "22023"
-    assert state_of(connection, SET, [None]) == "22023"
     assert (
         state_of(
             connection,
@@ -180,7 +179,7 @@ def test_only_the_owner_may(connection: Connection, connect: Connect, make_role:
 
 def test_a_model_that_cannot_be_had_leaves_the_corpus_as_it_is(connection: Connection, worker: HandWorker) -> None:
     space_id = scalar(connection, SET, "no-such-model")
-    worker.send("refuse_space", embedding_space_id=space_id, error="no such model")
+    worker.send("note_space_error", embedding_space_id=space_id, error="no such model")
     assert error(connection) == "no such model"
     assert nearest(connection, worker, "Boats.", OLD) == "Boats."
     assert scalar(connection, CANCEL)
@@ -189,22 +188,22 @@ def test_a_model_that_cannot_be_had_leaves_the_corpus_as_it_is(connection: Conne
 
 def test_a_model_that_is_no_longer_what_it_was_says_so(connection: Connection, worker: HandWorker) -> None:
     space_id = begin(connection, worker)
-    worker.send("refuse_space", embedding_space_id=space_id, error="other dimensions")
+    worker.send("note_space_error", embedding_space_id=space_id, error="other dimensions")
     assert error(connection) == "other dimensions"
     assert scalar(connection, SET, NEW) == space_id
     assert error(connection) is None, "a new request is a new try"
 
-    worker.send("refuse_space", embedding_space_id=space_id, error="other dimensions")
+    worker.send("note_space_error", embedding_space_id=space_id, error="other dimensions")
     fill(worker)
     assert worker.advance_spaces() == [True]
     assert error(connection) is None
-    worker.send("refuse_space", embedding_space_id=space_id, error="too late")
+    worker.send("note_space_error", embedding_space_id=space_id, error="too late")
     assert error(connection) is None
 
 
 def test_a_worker_that_goes_on_clears_the_error_of_a_space(connection: Connection, worker: HandWorker) -> None:
     space_id = begin(connection, worker)
-    worker.send("refuse_space", embedding_space_id=space_id, error="the endpoint cannot be reached")
+    worker.send("note_space_error", embedding_space_id=space_id, error="the endpoint cannot be reached")
     worker.store_vectors(worker.claim_passages(1))
     assert error(connection) is None
 
@@ -222,7 +221,7 @@ def test_documents_that_wait_for_the_model_say_why_as_long_as_they_do(
     connection: Connection, worker: HandWorker
 ) -> None:
     space_id = scalar(connection, "select embedding_space_id from pgclarify_private.corpus")
-    worker.send("delay_documents", embedding_space_id=space_id, error="the endpoint cannot be reached")
+    worker.send("note_space_error", embedding_space_id=space_id, error="the endpoint cannot be reached")
     assert error(connection) is None, "no space waits"
     connection.execute(ADD, ["4", "Trains."])
     assert error(connection) == "the endpoint cannot be reached"
@@ -231,7 +230,7 @@ def test_documents_that_wait_for_the_model_say_why_as_long_as_they_do(
     connection.execute(ADD, ["5", "Bicycles."])
     assert error(connection) is None, "a passage was stored since"
 
-    worker.send("delay_documents", embedding_space_id=space_id, error="the endpoint cannot be reached")
+    worker.send("note_space_error", embedding_space_id=space_id, error="the endpoint cannot be reached")
     connection.execute(ADD, ["6", "Trams."])
     connection.execute(REMOVE, ["5"])
     assert error(connection) == "the endpoint cannot be reached", "one waits"

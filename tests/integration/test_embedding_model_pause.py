@@ -134,8 +134,6 @@ def test_cancelling_a_change_ends_its_pause(connection: Connection, connect: Con
     worker.open_spaces(DIMENSIONS)
     with held(connect):
         worker.advance_spaces()
-    scalar(
-        connection, "select pgclarify_private.cancel_embedding_model(caller, 'insurance') from pgclarify_private.caller"
-    )
+    scalar(connection, """select pgclarify.alter_corpus('insurance', '{"embedding_model": null}')""")
     assert not scalar(connection, IS_PAUSED)
     assert scalar(connection, PAUSES) == 0

@@ -87,10 +87,8 @@ def test_erasing_names_the_process_that_blocks_it(
         with pytest.raises(psycopg.Error) as refused:
             erase(alice)
 
-        named = named_processes(refused)
-        assert other.info.backend_pid in named
-        # A row that was locked in a subtransaction does not say by which transaction.
-        assert len(named) == 1 or "erase_document" in statement
+        # The other one has asked the corpus: it has locks, too.
+        assert other.info.backend_pid in named_processes(refused) <= {other.info.backend_pid, asker.info.backend_pid}
 
 
 def test_erasing_names_the_process_that_locks_a_table(

@@ -33,7 +33,7 @@ OF_DOCUMENTS = {
     *("document", "passage", "candidate", "verdict", "interpretation", "citation", "step"),
     *("detection", "listed_answer"),
 }
-MADE_WITH_A_CORPUS = {"corpus", "embedding_space"}
+MADE_WITH_A_CORPUS = {"corpus"}
 # Everybody may read prices.
 PUBLIC = {"model_price"}
 

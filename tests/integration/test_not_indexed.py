@@ -58,7 +58,7 @@ def test_a_run_does_not_wait_for_a_model_that_cannot_be_loaded(connection: Conne
     worker = hire()
     submit(connection)
     (space,) = worker.send("building_spaces")
-    worker.send("refuse_space", embedding_space_id=space["embedding_space_id"], error="there is no such model")
+    worker.send("note_space_error", embedding_space_id=space["embedding_space_id"], error="there is no such model")
 
     (row,) = worker.send("take_run", worker_id=worker.worker_id, only_waited_for=False)
     assert row["error_code"] == "PC011"

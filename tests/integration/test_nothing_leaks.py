@@ -58,7 +58,6 @@ OF_CORPUS = (
     "select pgclarify.detach_table({}, 'pg_catalog.pg_class')",
     "select pgclarify.resync({}, 'pg_catalog.pg_class')",
     "select pgclarify_private.set_embedding_model(caller, {}, 'another') from pgclarify_private.caller",
-    "select pgclarify_private.cancel_embedding_model(caller, {}) from pgclarify_private.caller",
     "select * from pgclarify.neighbors({}, 'secret', 1)",
     "select pgclarify_private.build_graph(caller, {}) from pgclarify_private.caller",
     "select * from pgclarify.investigate('cars', {})",
