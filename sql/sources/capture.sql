@@ -168,46 +168,48 @@ comment on function pgclarify_private.make_capture(bigint) is
 'table. A trigger of the owner''s that calls it for another table does no harm: follow_changes reads only rows of the attached '
 'table.';
 
-create or replace function pgclarify_private.expected_triggers(source pgclarify_private.source)
-returns table (name name, relation oid, event text, firing "char")
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    -- Whether rows of the table can change by statements on another one: it has partitions, is one, or inherits.
-    with tree as (
-        select
-            exists (select from pg_catalog.pg_inherits where pg_inherits.inhrelid = expected_triggers.source.relation)
-            or pg_class.relkind = 'p' as is_part
-        from pg_catalog.pg_class
-        where pg_class.oid = expected_triggers.source.relation
-    )
-    select
-        pgclarify_private.trigger_name(expected_triggers.source.source_id, kind.suffix),
-        member.relation,
-        format(kind.event, member.relation::regclass),
-        kind.firing
-    from tree
-    inner join pgclarify_private.trigger_kinds() as kind on tree.is_part = coalesce(kind.is_for_parts, tree.is_part)
-    -- TRUNCATE of a partition fires only the partition's own trigger, and a partition does not inherit that trigger from its
-    -- parent.
-    inner join pgclarify_private.members_of(expected_triggers.source.relation) as member
-        on
-            member.relation = expected_triggers.source.relation
-            or (kind.suffix = 'truncate' and member.kind = 'r');
-end;
-
-comment on function pgclarify_private.expected_triggers(pgclarify_private.source) is
-'The triggers that an attached table needs: name, table or partition, event, and in which sessions they fire '
-'(pg_trigger.tgenabled).';
-
 create or replace function pgclarify_private.missing_triggers(source pgclarify_private.source)
 returns table (relation oid, statement text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    with expected as (
+    -- One call for each statement, with all its rows, is many times cheaper than one call for each row. But statement triggers
+    -- do not fire under logical replication, nor if the statement names another table of the same tree; row triggers do.
+    with kind (suffix, is_for_parts, event, firing) as (
+        values
+        ('insert', false, 'after insert on %s referencing new table as new_rows for each statement', 'O'::"char"),
+        ('update', false, 'after update on %s referencing old table as old_rows new table as new_rows for each statement', 'O'),
+        ('delete', false, 'after delete on %s referencing old table as old_rows for each statement', 'O'),
+        ('replica', false, 'after insert or update or delete on %s for each row', 'R'),
+        ('row', true, 'after insert or update or delete on %s for each row', 'A'),
+        ('truncate', null, 'after truncate on %s for each statement', 'A')
+    ),
+    -- Whether rows of the table can change by statements on another one: it has partitions, is one, or inherits.
+    tree as (
+        select
+            exists (select from pg_catalog.pg_inherits where pg_inherits.inhrelid = missing_triggers.source.relation)
+            or pg_class.relkind = 'p' as is_part
+        from pg_catalog.pg_class
+        where pg_class.oid = missing_triggers.source.relation
+    ),
+    wanted as (
+        select
+            format('pgclarify_%s_%s', missing_triggers.source.source_id, kind.suffix)::name as name,
+            member.relation,
+            format(kind.event, member.relation::regclass) as event,
+            kind.firing
+        from tree
+        inner join kind on tree.is_part = coalesce(kind.is_for_parts, tree.is_part)
+        -- TRUNCATE of a partition fires only the partition's own trigger, and a partition does not inherit that trigger from its
+        -- parent.
+        inner join pgclarify_private.members_of(missing_triggers.source.relation) as member
+            on
+                member.relation = missing_triggers.source.relation
+                or (kind.suffix = 'truncate' and member.kind = 'r')
+    ),
+    expected as (
         select wanted.name, wanted.relation, wanted.event, wanted.firing, pg_trigger.oid as found, pg_trigger.tgenabled
-        from pgclarify_private.expected_triggers(missing_triggers.source) as wanted
+        from wanted
         left join pg_catalog.pg_trigger
             on
                 pg_trigger.tgrelid = wanted.relation

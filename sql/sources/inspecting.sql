@@ -145,60 +145,6 @@ comment on function pgclarify_private.layout_of(pgclarify_private.source) is
 'A hash of the partitions of an attached table, and of the files of partitions whose TRUNCATE is not recorded; empty without '
 'partitions.';
 
-create or replace function pgclarify_private.suspect_sources()
-returns setof bigint
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    -- This takes about 0.1 ms for each table. Suspect ones are then examined.
-    select source.source_id
-    from pgclarify_private.source
-    left join pg_catalog.pg_class as relation on relation.oid = source.relation
-    left join pg_catalog.pg_roles as attacher
-        on attacher.rolname = source.attached_by and attacher.oid = source.attached_by_oid
-    left join pg_catalog.pg_roles as table_reader on table_reader.rolname = pgclarify_private.table_reader_of(source.relation)
-    where
-        source.state in ('loading', 'following')
-        and (
-            relation.oid is null
-            or attacher.oid is null
-            or relation.relrowsecurity
-            or (
-                select count(*) from pg_catalog.pg_trigger
-                where
-                    pg_trigger.tgrelid = source.relation
-                    and pg_trigger.tgenabled <> 'D'
-                    and starts_with(pg_trigger.tgname, 'pgclarify_' || source.source_id || '_')
-            ) <> case
-                when
-                    relation.relkind = 'p'
-                    or exists (select from pg_catalog.pg_inherits where pg_inherits.inhrelid = source.relation)
-                    then 2
-                else 5
-            end
-            or (relation.relkind = 'p' and source.layout is distinct from pgclarify_private.layout_of(source))
-            -- The owner of the table has changed.
-            or exists (select pgclarify_private.capture_grants(source.source_id))
-            or exists (
-                select
-                from pgclarify_private.used_columns(source) as used
-                left join pg_catalog.pg_attribute
-                    on
-                        pg_attribute.attrelid = source.relation
-                        and pg_attribute.attname = used.name
-                        and not pg_attribute.attisdropped
-                where
-                    not coalesce(has_column_privilege(attacher.oid, source.relation, pg_attribute.attnum, 'select'), false)
-                    or not coalesce(
-                        has_column_privilege(table_reader.oid, source.relation, pg_attribute.attnum, 'select'), false
-                    )
-            )
-        )
-    order by source.source_id;
-end;
-
-comment on function pgclarify_private.suspect_sources() is 'Attached tables that have changed in some way.';
-
 create or replace function pgclarify_private.inspect_sources()
 returns integer
 language plpgsql volatile security definer
@@ -210,7 +156,53 @@ declare
     v_fault text;
     v_count integer := 0;
 begin
-    for v_source_id in select suspect from pgclarify_private.suspect_sources() as suspect loop
+    for v_source_id in
+        -- This takes about 0.1 ms for each table. Suspect ones are then examined.
+        select source.source_id
+        from pgclarify_private.source
+        left join pg_catalog.pg_class as relation on relation.oid = source.relation
+        left join pg_catalog.pg_roles as attacher
+            on attacher.rolname = source.attached_by and attacher.oid = source.attached_by_oid
+        left join pg_catalog.pg_roles as table_reader on table_reader.rolname = pgclarify_private.table_reader_of(source.relation)
+        where
+            source.state in ('loading', 'following')
+            and (
+                relation.oid is null
+                or attacher.oid is null
+                or relation.relrowsecurity
+                or (
+                    select count(*) from pg_catalog.pg_trigger
+                    where
+                        pg_trigger.tgrelid = source.relation
+                        and pg_trigger.tgenabled <> 'D'
+                        and starts_with(pg_trigger.tgname, 'pgclarify_' || source.source_id || '_')
+                ) <> case
+                    when
+                        relation.relkind = 'p'
+                        or exists (select from pg_catalog.pg_inherits where pg_inherits.inhrelid = source.relation)
+                        then 2
+                    else 5
+                end
+                or (relation.relkind = 'p' and source.layout is distinct from pgclarify_private.layout_of(source))
+                -- The owner of the table has changed.
+                or exists (select pgclarify_private.capture_grants(source.source_id))
+                or exists (
+                    select
+                    from pgclarify_private.used_columns(source) as used
+                    left join pg_catalog.pg_attribute
+                        on
+                            pg_attribute.attrelid = source.relation
+                            and pg_attribute.attname = used.name
+                            and not pg_attribute.attisdropped
+                    where
+                        not coalesce(has_column_privilege(attacher.oid, source.relation, pg_attribute.attnum, 'select'), false)
+                        or not coalesce(
+                            has_column_privilege(table_reader.oid, source.relation, pg_attribute.attnum, 'select'), false
+                        )
+                )
+            )
+        order by source.source_id
+    loop
         v_source := pgclarify_private.take_source(v_source_id);
         continue when v_source.source_id is null or v_source.state not in ('loading', 'following');
         perform pgclarify_private.grant_capture(v_source_id);

@@ -1,5 +1,5 @@
--- Rows of attached tables, and how they become documents. Statements on a user's table are built here. The functions of
--- sources/selecting.sql execute them.
+-- Rows of attached tables, and how they become documents. Statements on a user's table are built here, and executed by a
+-- function of the table reader: see sources/table_reader.sql. source_fault has checked that there is one.
 
 create or replace function pgclarify_private.key_type(source pgclarify_private.source)
 returns text
@@ -76,6 +76,31 @@ end;
 comment on function pgclarify_private.comparable_keys(text[], text) is
 'Keys that a column of this type (see key_type) can hold. Other keys are from before a change of its type, and no row has '
 'them.';
+
+create or replace function pgclarify_private.select_keys(
+    source pgclarify_private.source, statement text, keys text[], comparable text[], max_rows integer, max_bytes bigint
+)
+returns text[]
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_keys text[];
+begin
+    execute format(
+        'select found.keys from pgclarify_private.%I($1, $2, $3, $4, $5) as found (keys text[])',
+        pgclarify_private.table_reader_function((select_keys.source).relation)
+    )
+    into v_keys
+    using
+        select_keys.statement, select_keys.keys, select_keys.comparable, select_keys.max_rows, select_keys.max_bytes;
+    return v_keys;
+end
+$$;
+
+comment on function pgclarify_private.select_keys(pgclarify_private.source, text, text[], text[], integer, bigint) is
+'Execute a statement on an attached table as its table reader, with the other parameters as $1 to $4. The statement returns '
+'one row with an array of keys.';
 
 create or replace function pgclarify_private.next_keys(source pgclarify_private.source, max_rows integer, max_bytes bigint)
 returns text[]
@@ -180,6 +205,27 @@ begin atomic
 end;
 
 comment on function pgclarify_private.missing_keys(pgclarify_private.source, text[]) is 'Those of these keys that have no row.';
+
+create or replace function pgclarify_private.select_rows(source pgclarify_private.source, statement text, keys text[])
+returns table (
+    key text, content text, is_too_long boolean, title text, uri text, metadata jsonb, readers name[]
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return query execute format(
+        'select found.* from pgclarify_private.%I($1, $2, null, null, null) as found ('
+        'key text, content text, is_too_long boolean, title text, uri text, metadata jsonb, readers name[])',
+        pgclarify_private.table_reader_function((select_rows.source).relation)
+    )
+    using select_rows.statement, select_rows.keys;
+end
+$$;
+
+comment on function pgclarify_private.select_rows(pgclarify_private.source, text, text[]) is
+'Execute a statement on an attached table as its table reader, with keys as $1. The statement returns rows with the columns '
+'of this function.';
 
 create or replace function pgclarify_private.read_rows(
     source pgclarify_private.source, keys text[], out documents pgclarify_private.document[], out unfit text
