@@ -21,11 +21,6 @@ corpus = sa.Table(
         "Text search configuration of its language, such as english; schema-qualified unless in pg_catalog.",
     ),
     column("graph_degree", sa.Integer, "Neighbors that the neighborhood graph keeps for a passage.", default="16"),
-    count(
-        "revision",
-        "How often its searchable content changed, without documents that have their own readers, and without "
-        "changes that are still in corpus_tally.",
-    ),
     column("owner", Name, "Role whose members may change and drop it."),
     column("readers", ARRAY(Name), "Roles whose members may search it, besides its owner.", default="'{}'"),
     column("analysts", ARRAY(Name), "Roles whose members see everyone's runs on it.", default="'{}'"),
@@ -151,6 +146,13 @@ corpus_tally = sa.Table(
     metadata,
     column("corpus_tally_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
     column("corpus_id", sa.BigInteger, "The corpus.", sa.ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
+    column(
+        "reader",
+        Name,
+        "Empty for the counts of the corpus. Otherwise a role in readers of changed documents; the row then has only "
+        "revisions: of what that role can find because of it.",
+        default="''",
+    ),
     count("documents", "Documents added, minus those removed."),
     count("passages", "Passages added, minus those removed."),
     count("restricted_documents", "The same as documents, for those that have their own readers."),
@@ -164,35 +166,19 @@ corpus_tally = sa.Table(
     count("linked", "Neighborhoods added to the active space, minus those removed."),
     count("restricted_lexemes", "The same as lexemes, for passages that have their own readers."),
     count("graph_revision", "How often passages without readers of their own got neighbors."),
-    sa.PrimaryKeyConstraint("corpus_tally_id"),
-    sa.Index("corpus_tally_corpus_id_idx", "corpus_id"),
-    comment=(
-        "Counts of a corpus as increments; their sum is the count. Writers only insert rows, so that they do not "
-        "wait for each other; workers merge the rows of a corpus into one."
-    ),
-)
-
-reader_revision = sa.Table(
-    "reader_revision",
-    metadata,
-    column("reader_revision_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
-    column("corpus_id", sa.BigInteger, "The corpus.", sa.ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
-    column("reader", Name, "A role in readers of the changed documents."),
-    count("revision", "Changes of the content that it can find."),
-    count("graph_revision", "How often passages that it can read got neighbors."),
     column(
         "is_merged",
         sa.Boolean,
         "Whether a worker has merged earlier rows into it. Rows that writers insert wait for that.",
         default="false",
     ),
-    sa.PrimaryKeyConstraint("reader_revision_id"),
-    sa.Index("reader_revision_corpus_id_reader_idx", "corpus_id", "reader"),
-    sa.Index("reader_revision_added_idx", "corpus_id", "reader", postgresql_where=sa.text("not is_merged")),
+    sa.PrimaryKeyConstraint("corpus_tally_id"),
+    sa.Index("corpus_tally_corpus_id_reader_idx", "corpus_id", "reader"),
+    sa.Index("corpus_tally_added_idx", "corpus_id", "reader", postgresql_where=sa.text("not is_merged")),
     comment=(
-        "Changes of restricted documents, for each role in their readers, as increments; their sum is the count. "
-        "Writers only insert rows; workers merge the rows of a reader into one. Changes of documents without readers "
-        "are in corpus_tally."
+        "Counts of a corpus, and revisions for each role in readers of its documents, as increments; their sum is the "
+        "count. Writers only insert rows, so that they do not wait for each other; workers merge the rows of a corpus, "
+        "and those of a reader, into one."
     ),
 )
 

@@ -1,4 +1,4 @@
--- Counts of a corpus: sums over corpus_tally, which has about one row for each corpus.
+-- Counts of a corpus: sums over corpus_tally, which has about one row for each corpus, and for each reader of its documents.
 
 create or replace view pgclarify_private.corpus_count as
 select
@@ -9,11 +9,11 @@ select
     coalesce(sum(corpus_tally.restricted_passages), 0)::bigint as restricted_passages,
     coalesce(sum(corpus_tally.linked), 0)::bigint as linked,
     coalesce(sum(corpus_tally.lexemes), 0)::bigint as lexemes,
-    (corpus.revision + coalesce(sum(corpus_tally.revision), 0))::bigint as revision,
+    coalesce(sum(corpus_tally.revision), 0)::bigint as revision,
     coalesce(sum(corpus_tally.restricted_lexemes), 0)::bigint as restricted_lexemes,
     coalesce(sum(corpus_tally.graph_revision), 0)::bigint as graph_revision
 from pgclarify_private.corpus
-left join pgclarify_private.corpus_tally on corpus.corpus_id = corpus_tally.corpus_id
+left join pgclarify_private.corpus_tally on corpus.corpus_id = corpus_tally.corpus_id and corpus_tally.reader = ''
 group by corpus.corpus_id;
 
 comment on view pgclarify_private.corpus_count is
@@ -39,7 +39,7 @@ returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    insert into pgclarify_private.reader_revision (corpus_id, reader, revision, graph_revision)
+    insert into pgclarify_private.corpus_tally (corpus_id, reader, revision, graph_revision)
     select
         count_reader_changes.corpus_id, given.reader, count_reader_changes.revision,
         count_reader_changes.graph_revision
@@ -61,7 +61,7 @@ begin atomic
         (counted.revision + coalesce(sum(changed.revision), 0))::bigint,
         (counted.graph_revision + coalesce(sum(changed.graph_revision), 0))::bigint
     from pgclarify_private.corpus_count as counted
-    left join pgclarify_private.reader_revision as changed
+    left join pgclarify_private.corpus_tally as changed
         on changed.corpus_id = counted.corpus_id and changed.reader = any(seen_revision.roles)
     where counted.corpus_id = seen_revision.corpus_id
     group by counted.revision, counted.graph_revision;
@@ -73,92 +73,53 @@ comment on function pgclarify_private.seen_revision(bigint, name[]) is
 
 create or replace function pgclarify_private.fold_tallies()
 returns void
-language plpgsql volatile security definer
+language sql volatile security definer
 set search_path = pg_catalog, pg_temp
-as $$
-declare
-    -- The most new rows of a table that one call merges.
-    v_most constant integer := 10000;
-begin
+begin atomic
     -- First the corpora, as everywhere. A corpus is skipped if another worker folds it, or if it is being dropped.
     with locked as materialized (
         select corpus.corpus_id
         from pgclarify_private.corpus
         where corpus.corpus_id in (
-            select many.corpus_id from pgclarify_private.corpus_tally as many group by many.corpus_id having count(*) > 1
+            select added.corpus_id from pgclarify_private.corpus_tally as added where not added.is_merged
         )
         for no key update skip locked
+    ),
+    -- Only readers with new rows: a corpus may have very many others.
+    due as materialized (
+        select added.corpus_tally_id, added.corpus_id, added.reader
+        from locked
+        inner join pgclarify_private.corpus_tally as added on locked.corpus_id = added.corpus_id and not added.is_merged
+        limit 10000
     ),
     folded as (
         delete from pgclarify_private.corpus_tally
         where corpus_tally.corpus_tally_id = any(array(
-            select added.corpus_tally_id
-            from pgclarify_private.corpus_tally as added
-            where added.corpus_id in (select locked.corpus_id from locked)
-            -- All rows of some corpora instead of one row of each.
-            order by added.corpus_id
-            limit v_most
-        ))
-        returning corpus_tally.*
-    ),
-    total as (
-        insert into pgclarify_private.corpus_tally (
-            corpus_id, documents, restricted_documents, passages, restricted_passages, linked, lexemes, restricted_lexemes,
-            graph_revision
-        )
-        select
-            folded.corpus_id, sum(folded.documents), sum(folded.restricted_documents), sum(folded.passages),
-            sum(folded.restricted_passages), sum(folded.linked), sum(folded.lexemes), sum(folded.restricted_lexemes),
-            sum(folded.graph_revision)
-        from folded
-        group by folded.corpus_id
-    )
-    update pgclarify_private.corpus
-    set revision = corpus.revision + moved.revision
-    from (
-        select folded.corpus_id, sum(folded.revision) as revision from folded group by folded.corpus_id
-    ) as moved
-    where corpus.corpus_id = moved.corpus_id and moved.revision <> 0;
-
-    -- Only readers with new rows: a corpus may have very many others.
-    with locked as materialized (
-        select corpus.corpus_id
-        from pgclarify_private.corpus
-        where corpus.corpus_id in (
-            select added.corpus_id from pgclarify_private.reader_revision as added where not added.is_merged
-        )
-        for no key update skip locked
-    ),
-    due as materialized (
-        select added.reader_revision_id, added.corpus_id, added.reader
-        from locked
-        inner join pgclarify_private.reader_revision as added
-            on added.corpus_id = locked.corpus_id and not added.is_merged
-        limit v_most
-    ),
-    folded as (
-        delete from pgclarify_private.reader_revision
-        where reader_revision.reader_revision_id = any(array(
-            select due.reader_revision_id
+            select due.corpus_tally_id
             from due
             union all
-            select merged.reader_revision_id
-            from (select distinct due.corpus_id, due.reader from due) as reader
-            inner join pgclarify_private.reader_revision as merged
-                on merged.corpus_id = reader.corpus_id and merged.reader = reader.reader and merged.is_merged
+            select merged.corpus_tally_id
+            from (select distinct due.corpus_id, due.reader from due) as known
+            inner join pgclarify_private.corpus_tally as merged
+                on known.corpus_id = merged.corpus_id and known.reader = merged.reader and merged.is_merged
         ))
-        returning reader_revision.*
+        returning corpus_tally.*
     )
-    insert into pgclarify_private.reader_revision (corpus_id, reader, revision, graph_revision, is_merged)
-    select folded.corpus_id, folded.reader, sum(folded.revision), sum(folded.graph_revision), true
+    insert into pgclarify_private.corpus_tally (
+        corpus_id, reader, documents, restricted_documents, passages, restricted_passages, linked, lexemes,
+        restricted_lexemes, revision, graph_revision, is_merged
+    )
+    select
+        folded.corpus_id, folded.reader, sum(folded.documents), sum(folded.restricted_documents), sum(folded.passages),
+        sum(folded.restricted_passages), sum(folded.linked), sum(folded.lexemes), sum(folded.restricted_lexemes),
+        sum(folded.revision), sum(folded.graph_revision), true
     from folded
     group by folded.corpus_id, folded.reader;
-end
-$$;
+end;
 
 comment on function pgclarify_private.fold_tallies() is
-'Merge the rows of each corpus in corpus_tally, and those of each reader in reader_revision, into one, and move revisions of '
-'corpus_tally to corpus. Sums do not change. One call merges at most 10,000 new rows of each table.';
+'Merge the rows of each corpus, and those of each of its readers, in corpus_tally into one. Sums do not change. One call '
+'merges at most 10,000 new rows.';
 grant execute on function pgclarify_private.fold_tallies() to pgclarify_worker;
 
 create or replace function pgclarify_private.corpus_statuses(caller pgclarify_private.caller)
@@ -240,7 +201,7 @@ begin atomic
     -- As in seen_revision. A call of it would take most of the time.
     cross join lateral (
         select (counted.revision + coalesce(sum(changed.revision), 0))::bigint as revision
-        from pgclarify_private.reader_revision as changed
+        from pgclarify_private.corpus_tally as changed
         where changed.corpus_id = visible.corpus_id and changed.reader = any(asked.roles)
     ) as seen
     cross join lateral (

@@ -33,9 +33,7 @@ begin atomic
                 case when exists (select from pgclarify_private.linkable_spaces()) then 'graph' end,
                 case when exists (select from pgclarify_private.term_change) then 'terms' end,
                 case when exists (
-                    select from pgclarify_private.corpus_tally as tally group by tally.corpus_id having count(*) > 1
-                ) or exists (
-                    select from pgclarify_private.reader_revision as added where not added.is_merged
+                    select from pgclarify_private.corpus_tally as added where not added.is_merged
                 ) then 'tallies' end,
                 case when exists (select from pgclarify_private.waiting_sources()) then 'source_changes' end,
                 case when exists (select from pgclarify_private.source) then 'source_inspection' end,

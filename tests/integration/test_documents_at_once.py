@@ -93,13 +93,8 @@ def test_counts_agree_after_anything(connection: Connection, hire: Hire, seed: i
     last.send("fold_tallies")
     assert_counts_agree(connection)
     assert scalar(connection, "select sum(pending) from pgclarify.corpus") == 0
-    assert (
-        scalar(
-            connection,
-            "select max(many) from (select count(*) as many from pgclarify_private.corpus_tally group by corpus_id)",
-        )
-        == 1
-    )
+    merged = "bool_and(is_merged) and count(*) = count(distinct (corpus_id, reader))"
+    assert scalar(connection, f"select {merged} from pgclarify_private.corpus_tally")
 
 
 class TestAtOnce:

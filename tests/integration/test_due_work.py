@@ -48,8 +48,8 @@ def test_only_readers_with_new_rows_are_merged(connection: Connection, hire: Hir
         from pgclarify.corpus
     """
     rows = """
-        select reader, (array_agg(reader_revision_id), sum(revision), sum(graph_revision))::text
-        from pgclarify_private.reader_revision group by reader
+        select reader, (array_agg(corpus_tally_id), sum(revision), sum(graph_revision))::text
+        from pgclarify_private.corpus_tally where reader <> '' group by reader
     """
     connection.execute(change, [[str(number) for number in range(100)]])
     assert "tallies" in due(worker)
@@ -65,8 +65,8 @@ def test_only_readers_with_new_rows_are_merged(connection: Connection, hire: Hir
     assert "tallies" not in due(worker)
     after = dict(connection.execute(rows).fetchall())
     assert {reader for reader, row in after.items() if row != before.get(reader)} == {"r7", "rnew"}
-    merged = "select count(*), sum(revision), sum(graph_revision) from pgclarify_private.reader_revision"
-    assert connection.execute(merged + " where reader = 'r7'").fetchone() == (1, 2, 4)
+    merged = "select count(*), sum(revision), sum(graph_revision) from pgclarify_private.corpus_tally where reader <> ''"
+    assert connection.execute(merged + " and reader = 'r7'").fetchone() == (1, 2, 4)
     assert connection.execute(merged).fetchone() == (101, 102, 204)
 
 
@@ -76,7 +76,7 @@ def test_terms_of_corpora_are_counted_in_the_order_of_their_numbers(connection: 
     for name in ("insurance", "other"):
         connection.execute("select pgclarify.create_corpus(%s)", [name])
     # Its row is now behind that of the other corpus.
-    connection.execute("update pgclarify_private.corpus set revision = revision + 1 where name = 'insurance'")
+    connection.execute("update pgclarify_private.corpus set graph_degree = graph_degree + 1 where name = 'insurance'")
     # As many as one call applies, and one more.
     connection.execute("""
         insert into pgclarify_private.term_change (corpus_id, lexeme, passages, restricted_passages)
