@@ -200,8 +200,8 @@ begin atomic
             kind.firing
         from tree
         inner join kind on tree.is_part = coalesce(kind.is_for_parts, tree.is_part)
-        -- TRUNCATE of a partition fires only the partition's own trigger, and a partition does not inherit that trigger from its
-        -- parent.
+        -- TRUNCATE of a partition fires only the partition's own trigger, and a partition does not inherit that trigger from
+        -- its parent.
         inner join pgclarify_private.members_of(missing_triggers.source.relation) as member
             on
                 member.relation = missing_triggers.source.relation

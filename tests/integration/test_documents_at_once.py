@@ -93,8 +93,11 @@ def test_counts_agree_after_anything(connection: Connection, hire: Hire, seed: i
     last.send("fold_tallies")
     assert_counts_agree(connection)
     assert scalar(connection, "select sum(pending) from pgclarify.corpus") == 0
-    merged = "bool_and(is_merged) and count(*) = count(distinct (corpus_id, reader))"
-    assert scalar(connection, f"select {merged} from pgclarify_private.corpus_tally")
+    merged = """
+        select bool_and(is_merged) and count(*) = count(distinct (corpus_id, reader))
+        from pgclarify_private.corpus_tally
+    """
+    assert scalar(connection, merged)
 
 
 class TestAtOnce:

@@ -65,7 +65,9 @@ def test_only_readers_with_new_rows_are_merged(connection: Connection, hire: Hir
     assert "tallies" not in due(worker)
     after = dict(connection.execute(rows).fetchall())
     assert {reader for reader, row in after.items() if row != before.get(reader)} == {"r7", "rnew"}
-    merged = "select count(*), sum(revision), sum(graph_revision) from pgclarify_private.corpus_tally where reader <> ''"
+    merged = (
+        "select count(*), sum(revision), sum(graph_revision) from pgclarify_private.corpus_tally where reader <> ''"
+    )
     assert connection.execute(merged + " and reader = 'r7'").fetchone() == (1, 2, 4)
     assert connection.execute(merged).fetchone() == (101, 102, 204)
 
