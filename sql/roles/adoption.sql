@@ -1,44 +1,40 @@
 -- Rows and names of roles that were dropped, and their transfer to the roles that have these names now.
 
-create or replace function pgclarify_private.orphaned_roles()
-returns table (name name, role_oid oid, present_oid oid, kind text, count bigint)
-language sql stable
+create or replace function pgclarify_private.role_columns()
+returns table (relation text, name_column text, oid_column text, kind text)
+language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    with held as (
-        select corpus.owner as name, corpus.owner_oid as role_oid, 'corpus' as kind, count(*) as count
-        from pgclarify_private.corpus
-        group by corpus.owner, corpus.owner_oid
-        union all
-        select run.requested_by, run.requested_by_oid, 'run', count(*)
-        from pgclarify_private.run
-        group by run.requested_by, run.requested_by_oid
-        union all
-        select conversation.requested_by, conversation.requested_by_oid, 'conversation', count(*)
-        from pgclarify_private.conversation
-        group by conversation.requested_by, conversation.requested_by_oid
-        union all
-        select eval_run.requested_by, eval_run.requested_by_oid, 'evaluation', count(*)
-        from pgclarify_private.eval_run
-        group by eval_run.requested_by, eval_run.requested_by_oid
-        union all
-        select spent.requested_by, spent.requested_by_oid, 'sum of embeddings', count(*)
-        from pgclarify_private.embedding_usage as spent
-        group by spent.requested_by, spent.requested_by_oid
-        union all
-        select source.attached_by, source.attached_by_oid, 'attached table', count(*)
-        from pgclarify_private.source
-        group by source.attached_by, source.attached_by_oid
-        union all
-        select named.name, named.role_oid, 'name of a reader, an analyst or a budget', 1
-        from pgclarify_private.named_role as named
-        group by named.name, named.role_oid
-    )
-    select held.name, held.role_oid, pgclarify_private.role_oid(held.name), held.kind, held.count
-    from held
-    where held.role_oid <> pgclarify_private.role_oid(held.name)
-    order by held.name, held.role_oid, held.kind;
+    values
+    ('corpus', 'owner', 'owner_oid', 'corpus'),
+    ('run', 'requested_by', 'requested_by_oid', 'run'),
+    ('conversation', 'requested_by', 'requested_by_oid', 'conversation'),
+    ('eval_run', 'requested_by', 'requested_by_oid', 'evaluation'),
+    ('source', 'attached_by', 'attached_by_oid', 'attached table'),
+    ('named_role', 'name', 'role_oid', 'name of a reader, an analyst or a budget'),
+    ('embedding_usage', 'requested_by', 'requested_by_oid', 'sum of embeddings');
 end;
+
+comment on function pgclarify_private.role_columns() is
+'The tables whose rows belong to a role, or name one, each with its columns for the name and the oid of the role.';
+
+create or replace function pgclarify_private.orphaned_roles()
+returns table (name name, role_oid oid, present_oid oid, kind text, count bigint)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_held record;
+begin
+    for v_held in select known.* from pgclarify_private.role_columns() as known loop
+        return query execute format(
+            'select held.%1$I, held.%2$I, pgclarify_private.role_oid(held.%1$I), %3$L, count(*) from pgclarify_private.%4$I as held'
+            ' group by held.%1$I, held.%2$I having held.%2$I <> pgclarify_private.role_oid(held.%1$I)',
+            v_held.name_column, v_held.oid_column, v_held.kind, v_held.relation
+        );
+    end loop;
+end
+$$;
 
 comment on function pgclarify_private.orphaned_roles() is
 'Rows that belong to dropped roles, and names that mean such roles: a row for each role and kind of object. role_oid: 0 if '
@@ -49,35 +45,22 @@ returns table (name name, role_oid oid, present_oid oid, kind text, count bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_held record;
 begin
     return query
     select orphan.*
     from pgclarify_private.orphaned_roles() as orphan
     where orphan.present_oid <> 0;
-    update pgclarify_private.corpus
-    set owner_oid = present.oid
-    from pg_roles as present
-    where present.rolname = corpus.owner and present.oid <> corpus.owner_oid;
-    update pgclarify_private.run
-    set requested_by_oid = present.oid
-    from pg_roles as present
-    where present.rolname = run.requested_by and present.oid <> run.requested_by_oid;
-    update pgclarify_private.conversation
-    set requested_by_oid = present.oid
-    from pg_roles as present
-    where present.rolname = conversation.requested_by and present.oid <> conversation.requested_by_oid;
-    update pgclarify_private.eval_run
-    set requested_by_oid = present.oid
-    from pg_roles as present
-    where present.rolname = eval_run.requested_by and present.oid <> eval_run.requested_by_oid;
-    update pgclarify_private.source
-    set attached_by_oid = present.oid
-    from pg_roles as present
-    where present.rolname = source.attached_by and present.oid <> source.attached_by_oid;
-    update pgclarify_private.named_role
-    set role_oid = present.oid
-    from pg_roles as present
-    where present.rolname = named_role.name and present.oid <> named_role.role_oid;
+    for v_held in
+        select known.* from pgclarify_private.role_columns() as known where known.relation <> 'embedding_usage'
+    loop
+        execute format(
+            'update pgclarify_private.%1$I as held set %2$I = present.oid'
+            ' from pg_roles as present where present.rolname = held.%3$I and present.oid <> held.%2$I',
+            v_held.relation, v_held.oid_column, v_held.name_column
+        );
+    end loop;
     -- The present role may already have counts.
     with taken as (
         delete from pgclarify_private.citation_tally as tally
