@@ -169,14 +169,8 @@ left join reserved on budget.budget_id = reserved.budget_id;
 
 comment on view pgclarify.budget is
 'Budgets that apply to you: what was spent of each in its current period, and what is left.';
-comment on column pgclarify.budget.name is 'Name of the budget; it is in the error of runs that the budget stops.';
-comment on column pgclarify.budget.role_name is
-'It applies to runs of this role and its members; null for all roles.';
 comment on column pgclarify.budget.corpus is
 'It applies to runs on this corpus; null for all runs, with or without a corpus.';
-comment on column pgclarify.budget.period is 'Period of its limits: day, month or total.';
-comment on column pgclarify.budget.max_cost_usd is 'Its limit in US dollars; null for none.';
-comment on column pgclarify.budget.max_calls is 'Its limit in calls; null for none.';
 comment on column pgclarify.budget.spent_usd is 'US dollars that answered calls have cost.';
 comment on column pgclarify.budget.calls is 'How many answered calls there are.';
 comment on column pgclarify.budget.reserved_usd is 'US dollars that calls in flight may cost at most.';

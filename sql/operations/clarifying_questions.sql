@@ -22,23 +22,11 @@ inner join pgclarify_private.run on listed.run_id = run.run_id;
 
 comment on view pgclarify.clarifying_question is
 'Clarifying questions, and reformulations to choose from. Their citations are in view citation.';
-comment on column pgclarify.clarifying_question.run_id is 'The run.';
 comment on column pgclarify.clarifying_question.corpus is
 'The corpus''s name at the time of the question; null without a corpus.';
 comment on column pgclarify.clarifying_question.question is 'The question that they are about.';
 comment on column pgclarify.clarifying_question.form is
 'respond (questions to answer freely) or select (reformulations to choose from).';
-comment on column pgclarify.clarifying_question.ordinal is 'Place in the list, from 1: for reply.';
-comment on column pgclarify.clarifying_question.ambiguity_type is
-'semantic, generalize or specify.';
-comment on column pgclarify.clarifying_question.clarifying_question is
-'A question to the user; null if there are reformulations to choose from.';
-comment on column pgclarify.clarifying_question.reformulation is
-'What a user who means this would ask; null if the model gave none.';
-comment on column pgclarify.clarifying_question.reasoning is
-'The model''s reasoning; null if it gave none.';
-comment on column pgclarify.clarifying_question.is_answerable is
-'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be checked.';
 comment on column pgclarify.clarifying_question.documents is
 'How many documents answered it, including those that you may not read.';
 grant select on pgclarify.clarifying_question to pgclarify_reader;

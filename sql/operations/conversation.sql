@@ -17,21 +17,10 @@ from pgclarify_private.turn
 inner join pgclarify_private.conversation on turn.conversation_id = conversation.conversation_id;
 
 comment on view pgclarify.conversation_turn is 'Conversations that you may see, with a row for each turn.';
-comment on column pgclarify.conversation_turn.conversation_id is 'The conversation.';
 comment on column pgclarify.conversation_turn.first_question is 'The original question.';
 comment on column pgclarify.conversation_turn.corpus is
 'The corpus''s name at the time of the question; null without a corpus.';
 comment on column pgclarify.conversation_turn.requested_by is 'Role that asked; its members may continue.';
-comment on column pgclarify.conversation_turn.ordinal is 'Place in the conversation, from 1 to 3.';
-comment on column pgclarify.conversation_turn.run_id is
-'The run of clarifying_questions; null once it was deleted.';
-comment on column pgclarify.conversation_turn.form is
-'respond (the reply is in words) or select (a reformulation was chosen).';
-comment on column pgclarify.conversation_turn.asked is
-'The clarifying questions, or the reformulations to choose from, one line each.';
-comment on column pgclarify.conversation_turn.reply is 'The reply, or the reformulation that was chosen.';
-comment on column pgclarify.conversation_turn.question is 'The question after this turn, reformulated.';
-comment on column pgclarify.conversation_turn.created_at is 'When the user replied.';
 grant select on pgclarify.conversation_turn to pgclarify_reader;
 
 create or replace function pgclarify_private.find_conversation(roles name[], conversation_id bigint)

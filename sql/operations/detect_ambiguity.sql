@@ -19,23 +19,10 @@ inner join pgclarify_private.run on detection.run_id = run.run_id;
 comment on view pgclarify.detection is
 'Questions with their judgement, ambiguous or clear, and the reasons: from detect_ambiguity, rewrite, and clarify with option '
 'ask_back.';
-comment on column pgclarify.detection.run_id is 'The run.';
 comment on column pgclarify.detection.operation is
 'detect_ambiguity, rewrite or clarify.';
 comment on column pgclarify.detection.corpus is
 'The corpus''s name at the time of the question; null without a corpus.';
-comment on column pgclarify.detection.ordinal is 'Place of the question in the run, from 1.';
-comment on column pgclarify.detection.question is 'The question.';
-comment on column pgclarify.detection.is_ambiguous is
-'True if the probability reaches the threshold of the run, or a rule says so.';
-comment on column pgclarify.detection.probability is
-'Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
-comment on column pgclarify.detection.kind is
-'pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or lexical (a name or '
-'word with several meanings); null unless ambiguous.';
-comment on column pgclarify.detection.reasons is
-'The reasons: an array of objects; text has a reason in words.';
-comment on column pgclarify.detection.classifier_version is 'Version of the classifier.';
 comment on column pgclarify.detection.finished_at is 'When the run ended; null before.';
 grant select on pgclarify.detection to pgclarify_reader;
 

@@ -17,24 +17,6 @@ from pgclarify_private.step;
 
 comment on view pgclarify.investigation_step is
 'The questions of investigations and their answers, also while a run is not over.';
-comment on column pgclarify.investigation_step.run_id is 'The run.';
-comment on column pgclarify.investigation_step.ordinal is 'Place in the chain, from 1; the conclusion is the last one.';
-comment on column pgclarify.investigation_step.kind is
-'direct (the question itself, without a follow-up), follow_up (a question that it depends on) or conclusion (the answer to '
-'the whole question).';
-comment on column pgclarify.investigation_step.question is 'The question.';
-comment on column pgclarify.investigation_step.answer is 'Its answer; null unless answered.';
-comment on column pgclarify.investigation_step.outcome is
-'answered, not_in_corpus (there is no evidence), repeated (it was asked before), contradicted (steps contradict each other, '
-'and the evidence does not decide), cut_off (the limit on calls was reached) or failed (the model could not be reached or '
-'understood).';
-comment on column pgclarify.investigation_step.confidence is
-'Confidence in the answer, above 0 and up to 1; null unless answered.';
-comment on column pgclarify.investigation_step.reason is
-'Why there is no answer, or a remark on the answer; null if there is nothing to say.';
-comment on column pgclarify.investigation_step.semantic_sets is
-'How many groups of equal meaning the sampled answers form; null if no answers were sampled.';
-comment on column pgclarify.investigation_step.created_at is 'When it was decided.';
 comment on column pgclarify.investigation_step.abstention_code is
 'Why there is no evidence: not_answered, no_passage, unproven, limit, budget or failed_calls; null for other '
 'outcomes.';

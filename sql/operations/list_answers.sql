@@ -20,15 +20,9 @@ inner join pgclarify_private.run on listed.run_id = run.run_id;
 comment on view pgclarify.listed_answer is
 'Listed answers. Their citations are in view citation. An answer with several spellings is hidden if a citation of it is; '
 'list_answers shows its first spelling.';
-comment on column pgclarify.listed_answer.run_id is 'The run.';
 comment on column pgclarify.listed_answer.corpus is 'The corpus''s name at the time of the question.';
 comment on column pgclarify.listed_answer.question is 'The question.';
-comment on column pgclarify.listed_answer.ordinal is 'Place in the list, from 1: answers that more documents give come first.';
-comment on column pgclarify.listed_answer.answer is 'The answer, in its first spelling.';
-comment on column pgclarify.listed_answer.variants is
-'All spellings that were found, the first one first.';
 comment on column pgclarify.listed_answer.documents is 'How many documents have it, including those that you may not read.';
-comment on column pgclarify.listed_answer.created_at is 'When it was stored.';
 grant select on pgclarify.listed_answer to pgclarify_reader;
 
 create or replace function pgclarify_private.rows(row_type pgclarify.answer, run_ids bigint[], requester name)

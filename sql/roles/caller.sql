@@ -178,5 +178,4 @@ where
 comment on view pgclarify_private.my_analyzed_corpus is
 'Corpora on which current_user sees all runs. Policies read it as array(select corpus_id from it), because an index supports '
 'an array, but not a subquery.';
-comment on column pgclarify_private.my_analyzed_corpus.corpus_id is 'The corpus.';
 grant select on pgclarify_private.my_analyzed_corpus to pgclarify_views;

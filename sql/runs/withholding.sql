@@ -59,8 +59,6 @@ where
 comment on view pgclarify_private.withheld_candidate is
 'The same for current_user, for the runs of its roles. It runs with the rights of its owner, because current_user cannot see '
 'a closed document.';
-comment on column pgclarify_private.withheld_candidate.run_id is 'The run.';
-comment on column pgclarify_private.withheld_candidate.rank is 'The candidate''s rank.';
 grant select on pgclarify_private.withheld_candidate to pgclarify_views;
 
 -- A view for each table: the planner plans all of a view for each policy that reads it.
@@ -73,8 +71,6 @@ where citation.is_medoid;
 
 comment on view pgclarify_private.withheld_interpretation is
 'Interpretations whose medoid is a passage of a withheld candidate.';
-comment on column pgclarify_private.withheld_interpretation.run_id is 'The run.';
-comment on column pgclarify_private.withheld_interpretation.ordinal is 'Its ordinal there.';
 grant select on pgclarify_private.withheld_interpretation to pgclarify_views;
 
 create or replace view pgclarify_private.withheld_step with (security_barrier) as
@@ -93,8 +89,6 @@ where step.kind = 'conclusion' and step.reason is not null;
 
 comment on view pgclarify_private.withheld_step is
 'Steps that cite a withheld candidate, or come after such a step; and conclusions with a reason, if any candidate is withheld.';
-comment on column pgclarify_private.withheld_step.run_id is 'The run.';
-comment on column pgclarify_private.withheld_step.ordinal is 'Its ordinal there.';
 grant select on pgclarify_private.withheld_step to pgclarify_views;
 
 create or replace view pgclarify_private.withheld_listed_answer with (security_barrier) as
@@ -108,8 +102,6 @@ where citation.rank = 1 or cardinality(listed.variants) > 1;
 
 comment on view pgclarify_private.withheld_listed_answer is
 'Answers of list_answers whose first citation is a withheld candidate, or any citation if the answer has several spellings.';
-comment on column pgclarify_private.withheld_listed_answer.run_id is 'The run.';
-comment on column pgclarify_private.withheld_listed_answer.ordinal is 'Its ordinal there.';
 grant select on pgclarify_private.withheld_listed_answer to pgclarify_views;
 
 create or replace view pgclarify_private.withheld_detection with (security_barrier) as
@@ -128,6 +120,4 @@ where
 
 comment on view pgclarify_private.withheld_detection is
 'Detections with a reason from a document that is closed to current_user.';
-comment on column pgclarify_private.withheld_detection.run_id is 'The run.';
-comment on column pgclarify_private.withheld_detection.ordinal is 'Its ordinal there.';
 grant select on pgclarify_private.withheld_detection to pgclarify_views;

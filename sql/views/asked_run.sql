@@ -57,21 +57,8 @@ where
 
 comment on view pgclarify_private.asked_run is
 'Runs of clarify that have a group and that a user asked: the runs of the views of questions.';
-comment on column pgclarify_private.asked_run.run_id is 'The run.';
-comment on column pgclarify_private.asked_run.question_group_id is 'The group of its question.';
-comment on column pgclarify_private.asked_run.corpus_id is 'The corpus; null if it was dropped.';
-comment on column pgclarify_private.asked_run.corpus_name is 'Its name when it was asked.';
-comment on column pgclarify_private.asked_run.requested_by is 'Role that asked.';
-comment on column pgclarify_private.asked_run.status is 'As in run.';
-comment on column pgclarify_private.asked_run.interpretations is 'Readings found; null unless it succeeded or is partial.';
-comment on column pgclarify_private.asked_run.corpus_revision is 'Revision of the corpus that its role saw.';
-comment on column pgclarify_private.asked_run.created_at is 'When it was asked.';
-comment on column pgclarify_private.asked_run.served is 'How often it was reused to answer an equal question.';
-comment on column pgclarify_private.asked_run.last_served_at is 'When it was last reused; null if it never was.';
 comment on column pgclarify_private.asked_run.times_asked is
 'How often its question was asked: once, if it counts, and as often as it was reused.';
-comment on column pgclarify_private.asked_run.requested_by_oid is 'Oid of the role that asked.';
-comment on column pgclarify_private.asked_run.stop_code is 'As in run.';
 grant select on pgclarify_private.asked_run to pgclarify_views;
 
 create or replace view pgclarify_private.seen_by_requester as

@@ -47,22 +47,10 @@ left join lateral (
 comment on view pgclarify.citation is
 'The citations of interpretations, steps of investigations, clarifying questions and listed answers, joined with their '
 'documents. A citation belongs to the row with its run_id and ordinal in the view of the operation.';
-comment on column pgclarify.citation.run_id is 'The run.';
 comment on column pgclarify.citation.operation is 'Operation of the run, as in run.';
-comment on column pgclarify.citation.ordinal is
-'Which row of the run cites, from 1: an interpretation, a step, a clarifying question or a listed answer.';
-comment on column pgclarify.citation.rank is 'Place among the citations of that row, from 1.';
-comment on column pgclarify.citation.candidate_rank is 'Rank of the passage among the candidates of the run.';
-comment on column pgclarify.citation.is_medoid is
-'True for the citation of the medoid of an interpretation; null if no interpretation cites.';
-comment on column pgclarify.citation.corpus_id is 'The corpus of the document.';
 comment on column pgclarify.citation.corpus is 'The corpus''s name when it was asked.';
-comment on column pgclarify.citation.document_id is 'The document.';
 comment on column pgclarify.citation.title is 'Its current title; null if it has none or was removed.';
 comment on column pgclarify.citation.uri is 'Its address, for people; null if it has none or was removed.';
-comment on column pgclarify.citation.passage_id is 'The passage.';
-comment on column pgclarify.citation.heading is 'Headings above the passage when it was cited.';
-comment on column pgclarify.citation.quote is 'The words that are cited, verbatim.';
 comment on column pgclarify.citation.start_char is
 'Offset of the quote in the current document, from 0; its former offset if the quote is gone.';
 comment on column pgclarify.citation.end_char is 'Offset after the quote, likewise.';

@@ -28,33 +28,34 @@ begin
                 )
             )
         union all
-        -- A view with the name of a table has the table's comments, unless it has its own. Views seen_<table> are alike.
-        select format('comment on view %s is %L', shown.oid::regclass, obj_description(stored.oid, 'pg_class'))
-        from pg_catalog.pg_class as shown
-        inner join pg_catalog.pg_class as stored
-            on shown.relname in (stored.relname, 'seen_' || stored.relname)
-        where
-            shown.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
-            and shown.relkind = 'v'
-            and obj_description(shown.oid, 'pg_class') is null
-            and stored.relnamespace = 'pgclarify_private'::regnamespace
-            and stored.relkind in ('r', 'p')
-        union all
+        -- A view that is named after a table has the table's comments, unless it has its own.
         select
-            format(
-                'comment on column %s.%I is %L',
-                shown.oid::regclass, attribute.attname, col_description(stored.oid, described.attnum)
-            )
+            case
+                when described.attnum is null
+                    then format('comment on view %s is %L', shown.oid::regclass, obj_description(stored.oid, 'pg_class'))
+                else format(
+                    'comment on column %s.%I is %L',
+                    shown.oid::regclass, described.attname, col_description(stored.oid, described.attnum)
+                )
+            end
         from pg_catalog.pg_class as shown
         inner join pg_catalog.pg_class as stored
-            on shown.relname in (stored.relname, 'seen_' || stored.relname)
-        inner join pg_catalog.pg_attribute as attribute on shown.oid = attribute.attrelid
-        inner join pg_catalog.pg_attribute as described
-            on stored.oid = described.attrelid and attribute.attname = described.attname
+            on stored.relname = regexp_replace(
+                shown.relname, '^(seen|asked|withheld|my_analyzed|investigation|conversation)_|_status$', ''
+            )
+        cross join lateral (
+            select null::smallint as attnum, null::name as attname
+            where obj_description(shown.oid, 'pg_class') is null
+            union all
+            select own.attnum, own.attname
+            from pg_catalog.pg_attribute as own
+            inner join pg_catalog.pg_attribute as attribute
+                on attribute.attrelid = shown.oid and attribute.attname = own.attname
+            where own.attrelid = stored.oid and own.attnum > 0 and col_description(shown.oid, attribute.attnum) is null
+        ) as described
         where
             shown.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
             and shown.relkind = 'v'
-            and col_description(shown.oid, attribute.attnum) is null
             and stored.relnamespace = 'pgclarify_private'::regnamespace
             and stored.relkind in ('r', 'p')
     loop

@@ -157,13 +157,5 @@ from pgclarify_private.worker_statuses() as status;
 
 comment on view pgclarify.worker_status is 'Worker processes, living and dead.';
 comment on column pgclarify.worker_status.worker_id is 'Key.';
-comment on column pgclarify.worker_status.host is 'Machine it runs on.';
-comment on column pgclarify.worker_status.version is 'Version of pgclarify.';
-comment on column pgclarify.worker_status.provider is 'openai or extractive.';
-comment on column pgclarify.worker_status.model is 'Model that judges passages.';
-comment on column pgclarify.worker_status.prompt_version is 'Version of its prompts.';
-comment on column pgclarify.worker_status.embedding_models is 'Embedding models it has loaded.';
-comment on column pgclarify.worker_status.started_at is 'When it started.';
-comment on column pgclarify.worker_status.seen_at is 'Time of its last heartbeat.';
 comment on column pgclarify.worker_status.is_alive is 'True while its session is there and its heartbeat is within its lease.';
 grant select on pgclarify.worker_status to pgclarify_reader;
