@@ -1,6 +1,6 @@
 """Pure methods: numpy in, plain data out. No I/O, no database, no model."""
 
-from pgclarify.algorithms.answer_variants import find_variant, is_last_name, is_variant
+from pgclarify.algorithms.answer_variants import find_variant, is_variant
 from pgclarify.algorithms.answers import answer_directions, relate_answers
 from pgclarify.algorithms.consolidation import consolidate
 from pgclarify.algorithms.contradictions import Relation, relate, relate_readings
@@ -27,7 +27,6 @@ __all__ = [
     "credit",
     "find_variant",
     "fuse",
-    "is_last_name",
     "is_variant",
     "relate",
     "relate_answers",

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from pgclarify.language.names import GIVEN_NAMES, TITLES, join_initials
+from pgclarify.language.names import TITLES, join_initials
 from pgclarify.language.numbers import MONTHS, write_numbers
 from pgclarify.language.quotes import fold, without_accents
 from pgclarify.language.words import ARTICLES, word_set
@@ -28,8 +28,6 @@ _SYMBOLS: Final = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound", 
 _SKIPPED: Final = ARTICLES | {"approximately"}
 # "Dr. Nora Blum" is Nora Blum. But Mr. Bean is not a bean, and Mrs. John Smith is not John Smith.
 _SKIPPED_TITLES: Final = TITLES - {"mrs"}
-# A word of this list before a name is not part of the name.
-_BEFORE_NAMES: Final = TITLES | word_set("the a and but as when while for in on at by with to from")
 # In 1919, on 1 May, in London.
 _PLACING: Final = word_set("in on at")
 _MONTHS: Final = frozenset(MONTHS)
@@ -93,28 +91,7 @@ def is_variant(one: str, other: str) -> bool:
     )
 
 
-def is_last_name(last: str, full: str, texts: Iterable[str]) -> bool:
-    """Tell whether an answer is the last name of a person whose full name is another answer (Goldwyn, Tony Goldwyn).
-
-    Words alone cannot tell: King may be Stephen King. So the last name has to be in a text that also has the full name,
-    and that has no other person of this last name. First names come from a list of common ones: Latin is not Medieval
-    Latin, William is not Prince William. Initials may follow first names.
-
-    Args:
-        last: An answer.
-        full: Another answer.
-        texts: Texts in which the former was found.
-    """
-    (name, *others), (*first, full_last) = _capitals(last) or [""], _capitals(full) or [""]
-    is_full = bool(first) and first[0] in GIVEN_NAMES and all(len(word) == 1 for word in first[1:])
-    if others or not is_full or not name or name != full_last or name in GIVEN_NAMES:
-        return False
-    return any(_names_one(_plain(text), [*first, name]) for text in texts)
-
-
-def find_variant(
-    answer: str, found: Sequence[Collection[str]], *, is_one: Callable[[str, str], bool] = is_variant
-) -> int | None:
+def find_variant(answer: str, found: Sequence[Collection[str]]) -> int | None:
     """Find the earlier answer that an answer is a variant of.
 
     The answer must match all variants of that one: after "2003" and "May 2003", "June 2003" is another answer. An
@@ -123,7 +100,6 @@ def find_variant(
     Args:
         answer: A few words.
         found: For each answer found so far, its variants, at least one.
-        is_one: Compares the answer with a variant.
 
     Returns:
         Its index in found, the first that matches; None if the answer is new.
@@ -133,7 +109,7 @@ def find_variant(
         if said in map(fold, variants):
             return index
     for index, variants in enumerate(found):
-        if all(is_one(answer, variant) for variant in variants):
+        if all(is_variant(answer, variant) for variant in variants):
             return index
     return None
 
@@ -167,23 +143,6 @@ def _read(text: str, *, months: frozenset[str]) -> _Said:
 def _plain(text: str) -> str:
     """Remove the accents of a text; keep capitals."""
     return without_accents(unicodedata.normalize("NFKD", text))
-
-
-def _capitals(text: str) -> list[str]:
-    """The words of a text, folded, if all have a capital; none otherwise."""
-    words = _LETTERS.findall(_plain(text))
-    is_name = all(word[0].isupper() for word in words) and not any(map(str.isdigit, text))
-    return [word.casefold() for word in words] if is_name else []
-
-
-def _names_one(text: str, full: Sequence[str]) -> bool:
-    """Whether a text has a full name, and has its last name after no other name."""
-    *first, last = map(re.escape, full)
-    rest, named = re.subn(r"\.?\s+".join((rf"\b{first[0]}", *first[1:], rf"{last}\b")), ",", text, flags=re.IGNORECASE)
-    # A new sentence begins after a full stop, unless the stop belongs to an initial.
-    before = rf"\b([^\W\d_]+)(?:(?<=\b[^\W\d_])\.)?[\s-]+{last}\b"
-    others = (match[1] for match in re.finditer(before, rest, re.IGNORECASE))
-    return named > 0 and all(word[0].islower() or word.casefold() in _BEFORE_NAMES for word in others)
 
 
 def _is_number(word: str) -> bool:

@@ -37,7 +37,7 @@ def relate_answers(one: str, other: str) -> Relation:
     words, other_words = _words(one), _words(other)
     if _folded(words) == _folded(other_words) or _abbreviates(words, other_words) or _abbreviates(other_words, words):
         return Relation.AGREE
-    relation = Relation(relate(["", ""], [one, other])[0, 1])
+    relation = relate(("", one), ("", other))
     if relation is Relation.CONFLICT or _are_different_names(words, other_words):
         return Relation.CONFLICT
     # Two answers to one question agree if both are "no".

@@ -8,7 +8,7 @@ compared as words, with units, a minus, negations, and limits such as "more than
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import combinations
@@ -83,8 +83,8 @@ class _Statement:
 _Reading: TypeAlias = tuple[_Statement, _Statement]
 
 
-def relate(interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np.int8]:
-    """Compare readings pair by pair, by their words alone.
+def relate(one: tuple[str, str], other: tuple[str, str]) -> Relation:
+    """Compare two readings, each a question and its answer, by their words alone.
 
     Two readings are in CONFLICT in one of these cases:
 
@@ -104,18 +104,8 @@ def relate(interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np
     days). The same applies if one negates what the other asks, or if they have opposite limits.
 
     All other pairs are UNKNOWN.
-
-    Args:
-        interpretations: The readings, as questions.
-        answers: Their answers, as many.
-
-    Returns:
-        int8, shape (n_readings, n_readings), symmetric, values of `Relation`; AGREE on the diagonal.
-
-    Raises:
-        ValueError: If there are not as many answers as interpretations.
     """
-    return _compare(interpretations, answers, _relation)
+    return _relation(_reading(*one), _reading(*other))
 
 
 def relate_readings(interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np.int8]:
@@ -133,27 +123,17 @@ def relate_readings(interpretations: Sequence[str], answers: Sequence[str]) -> N
 
     Returns:
         int8, shape (n_readings, n_readings), symmetric, values of `Relation`; AGREE on the diagonal.
-
-    Raises:
-        ValueError: If there are not as many answers as interpretations.
     """
-    return _compare(interpretations, answers, _relation_of_readings)
-
-
-def _compare(
-    interpretations: Sequence[str], answers: Sequence[str], relation: Callable[[_Reading, _Reading], Relation]
-) -> NDArray[np.int8]:
-    if len(interpretations) != len(answers):
-        raise ValueError(f"{len(interpretations)} interpretations, but {len(answers)} answers")
-    readings = [
-        (_read(asked, is_question=True), _read(told, is_question=False))
-        for asked, told in zip(interpretations, answers, strict=True)
-    ]
+    readings = [*map(_reading, interpretations, answers)]
     relations = np.zeros((len(readings), len(readings)), dtype=np.int8)
     np.fill_diagonal(relations, Relation.AGREE)
     for one, other in combinations(range(len(readings)), 2):
-        relations[one, other] = relations[other, one] = relation(readings[one], readings[other])
+        relations[one, other] = relations[other, one] = _relation_of_readings(readings[one], readings[other])
     return relations
+
+
+def _reading(interpretation: str, answer: str) -> _Reading:
+    return _read(interpretation, is_question=True), _read(answer, is_question=False)
 
 
 def _relation_of_readings(one: _Reading, other: _Reading) -> Relation:

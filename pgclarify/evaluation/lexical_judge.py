@@ -221,7 +221,7 @@ def _is_common(answer: str) -> bool:
 def _relate_questions(one: str, other: str) -> Relation:
     """Return CONFLICT for different numbers, UNKNOWN if one word replaces another, AGREE otherwise."""
     # Both get the same answer, so that only the questions are compared.
-    return Relation(relate([one, other], ["x", "x"])[0, 1])
+    return relate((one, "x"), (other, "x"))
 
 
 def _share(asked: frozenset[str], there: frozenset[str]) -> float:

@@ -7,11 +7,10 @@ docs/methods/list-answers.md has the figures.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
-from pgclarify.algorithms import find_variant, is_last_name, is_variant
+from pgclarify.algorithms import find_variant
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.citations import Citation
 from pgclarify.data.dialogue import ListedAnswer
@@ -23,7 +22,6 @@ from pgclarify.operations.clarification.interpretations import Grounded
 from pgclarify.operations.clarify import judge_passages
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.ending import ending_of, failure_of
-from pgclarify.operations.retrieval.evidence import passage_text
 
 
 async def list_answers(context: RunContext) -> Ending:
@@ -77,13 +75,11 @@ def merge_answers(judged: Sequence[tuple[Candidate, Verdict]]) -> list[ListedAns
         By falling number of documents that give them, then by best rank.
     """
     entries: list[_Entry] = []
-    # The text in which each spelling was found first.
-    texts: dict[str, str] = {}
     for candidate, verdict in judged:
         if verdict.outcome is not Outcome.GROUNDED:
             continue
-        found, text = Grounded.of(candidate.passage, verdict), passage_text(candidate.passage)
-        known = find_variant(found.answer, [entry.variants for entry in entries], is_one=partial(_is_one, text, texts))
+        found = Grounded.of(candidate.passage, verdict)
+        known = find_variant(found.answer, [entry.variants for entry in entries])
         if known is None:
             entries.append(_Entry())
         entry = entries[-1 if known is None else known]
@@ -91,19 +87,9 @@ def merge_answers(judged: Sequence[tuple[Candidate, Verdict]]) -> list[ListedAns
             entry.variants.append(found.answer)
         entry.citations.append(Citation(found.rank, found.quote, found.start_char, found.end_char))
         entry.document_ids.add(found.passage.document_id)
-        texts.setdefault(found.answer, text)
     # The sort is stable, so that the best rank stays first among equals.
     entries.sort(key=lambda entry: -len(entry.document_ids))
     return [
         ListedAnswer(ordinal, entry.variants[0], tuple(entry.variants), tuple(entry.citations))
         for ordinal, entry in enumerate(entries, start=1)
     ]
-
-
-def _is_one(text: str, texts: Mapping[str, str], answer: str, variant: str) -> bool:
-    """Whether an answer in a text is the same as an earlier one; texts: where the earlier ones were found."""
-    return (
-        is_variant(answer, variant)
-        or is_last_name(answer, variant, [text])
-        or is_last_name(variant, answer, [texts[variant]])
-    )

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgclarify.algorithms import Relation, relate
+from pgclarify.algorithms import Relation, relate, relate_readings
 
 PLAIN = "What is the answer?"
 
 
 def relation(one: tuple[str, str], other: tuple[str, str]) -> Relation:
-    relations = relate([one[0], other[0]], [one[1], other[1]])
-    assert relations[0, 1] == relations[1, 0]
-    return Relation(int(relations[0, 1]))
+    found = relate(one, other)
+    assert relate(other, one) is found
+    return found
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_month_is_not_read_into_a_verb_nor_a_number_into_a_pronoun() -> None:
 
 @given(st.lists(st.tuples(st.text(max_size=40), st.text(max_size=40)), max_size=6))
 def test_any_text_is_compared(readings: list[tuple[str, str]]) -> None:
-    relations = relate([reading[0] for reading in readings], [reading[1] for reading in readings])
+    relations = relate_readings([reading[0] for reading in readings], [reading[1] for reading in readings])
     assert relations.shape == (len(readings), len(readings))
     assert relations.dtype == np.int8
     assert np.array_equal(relations, relations.T)

@@ -88,9 +88,3 @@ class TestMerging:
             for rank, (answer, text) in enumerate(told, 1)
         ]
         return [one.variants for one in merge_answers(judged)]
-
-    def test_a_last_name_is_the_person_that_its_text_names(self) -> None:
-        text = "After Ida Holm, Ada Berg: Holm is a fine queen."
-        assert self.merged(("Ida Holm", FILM), ("Holm", text)) == [("Ida Holm", "Holm")]
-        assert self.merged(("Holm", text), ("Ida Holm", FILM)) == [("Holm", "Ida Holm")]
-        assert self.merged(("Ida Holm", FILM), ("Holm", "Holm is a fine queen.")) == [("Ida Holm",), ("Holm",)]
