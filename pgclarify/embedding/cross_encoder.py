@@ -1,9 +1,10 @@
-"""Cross-encoders: models that read two texts together, each in its own thread."""
+"""Cross-encoders: models that read two texts together, each in its own thread. A few are kept, by name."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from pgclarify.embedding.embedder import (
     MAX_CHARS_PER_TOKEN,
 )
 from pgclarify.embedding.loading import load_cross_encoder
+from pgclarify.embedding.registry import Registry
 from pgclarify.errors import DimensionMismatch, EmbeddingError
 from pgclarify.language.foreign_text import check_unicode
 
@@ -26,6 +28,14 @@ _ENTAILMENT = "entailment"
 _HEAD = "ForSequenceClassification"
 # For models without a limit of their own.
 _MOST_TOKENS = 8192
+# Any user who may ask a question can name models, and must not be able to fill the memory of all workers.
+_MOST_LOADED = 2
+_MOST_LOADING = 2
+# How many models may be in use besides the kept ones. A further model is refused and does not wait. Otherwise two runs
+# that each use one model and want another would wait for each other.
+_MOST_LEAVING = 4
+# Long enough for callers that retry all the time, short enough for a user who has just installed the model.
+_RETRY_AFTER = 300.0
 
 Pair = tuple[str, str]
 
@@ -159,3 +169,20 @@ class SentenceTransformerCrossEncoder:
 
 def _length(pair: Pair) -> int:
     return len(pair[0]) + len(pair[1])
+
+
+class CrossEncoders(Registry[SentenceTransformerCrossEncoder]):
+    """The cross-encoders of a process: usually one that ranks passages and one that tells entailment.
+
+    Args:
+        device: Their device.
+    """
+
+    def __init__(self, device: Device = Device.AUTO) -> None:
+        super().__init__(
+            partial(SentenceTransformerCrossEncoder, device=device),
+            most_loaded=_MOST_LOADED,
+            most_loading=_MOST_LOADING,
+            most_leaving=_MOST_LEAVING,
+            retry_after=_RETRY_AFTER,
+        )

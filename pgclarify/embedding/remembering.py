@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pgclarify.protocols import Embedder
 
-# Keys are digests, so that no erased text stays in memory. Values are vectors, or the task that computes them.
-_Kept: TypeAlias = OrderedDict[bytes, "NDArray[np.float32] | asyncio.Future[None]"]
+# Keys are digests, so that no erased text stays in memory.
+_Kept: TypeAlias = OrderedDict[bytes, "asyncio.Task[NDArray[np.float32]]"]
 
 # About 6 MB of vectors with 384 dimensions.
 _MOST_TEXTS = 4096
@@ -72,30 +72,24 @@ class _RememberingEmbedder:
         key = hashlib.blake2b(
             texts[0].encode("utf-8", "surrogatepass"), digest_size=16, person=b"passage" if are_passages else b""
         ).digest()
-        while (kept := self._kept.get(key)) is not None:
-            if isinstance(kept, np.ndarray):
-                self._kept.move_to_end(key)
-                # As in a model, so that the stages of a repeated run have the same order.
-                await asyncio.sleep(0)
-                return kept
-            # Another caller is embedding it. If that fails or is cancelled, this caller tries itself.
-            await asyncio.wait([kept])
-        return await self._embed(key, texts, are_passages=are_passages)
+        task = self._kept.get(key)
+        if task is None:
+            task = self._kept[key] = asyncio.create_task(self._embed(key, texts, are_passages=are_passages))
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        else:
+            self._kept.move_to_end(key)
+            # As in a model, so that the stages of a repeated run have the same order.
+            await asyncio.sleep(0)
+        # If a caller is cancelled, others may wait for the same text.
+        return await asyncio.shield(task)
 
     async def _embed(self, key: bytes, texts: Sequence[str], *, are_passages: bool) -> NDArray[np.float32]:
-        over = asyncio.get_running_loop().create_future()
-        self._kept[key] = over
         try:
             vectors = await self._embedder.encode(texts, are_passages=are_passages)
         except BaseException:
             self._kept.pop(key, None)
             raise
-        else:
-            # Callers share these arrays, so they must not be changed.
-            vectors.setflags(write=False)
-            self._kept[key] = vectors
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-            return vectors
-        finally:
-            over.set_result(None)
+        # Callers share these arrays, so they must not be changed.
+        vectors.setflags(write=False)
+        return vectors

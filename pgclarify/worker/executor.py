@@ -19,7 +19,7 @@ from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.investigations import StepTables
 from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import FailedRun, Runs, TakenRun
-from pgclarify.embedding.cross_encoders import CrossEncoders
+from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.embedding.remembering import RememberedTexts
 from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, ServerUnavailable

@@ -33,7 +33,7 @@ from pgclarify.database.queries import queries
 from pgclarify.database.runs import Runs
 from pgclarify.database.sessions import require_direct
 from pgclarify.database.spaces import EmbeddingSpaces
-from pgclarify.embedding.cross_encoders import CrossEncoders
+from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.embedding.devices import check_device
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable

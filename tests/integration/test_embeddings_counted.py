@@ -14,7 +14,7 @@ from pgclarify.corpora.ingestion import Ingestion
 from pgclarify.database.embedding_usage import try_to_count_embeddings
 from pgclarify.database.endpoint_rates import EndpointRates
 from pgclarify.database.pool import open_pool
-from pgclarify.embedding.cross_encoders import CrossEncoders
+from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.protocols import EmbeddingTally, PaidTexts, Payer
 from pgclarify.worker import serving
 from pgclarify.worker.language_models import open_language_models

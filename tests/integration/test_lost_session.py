@@ -9,7 +9,7 @@ import pytest
 from pgclarify.config import Provider, Settings
 from pgclarify.corpora.embedders import open_embedders
 from pgclarify.database.endpoint_rates import EndpointRates
-from pgclarify.embedding.cross_encoders import CrossEncoders
+from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.errors import ServerUnavailable
 from pgclarify.worker import serving
 from pgclarify.worker.executor import RunExecutor

@@ -19,8 +19,8 @@ from pgclarify.errors import ModelNotFound
 from pgclarify.ledger.ask_each import ask_each, ask_every
 from pgclarify.ledger.calls import Calls
 from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_language_model
+from pgclarify.prompts.cross_encoding import inference
 from pgclarify.prompts.entailment import entailment
-from pgclarify.prompts.inference import inference
 from pgclarify.protocols import Completer, CrossEncoder, Embedder, Entailment
 
 SAME_ANSWER_SIMILARITY = 0.4

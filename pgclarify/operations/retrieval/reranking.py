@@ -17,8 +17,8 @@ from pgclarify.ledger.ask_each import ask_each, ask_every
 from pgclarify.ledger.calls import Calls
 from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_language_model
 from pgclarify.operations.retrieval.evidence import passage_text
+from pgclarify.prompts.cross_encoding import reranking
 from pgclarify.prompts.relevance import relevance
-from pgclarify.prompts.reranking import reranking
 from pgclarify.protocols import Completer, CrossEncoder, Reranker
 
 PASSAGES_AT_ONCE = 100

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify.embedding import cross_encoders
-from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
-from pgclarify.embedding.cross_encoders import CrossEncoders
+from pgclarify.embedding import cross_encoder
+from pgclarify.embedding.cross_encoder import CrossEncoders, SentenceTransformerCrossEncoder
 from pgclarify.embedding.loading import load_cross_encoder, load_model
 from pgclarify.errors import EmbeddingError, ModelNotFound
 from pgclarify.protocols import CrossEncoder
@@ -225,8 +224,8 @@ async def test_the_log_tells_why_a_model_could_not_be_loaded(tmp_path: Path, cap
 async def test_with_too_many_in_use_another_is_refused_until_one_is_free(
     models: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cross_encoders, "_MOST_LOADED", 1)
-    monkeypatch.setattr(cross_encoders, "_MOST_LEAVING", 1)
+    monkeypatch.setattr(cross_encoder, "_MOST_LOADED", 1)
+    monkeypatch.setattr(cross_encoder, "_MOST_LEAVING", 1)
     kept = CrossEncoders()
     try:
         held = [await kept.get(models[name]) for name in ("reranker", "judge")]

@@ -57,25 +57,25 @@ async def test_a_failure_is_not_remembered() -> None:
     assert (await embedder.encode(["bad"])).shape == (1, 256)
 
 
-async def test_whoever_waits_for_a_caller_that_is_cancelled_embeds_it() -> None:
+async def test_a_caller_that_is_cancelled_does_not_take_the_text_from_others() -> None:
     fake = FakeEmbedder()
-    hangs = asyncio.Event()
+    begun, may_end = asyncio.Event(), asyncio.Event()
 
     class Slow(FakeEmbedder):
         async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
-            if not hangs.is_set():
-                hangs.set()
-                await asyncio.Event().wait()
+            begun.set()
+            await may_end.wait()
             return await fake.encode(texts)
 
     embedder = await remembering(Slow()).get("fake")
     first = asyncio.create_task(embedder.encode(["a"]))
-    await hangs.wait()
+    await begun.wait()
     second = asyncio.create_task(embedder.encode(["a"]))
     await asyncio.sleep(0)
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
         await first
+    may_end.set()
     assert (await second).shape == (1, 256)
 
 

@@ -15,14 +15,13 @@ from pgclarify.prompts import (
     baselines,
     clarifying_questions,
     confirmation,
+    cross_encoding,
     entailment,
     evaluation_judge,
-    inference,
     investigation,
     one_pass,
     relaxation,
     relevance,
-    reranking,
     rewriting,
     verdict,
 )
@@ -33,9 +32,8 @@ TOPICS = (
         verdict,
         confirmation,
         relevance,
-        reranking,
+        cross_encoding,
         entailment,
-        inference,
         investigation,
         one_pass,
         rewriting,
@@ -80,12 +78,12 @@ def calls(given: Given) -> list[tuple[str, ModelCall[Any]]]:
         ("", relevance.relevance(given.question, given.passages[0])),
         (
             "",
-            reranking.reranking(
+            cross_encoding.reranking(
                 given.question, [one.content for one in given.passages], [one.document_id for one in given.passages]
             ),
         ),
         ("", entailment.entailment(given.question, given.answers[0], given.answers[1])),
-        ("", inference.inference([(given.answers[0], given.answers[1]), (given.answers[1], given.answers[0])])),
+        ("", cross_encoding.inference([(given.answers[0], given.answers[1]), (given.answers[1], given.answers[0])])),
         ("first", investigation.follow_up(given.question, [])),
         ("later", investigation.follow_up(given.question, given.steps)),
         ("", investigation.sample(given.question, given.passages, number=0)),

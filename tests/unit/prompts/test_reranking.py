@@ -6,7 +6,7 @@ import pytest
 
 from pgclarify.data.model_calls import Completion
 from pgclarify.errors import InvalidReply
-from pgclarify.prompts.reranking import reranking
+from pgclarify.prompts.cross_encoding import reranking
 
 QUESTION = "Who pays tolls?"
 

@@ -19,8 +19,7 @@ from pgclarify.errors import (
     RequestRefused,
     describe,
 )
-from pgclarify.prompts.inference import inference
-from pgclarify.prompts.reranking import reranking
+from pgclarify.prompts.cross_encoding import inference, reranking
 from pgclarify.providers.client import Address
 from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
 from tests.openai_server import Reply, RerankBehavior, Server, as_tei, shared_words
