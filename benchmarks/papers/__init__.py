@@ -25,7 +25,7 @@ from pgclarify.evaluation.bench import Bench, open_bench
 from pgclarify.evaluation.data_sets import DataSet, parse_fields, read_data_set, read_records
 from pgclarify.evaluation.figures import Figure
 from pgclarify.evaluation.records import Case, Method
-from pgclarify.evaluation.runner import Work, evaluate
+from pgclarify.evaluation.runner import evaluate
 
 __all__ = ["Data", "GoldEvidence", "Row", "main"]
 
@@ -105,8 +105,7 @@ async def carry_out(bench: Bench, data: Data, row: Row, judge: str) -> dict[str,
     judging = await bench.judge(judge)
     method = await (row.make(bench, data) if row.make else bench.method(row.method, row.settings))
     plan = bench.plan(row.name[:200], row.method, row.settings, data.cases, judging)
-    work = Work(bench.tables, method, judging, bench.asking, bench.watch)
-    return (await evaluate(plan, data.cases, work)).figures
+    return (await evaluate(bench, plan, data.cases, method, judging)).figures
 
 
 async def _make(rows: Sequence[Row], data: Data, corpus: str, judge: str) -> list[tuple[Row, dict[str, Figure]]]:

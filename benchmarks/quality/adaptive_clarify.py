@@ -38,7 +38,7 @@ from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs, TakenRun
 from pgclarify.embedding import load_span_reader
-from pgclarify.embedding.cross_encoders import CrossEncoders
+from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.operations.missing_models import no_endpoint
 from pgclarify.protocols import Begin

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,10 +12,9 @@ import typer
 from pgclarify.cli import connection, terminal
 from pgclarify.cli.evaluating import shown
 from pgclarify.cli.rendering import Figure, printable, table
+from pgclarify.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
-
     from pgclarify.database.evaluations import EvaluatedCase, Evaluation, EvaluationTables
     from pgclarify.evaluation.figures import Difference
 
@@ -79,7 +79,6 @@ def read(ask: Callable[[EvaluationTables], Awaitable[Any]]) -> Any:  # noqa: ANN
 
 
 async def _read(tables: EvaluationTables, *references: str) -> tuple[list[Evaluation], list[Pair], list[Difference]]:
-    from pgclarify.errors import InputError
     from pgclarify.evaluation.figures import compare as compare_figures
 
     sides = [await tables.find(reference) for reference in references]

@@ -1,4 +1,4 @@
-"""Confirmation before something is removed for good."""
+"""Confirmation before something is removed for good, or paid for."""
 
 from __future__ import annotations
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
 
 from pgclarify.cli import connection, terminal
+from pgclarify.cli.confirming import confirm
 from pgclarify.cli.options import read_options
 from pgclarify.cli.rendering import Figure, printable, table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rich.table import Table
-
     from pgclarify.evaluation.data_sets import DataSet
     from pgclarify.evaluation.estimate import CallEstimate
     from pgclarify.evaluation.runner import Finished, Progress
@@ -81,15 +79,15 @@ def run(
     from pgclarify.evaluation.data_sets import parse_fields, read_data_set
     from pgclarify.evaluation.estimate import estimate
     from pgclarify.evaluation.methods import check_settings
-    from pgclarify.evaluation.runner import Work, evaluate
+    from pgclarify.evaluation.runner import evaluate
 
     if name is not None and (not name.strip() or name.isdecimal() or len(name) > 150 or "\0" in name):
         raise typer.BadParameter("it is blank, long or a number; numbers are ids", param_hint="--name")
     read = read_data_set(data_set, fields=parse_fields(field or []), cases=cases, part=part)
     options = read_options(option or [])
     settings = connection.load_settings()
-    methods = list(dict.fromkeys(method or ["clarify"]))
-    named = {one: (name or _named(one, options)) + (f" {one}" if name and len(methods) > 1 else "") for one in methods}
+    chosen = list(dict.fromkeys(method or ["clarify"]))
+    named = {one: (name or _named(one, options)) + (f" {one}" if name and len(chosen) > 1 else "") for one in chosen}
     # A partial run is counted as such; its warning would break the progress line.
     logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
 
@@ -98,23 +96,24 @@ def run(
         dsn = connection.running_dsn(settings)
         async with open_bench(dsn, settings, corpus, concurrency=concurrency) as bench:
             judging = await bench.judge(judge)
-            plans, works, estimates = [], [], []
+            plans, methods, estimates = [], [], []
             for one, title in named.items():
                 await check_settings(bench.asking, one, options)
-                made = await bench.method(one, options)
+                methods.append(await bench.method(one, options))
                 plan = bench.plan(title, one, options, read, judging)
                 plans.append(plan)
-                works.append(Work(bench.tables, made, judging, bench.asking, bench.watch, concurrency, _show_progress))
                 estimates.append(await estimate(bench, plan, read))
             terminal.notices().print(_about(read), soft_wrap=True)
             terminal.notices().print(_costs(list(named.values()), estimates))
             if dry_run:
                 return False
-            if any(one.calls != 0 for one in estimates) and not yes:
-                ask_to_go_on()
+            is_free = all(one.calls == 0 for one in estimates)
+            confirm("this would make these calls", is_confirmed=yes or is_free)
             failed = False
-            for plan, work in zip(plans, works, strict=True):
-                done = await evaluate(plan, read, work)
+            for plan, made in zip(plans, methods, strict=True):
+                done = await evaluate(
+                    bench, plan, read, made, judging, concurrency=concurrency, on_progress=_show_progress
+                )
                 failed = failed or done.figures["failed"].value == 1
                 if as_json:
                     figures = {figure: asdict(one) for figure, one in done.figures.items()}
@@ -129,17 +128,6 @@ def run(
 
 def _named(method: str, options: Mapping[str, object]) -> str:
     return " ".join([method, *(f"{name}={value}" for name, value in options.items())])[:200]
-
-
-def ask_to_go_on() -> None:
-    """Ask the person at the terminal whether to start; without a terminal, start.
-
-    Raises:
-        typer.Exit: If the answer is no.
-    """
-    if sys.stdin.isatty() and sys.stderr.isatty() and not typer.confirm("Go on?", default=True, err=True):
-        terminal.notices().print("Nothing was started.")
-        raise typer.Exit(1)
 
 
 def _show_progress(progress: Progress) -> None:

@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from pgclarify.cli import comparing, evaluating, terminal, training
+from pgclarify.cli.rendering import table
+from pgclarify.errors import NotFound
 
 app = typer.Typer(no_args_is_help=True, help="Measure how good answers are, on your own questions.")
 app.command(epilog=evaluating.RUN_EXAMPLES)(evaluating.run)
@@ -37,8 +39,6 @@ def list_evaluations(
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="JSON lines, one object an evaluation.")] = False,
 ) -> None:
     """List evaluations, newest first."""
-    from pgclarify.cli.rendering import table
-
     found = comparing.read(lambda tables: tables.evaluations())[:limit]
     rows = []
     for one in found:
@@ -59,8 +59,6 @@ def remove(
     eval_run_ids: Annotated[list[int], typer.Argument(metavar="ID...", help="Ids, as eval list shows them.")],
 ) -> None:
     """Remove evaluations of your role with their cases. Runs and paid replies stay."""
-    from pgclarify.errors import NotFound
-
     for eval_run_id in eval_run_ids:
         if not comparing.read(lambda tables, one=eval_run_id: tables.remove(one)):  # type: ignore[misc]
             raise NotFound(f"evaluation {eval_run_id} does not exist", detail="Or it is not yours.")

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pgclarify.cli import connection, terminal
+from pgclarify.cli.corpus import progress_bar
 from pgclarify.cli.options import AsOneObject
+from pgclarify.cli.rendering import Figure, table
+from pgclarify.config import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pgclarify.algorithms.ambiguity import AmbiguityClassifier
-    from pgclarify.cli.rendering import Figure
-    from pgclarify.config import Settings
     from pgclarify.evaluation.ambiguity_training import Examples, LabelledQuestion
 
 TRAIN_AMBIGUITY_EXAMPLES = terminal.examples(
@@ -24,6 +24,9 @@ TRAIN_AMBIGUITY_EXAMPLES = terminal.examples(
     "pgclarify eval train-ambiguity chats.jsonl --corpus insurance --field is_ambiguous=needs_clarification",
     "pgclarify eval train-ambiguity searches.csv --corpus insurance --no-use --json | jq .figures.f1",
 )
+
+
+_SIDES = (("before", ""), ("trained", ""), ("difference", "+"))
 
 
 def train_ambiguity(
@@ -95,27 +98,18 @@ def train_ambiguity(
 
 
 def _show(before: str, figures: Mapping[str, Any]) -> None:
-    from pgclarify.cli.rendering import table
-
-    rows = []
-    for name in ("f1", "auc", "calibration_error"):
-        sides = figures[name]
-        cells = [_cell(sides[side]) for side in ("before", "trained")]
-        rows.append((name.replace("_", " "), *cells, _cell(sides["difference"], "+") if name == "f1" else ""))
+    row = ("f1", *(_cell(figures["f1"][side], sign) for side, sign in _SIDES))
     held = f"{figures['questions']:,} questions held out, {figures['ambiguous']:,} of them ambiguous"
     terminal.results().print(f"{held}; 95 % intervals")
-    terminal.results().print(table(("", before, "yours", "difference"), rows))
+    terminal.results().print(table(("", before, "yours", "difference"), [row]))
 
 
-def _cell(figure: Sequence[float], sign: str = "") -> Figure:
-    from pgclarify.cli.rendering import Figure
-
+def _cell(figure: Sequence[float], sign: str) -> Figure:
     value, *ends = (format(number, f"{sign}.3f") for number in figure)
-    return Figure(f"{value} ({ends[0]} to {ends[1]})" if ends else value)
+    return Figure(f"{value} ({ends[0]} to {ends[1]})")
 
 
 async def _see(settings: Settings, shipped: AmbiguityClassifier, questions: Sequence[LabelledQuestion]) -> Examples:
-    from pgclarify.cli.corpus import progress_bar
     from pgclarify.corpora.embedders import open_embedders
     from pgclarify.evaluation.ambiguity_training import see
 

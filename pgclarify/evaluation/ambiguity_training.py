@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms.ambiguity import WEIGHTS, AmbiguityClassifier, Seen
-from pgclarify.algorithms.metrics import bootstrap_interval, calibration_errors, f1s_of_labels, paired_bootstrap
+from pgclarify.algorithms.metrics import bootstrap_interval, f1s_of_labels, paired_bootstrap
 from pgclarify.data.dialogue import TrainedVersion
 from pgclarify.errors import ConfigurationError, InputError
 from pgclarify.evaluation.data_sets import PARTS, rank_of, read_case, read_lines, read_records
@@ -44,8 +44,6 @@ _LABELS: Final[Mapping[str, bool]] = {
 }
 
 Floats = NDArray[np.float64]
-Judgements = tuple[Floats, NDArray[np.bool_]]
-"""The probability that each question is ambiguous, and whether it is called ambiguous: shape (n,) both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,23 +164,17 @@ async def see(
         questions: From `trainable`.
         on_progress: Called with the number of finished questions.
     """
-    parts: list[Seen] = []
-    for start in range(0, len(questions), _AT_ONCE):
-        asked = [(one.question, one.history) for one in questions[start : start + _AT_ONCE]]
-        vectors = await embedder.encode([text for one in asked for text in classifier.inputs(*one)])
-        parts.append(classifier.see(asked, vectors))
-        on_progress(start + len(asked))
+    asked = [(one.question, one.history) for one in questions]
+    vectors = []
+    for start in range(0, len(asked), _AT_ONCE):
+        some = asked[start : start + _AT_ONCE]
+        vectors.append(await embedder.encode([text for one in some for text in classifier.inputs(*one)]))
+        on_progress(start + len(some))
     return Examples(
         labels=np.array([one.is_ambiguous for one in questions]),
         is_held=np.array([one.rank % _PARTS < _HELD for one in questions]),
         folds=np.array([one.rank // _PARTS % _FOLDS for one in questions], dtype=np.intp),
-        seen=Seen(
-            is_within=np.concatenate([part.is_within for part in parts]),
-            odds=np.concatenate([part.odds for part in parts]),
-            features=np.concatenate([part.features for part in parts]),
-            vectors=np.concatenate([part.vectors for part in parts]),
-            places=[places for part in parts for places in part.places],
-        ),
+        seen=classifier.see(asked, np.concatenate(vectors)),
     )
 
 
@@ -250,8 +242,8 @@ def _threshold(probabilities: Floats) -> float:
     return float(falling[best : best + 2].mean())
 
 
-def judge(examples: Examples, by: TrainedVersion | None) -> Judgements:
-    """Judge questions: the probability that each is ambiguous, and whether it is at the threshold of its judge.
+def judge(examples: Examples, by: TrainedVersion | None) -> NDArray[np.bool_]:
+    """Judge questions: whether each is ambiguous for its judge, shape (n,).
 
     Args:
         examples: The questions.
@@ -263,45 +255,28 @@ def judge(examples: Examples, by: TrainedVersion | None) -> Judgements:
         rows, scales = _design(examples.seen)
         odds = np.where(is_judged, rows @ (np.asarray(by.weights) / scales), odds)
         threshold = np.where(is_judged, by.threshold, threshold)
-    found: Floats = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
-    return found, found >= threshold
+    called: NDArray[np.bool_] = 1 / (1 + np.exp(-np.clip(odds, -30, 30))) >= threshold
+    return called
 
 
 def compare(examples: Examples, before: TrainedVersion | None, trained: TrainedVersion) -> dict[str, Any]:
-    """Compare two versions on the questions that are held out. See compare_judgements."""
-    held = examples.is_held
-    first, second = (
-        (probabilities[held], called[held])
-        for probabilities, called in (judge(examples, before), judge(examples, trained))
-    )
-    return compare_judgements(examples.labels[held], first, second)
-
-
-def compare_judgements(labels: NDArray[np.bool_], before: Judgements, trained: Judgements) -> dict[str, Any]:
-    """Compare the judgements of two versions on the same questions.
+    """Compare two versions on the questions that are held out.
 
     Returns:
         questions and ambiguous: how many there are. f1: before, trained and their difference, each with the ends of its
-        95 % interval. auc and calibration_error: before and trained.
+        95 % interval.
     """
-    from sklearn.metrics import roc_auc_score
-
-    sides = {"before": before, "trained": trained}
-    rows = {side: np.column_stack([labels, called]).astype(np.float64) for side, (_, called) in sides.items()}
-    drawn = paired_bootstrap(rows["before"], rows["trained"], _f1, samples=_SAMPLES)
+    held = examples.is_held
+    labels = examples.labels[held]
+    one, other = (np.column_stack([labels, judge(examples, by)[held]]).astype(np.float64) for by in (before, trained))
+    drawn = paired_bootstrap(one, other, _f1, samples=_SAMPLES)
     return {
         "questions": len(labels),
         "ambiguous": int(labels.sum()),
         "f1": {
-            **{
-                side: [float(_f1(one[None])[0]), *bootstrap_interval(one, _f1, samples=_SAMPLES)]
-                for side, one in rows.items()
-            },
+            "before": [float(_f1(one[None])[0]), *bootstrap_interval(one, _f1, samples=_SAMPLES)],
+            "trained": [float(_f1(other[None])[0]), *bootstrap_interval(other, _f1, samples=_SAMPLES)],
             "difference": [drawn.difference, drawn.low, drawn.high],
-        },
-        "auc": {side: [float(roc_auc_score(labels, one))] for side, (one, _) in sides.items()},
-        "calibration_error": {
-            side: [float(calibration_errors(labels[None], one[None])[0])] for side, (one, _) in sides.items()
         },
     }
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Final
 
 from pgclarify.data.vocabulary import RunStatus
-from pgclarify.database.evaluations import EvaluationTables, Plan
+from pgclarify.database.evaluations import Plan
 from pgclarify.errors import EndpointFailed, RunFailed, code_of, describe
+from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.data_sets import DataSet
 from pgclarify.evaluation.figures import Figure, Row, measure, summarize
-from pgclarify.evaluation.records import Case, Judge, Method, Output, Retriever
+from pgclarify.evaluation.records import Case, Judge, Method, Output
 from pgclarify.ledger.completions import cause_of
 from pgclarify.operations.context import OF_A_BUDGET, OUTAGES
 
@@ -54,94 +55,88 @@ class Finished:
     progress: Progress
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """The collaborators of an evaluation.
-
-    Attributes:
-        tables: The tables of evaluations.
-        method: The method to evaluate.
-        judge: Judges the outputs of the method.
-        retriever: Finds the passages about a question, independently of the method.
-        watch: Watches the workers and the corpus until cancelled; raises if the evaluation cannot go on.
-        concurrency: Most cases at once, from 1.
-        on_progress: Called after every case.
-    """
-
-    tables: EvaluationTables
-    method: Method
-    judge: Judge
-    retriever: Retriever
-    watch: Callable[[], Awaitable[None]]
-    concurrency: int = 8
-    on_progress: Callable[[Progress], object] = lambda progress: None
-
-
-async def evaluate(plan: Plan, data_set: DataSet, work: Work) -> Finished:
+async def evaluate(
+    bench: Bench,
+    plan: Plan,
+    data_set: DataSet,
+    method: Method,
+    judge: Judge,
+    *,
+    concurrency: int = 8,
+    on_progress: Callable[[Progress], object] = lambda progress: None,
+) -> Finished:
     """Carry out an evaluation, or the rest of it.
 
     A case that fails counts as an empty output. But a missing endpoint, a refused key or a spent budget is no result:
     it ends the evaluation, and a case during which the model's server failed is not stored. The next start asks it.
 
     Args:
+        bench: The connections.
         plan: The plan of the evaluation.
         data_set: Its cases.
-        work: The collaborators.
+        method: The method to evaluate.
+        judge: Judges the outputs of the method.
+        concurrency: Most cases at once, from 1.
+        on_progress: Called after every case.
 
     Raises:
         RunFailed: If the model cannot be asked, or its server failed for some cases.
         NotReady: If the corpus changes during it.
         PgclarifyError: If it cannot go on.
     """
-    eval_run_id, done = await work.tables.begin(plan)
-    running = _Running(eval_run_id, plan.method, work, Progress(len(data_set.cases), len(done)))
+    eval_run_id, done = await bench.tables.begin(plan)
+    progress = Progress(len(data_set.cases), len(done))
+    running = _Running(bench, eval_run_id, plan.method, method, judge, progress, on_progress)
     left = iter([(place, case) for place, case in enumerate(data_set.cases, 1) if place not in done])
     try:
         async with asyncio.TaskGroup() as everything:
-            watching = everything.create_task(_awaited(work.watch()))
+            watching = everything.create_task(bench.watch())
             async with asyncio.TaskGroup() as workers:
-                for _ in range(work.concurrency):
+                for _ in range(concurrency):
                     workers.create_task(running.work_on(left))
             watching.cancel()
     except BaseExceptionGroup as group:
         raise cause_of(group) from group
-    if running.progress.skipped:
+    if progress.skipped:
         raise RunFailed(
-            f"{running.progress.skipped} of {len(data_set.cases)} cases could not be asked",
+            f"{progress.skipped} of {len(data_set.cases)} cases could not be asked",
             detail=f"The model's server failed: {running.last_outage.rstrip('.')}. The other cases are kept.",
             hint=_GOES_ON,
         )
-    rows: list[Row] = [case.figures for case in await work.tables.cases(eval_run_id)]
+    rows: list[Row] = [case.figures for case in await bench.tables.cases(eval_run_id)]
     figures = await asyncio.to_thread(summarize, rows)
-    await work.tables.finish(eval_run_id, {name: asdict(one) for name, one in figures.items()})
-    return Finished(eval_run_id, plan, figures, running.progress)
+    await bench.tables.finish(eval_run_id, {name: asdict(one) for name, one in figures.items()})
+    return Finished(eval_run_id, plan, figures, progress)
 
 
 @dataclass(slots=True)
 class _Running:
+    bench: Bench
     eval_run_id: int
-    method: str
-    work: Work
+    name: str
+    method: Method
+    judge: Judge
     progress: Progress
+    on_progress: Callable[[Progress], object]
     last_outage: str = ""
     _outages_in_a_row: int = 0
 
     async def work_on(self, left: Iterator[tuple[int, Case]]) -> None:
-        work, progress = self.work, self.progress
+        progress = self.progress
         for ordinal, case in left:
             try:
-                output = await work.method.answer(case)
+                output = await self.method.answer(case)
             except RunFailed as error:
                 output = Output(status=RunStatus.FAILED, error=describe(error), error_code=code_of(error))
             progress.calls += output.usage.calls
             if self._is_outage(output):
                 progress.skipped += 1
-                work.on_progress(progress)
+                self.on_progress(progress)
                 continue
             judged = await measure(
-                self.method, case, output, work.judge, partial(work.retriever.search, top_k=_EVIDENCE)
+                self.name, case, output, self.judge, partial(self.bench.asking.search, top_k=_EVIDENCE)
             )
-            await work.tables.record(
+            await self.bench.tables.record(
                 self.eval_run_id,
                 {
                     "ordinal": ordinal,
@@ -158,7 +153,7 @@ class _Running:
             if output.status is RunStatus.FAILED:
                 progress.failures[output.error or ""] += 1
             progress.done += 1
-            work.on_progress(progress)
+            self.on_progress(progress)
 
     def _is_outage(self, output: Output) -> bool:
         """Return whether the model's server failed, so that the output says nothing about the method.
@@ -180,7 +175,3 @@ class _Running:
                 hint=_GOES_ON,
             )
         return True
-
-
-async def _awaited(watching: Awaitable[None]) -> None:
-    await watching

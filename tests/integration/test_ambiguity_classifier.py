@@ -35,7 +35,7 @@ TRAINED = {
     "threshold": 0.25,
     "judges_questions": True,
     "judges_conversations": False,
-    "figures": {"questions": 90, "ambiguous": 45, "f1": FIGURE, "auc": FIGURE, "calibration_error": FIGURE},
+    "figures": {"questions": 90, "ambiguous": 45, "f1": FIGURE},
     "is_better": True,
 }
 WEIGHTS = [0.0, 0.5, -1.25]

@@ -8,11 +8,11 @@ from pgclarify.algorithms.metrics.answers import (
     exact_match,
     normalize_answer,
 )
-from pgclarify.algorithms.metrics.classification import calibration_errors, f1s_of_labels
 from pgclarify.algorithms.metrics.intervals import (
     PairedDifference,
     bootstrap_interval,
     f1_of_means,
+    f1s_of_labels,
     mean,
     paired_bootstrap,
 )
@@ -23,7 +23,6 @@ __all__ = [
     "answer_coverage",
     "answer_f1",
     "bootstrap_interval",
-    "calibration_errors",
     "cover_exact_match",
     "covered_answers",
     "exact_match",

@@ -60,6 +60,13 @@ def f1_of_means(values: Floats) -> Floats:
     return harmonic
 
 
+def f1s_of_labels(labels: NDArray[np.bool_], called: NDArray[np.bool_]) -> Floats:
+    """F1 of each of many samples: both of shape (..., n), n at least 1; returns shape (...). 0 if nothing is True."""
+    hits = np.sum(labels & called, axis=-1)
+    found: Floats = 2 * hits / np.maximum(1, np.sum(labels, axis=-1) + np.sum(called, axis=-1))
+    return found
+
+
 def bootstrap_interval(
     values: ArrayLike, statistic: Statistic = mean, *, samples: int = _SAMPLES
 ) -> tuple[float, float]:

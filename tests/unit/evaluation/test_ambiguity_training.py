@@ -48,7 +48,7 @@ def trained(examples: Examples) -> TrainedVersion:
 
 def test_training_learns_the_labels_of_a_log(examples: Examples, trained: TrainedVersion) -> None:
     before, after = (
-        judge(examples, by)[1][examples.is_held] == examples.labels[examples.is_held] for by in (None, trained)
+        judge(examples, by)[examples.is_held] == examples.labels[examples.is_held] for by in (None, trained)
     )
     assert np.mean(before) < 0.7
     assert np.mean(after) > 0.95

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pgclarify.algorithms.metrics import calibration_errors, f1s_of_labels
+from pgclarify.algorithms.metrics import f1s_of_labels
 
 
 def test_f1_is_that_of_scikit_learn() -> None:
@@ -17,8 +17,3 @@ def test_f1_is_that_of_scikit_learn() -> None:
     expected = [f1_score(one, other) for one, other in zip(labels, called, strict=True)]
     assert f1s_of_labels(labels, called) == pytest.approx(expected)
     assert f1s_of_labels(np.zeros(3, dtype=bool), np.zeros(3, dtype=bool)) == 0
-
-
-def test_calibration_error_is_the_gap_between_probabilities_and_shares() -> None:
-    labels = np.array([True, False, True, True])
-    assert calibration_errors(labels, np.array([0.55, 0.55, 0.95, 1.0])) == pytest.approx(0.0375)
