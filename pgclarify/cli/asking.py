@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pgclarify.cli import connection, terminal
+import psycopg
+from rich.console import RenderableType
+
+from pgclarify.cli import connection, rendering, terminal
+from pgclarify.cli.client import CommandClient
+from pgclarify.cli.rendering import Row
+from pgclarify.client.blocking import Client
 from pgclarify.errors import LoopbackUnavailable, NotFound, NoWorker, PgclarifyError, RunTimeout
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import psycopg
-    from rich.console import RenderableType
-    from rich.status import Status
-
-    from pgclarify.cli.client import CommandClient
-    from pgclarify.cli.rendering import Row
-    from pgclarify.client.blocking import Client
 
 # SQLSTATE of the notice that says what a call is waiting for.
 _PROGRESS = "PC019"
@@ -49,7 +45,7 @@ def perform(
         arguments: Of the method.
     """
     client = connection.client_of(database)
-    with _waiting(what) as status, _progress_shown(database, status.update):
+    with _waiting(database, what):
         try:
             with database.transaction():
                 client.rows("client_show_progress")
@@ -105,33 +101,27 @@ def wait(client: Client, run_ids: Sequence[int], timeout: float | None) -> None:
 
 
 @contextmanager
-def _waiting(what: str) -> Iterator[Status]:
-    """Show what is being waited for, and what an interrupt means. Yields the line that shows it.
+def _waiting(database: connection.Database, what: str) -> Iterator[None]:
+    """Show what is being waited for, as soon as the server says it, and what an interrupt means.
 
     Args:
+        database: The connection of the call.
         what: What is happening, such as `Reading passages`.
     """
+
+    def on_notice(notice: psycopg.errors.Diagnostic) -> None:
+        if notice.sqlstate == _PROGRESS:
+            status.update(notice.message_primary or "")
+
+    database.add_notice_handler(on_notice)
     try:
         with terminal.notices().status(what) as status:
-            yield status
+            yield
     except KeyboardInterrupt:
         terminal.notices().print("Cancelled; what was paid for is kept.")
         raise
-
-
-@contextmanager
-def _progress_shown(database: connection.Database, show: Callable[[str], None]) -> Iterator[None]:
-    """Show what the server says that a call is waiting for, as soon as the server sends it."""
-
-    def hear(notice: psycopg.errors.Diagnostic) -> None:
-        if notice.sqlstate == _PROGRESS:
-            show(notice.message_primary or "")
-
-    database.add_notice_handler(hear)
-    try:
-        yield
     finally:
-        database.remove_notice_handler(hear)
+        database.remove_notice_handler(on_notice)
 
 
 def get_run(database: connection.Database, run_id: int) -> Row:
@@ -155,8 +145,6 @@ def get_run(database: connection.Database, run_id: int) -> Row:
 
 def nothing(database: connection.Database, question: str, corpus: str | None, run_id: int) -> RenderableType:
     """Render why a run has no rows."""
-    from pgclarify.cli import rendering
-
     client = connection.client_of(database)
     asked = [each for each in client.corpora() if corpus in (None, each.corpus)]
     run = get_run(database, run_id)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from pgclarify.cli.rendering import Row
 from pgclarify.client.blocking import Client
 from pgclarify.client.scripts import Call, Statement
-
-if TYPE_CHECKING:
-    from pgclarify.cli.rendering import Row
 
 
 class CommandClient(Client):

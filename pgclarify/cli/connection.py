@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, TypeAlias
 
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import DictRow
+
+from pgclarify import embedded
+from pgclarify.cli.client import CommandClient
+from pgclarify.client.opening import CONNECTION_OPTIONS, connecting
+from pgclarify.config import Settings, read_settings
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 
 if TYPE_CHECKING:
-    import psycopg
-    from psycopg.rows import DictRow
-
-    from pgclarify.cli.client import CommandClient
-    from pgclarify.config import Settings
-
     Database: TypeAlias = psycopg.Connection[DictRow]
 
 
@@ -22,13 +25,9 @@ def load_settings() -> Settings:
     Raises:
         ConfigurationError: As read_settings.
     """
-    from pgclarify.config import read_settings
-
     settings = read_settings()
     if settings.database_url is None:
         return settings
-    from pgclarify import embedded
-
     is_embedded = embedded.is_own(settings.data_dir, settings.database_url)
     return settings.model_copy(update={"database_url": None}) if is_embedded else settings
 
@@ -42,8 +41,6 @@ def running_dsn(settings: Settings) -> str:
     """
     if settings.database_url is not None:
         return _checked(settings.database_url)
-    from pgclarify import embedded
-
     dsn = embedded.running_dsn(settings.data_dir)
     if dsn is None:
         raise ServerUnavailable(
@@ -63,15 +60,10 @@ def started_dsn(settings: Settings) -> str:
     """
     if settings.database_url is not None:
         return _checked(settings.database_url)
-    from pgclarify import embedded
-
     return embedded.start(settings.data_dir)
 
 
 def _checked(url: str) -> str:
-    import psycopg
-    from psycopg.conninfo import conninfo_to_dict
-
     try:
         conninfo_to_dict(url)
     except psycopg.ProgrammingError:
@@ -89,20 +81,12 @@ def connect(dsn: str) -> Database:
     Raises:
         ServerUnavailable: If the server does not answer, or refuses the connection.
     """
-    import psycopg
-
-    from pgclarify.client.opening import CONNECTION_OPTIONS, connecting
-
     with connecting():
         return psycopg.connect(dsn, **CONNECTION_OPTIONS)
 
 
 def client_of(database: Database, corpus: str | None = None) -> CommandClient:
     """Return a client on the connection."""
-    import logging
-
-    from pgclarify.cli.client import CommandClient
-
     # Commands show these warnings in their own words.
     logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
     return CommandClient(database, corpus=corpus)

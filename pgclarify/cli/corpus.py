@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+
+import psycopg
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pgclarify.cli import connection, terminal
+from pgclarify.cli.client import CommandClient
 from pgclarify.cli.planning import exists
+from pgclarify.cli.rendering import Row, printable
+from pgclarify.client.records import CorpusStatus
+from pgclarify.config import Settings
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import AlreadyExists, DatabaseError, InputError, MissingReader, NotFound, UnreadableFile
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
-    from pgclarify.cli.client import CommandClient
-    from pgclarify.cli.rendering import Row
-    from pgclarify.client.records import CorpusStatus
-    from pgclarify.config import Settings
-    from pgclarify.data.vocabulary import Document
 
 # A batch is one statement and one transaction: large enough to hide the round trip, small enough to send at once.
 BATCH_DOCUMENTS = 500
@@ -75,8 +74,6 @@ def add_documents(
     Raises:
         AlreadyExists: If an id belongs to a document of another source; then its batch changes nothing.
     """
-    import psycopg
-
     report = LoadReport()
     client = connection.client_of(database, corpus)
     for batch in batches(documents, report):
@@ -149,8 +146,6 @@ def _add_batch(
 
 def progress_bar() -> Progress:
     """Make a bar on stderr; nothing if it is not a terminal."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     console = terminal.notices()
     return Progress(
         TextColumn("{task.description}"),
@@ -177,10 +172,6 @@ def wait_until_searchable(client: CommandClient, progress: Progress) -> Sequence
         NoWorker: If no worker is running.
         EmbeddingError: If nothing was indexed for a minute, and the state of the corpus has an error.
     """
-    from rich.markup import escape
-
-    from pgclarify.cli.rendering import printable
-
     task = progress.add_task("", total=None)
     total = done = 0
 

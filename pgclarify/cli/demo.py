@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from importlib.resources import files
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from pgclarify.cli import asking, connection, corpus, server, terminal
-from pgclarify.errors import InputError
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from pgclarify.cli import asking, connection, corpus, rendering, server, terminal
+from pgclarify.cli.rendering import Indented, Row, counted, printable
+from pgclarify.config import Provider, Settings
+from pgclarify.data.vocabulary import Document
+from pgclarify.errors import InputError, UnreadableFile
 from pgclarify.install.shipped import shipped
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console, RenderableType
-    from rich.text import Text
-
-    from pgclarify.cli.rendering import Row
-    from pgclarify.config import Settings
-    from pgclarify.data.vocabulary import Document
 
 CORPUS = "insurance"
 # Pages of our own documentation, which were not written for the demo. Their results are shown unchanged.
@@ -80,8 +77,6 @@ def demo() -> None:
 
 def worker_environment(settings: Settings) -> dict[str, str]:
     """Return the environment of the demo's worker: no call costs money unless the user chose a model."""
-    from pgclarify.config import Provider
-
     if settings.llm_provider is Provider.AUTO and not (settings.llm_model is not None and settings.has_model):
         return {"PGCLARIFY_LLM_PROVIDER": Provider.EXTRACTIVE.value}
     return {}
@@ -93,7 +88,6 @@ def _documents(paths: Sequence[Path]) -> list[Document]:
     Raises:
         UnreadableFile: If the installation is damaged.
     """
-    from pgclarify.errors import UnreadableFile
     from pgclarify.ingest.files import read_documents
     from pgclarify.ingest.naming import Naming
 
@@ -116,8 +110,6 @@ def _load(database: connection.Database, settings: Settings, name: str, document
 
 
 def _refuse_foreign_corpus(database: connection.Database, name: str, documents: list[Document]) -> None:
-    from pgclarify.cli import rendering
-
     known = {document.document_id for document in documents}
     stored = connection.client_of(database).rows(
         "client_list_documents", corpus=name, has_failed=False, most=len(known) + 1
@@ -147,8 +139,6 @@ def judges(models: Sequence[str], settings: Settings) -> list[str]:
         models: Language models of the running workers.
         settings: Settings in use.
     """
-    from pgclarify.cli import rendering
-
     if models:
         return [f"Passages are read by a language model: {rendering.printable(', '.join(models))}."]
     lines = ["Passages are read by the built-in extractive method, without a language model."]
@@ -165,8 +155,6 @@ def _ask_in_sql(database: connection.Database, console: Console) -> list[Row]:
     Returns:
         The same readings with their citations.
     """
-    from pgclarify.cli import rendering
-
     console.print()
     console.print(rendering.statement(database.info.dbname, STATEMENT), soft_wrap=True)
     with terminal.notices().status("Reading passages"):
@@ -187,18 +175,10 @@ def _clarify(database: connection.Database, question: str, name: str) -> tuple[l
 
 def _open_up(database: connection.Database, rows: Sequence[Row], console: Console) -> None:
     """Show the first reading as `ask` does, the passages that were left out, and how they differ."""
-    from rich.text import Text
-
-    from pgclarify.cli import rendering
-
     console.print()
     console.print(Text("The first one opened up, as pgclarify ask shows each:", style="bold"))
     first = {**rows[0], "citations": rows[0]["citations"][:_MOST_CITATIONS]}
-    printed = rendering.readings(QUESTION, [first])
-    with console.capture() as capture:
-        console.print(printed)
-    # Without the first line, which counts the readings.
-    console.print(Text.from_ansi(capture.get().partition("\n")[2].rstrip("\n")))
+    console.print(Group(*rendering.reading(first, count(1))))
     hidden = len(rows[0]["citations"]) - _MOST_CITATIONS
     if hidden > 0:
         console.print(f"   and {rendering.counted(hidden, 'more passage')}, quoted in the same way", style="dim")
@@ -219,8 +199,6 @@ def _open_up(database: connection.Database, rows: Sequence[Row], console: Consol
 
 def _ask_the_manual(database: connection.Database, took: str, console: Console) -> None:
     """Ask about pages that were not written for the demo, and show the result, right or wrong."""
-    from rich.text import Text
-
     console.print()
     console.print(Text("The same on pages that were not written for a demo, right or wrong", style="bold"))
     console.print(f"{len(MANUAL)} pages of pgclarify's own manual are {took}.")
@@ -231,11 +209,6 @@ def _ask_the_manual(database: connection.Database, took: str, console: Console) 
 
 def in_brief(question: str, rows: Sequence[Row]) -> RenderableType:
     """Render a question with its first readings: a line for the reading and its document, one for the answer."""
-    from rich.console import Group
-    from rich.text import Text
-
-    from pgclarify.cli.rendering import Indented, counted, printable
-
     number = counted(len(rows), "reading") if rows else "nothing could be read"
     parts: list[RenderableType] = [Text.assemble("\n", (question, "bold"), f": {number}")]
     for row in rows[:_MOST_IN_BRIEF]:
@@ -249,10 +222,6 @@ def in_brief(question: str, rows: Sequence[Row]) -> RenderableType:
 
 def mention(document_id: str, content: str, width: int) -> Text:
     """Render one line about a left-out passage: its first sentence with words of the question."""
-    from rich.text import Text
-
-    from pgclarify.cli import rendering
-
     plain = " ".join(line for line in content.splitlines() if not line.startswith("#"))
     sentences = re.split(r"(?<=[.!?]) +", rendering.printable(plain))
     said = next((one for one in sentences if QUESTION.removesuffix("s") in one.lower()), sentences[0])

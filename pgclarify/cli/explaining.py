@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from pgclarify.cli import connection, terminal
+from pgclarify.language.foreign_text import sanitize
 
 EXPLAIN_EXAMPLES = terminal.examples(
     "pgclarify explain 42",
@@ -36,10 +38,6 @@ def explain(
     """Show what a run did: where it spent time and calls, how it found each passage, why it stopped."""
     if open_it and html in (None, terminal.STANDARD_STREAM):
         raise typer.BadParameter("it needs a file: --html FILE", param_hint="--open")
-    from rich.text import Text
-
-    from pgclarify.language.foreign_text import sanitize
-
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         if html is not None:

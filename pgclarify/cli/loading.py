@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from pgclarify.cli import connection, corpus, planning, terminal
+from pgclarify.cli import connection, corpus, planning, rendering, terminal
 from pgclarify.cli.confirming import confirm
+from pgclarify.cli.corpus import LoadReport
+from pgclarify.cli.planning import Plan
+from pgclarify.cli.rendering import Row, counted, printable
 from pgclarify.cli.sources import Sources
 from pgclarify.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pgclarify.cli.corpus import LoadReport
-    from pgclarify.cli.planning import Plan
-    from pgclarify.cli.rendering import Row
 
 LOAD_EXAMPLES = terminal.examples(
     "pgclarify load insurance policies/ letters/*.html",
@@ -103,7 +100,6 @@ def load(
     is not in the folder is counted and left out, unless you say --follow-links. A
     link to a folder is not followed. The same holds for a pattern in quotes.
     """
-    from pgclarify.cli import rendering
     from pgclarify.ingest.files import SUPPORTED_SUFFIXES
     from pgclarify.ingest.naming import Naming
     from pgclarify.ingest.records import FieldMapping
@@ -191,8 +187,6 @@ def summary(
 
 
 def _say(corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_searchable: bool) -> None:
-    from pgclarify.cli import rendering
-
     say = terminal.notices().print
     terminal.results().print(
         rendering.loaded(corpus_name, report.changed, report.unchanged, is_searchable=is_searchable)
@@ -222,8 +216,6 @@ def _confirm_removal(corpus_name: str, gone: Sequence[tuple[str, str]], *, is_co
     Raises:
         InputError: If there is no terminal, and --yes was not given.
     """
-    from pgclarify.cli.rendering import counted, printable
-
     say = terminal.notices().print
     for document_id, origin in gone[:_MOST_GONE]:
         say(f"gone: {printable(document_id)}  ({printable(origin)})", soft_wrap=True)
@@ -235,8 +227,6 @@ def _confirm_removal(corpus_name: str, gone: Sequence[tuple[str, str]], *, is_co
 
 
 def _say_names(corpus_name: str, plan: Plan, removed: int, *, has_prefix: bool, is_mirror: bool) -> None:
-    from pgclarify.cli.rendering import counted
-
     say = terminal.notices().print
     if removed:
         say(f"{counted(removed, 'document')} removed, which the source has no more.")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pgclarify.cli import asking, connection, terminal
+from pgclarify.cli import asking, connection, rendering, terminal
 from pgclarify.cli.options import read_options
 
 
@@ -156,8 +156,6 @@ def _ask(
     as_json: bool,
     **given: Any,  # noqa: ANN401
 ) -> None:
-    from pgclarify.cli import rendering
-
     arguments: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     arguments |= {"question": question, "timeout": timeout, **read_options(option or [])}
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
@@ -200,7 +198,6 @@ def estimate(
 
     Replies that are paid for already cost nothing. Questions whose answers can be reused cost nothing either.
     """
-    from pgclarify.cli import rendering
     from pgclarify.evaluation.data_sets import read_lines
 
     if bool(questions) == (file is not None):

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from pgclarify.cli.client import CommandClient
+from pgclarify.cli.rendering import Row, counted
 from pgclarify.errors import AlreadyExists, NotFound, UnreadableFile
 
 if TYPE_CHECKING:
-    from pgclarify.cli.client import CommandClient
-    from pgclarify.cli.rendering import Row
     from pgclarify.ingest.naming import Name
 
 _MOST_SHOWN = 10
@@ -175,8 +175,6 @@ def _whose(placed: Row) -> str:
 
 
 def _refusal(corpus: str, clashes: Sequence[_Clash], many: int) -> AlreadyExists:
-    from pgclarify.cli.rendering import counted
-
     listed = "; ".join(f"{clash.document_id} {clash.reason}" for clash in clashes)
     more = f"; and {many - len(clashes):,} more" if many > len(clashes) else ""
     sources = {clash.source for clash in clashes}

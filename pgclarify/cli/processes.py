@@ -12,18 +12,14 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
+from pgclarify.config import Settings
 from pgclarify.errors import DatabaseError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pgclarify.config import Settings
 
 _POLL_SECONDS = 0.05
 # Most of this is for loading a language model from a file on a slow disk.

@@ -212,15 +212,17 @@ def readings(question: str, rows: Sequence[Row]) -> RenderableType:
         question: The question.
         rows: Rows of `pgclarify.clarify`, at least one.
     """
-    parts: list[RenderableType] = [_found(rows, "reading", f'of "{printable(question)}"')]
-    numbers = count(1)
-    for row in rows:
-        notes = [(row["answer"], "green"), (f"supported by {counted(row['support'], 'document')}", "dim")]
-        if row["is_contested"]:
-            notes.append(("another reading in the same words has another answer", "yellow"))
-        cited = row["citations"] or ()
-        parts += [Text(), *_entry(numbers, f"{row['ordinal']}. ", row["interpretation"], "bold", notes, cited)]
-    return Group(*parts)
+    title, numbers = _found(rows, "reading", f'of "{printable(question)}"'), count(1)
+    return Group(title, *(part for row in rows for part in reading(row, numbers)))
+
+
+def reading(row: Row, numbers: Iterator[int]) -> Iterator[RenderableType]:
+    """Render a reading below a blank line; numbers: those of citations that are free."""
+    notes = [(row["answer"], "green"), (f"supported by {counted(row['support'], 'document')}", "dim")]
+    if row["is_contested"]:
+        notes.append(("another reading in the same words has another answer", "yellow"))
+    yield Text()
+    yield from _entry(numbers, f"{row['ordinal']}. ", row["interpretation"], "bold", notes, row["citations"] or ())
 
 
 def answers(question: str, rows: Sequence[Row]) -> RenderableType:

@@ -6,16 +6,20 @@ import logging
 import os
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from pgclarify.cli import connection, listening, processes, terminal
-
-if TYPE_CHECKING:
-    from pgclarify.cli.client import CommandClient
-    from pgclarify.config import Settings
-    from pgclarify.embedded import Address
+from pgclarify import embedded
+from pgclarify.cli import connection, listening, processes, rendering, terminal
+from pgclarify.cli.client import CommandClient
+from pgclarify.cli.doctor import service
+from pgclarify.cli.doctor.check import Level
+from pgclarify.cli.doctor.endpoint import expected_worker
+from pgclarify.cli.doctor.machine import check_variables
+from pgclarify.cli.doctor.model_servers import find_model_servers
+from pgclarify.config import Settings
+from pgclarify.embedded import Address
 
 UP_EXAMPLES = terminal.examples(
     "pgclarify up --detach",
@@ -35,7 +39,9 @@ WORKER_EXAMPLES = terminal.examples(
     "pgclarify worker --metrics 9464 --grace 60",
 )
 DSN_EXAMPLES = terminal.examples(
-    'psql "$(pgclarify dsn)"', 'pg_dump -Fc "$(pgclarify dsn)" > pgclarify.dump', "pgclarify dsn --role dashboard"
+    'psql "$(pgclarify dsn)"',
+    'pg_dump -Fc "$(pgclarify dsn)" > pgclarify.dump',
+    'psql "$(pgclarify dsn)&user=dashboard"',
 )
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object: what was found and done.")]
 
@@ -86,8 +92,6 @@ def down() -> None:
     say("worker stopped" if processes.stop(processes.WorkerFiles.of(settings)) else "no detached worker was running")
     if settings.database_url is not None:
         return
-    from pgclarify import embedded
-
     say("server stopped" if embedded.stop(settings.data_dir) else "the embedded server was not running")
 
 
@@ -151,15 +155,9 @@ def worker(
     _run_worker(settings, connection.running_dsn(settings), address, grace)
 
 
-def dsn(
-    role: Annotated[
-        str | None,
-        typer.Option(metavar="ROLE", help="For this role, without a password; over TCP if the server listens there."),
-    ] = None,
-) -> None:
+def dsn() -> None:
     """Print the connection string of the database in use."""
-    settings = connection.load_settings()
-    typer.echo(connection.running_dsn(settings) if role is None else listening.url_for(settings, role))
+    typer.echo(connection.running_dsn(connection.load_settings()))
 
 
 def start_server(settings: Settings) -> str:
@@ -238,10 +236,6 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
     Returns:
         False if one was running already.
     """
-    from pgclarify.cli import rendering
-    from pgclarify.cli.doctor import service
-    from pgclarify.cli.doctor.endpoint import expected_worker
-
     _warn_of_variables()
     files = processes.WorkerFiles.of(settings)
     console = terminal.notices()
@@ -265,8 +259,6 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
 
 def tell_of_model_servers(settings: Settings) -> bool:
     """Name the model servers on this machine that could read passages; return whether there are any."""
-    from pgclarify.cli.doctor.model_servers import find_model_servers
-
     servers = find_model_servers(settings)
     for server in servers:
         terminal.notices().print(
@@ -298,10 +290,6 @@ def _run_worker(settings: Settings, dsn: str, metrics: Address | None = None, gr
 
 
 def _warn_of_variables() -> None:
-    from pgclarify.cli import rendering
-    from pgclarify.cli.doctor.check import Level
-    from pgclarify.cli.doctor.machine import check_variables
-
     for check in check_variables():
         if check.level is Level.WARNING:
             terminal.notices().print(rendering.warning(check.finding, check.remedy), soft_wrap=True)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
 
 if TYPE_CHECKING:
-    from pgclarify.data.vocabulary import Document
     from pgclarify.ingest.naming import Name, Naming
     from pgclarify.ingest.records import FieldMapping
 

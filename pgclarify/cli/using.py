@@ -5,18 +5,19 @@ from __future__ import annotations
 import ipaddress
 import os
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from dotenv import dotenv_values, set_key, unset_key
 
-from pgclarify.cli import connection, processes, server, terminal
+from pgclarify.cli import connection, processes, rendering, server, terminal
+from pgclarify.cli.doctor.check import Level
+from pgclarify.cli.doctor.endpoint import UnlistedModel, check_endpoints
+from pgclarify.cli.doctor.model_servers import SENT
+from pgclarify.config import ENV_FILE, Settings
 from pgclarify.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pgclarify.config import Settings
 
 USE_EXAMPLES = terminal.examples(
     "pgclarify use http://127.0.0.1:11434/v1 qwen2.5:7b",
@@ -70,10 +71,6 @@ def _refuse_other_variables(chosen: Mapping[str, str | None], others: tuple[str,
     Raises:
         ConfigurationError: If there are such variables.
     """
-    from dotenv import dotenv_values
-
-    from pgclarify.config import ENV_FILE
-
     stored = dotenv_values(ENV_FILE)
     overriding = [name for name, value in chosen.items() if os.environ.get(name, value or "") != (value or "")]
     overriding += [name for name in others if os.environ.get(name, stored.get(name)) not in _HARMLESS]
@@ -91,7 +88,6 @@ def _say_what_is_sent(settings: Settings) -> None:
     Raises:
         ConfigurationError: If it is no web address, or others could read the key on the way there.
     """
-    from pgclarify.cli.doctor.model_servers import SENT
     from pgclarify.providers.client import Address
 
     address = Address.of_chat(settings)
@@ -122,9 +118,6 @@ def _check(settings: Settings) -> None:
     Raises:
         ConfigurationError: If the model cannot be used.
     """
-    from pgclarify.cli import rendering
-    from pgclarify.cli.doctor.check import Level
-    from pgclarify.cli.doctor.endpoint import UnlistedModel, check_endpoints
     from pgclarify.worker.model_file import checked_size
 
     for check in check_endpoints(settings, has_workers=False):
@@ -144,10 +137,6 @@ def _check(settings: Settings) -> None:
 
 
 def _write(chosen: Mapping[str, str | None]) -> None:
-    from dotenv import dotenv_values, set_key, unset_key
-
-    from pgclarify.config import ENV_FILE
-
     for name, value in chosen.items():
         if value is not None:
             set_key(ENV_FILE, name, value)

@@ -55,11 +55,6 @@ class Address:
         """Whether only this machine can reach it."""
         return ipaddress.ip_address(self.host).is_loopback
 
-    @property
-    def is_any(self) -> bool:
-        """Whether it means all addresses of this machine."""
-        return ipaddress.ip_address(self.host).is_unspecified
-
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 

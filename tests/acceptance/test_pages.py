@@ -31,7 +31,6 @@ EXEMPT = {
     "pgclarify use": "names a server and a file that are not here; test_using.py uses others",
     "pgclarify down": "stands where a worker is started anew for such an endpoint",
     "pgclarify up": "the house has its server and worker",
-    "pgclarify dsn --role": "the house listens to nobody outside; test_listen_and_grant.py asks one that does",
     "pgclarify doctor": "loads the embedding model, which takes seconds; test_doctor.py has its findings",
     "pgclarify worker": "serves until it is interrupted; every test with a worker starts one",
     "pgclarify install-extension": "writes into the folder of a server; test_wheel.py runs it",

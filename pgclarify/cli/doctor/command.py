@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import psycopg
 import typer
 
-from pgclarify.cli import connection, listening, terminal
+from pgclarify import __version__
+from pgclarify.cli import connection, listening, overview, terminal
+from pgclarify.cli.doctor import endpoint, machine, report, server, service
+from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
+from pgclarify.cli.doctor.server import check_pooler
+from pgclarify.cli.rendering import Row
+from pgclarify.config import Settings
 from pgclarify.data.vocabulary import AT_ENDPOINT
-
-if TYPE_CHECKING:
-    from pgclarify.cli.doctor.check import Check
-    from pgclarify.cli.rendering import Row
-    from pgclarify.config import Settings
+from pgclarify.errors import PgclarifyError
 
 # Enough to see the latest runs, on a screen that also shows the rest.
 _MOST_RUNS = 5
@@ -50,8 +53,6 @@ def doctor(
     Without --price-runs, nothing is changed. The only paid calls embed one word with each embedding model behind an
     endpoint. A warning is about something that works, but could work better.
     """
-    from pgclarify.cli.doctor.check import Level
-
     settings = connection.load_settings()
     console = terminal.results()
     if price_runs:
@@ -63,8 +64,6 @@ def doctor(
             console.print(f"{priced:,} runs got their cost")
     state = _look(settings)
     if state is not None and not as_json:
-        from pgclarify.cli import overview
-
         console.print(overview.status(state))
         console.print()
     checks = []
@@ -72,8 +71,6 @@ def doctor(
         for check in examine(settings):
             checks.append(check)
             if not as_json:
-                from pgclarify.cli.doctor import report
-
                 console.print(report.line(check), soft_wrap=True)
     problems = sum(check.level is Level.PROBLEM for check in checks)
     warnings = sum(check.level is Level.WARNING for check in checks)
@@ -81,8 +78,6 @@ def doctor(
         found = {"problems": problems, "warnings": warnings, "checks": [asdict(check) for check in checks]}
         terminal.print_json({**(state or {}), **found})
     else:
-        from pgclarify.cli.doctor import report
-
         console.print(report.verdict(problems, warnings))
     if problems:
         raise typer.Exit(1)
@@ -90,10 +85,6 @@ def doctor(
 
 def _look(settings: Settings) -> dict[str, Any] | None:
     """Return what the installation has and does; None if that cannot be read, which a check explains."""
-    import psycopg
-
-    from pgclarify.errors import PgclarifyError
-
     address = listening.address_of(settings)
     try:
         with connection.connect(connection.running_dsn(settings)) as database:
@@ -128,8 +119,6 @@ def recent_errors(runs: Sequence[Row], now: datetime) -> list[Row]:
 
 def examine(settings: Settings) -> Iterator[Check]:
     """Make all checks; slow ones come last."""
-    from pgclarify.cli.doctor import endpoint, machine
-
     # Look for models on this machine only: without a network, a search elsewhere takes minutes.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     yield from machine.check_variables()
@@ -150,10 +139,6 @@ def examine(settings: Settings) -> Iterator[Check]:
 
 
 def _examine_database(settings: Settings) -> Iterator[Check]:
-    from pgclarify.cli.doctor.check import ok, problem
-    from pgclarify.cli.doctor.server import check_pooler
-    from pgclarify.errors import PgclarifyError
-
     try:
         dsn = connection.running_dsn(settings)
         database = connection.connect(dsn)
@@ -165,11 +150,10 @@ def _examine_database(settings: Settings) -> Iterator[Check]:
         yield ok("connection", f"database {database.info.dbname} as role {database.info.user}")
         yield from _examine_listening(settings, database)
         yield check_pooler(dsn)
-        yield from _examine_server(database)
+        yield from _examine_server(settings, database)
 
 
 def _examine_listening(settings: Settings, database: connection.Database) -> Iterator[Check]:
-    from pgclarify.cli.doctor import server
     from pgclarify.install.inspecting import open_superusers
 
     # The rest is about the embedded server only.
@@ -181,9 +165,7 @@ def _examine_listening(settings: Settings, database: connection.Database) -> Ite
         yield server.check_superusers(open_superusers(database))
 
 
-def _examine_server(database: connection.Database) -> Iterator[Check]:
-    from pgclarify.cli.doctor import server
-    from pgclarify.cli.doctor.check import Level
+def _examine_server(settings: Settings, database: connection.Database) -> Iterator[Check]:
     from pgclarify.install.inspecting import existing_roles, extension_versions
     from pgclarify.install.roles import ROLES
 
@@ -202,29 +184,17 @@ def _examine_server(database: connection.Database) -> Iterator[Check]:
     # The following checks use objects of the schema, which may differ in another revision.
     if revision.level is Level.OK:
         if installed is not None:
-            yield from _guarded("loopback", lambda: [server.check_loopback(database)])
-        yield from _examine_service(database)
+            yield server.check_loopback(database)
+        yield from _examine_service(settings, database)
 
 
-def _examine_service(database: connection.Database) -> Iterator[Check]:
-    from pgclarify import __version__
-    from pgclarify.cli.doctor import endpoint, service
-
-    settings = connection.load_settings()
+def _examine_service(settings: Settings, database: connection.Database) -> Iterator[Check]:
     client = connection.client_of(database)
     workers = client.rows("client_list_workers")
     yield from service.check_workers(workers, version=__version__, expected=endpoint.expected_worker(settings))
     models = service.models_at_endpoint(client.corpora()) - {settings.embedding_model}
     yield from endpoint.check_embedding_models(settings, sorted(models), has_workers=bool(workers))
-    yield from _guarded("findings", lambda: service.check_findings(client.rows("client_list_findings")))
-
-
-def _guarded(name: str, look: Callable[[], list[Check]]) -> list[Check]:
-    """Make checks; if that fails, return one that says so."""
-    from pgclarify.cli.doctor.check import warning
-    from pgclarify.errors import PgclarifyError
-
     try:
-        return look()
+        yield from service.check_findings(client.rows("client_list_findings"))
     except PgclarifyError as error:
-        return [warning(name, f"could not be checked: {error.message}")]
+        yield warning("findings", f"could not be checked: {error.message}")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -16,8 +17,6 @@ from pgclarify.config import Provider, Settings
 from pgclarify.errors import ConfigurationError, PgclarifyError, describe
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pgclarify.providers.client import Address, NoReply
 
 # Enough for a list of names from a running server.

@@ -7,13 +7,10 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 from pgclarify.cli.doctor.check import Check, ok
-from pgclarify.config import Provider
-
-if TYPE_CHECKING:
-    from pgclarify.config import Settings
+from pgclarify.cli.rendering import printable
+from pgclarify.config import Provider, Settings
 
 # The usual ports on loopback.
 _PORTS = {"Ollama": 11434, "llama.cpp": 8080, "LM Studio": 1234, "vLLM": 8000}
@@ -47,8 +44,6 @@ def find_model_servers(settings: Settings, ports: Mapping[str, int] = _PORTS) ->
 
 def found(product: str, base_url: str, models: Sequence[str]) -> Check:
     """Name a model server, and how to use it."""
-    from pgclarify.cli.rendering import printable
-
     named = ", ".join(map(printable, models[:_MOST_MODELS]))
     command = f"pgclarify use {base_url} {shlex.quote(printable(models[0]))}"
     return ok(

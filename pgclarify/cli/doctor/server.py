@@ -6,19 +6,16 @@ What `pgclarify init` refuses or mends, such as an old server, only init checks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import psycopg
 
 from pgclarify.cli import connection
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.database.sessions import sharing, stripping
+from pgclarify.embedded import Address
 from pgclarify.errors import PermissionDenied, PgclarifyError, SchemaMismatch
 from pgclarify.install.extensions import ENCODING, HOW_TO_GET_ENCODING
 from pgclarify.install.versions import check_schema
-
-if TYPE_CHECKING:
-    from pgclarify.embedded import Address
 
 _INSTALL = "Run: pgclarify init"
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
+from pgclarify.cli.rendering import Row
+from pgclarify.client.records import CorpusStatus
 from pgclarify.data.vocabulary import AT_ENDPOINT
-
-if TYPE_CHECKING:
-    from pgclarify.cli.rendering import Row
-    from pgclarify.client.records import CorpusStatus
 
 # Names in a line, and lines of a kind.
 _SHOWN = 5

@@ -57,7 +57,6 @@ def test_wrong_usage_is_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixt
         ("dsn",),
         ("ask", "rental cars"),
         ("worker",),
-        ("dsn", "--role", "ann"),
     ],
 )
 def test_without_a_server_one_sentence_and_a_hint(
