@@ -155,7 +155,7 @@ class EvaluationTables:
         """
         columns = {name: getattr(plan, name) for name in Plan.__slots__}
         given = _json(columns | {"data_set_hash": f"\\x{plan.data_set_hash.hex()}"})
-        (row,) = await self._call("begin_evaluation", plan=given)
+        (row,) = await self._fetch("begin_evaluation", plan=given)
         return row["eval_run_id"], frozenset(row["done"])
 
     async def record(self, eval_run_id: int, judged: Mapping[str, Any]) -> None:
@@ -165,7 +165,7 @@ class EvaluationTables:
             eval_run_id: The evaluation.
             judged: The columns of table eval_case. What PostgreSQL cannot store is replaced by U+FFFD.
         """
-        await self._call("record_eval_case", eval_run_id=eval_run_id, judged=_json(judged))
+        await self._fetch("record_eval_case", eval_run_id=eval_run_id, judged=_json(judged))
 
     async def finish(self, eval_run_id: int, figures: Mapping[str, Mapping[str, Any]]) -> None:
         """Finish an evaluation that has all its cases.
@@ -173,7 +173,7 @@ class EvaluationTables:
         Raises:
             NotReady: If cases are missing, if it is finished, or if the caller may not write it.
         """
-        (row,) = await self._call("finish_evaluation", eval_run_id=eval_run_id, figures=_json(figures))
+        (row,) = await self._fetch("finish_evaluation", eval_run_id=eval_run_id, figures=_json(figures))
         if not row["result"]:
             raise NotReady(
                 f"evaluation {eval_run_id} cannot be finished",
@@ -183,7 +183,7 @@ class EvaluationTables:
 
     async def remove(self, eval_run_id: int) -> bool:
         """Remove an evaluation of the caller with its cases; return whether there was one."""
-        (row,) = await self._call("remove_evaluation", eval_run_id=eval_run_id)
+        (row,) = await self._fetch("remove_evaluation", eval_run_id=eval_run_id)
         return bool(row["result"])
 
     async def evaluations(self) -> list[Evaluation]:
@@ -211,7 +211,7 @@ class EvaluationTables:
 
     async def cases(self, eval_run_id: int) -> list[EvaluatedCase]:
         """The judged cases of an evaluation, by ordinal."""
-        return [EvaluatedCase(**row) for row in await self._call("evaluation_cases", eval_run_id=eval_run_id)]
+        return [EvaluatedCase(**row) for row in await self._fetch("evaluation_cases", eval_run_id=eval_run_id)]
 
     async def usage(self, run_id: int) -> RunUsage:
         """How a run ended, and its calls, tokens and cost.
@@ -219,12 +219,12 @@ class EvaluationTables:
         Raises:
             NotFound: If there is no such run, or the caller may not see it.
         """
-        (row,) = await self._call("usage_of_run", run_id=run_id)
+        (row,) = await self._fetch("usage_of_run", run_id=run_id)
         return RunUsage(**row)
 
     async def price(self, model: str, prompt_tokens: int, completion_tokens: int) -> float | None:
         """Return what tokens cost in US dollars; None if the model has no price."""
-        (row,) = await self._call(
+        (row,) = await self._fetch(
             "price_of_tokens", model=model, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens
         )
         cost: float | None = row["result"]
@@ -249,13 +249,9 @@ class EvaluationTables:
         there = {(row["document_id"], row["passage_id"]): Passage(**row) for row in rows}
         return [there[key] for key in keys if key in there]
 
-    async def _call(self, function: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401 - as the function has
-        return await self._rows(call(function, tuple(parameters), names_caller=True), parameters)
-
     async def _fetch(self, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401 - as the statement has
-        return await self._rows(queries[name].encode(), parameters)
-
-    async def _rows(self, statement: bytes, parameters: Mapping[str, Any]) -> list[DictRow]:
+        """Send the statement of that name, or else call the internal function, which also gets the caller."""
+        statement = queries[name].encode() if name in queries else call(name, tuple(parameters), names_caller=True)
         with translated(CLIENT_REFUSALS):
             async with self._pool.connection() as connection:
                 cursor = await connection.execute(statement, parameters)

@@ -11,7 +11,7 @@ from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.runs import Tally
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply
-from pgclarify.ledger.completions import Paid, ask_one, complete_all
+from pgclarify.ledger.completions import CallResult, ask_all, ask_one
 from pgclarify.protocols import Completer
 
 T = TypeVar("T")
@@ -113,17 +113,10 @@ class Calls:
         )
         return result.value
 
-    async def make(self, calls: Sequence[ModelCall[T]], tally: Tally) -> list[Paid | CompletionError]:
-        """Make calls that were taken, all at once.
+    async def make(self, calls: Sequence[ModelCall[T]], tally: Tally) -> list[CallResult[T]]:
+        """Make calls that were taken, all at once, without a second attempt.
 
         Raises:
             DatabaseError: If the ledger fails.
         """
-        results: dict[int, Paid | CompletionError] = {}
-
-        async def on_result(index: int, result: Paid | CompletionError) -> None:
-            results[index] = result
-
-        requests = [self._completer.request(call) for call in calls]
-        await complete_all(self._ledger, self._completer, requests, on_result, tally=tally)
-        return [results[index] for index in range(len(calls))]
+        return await ask_all(self._ledger, self._completer, calls, tally=tally, may_retry=lambda: False)

@@ -137,14 +137,15 @@ async def draw_samples(
     drawn = [sample(question, passages, number=number) for number in range(samples)]
     answers: list[str | None] = []
     unread: list[InvalidReply] = []
-    for call, result in zip(drawn, await calls.make(drawn, tally), strict=True):
-        try:
-            if isinstance(result, CompletionError):
-                raise result
-            answers.append(call.read(result.completion))
-        except InvalidReply as error:
-            answers.append(None)
-            unread.append(error)
+    for result in await calls.make(drawn, tally):
+        match result.value:
+            case InvalidReply() as error:
+                answers.append(None)
+                unread.append(error)
+            case CompletionError() as error:
+                raise error
+            case answer:
+                answers.append(answer)
     if len(unread) == samples:
         raise unread[0]
     document_ids = tuple(dict.fromkeys(passage.document_id for passage in passages))
