@@ -115,21 +115,6 @@ def test_a_reranker_chooses_what_is_judged(asker: Connection, superuser: Connect
     assert len(superuser.execute(CANDIDATES, [rows[0][0]]).fetchall()) <= 3
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        '{"max_passages": 0}',
-        '{"max_passages": 1001}',
-        '{"max_passages": "all"}',
-        '{"reranker": 1}',
-        '{"retrieval": "both"}',
-    ],
-)
-def test_a_wrong_option_is_refused(asker: Connection, options: str) -> None:
-    with pytest.raises(psycopg.errors.InvalidParameterValue):
-        asker.execute("select pgclarify.submit('clarify', 'q', options => %s)", [options])
-
-
 def test_a_reranker_that_there_is_not_fails_the_run(asker: Connection) -> None:
     with pytest.raises(psycopg.Error) as failed:
         clarify(asker, "whatever", reranker="/no/such/model", retrieval="adaptive")

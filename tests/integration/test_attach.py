@@ -89,13 +89,7 @@ class TestAttaching:
     @in_turn(
         "options, state",
         [
-            ({"no such": 1}, "22023"),
-            ({"title": 1}, "22023"),
-            ({"metadata": {"language": 1}}, "22023"),
-            ({"metadata": [1]}, "22023"),
             ({"id_prefix": "x" * 201}, "22023"),
-            ({"dry_run": "yes"}, "22023"),
-            ([], "22023"),
             ({"title": "Title"}, "42703"),
             ({"metadata": "Language"}, "42703"),
             ({"uri": "id"}, "42804"),

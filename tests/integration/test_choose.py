@@ -296,34 +296,14 @@ class TestGoingOn:
         )
 
 
-@in_turn(
-    "question, options",
-    [
-        (None, "{}"),
-        (" ", "{}"),
-        ("x", '{"scheme": "cot"}'),
-        ("x", '{"form": "choose"}'),
-        ("x", '{"count": 0}'),
-        ("x", '{"count": 11}'),
-        ("x", '{"check": "maybe"}'),
-        ("x", '{"top_k": 21}'),
-        ("x", '{"conversation": 0}'),
-        ("x", '{"conversation": "one"}'),
-        ("x", '{"turn": 1}'),
-        ("x", '{"timeout": "soon"}'),
-        ("x", '{"check": "none", "top_k": 3}'),
-        ("x", '{"check": "none", "method": "dense"}'),
-    ],
-)
-def test_wrong_arguments_are_refused_before_a_run_is_made(
-    alice: Connection, question: str | None, options: str
-) -> None:
-    assert state_of(alice, TestGoingOn.ASK, [question, options]) == WRONG
+def test_options_of_the_check_are_refused_without_a_check(alice: Connection) -> None:
+    for options in ('{"check": "none", "top_k": 3}', '{"check": "none", "method": "dense"}'):
+        assert state_of(alice, TestGoingOn.ASK, ["x", options]) == WRONG
 
 
-@in_turn("reply, options", [(None, "{}"), (" \n", "{}"), ("x" * 10001, "{}"), ("x", '{"to": 1}')])
-def test_a_blank_reply_is_refused(alice: Connection, reply: str | None, options: str) -> None:
-    assert state_of(alice, "select pgclarify.reply(1, %s, options => %s)", [reply, options]) == WRONG
+@in_turn("reply", [None, " \n", "x" * 10001])
+def test_a_blank_or_long_reply_is_refused(alice: Connection, reply: str | None) -> None:
+    assert state_of(alice, "select pgclarify.reply(1, %s)", [reply]) == WRONG
 
 
 def test_a_corpus_that_was_dropped_since_is_no_obstacle(

@@ -74,8 +74,6 @@ class TestCreating:
             ("'a', 'two words'", INVALID_PARAMETER),
             ("'a', E'./line\\nbreak'", INVALID_PARAMETER),
             ("'a', repeat('x', 501)", INVALID_PARAMETER),
-            ("'a', options => '[]'", INVALID_PARAMETER),
-            ("'a', options => '{\"color\": \"red\"}'", INVALID_PARAMETER),
             ("'a', options => '{\"search_config\": \"klingon\"}'", UNDEFINED_OBJECT),
             ("'a', options => '{\"search_config\": \"no.such\"}'", UNDEFINED_OBJECT),
             ("'a', options => '{\"search_config\": \"a..b\"}'", UNDEFINED_OBJECT),

@@ -98,23 +98,6 @@ class TestFields:
         assert [(run_id,) for run_id in caught.value.run_ids] == going_on
         assert len(going_on) == 150
 
-    @pytest.mark.parametrize(
-        ("options", "column", "is_unknown"),
-        [
-            ('{"serch": "lexical"}', "serch", True),
-            ('{"top_k": 5}', "top_k", True),
-            ('{"options": {}}', "options", True),
-            ('{"method": "by heart"}', "method", False),
-            ('{"timeout": "soon"}', "timeout", False),
-        ],
-    )
-    def test_a_wrong_option_is_named(self, connection: Connection, options: str, column: str, is_unknown: bool) -> None:
-        with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
-            connection.execute("select * from pgclarify.search('q', options => %s)", [options])
-        assert refused.value.diag.column_name == column
-        if is_unknown:
-            assert {"method", "timeout"} <= set((refused.value.diag.datatype_name or "").split(","))
-
     def test_the_client_has_them_as_attributes(self, connection: Connection) -> None:
         with Client(connection) as client, pytest.raises(InputError) as caught:
             client.clarify("q", corpus="insurance", serch="lexical")

@@ -15,7 +15,7 @@ from psycopg.rows import dict_row
 
 from pgclarify import connect
 from pgclarify.cli.main import main
-from tests.integration.by_hand import Connection, scalar, state_of
+from tests.integration.by_hand import Connection, scalar
 from tests.openai_server import HALF_JSON, MODEL, Chat, Reply, Server, by_rules
 from tests.workers import DOCUMENTS, Service, as_role
 
@@ -215,18 +215,6 @@ class TestWhoAsks:
             for document_id in hidden:
                 let_read(superuser, document_id, None)
             admin.execute(sql.SQL("drop role {}").format(other))
-
-    def test_is_refused_what_clarify_is(self, asker: Connection, service: Service) -> None:
-        call = "select pgclarify.estimate(%s, %s, %s, %s)"
-        for questions, corpus, top_k, options, state in [
-            ([], "rental", 20, "{}", WRONG_VALUE),
-            ([" "], "rental", 20, "{}", WRONG_VALUE),
-            (["cars"], "no such", 20, "{}", NO_SUCH_OBJECT),
-            (["cars"], "rental", 0, "{}", WRONG_VALUE),
-            (["cars"], "rental", 20, '{"timeout": "never"}', WRONG_VALUE),
-            (["cars"], "rental", 5, '{"max_passages": 6}', WRONG_VALUE),
-        ]:
-            assert state_of(asker, call, [questions, corpus, top_k, options]) == state
 
 
 def test_an_estimate_works_in_a_serializable_transaction(asker: Connection) -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.integration.by_hand import scalar, state_of
+from tests.integration.by_hand import scalar
 from tests.integration.explaining import EXPLORED, NOT_ANSWERED, Desk, desk, explored, reading, stage
 from tests.integration.exploring import find
 from tests.pages import CHECKOUT, blocks
@@ -14,8 +14,6 @@ from tests.pages import CHECKOUT, blocks
 pytestmark = pytest.mark.rolled_back
 
 __all__ = ["desk"]
-
-INVALID_PARAMETER_VALUE = "22023"
 
 
 def test_a_run_is_told_in_full(desk: Desk) -> None:
@@ -44,10 +42,6 @@ def test_a_run_is_told_without_its_passages(desk: Desk) -> None:
     assert desk.told(run_id, "stages").splitlines() == [
         line for place, line in enumerate(lines) if place not in {*passages, *answers}
     ]
-    assert (
-        state_of(desk.user, f"""select pgclarify.explain({run_id}, '{{"detail": "all"}}')""") == INVALID_PARAMETER_VALUE
-    )
-    assert state_of(desk.user, f"""select pgclarify.explain({run_id}, '{{"depth": 1}}')""") == INVALID_PARAMETER_VALUE
 
 
 @pytest.mark.committed

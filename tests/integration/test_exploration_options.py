@@ -58,39 +58,21 @@ class TestOptions:
             assert scalar(connection, SETTINGS, given, top_k)["max_passages"] == most
 
     @in_turn(
-        "options, option",
+        "options",
         [
-            ({"max_passages": 10}, "max_passages"),
-            ({"method": "lexical", "max_passages": 10}, "max_passages"),
-            ({"search": "dense"}, "search"),
-            ({"method": "adaptive"}, "method"),
-            ({"retrieval": "adaptive", "max_passages": 0}, "max_passages"),
-            ({"retrieval": "adaptive", "max_passages": 1001}, "max_passages"),
-            ({"retrieval": "adaptive", "max_passages": 1.5}, "max_passages"),
-            ({"retrieval": "adaptive", "max_passages": 9}, "max_passages"),
-            ({"reranker": "model", "max_passages": 9}, "max_passages"),
-            ({"retrieval": "adaptive", "reranker": 1}, "reranker"),
-            ({"retrieval": "adaptive", "reranker": "x" * 501}, "reranker"),
-            ({"retrieval": "adaptive", "reranker": " "}, "reranker"),
-            ({"retrieval": "adaptive", "reranker": "a\nb"}, "reranker"),
-            ({"x" * 1000 + "\u202e": 1}, "x" * 99 + "…"),
-            ({"reranker": "none"}, "reranker"),
-            ({"reranker": " Embedding"}, "reranker"),
-            ({"method": "lexical", "timeout": "-1s"}, "timeout"),
-            ({"method": "lexical", "timeout": "0"}, "timeout"),
-            ({"timeout": "9999999999999 years"}, "timeout"),
-            ({"method": "exhaustive"}, "method"),
+            {"max_passages": 10},
+            {"method": "lexical", "max_passages": 10},
+            {"retrieval": "adaptive", "max_passages": 9},
+            {"reranker": "model", "max_passages": 9},
         ],
     )
-    def test_wrong_options_of_search_are_refused_with_a_hint(
-        self, user: Connection, worker: HandWorker, options: dict[str, Any], option: str
+    def test_max_passages_is_for_more_passages_of_an_exploration_or_a_reranker(
+        self, user: Connection, worker: HandWorker, options: dict[str, Any]
     ) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
             user.execute("select pgclarify.search('cars', 'insurance', options => %s)", [json.dumps(options)])
-        told = refused.value.diag
-        assert told.column_name == option
-        assert told.message_hint
-        assert len(f"{told.message_primary} {told.message_detail} {told.message_hint}") < 1000
+        assert refused.value.diag.column_name == "max_passages"
+        assert refused.value.diag.message_hint
 
     def test_whole_numbers_are_kept_as_such(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
         ids = [
@@ -124,8 +106,3 @@ class TestOptionsOfClarify:
     def test_as_many_can_be_judged_as_are_retrieved(self, user: Connection, worker: HandWorker) -> None:
         for options in ('{"max_passages": 4}', '{"max_passages": 5, "retrieval": "adaptive"}'):
             assert scalar(user, self.CALLS[0], 4, options)
-
-    def test_reranker_none_is_refused_as_a_name(self, user: Connection, worker: HandWorker) -> None:
-        with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
-            user.execute(self.CALLS[0].encode(), [4, '{"reranker": "none"}'])
-        assert refused.value.diag.column_name == "reranker"

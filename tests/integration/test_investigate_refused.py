@@ -34,48 +34,13 @@ WRONG_VALUE = "22023"
 
 
 class TestRefusals:
-    @in_turn(
-        "options",
-        [
-            {"unheard of": 1},
-            {"method": "adaptive"},
-            {"reranker": 1},
-            {"reranker": ""},
-            {"reranker": "x" * 501},
-            {"reranker": "a\tb"},
-            {"retrieval": "none"},
-            {"top_k": 0},
-            {"top_k": 101},
-            {"top_k": 2.5},
-            {"max_passages": 0},
-            {"max_passages": 9},
-            {"top_k": 33},
-            {"max_passages": 1001},
-            {"max_steps": -1},
-            {"max_steps": 21},
-            {"max_calls": 3},
-            {"max_calls": 10001},
-            {"reranker": "none"},
-            {"reranker": "embedding"},
-            {"entailment": "Signal "},
-            {"entailment": True},
-            {"entailment": " "},
-            {"timeout": "soon"},
-            {"timeout": "-1s"},
-            {"timeout": "9999999999999 years"},
-            ["top_k"],
-        ],
-    )
-    def test_wrong_options_are_refused(self, worker: HandWorker, alice: Connection, options: Any) -> None:
+    @in_turn("options", [{"max_passages": 9}, {"top_k": 33}])
+    def test_fewer_passages_than_are_asked_for_are_refused(
+        self, worker: HandWorker, alice: Connection, options: Any
+    ) -> None:
         for call in ("investigate(", "submit('investigate', "):
             query = f"select pgclarify.{call}%s, 'atlas', %s::jsonb)"
             assert state_of(alice, query, [QUESTION, json.dumps(options)]) == WRONG_VALUE
-        assert scalar(alice, "select count(*) from pgclarify.run") == 0
-
-    @in_turn("question", [None, "", " \n", "x" * 10_001])
-    def test_wrong_questions_are_refused(self, worker: HandWorker, alice: Connection, question: str | None) -> None:
-        for call in ("investigate(", "submit('investigate', "):
-            assert state_of(alice, f"select pgclarify.{call}%s, 'atlas')", [question]) == WRONG_VALUE
 
     def test_all_options_are_kept_as_used(self, worker: HandWorker, alice: Connection) -> None:
         run_id = submit(alice, options='{"top_k": 7.0, "max_passages": null}')

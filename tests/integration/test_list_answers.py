@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from psycopg.rows import dict_row
 
 from tests.integration.answering import rows
-from tests.integration.by_hand import Connection, scalar, state_of
+from tests.integration.by_hand import Connection, scalar
 from tests.openai_server import Reply, Server, by_rules
 from tests.workers import CORPUS, DOCUMENTS
 
@@ -60,34 +59,3 @@ def test_a_question_that_the_corpus_does_not_answer_has_no_rows(asker: Connectio
     assert list_answers(asker, UNHEARD_OF) == []
     ended = "select status, stop_code from pgclarify.run where question = %s"
     assert rows(asker, ended, UNHEARD_OF) == [{"status": "succeeded", "stop_code": "not_answered"}]
-
-
-class TestRefusals:
-    @pytest.mark.parametrize(
-        "options",
-        [
-            {"unheard of": 1},
-            {"method": "adaptive"},
-            {"reranker": "none"},
-            {"reranker": 1},
-            {"top_k": 0},
-            {"top_k": 101},
-            {"max_answers": 0},
-            {"max_answers": 51},
-            {"max_answers": 2.5},
-            {"timeout": "soon"},
-            ["top_k"],
-        ],
-    )
-    def test_wrong_options_are_refused_before_a_run_is_made(self, asker: Connection, options: Any) -> None:
-        statement = "select pgclarify.list_answers('Which options are refused?', options => %s)"
-        assert state_of(asker, statement, [json.dumps(options)]) == WRONG_VALUE
-        entered = "select count(*) from pgclarify.run where question = 'Which options are refused?'"
-        assert scalar(asker, entered) == 0
-
-    @pytest.mark.parametrize("question", [None, "", " \n", "x" * 10_001])
-    def test_wrong_questions_are_refused(self, asker: Connection, question: str | None) -> None:
-        assert state_of(asker, "select pgclarify.list_answers(%s)", [question]) == WRONG_VALUE
-
-    def test_an_unknown_corpus_is_refused(self, asker: Connection) -> None:
-        assert state_of(asker, "select pgclarify.list_answers('x', 'no such')") == NO_SUCH_OBJECT

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.integration.answering import rows
-from tests.integration.by_hand import Connection, state_of
+from tests.integration.by_hand import Connection
 from tests.openai_server import PROSE, Reply, Server
 
 WRONG = "22023"
@@ -68,22 +68,3 @@ class TestWithAModel:
         (run,) = rows(asker, ended, found["run_id"])
         assert run["status"] == "partial"
         assert warnings == [f"run {found['run_id']} is partial: {run['stop_reason']}"]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["", [], "{}"],
-        [" \n", [], "{}"],
-        ["x" * 10_001, [], "{}"],
-        ["q", ["said"] * 101, "{}"],
-        ["q", ["x" * 10_001], "{}"],
-        ["q", [None], "{}"],
-        ["q", [], '{"threshold": -0.1}'],
-        ["q", [], '{"corpus": 7}'],
-        ["q", [], '{"timeout": "0"}'],
-        ["q", [], "[]"],
-    ],
-)
-def test_wrong_arguments_of_rewrite_are_refused(asker: Connection, arguments: list[Any]) -> None:
-    assert state_of(asker, "select pgclarify.rewrite(%s, %s, %s)", arguments) == WRONG
