@@ -20,6 +20,7 @@ from psycopg import sql
 
 from pgclarify import embedded
 from pgclarify.install.installer import install
+from tests.servers import folder_of_servers
 from tests.unit.compose import dockerfile, variables
 from tests.workers import Worker, living_workers, load, scalar, until, wait_until_searchable
 
@@ -71,7 +72,7 @@ def dsn(server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """
     options = variables("database")
     # Not tmp_path: the server's user may not read its parent folders.
-    with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as name:
+    with tempfile.TemporaryDirectory(prefix="pgclarify-test-", dir=folder_of_servers()) as name:
         folder = Path(name)
         if os.geteuid() == 0:
             shutil.chown(folder, "pgclarify", pwd.getpwnam("pgclarify").pw_gid)

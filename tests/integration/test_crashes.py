@@ -1,11 +1,22 @@
-"""Killed workers: nothing is lost, and nothing stored is paid for twice."""
+"""Workers that are killed, stall or lose their network: nothing is lost, and nothing stored is paid for twice."""
 
 from __future__ import annotations
 
-from tests.integration.by_hand import Connection
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connection, Hire
 from tests.integration.holding_back import held_back
+from tests.integration.partitioning import Network, network
 from tests.openai_server import Chat, Reply, Server, by_rules
-from tests.workers import StartWorker, load, scalar, submit_many, until, wait, wait_until_searchable
+from tests.workers import StartWorker, Worker, load, scalar, serves, submit_many, until, wait, wait_until_searchable
 
 
 def paid(connection: Connection) -> int:
@@ -66,3 +77,188 @@ def test_two_workers_share_the_queue_until_one_dies(
 
     assert wait(connection, run_ids) == ["succeeded"] * 32
     assert own_model.stats["repeated_inputs"] <= 8
+
+
+# The limit of sql/runs/starting.sql, and how many crashes are written into the table instead of happening.
+MOST_CRASHES, SKIPPED = 10, 8
+
+
+def test_a_run_that_kills_its_worker_fails_and_those_beside_it_succeed(
+    database: str, connection: psycopg.Connection[Any], own_model: Server, run_worker: Callable[..., Worker]
+) -> None:
+    workers = [run_worker(database, own_model.base_url)]
+    load(connection)
+    wait_until_searchable(connection)
+
+    def kill(chat: Chat) -> Reply:
+        if "poison" not in chat.user:
+            return by_rules(chat)
+        process_id = workers[-1].process.pid
+        assert process_id is not None
+        os.kill(process_id, signal.SIGKILL)
+        return Reply(hangs=True)
+
+    own_model.behavior = kill
+    # Slow replies, so that the other runs are active when it kills the worker.
+    own_model.latency = 0.5
+    questions = ["healthy 1", "healthy 2", "poison", "healthy 3", "healthy 4"]
+    run_ids = scalar(
+        connection, "select pgclarify.submit_many('clarify', %s, options => jsonb_build_object('top_k', 4))", questions
+    )
+    unfinished = "select count(*) from pgclarify.run where finished_at is null"
+    while until(lambda: scalar(connection, unfinished) == 0 or not workers[-1].process.is_alive()) and scalar(
+        connection, unfinished
+    ):
+        if len(workers) == 1:
+            # Pretend that it has killed workers while it ran alone, because each kill costs seconds.
+            suspect = "update pgclarify_private.run set crashes = crashes + %s where question = 'poison'"
+            connection.execute(suspect, [SKIPPED])
+        workers.append(run_worker(database, own_model.base_url))
+
+    assert wait(connection, run_ids) == ["succeeded", "succeeded", "failed", "succeeded", "succeeded"]
+    assert len(workers) <= 1 + MOST_CRASHES - SKIPPED
+    repeated = "select count(*) from (select from pgclarify.verdict group by run_id having count(*) <> 4) as wrong"
+    assert scalar(connection, repeated) == 0
+
+
+# The lease of the worker that stalls: short, so that the test need not wait for long.
+SHORT = timedelta(seconds=2)
+RUNS, TOP_K, ANSWERED, CONCURRENCY = 4, 6, 8, 8
+
+
+def written(connection: Connection) -> list[tuple[Any, ...]]:
+    """All results of runs and paid calls, except what workers find out about ended runs."""
+    return [
+        row
+        for table in ("run", "candidate", "verdict", "stage", "interpretation", "citation", "completion")
+        for row in connection.execute(
+            f"select (to_jsonb(t) - 'question_group_id')::text from pgclarify_private.{table} as t order by 1".encode()  # noqa: S608
+        )
+    ]
+
+
+@contextmanager
+def stopped(worker: Worker) -> Iterator[None]:
+    """A process that is stopped."""
+    assert worker.process.pid is not None
+    os.kill(worker.process.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(worker.process.pid, signal.SIGCONT)
+
+
+@contextmanager
+def cut_off(way: Network) -> Iterator[None]:
+    """A process that continues, but has lost its network."""
+    way.part()
+    try:
+        yield
+    finally:
+        way.heal()
+
+
+@pytest.mark.parametrize("how", ["stopped", "cut off"])
+def test_another_worker_takes_over(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker, how: str
+) -> None:
+    with network(database) as (way, dsn):
+        stalled = run_worker(dsn, own_model.base_url, lease=SHORT)
+        process_id = stalled.process.pid
+        assert process_id is not None
+        load(connection)
+        wait_until_searchable(connection)
+        with ExitStack() as standstill:
+            with held_back(own_model, after=ANSWERED):
+                run_ids = submit_many(connection, RUNS, top_k=TOP_K)
+                under_way = "select count(*) from pgclarify.run where status = 'running'"
+                until(lambda: paid(connection) == ANSWERED and scalar(connection, under_way) == RUNS)
+                standstill.enter_context(stopped(stalled) if how == "stopped" else cut_off(way))
+
+            second = run_worker(database, own_model.base_url)
+            assert wait(connection, run_ids) == ["succeeded"] * RUNS
+            assert serves(connection, process_id) is False
+            if how == "stopped":
+                # What was in flight when it stopped, and no reply that was stored.
+                assert own_model.stats["repeated_inputs"] <= CONCURRENCY
+            before = written(connection)
+
+        # It counts as alive again only once it has registered anew.
+        until(lambda: serves(connection, process_id))
+        assert written(connection) == before
+
+        assert second.stop() == 0
+        assert wait(connection, submit_many(connection, 2, "another question")) == ["succeeded"] * 2
+        assert stalled.process.is_alive()
+
+
+ALONE_FROM, MOST_CRASHES = 2, 10
+
+
+class Fleet:
+    """Workers, only one at a time."""
+
+    def __init__(self, connection: Connection, hire: Hire) -> None:
+        self._connection, self._hire = connection, hire
+        self.worker = hire()
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        self.worker.open_spaces()
+
+    def submit(self, count: int) -> list[int]:
+        questions = [f"rental cars {number}" for number in range(count)]
+        return list(scalar(self._connection, "select pgclarify.submit_many('clarify', %s)", questions))
+
+    def crash(self) -> None:
+        """Kill the worker, and let another one put its runs back."""
+        self.worker.die()
+        self.worker = self._hire()
+        self.worker.send("requeue_lost_runs", worker_id=self.worker.worker_id)
+
+    def crashes(self, run_id: int) -> int:
+        return int(scalar(self._connection, "select crashes from pgclarify.run where run_id = %s", run_id))
+
+    def status(self, run_id: int) -> str:
+        return str(scalar(self._connection, "select status from pgclarify.run where run_id = %s", run_id))
+
+    def must_be_alone(self, run_id: int) -> bool:
+        (row,) = self.worker.send("start_run", run_id=run_id, worker_id=self.worker.worker_id, is_alone=False)
+        return bool(row["must_be_alone"])
+
+
+@pytest.fixture
+def fleet(connection: Connection, hire: Hire) -> Fleet:
+    return Fleet(connection, hire)
+
+
+def test_runs_that_workers_are_lost_with_are_carried_out_alone_and_one_fails(fleet: Fleet) -> None:
+    run_ids = fleet.submit(5)
+    poison, *healthy = run_ids
+    for _ in range(ALONE_FROM):
+        assert not any(fleet.must_be_alone(run_id) for run_id in run_ids)
+        fleet.crash()
+
+    assert all(fleet.must_be_alone(run_id) for run_id in run_ids)
+    assert [fleet.status(run_id) for run_id in run_ids] == ["queued"] * 5
+    for _ in range(MOST_CRASHES - ALONE_FROM):
+        assert fleet.worker.start(poison, is_alone=True) is not None
+        fleet.crash()
+        assert [fleet.crashes(run_id) for run_id in healthy] == [ALONE_FROM] * 4
+    assert fleet.worker.start(poison, is_alone=True) is None
+    assert fleet.status(poison) == "failed"
+
+    for run_id in healthy:
+        run = fleet.worker.start(run_id, is_alone=True)
+        assert run is not None
+        fleet.worker.finish(run_id, run["attempt"])
+        assert fleet.status(run_id) == "succeeded"
+
+
+def test_a_run_that_another_session_holds_is_counted_later(connection: Connection, fleet: Fleet, hire: Hire) -> None:
+    (run_id,) = fleet.submit(1)
+    fleet.worker.start(run_id)
+    with connection.transaction():
+        connection.execute("select from pgclarify_private.run where run_id = %s for update", [run_id])
+        fleet.crash()
+    assert fleet.crashes(run_id) == 0
+    fleet.worker.send("requeue_lost_runs", worker_id=fleet.worker.worker_id)
+    assert fleet.crashes(run_id) == 1

@@ -20,6 +20,7 @@ import pytest
 from pgclarify import embedded
 from pgclarify.embedded import server
 from pgclarify.errors import ConfigurationError, ServerUnavailable
+from tests.servers import folder_of_servers
 
 START = "import sys; from pathlib import Path; from pgclarify import embedded; print(embedded.start(Path(sys.argv[1])))"
 
@@ -27,8 +28,16 @@ START = "import sys; from pathlib import Path; from pgclarify import embedded; p
 @pytest.fixture
 def folder() -> Iterator[Path]:
     # Not tmp_path: pytest closes its parent folder to other users, so the server could not read it.
-    with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as name:
+    with tempfile.TemporaryDirectory(prefix="pgclarify-test-", dir=folder_of_servers()) as name:
         yield Path(name)
+
+
+@pytest.fixture(scope="module")
+def used_dir() -> Iterator[Path]:
+    """The data directory of a server that tests may stop and kill. Each of them starts it."""
+    with tempfile.TemporaryDirectory(prefix="pgclarify-test-", dir=folder_of_servers()) as name:
+        yield Path(name) / "data"
+        embedded.stop(Path(name) / "data")
 
 
 @pytest.fixture
@@ -82,13 +91,16 @@ def test_starts_with_what_pgclarify_needs_and_keeps_its_data(data_dir: Path) -> 
         assert connection.execute("select answer from kept").fetchone() == (42,)
 
 
-def test_text_search_knows_letters_from_punctuation(data_dir: Path) -> None:
-    with psycopg.connect(embedded.start(data_dir)) as connection:
+def test_text_search_knows_letters_from_punctuation(used_dir: Path) -> None:
+    with psycopg.connect(embedded.start(used_dir)) as connection:
         query = "select tsvector_to_array(to_tsvector('simple', '“Émile” said—naïve'))"
         assert connection.execute(query).fetchone() == (["naïve", "said", "émile"],)
 
 
-def test_starts_at_once_are_one_start(data_dir: Path) -> None:
+def test_starts_at_once_are_one_start_also_beside_an_unfinished_cluster(data_dir: Path) -> None:
+    unfinished = data_dir / "postgres.new"
+    unfinished.mkdir(parents=True)
+    (unfinished / "PG_VERSION").write_text("18\n")
     processes = [
         subprocess.Popen([sys.executable, "-c", START, str(data_dir)], stdout=subprocess.PIPE, text=True)
         for _ in range(4)
@@ -98,15 +110,24 @@ def test_starts_at_once_are_one_start(data_dir: Path) -> None:
 
     assert [process.returncode for process in processes] == [0, 0, 0, 0]
     assert dsns == {embedded.running_dsn(data_dir)}
+    assert not unfinished.exists()
 
 
-def test_server_does_not_inherit_our_environment(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_opens_the_folder_above_for_passing_through_and_does_not_inherit_our_environment(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "a-secret")
     monkeypatch.setenv("PGPORT", "1")
-    with psycopg.connect(embedded.start(data_dir)) as connection:
-        connection.execute("create temporary table environment (line text)")
-        connection.execute("copy environment from program 'env'")
-        lines = {row[0] for row in connection.execute("select line from environment").fetchall()}
+    home = folder / "home"
+    home.mkdir(mode=0o700)
+    try:
+        with psycopg.connect(embedded.start(home / "data")) as connection:
+            connection.execute("create temporary table environment (line text)")
+            connection.execute("copy environment from program 'env'")
+            lines = {row[0] for row in connection.execute("select line from environment").fetchall()}
+        assert home.stat().st_mode & 0o777 == (0o701 if os.geteuid() == 0 else 0o700)
+    finally:
+        embedded.stop(home / "data")
     assert any(line.startswith("PGDATA=") for line in lines)
     assert not any(line.startswith(("OPENAI_API_KEY=", "PGPORT=")) for line in lines)
 
@@ -128,51 +149,51 @@ def test_data_directory_whose_name_does_not_suit_a_socket(folder: Path, name: st
     assert not socket_dir.exists()
 
 
-def test_starts_again_after_a_crash_with_sessions_open(data_dir: Path) -> None:
-    dsn = embedded.start(data_dir)
+def test_starts_again_after_a_crash_with_sessions_open(used_dir: Path) -> None:
+    dsn = embedded.start(used_dir)
     with psycopg.connect(dsn) as connection:
         connection.execute("create table kept as select 42 as answer")
     with closing(psycopg.connect(dsn, autocommit=True)) as idle, closing(psycopg.connect(dsn)) as writing:
         idle.execute("select 1")
         writing.execute("delete from kept")
         pids = [pid for (pid,) in idle.execute("select pid from pg_stat_activity").fetchall()]
-        os.kill(postmaster_pid(data_dir), signal.SIGKILL)
-        wait_until(lambda: embedded.running_dsn(data_dir) is None)
+        os.kill(postmaster_pid(used_dir), signal.SIGKILL)
+        wait_until(lambda: embedded.running_dsn(used_dir) is None)
         # PostgreSQL does not start while a process of the dead server is left. A zombie has no working folder.
         wait_until(lambda: not any(Path(f"/proc/{pid}/cwd").exists() for pid in pids))
 
-        with psycopg.connect(embedded.start(data_dir)) as connection:
+        with psycopg.connect(embedded.start(used_dir)) as connection:
             assert connection.execute("select answer from kept").fetchone() == (42,)
 
 
-def test_starts_if_the_server_dies_while_it_is_looked_for(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    dsn = embedded.start(data_dir)
+def test_starts_if_the_server_dies_while_it_is_looked_for(used_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dsn = embedded.start(used_dir)
     find = server._find_postmaster
-    dying = find(data_dir / "postgres")
-    embedded.stop(data_dir)
+    dying = find(used_dir / "postgres")
+    embedded.stop(used_dir)
     found = iter([dying])
     monkeypatch.setattr(server, "_find_postmaster", lambda cluster: next(found, None) or find(cluster))
 
-    assert embedded.start(data_dir) == dsn
+    assert embedded.start(used_dir) == dsn
 
 
-def test_waits_for_a_server_that_recovers_from_the_loss_of_a_process(data_dir: Path) -> None:
-    dsn = embedded.start(data_dir)
+def test_waits_for_a_server_that_recovers_from_the_loss_of_a_process(used_dir: Path) -> None:
+    dsn = embedded.start(used_dir)
     for _ in range(3):
         with psycopg.connect(dsn) as connection:
             os.kill(connection.info.backend_pid, signal.SIGKILL)
             with suppress(psycopg.OperationalError):
                 connection.execute("select 1")
 
-        assert embedded.start(data_dir) == dsn
+        assert embedded.start(used_dir) == dsn
 
 
-def test_process_id_of_a_dead_server_may_be_somebody_elses(data_dir: Path) -> None:
-    dsn = embedded.start(data_dir)
-    cluster = data_dir / "postgres"
+def test_process_id_of_a_dead_server_may_be_somebody_elses(used_dir: Path) -> None:
+    dsn = embedded.start(used_dir)
+    cluster = used_dir / "postgres"
     owner = cluster.stat()
     left_behind = {path: path.read_text() for path in (cluster / "postmaster.pid", cluster / ".s.PGSQL.5432.lock")}
-    embedded.stop(data_dir)
+    embedded.stop(used_dir)
     # A process of the server's user: PostgreSQL ignores processes of other users.
     other = subprocess.Popen(["sleep", "600"], user=owner.st_uid if os.geteuid() == 0 else None, cwd="/")
     try:
@@ -180,44 +201,24 @@ def test_process_id_of_a_dead_server_may_be_somebody_elses(data_dir: Path) -> No
             path.write_text(f"{other.pid}\n" + text.split("\n", 1)[1])
             os.chown(path, owner.st_uid, owner.st_gid)
 
-        assert embedded.running_dsn(data_dir) is None
-        assert embedded.start(data_dir) == dsn
+        assert embedded.running_dsn(used_dir) is None
+        assert embedded.start(used_dir) == dsn
         assert other.poll() is None
     finally:
         other.kill()
         other.wait()
 
 
-def test_unfinished_cluster_is_made_again(data_dir: Path) -> None:
-    unfinished = data_dir / "postgres.new"
-    unfinished.mkdir(parents=True)
-    (unfinished / "PG_VERSION").write_text("18\n")
-
-    with psycopg.connect(embedded.start(data_dir)) as connection:
-        assert connection.execute("select 1").fetchone() == (1,)
-    assert not unfinished.exists()
-
-
-def test_folder_above_is_opened_for_passing_through_at_most(folder: Path) -> None:
-    home = folder / "home"
-    home.mkdir(mode=0o700)
-    data_dir = home / "data"
-    embedded.start(data_dir)
-    try:
-        as_root = os.geteuid() == 0
-        assert home.stat().st_mode & 0o777 == (0o701 if as_root else 0o700)
-    finally:
-        embedded.stop(data_dir)
-
-
-def test_cluster_that_cannot_start_says_why(data_dir: Path) -> None:
-    embedded.start(data_dir)
-    embedded.stop(data_dir)
-    with (data_dir / "postgres" / "postgresql.auto.conf").open("a") as settings:
-        settings.write("no_such_setting = 1\n")
+def test_cluster_that_cannot_start_says_why(used_dir: Path) -> None:
+    embedded.start(used_dir)
+    embedded.stop(used_dir)
+    settings = used_dir / "postgres" / "postgresql.auto.conf"
+    before = settings.read_text()
+    settings.write_text(f"{before}no_such_setting = 1\n")
 
     with pytest.raises(ServerUnavailable) as caught:
-        embedded.start(data_dir)
+        embedded.start(used_dir)
+    settings.write_text(before)
     assert "no_such_setting" in (caught.value.detail or "")
 
 

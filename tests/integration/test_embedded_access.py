@@ -14,6 +14,7 @@ import pytest
 from pgclarify import embedded
 from pgclarify.install.installer import install
 from tests.integration.by_hand import Connection, scalar, state_of
+from tests.servers import folder_of_servers
 
 SESAME = "open sesame"
 DENIED, NO_WORKER = "42501", "PC001"
@@ -25,7 +26,7 @@ WHERE = "host={host} port={port} dbname=pgclarify"
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
     # Not pytest's folder: it closes the one above all of them to other users, and so to our server.
-    with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as name:
+    with tempfile.TemporaryDirectory(prefix="pgclarify-test-", dir=folder_of_servers()) as name:
         folder = Path(name) / "data"
         dsn = embedded.start(folder)
         install(dsn)

@@ -20,6 +20,7 @@ from pgclarify.cli.doctor.server import check_superusers
 from pgclarify.embedded import server
 from pgclarify.errors import ServerUnavailable
 from pgclarify.install.inspecting import open_superusers
+from tests.servers import folder_of_servers
 
 SESAME = "open sesame"
 # Before the schema is installed there are none of our roles.
@@ -45,7 +46,7 @@ PEOPLE = ("postgres", "ann", "wanda", "stranger", "boss", "pgclarify_loopback", 
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
     # Not pytest's folder: it closes the one above all of them to other users, and so to our server.
-    with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as name:
+    with tempfile.TemporaryDirectory(prefix="pgclarify-test-", dir=folder_of_servers()) as name:
         folder = Path(name) / "data"
         with psycopg.connect(embedded.start(folder)) as connection:
             connection.execute(ROLES)
@@ -175,7 +176,7 @@ def test_closed_is_closed_whatever_the_servers_own_settings_say(data_dir: Path) 
 
 def test_a_socket_that_is_elsewhere_stays_there(address: embedded.Address) -> None:
     """Workers connect again by the URL that they were started with."""
-    with tempfile.TemporaryDirectory(prefix="pgclarify test ") as name:
+    with tempfile.TemporaryDirectory(prefix="pgclarify test ", dir=folder_of_servers()) as name:
         folder = Path(name)
         dsn = embedded.start(folder)
         try:

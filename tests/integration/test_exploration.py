@@ -1,11 +1,14 @@
-"""Exploration in the database: from passages to their neighbors, and the recorded candidates."""
+"""Exploration in the database: first passages, their neighbors, signals, and the recorded candidates; its options."""
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import psycopg
 import pytest
 
 from pgclarify.data.runs import Run
@@ -17,7 +20,9 @@ from pgclarify.operations.retrieval.exploration import Exploration, Query, by_si
 from tests.fakes.context import context_of
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.exploring import ANGLES, ask, find, near, passage, record, user, worker
+from tests.integration.in_turn import in_turn
 from tests.integration.linking import add, load
+from tests.integration.test_retrieval import bm25, cosine
 
 pytestmark = pytest.mark.rolled_back
 
@@ -167,3 +172,293 @@ class TestCandidates:
 
         assert record(worker, run_id, batch) == [3]
         assert user.execute("select document_id from pgclarify.candidate").fetchall() == [("25",)]
+
+
+SETTINGS = """
+    select pgclarify_private.check_settings(
+        'search',
+        pgclarify_private.check_options(%s, pgclarify_private.options_of('search'))
+        || jsonb_build_object('top_k', %s::integer)
+    )
+"""
+
+
+class TestOptions:
+    """The options of `search`, and the settings that the run stores."""
+
+    @in_turn(
+        "options, kept",
+        [
+            ({"method": "dense"}, {"method": "dense"}),
+            (
+                {"retrieval": "adaptive"},
+                {"method": "hybrid", "retrieval": "adaptive", "reranker": "signal", "max_passages": 100},
+            ),
+            (
+                {"retrieval": "adaptive", "method": "lexical", "reranker": "model", "max_passages": 10},
+                {"method": "lexical", "retrieval": "adaptive", "reranker": "model", "max_passages": 10},
+            ),
+            ({"reranker": "a-model"}, {"method": "hybrid", "reranker": "a-model", "max_passages": 100}),
+            (
+                {"method": "lexical", "reranker": "signal", "max_passages": 30.0},
+                {"method": "lexical", "reranker": "signal", "max_passages": 30},
+            ),
+        ],
+    )
+    def test_options_are_stored_with_their_defaults(
+        self, connection: Connection, options: dict[str, Any], kept: dict[str, Any]
+    ) -> None:
+        assert scalar(connection, SETTINGS, json.dumps(options), 10) == kept | {"top_k": 10, "timeout": "60s"}
+
+    def test_max_passages_is_no_less_than_what_is_asked_for(self, connection: Connection) -> None:
+        given = '{"retrieval": "adaptive"}'
+        for top_k, most in ((1, 100), (100, 100), (101, 101), (1000, 1000)):
+            assert scalar(connection, SETTINGS, given, top_k)["max_passages"] == most
+
+    @in_turn(
+        "options",
+        [
+            {"max_passages": 10},
+            {"method": "lexical", "max_passages": 10},
+            {"retrieval": "adaptive", "max_passages": 9},
+            {"reranker": "model", "max_passages": 9},
+        ],
+    )
+    def test_max_passages_is_for_more_passages_of_an_exploration_or_a_reranker(
+        self, user: Connection, worker: HandWorker, options: dict[str, Any]
+    ) -> None:
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
+            user.execute("select pgclarify.search('cars', 'insurance', options => %s)", [json.dumps(options)])
+        assert refused.value.diag.column_name == "max_passages"
+        assert refused.value.diag.message_hint
+
+    def test_whole_numbers_are_kept_as_such(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+        ids = [
+            scalar(user, "select pgclarify.submit('clarify', 'cars', 'insurance', %s)", f'{{"max_passages": {most}}}')
+            for most in ("8", "8.0", "0.8e1")
+        ]
+        assert connection.execute(
+            "select distinct settings ->> 'max_passages', encode(reuse_key, 'hex') from pgclarify_private.run"
+        ).fetchall() == [("8", scalar(connection, "select encode(max(reuse_key), 'hex') from pgclarify_private.run"))]
+        assert worker.start(ids[1]) is not None
+        assert len(worker.retrieve(ids[1], 1, "at 10", [1, 0, 0, 0])) == len(ANGLES)
+
+
+class TestOptionsOfClarify:
+    """What `clarify` takes."""
+
+    CALLS = (
+        "select pgclarify.submit('clarify', 'cars', 'insurance', jsonb_build_object('top_k', %s::integer) || %s::jsonb)",  # noqa: E501
+        "select pgclarify.submit_many('clarify', array['cars'], 'insurance', jsonb_build_object('top_k', %s::integer) || %s::jsonb)",  # noqa: E501
+        "select pgclarify.clarify('cars', 'insurance', %s, options => %s)",
+        "select pgclarify.clarify_many(array['cars'], null, 'insurance', %s, options => %s)",
+    )
+
+    @in_turn("call", CALLS)
+    def test_no_more_can_be_judged_than_are_retrieved(self, user: Connection, worker: HandWorker, call: str) -> None:
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
+            user.execute(call.encode(), [4, '{"max_passages": 5}'])
+        assert refused.value.diag.column_name == "max_passages"
+        assert refused.value.diag.message_hint
+
+    def test_as_many_can_be_judged_as_are_retrieved(self, user: Connection, worker: HandWorker) -> None:
+        for options in ('{"max_passages": 4}', '{"max_passages": 5, "retrieval": "adaptive"}'):
+            assert scalar(user, self.CALLS[0], 4, options)
+
+
+class TestPassages:
+    def test_are_those_of_a_search_and_none_is_recorded(self, user: Connection, worker: HandWorker) -> None:
+        run_id = ask(user, worker)
+        found = find(worker, run_id, vector=[1, 0, 0, 0], depth=3)
+
+        assert [one["document_id"] for one in found] == ["0", "10", "25"]
+        assert {one["origin"] for one in found} == {"dense"}
+        assert [one["signal_score"] for one in found] == [None] * 3
+        assert scalar(user, "select count(*) from pgclarify.candidate") == 0
+
+    def test_keep_the_vector_of_the_question(
+        self, connection: Connection, user: Connection, worker: HandWorker
+    ) -> None:
+        run_id = ask(user, worker)
+        find(worker, run_id, vector=[1, 0, 0, 0])
+        vector = "select question_vector::text from pgclarify_private.run where run_id = %s"
+        assert scalar(connection, vector, run_id) == "[1,0,0,0]"
+
+        connection.execute("update pgclarify_private.run set operation = 'investigate' where run_id = %s", [run_id])
+        find(worker, run_id, vector=[0, 1, 0, 0])
+        assert scalar(connection, vector, run_id) == "[1,0,0,0]", "the vector of a step is not that of the question"
+
+    def test_a_lost_or_cancelled_run_finds_nothing_more(
+        self, connection: Connection, user: Connection, worker: HandWorker
+    ) -> None:
+        run_id = ask(user, worker)
+        there = [passage(connection, "0")]
+        with pytest.raises(psycopg.Error) as refused:
+            find(worker, run_id, attempt=2)
+        assert refused.value.sqlstate == "PC006"
+        with pytest.raises(psycopg.Error) as refused:
+            near(worker, run_id, there, attempt=2)
+        assert refused.value.sqlstate == "PC006"
+        user.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
+        with pytest.raises(psycopg.Error) as refused:
+            record(worker, run_id, there)
+        assert refused.value.sqlstate == "PC006"
+
+    def test_a_run_of_a_dropped_corpus_fails(
+        self, connection: Connection, user: Connection, worker: HandWorker
+    ) -> None:
+        run_id = ask(user, worker)
+        there = [passage(connection, "0")]
+        connection.execute("select pgclarify.drop_corpus('insurance')")
+        worker.sweep()
+        with pytest.raises(psycopg.errors.UndefinedObject):
+            find(worker, run_id)
+        with pytest.raises(psycopg.errors.UndefinedObject):
+            record(worker, run_id, there)
+        with pytest.raises(psycopg.errors.UndefinedObject):
+            near(worker, run_id, there)
+
+    def test_a_run_of_a_role_that_lost_the_corpus_is_refused(
+        self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole
+    ) -> None:
+        run_id, there = ask(user, worker), [passage(connection, "0")]
+        connection.execute("update pgclarify_private.corpus set readers = %s", [[make_role(name="boss")]])
+        calls: tuple[Callable[[], object], ...] = (
+            lambda: find(worker, run_id, question="at 10", method="lexical"),
+            lambda: near(worker, run_id, there),
+            lambda: record(worker, run_id, there),
+            lambda: worker.retrieve(run_id, 1, "at 10", [1, 0, 0, 0]),
+        )
+        for call in calls:
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                call()
+        connection.execute("update pgclarify_private.corpus set readers = '{pgclarify_reader}'")
+        assert near(worker, run_id, there)
+
+    def test_a_vector_of_another_embedding_model_is_refused(
+        self, connection: Connection, user: Connection, worker: HandWorker
+    ) -> None:
+        run_id = ask(user, worker)
+        vector, there = [1.0, 0.0, 0.0, 0.0], [passage(connection, "0")]
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            find(worker, run_id, vector=vector, embedding_model="another")
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            near(worker, run_id, there, vector=vector, embedding_model="another")
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            near(worker, run_id, there, embedding_model="another")
+        # A lexical search uses no model, so no model is wrong.
+        assert find(worker, run_id, question="at 10", method="lexical", embedding_model="another")
+
+
+class TestSignals:
+    def test_dense(self, user: Connection, worker: HandWorker) -> None:
+        vector = [math.cos(math.radians(-5)), math.sin(math.radians(-5)), 0.0, 0.0]
+        found = find(worker, ask(user, worker), vector=vector, signal="dense")
+
+        expected = {
+            f"{angle:g}": max(0.0, cosine(vector, [math.cos(math.radians(angle)), math.sin(math.radians(angle)), 0, 0]))
+            for angle in ANGLES
+        }
+        # Halves of floats.
+        assert {one["document_id"]: one["signal_score"] for one in found} == pytest.approx(expected, abs=0.001)
+        assert all(0 < one["signal_score"] < 1 for one in found)
+
+    @pytest.mark.parametrize(("vector", "least"), [([1.0, 0.0, 0.0, 0.0], 0.99), ([-1.0, 0.0, 0.0, 0.0], 0.0)])
+    def test_dense_lies_within_the_interval(
+        self, user: Connection, worker: HandWorker, vector: list[float], least: float
+    ) -> None:
+        (same,) = [
+            one for one in find(worker, ask(user, worker), vector=vector, signal="dense") if one["document_id"] == "0"
+        ]
+        assert least < same["signal_score"] < least + 0.01
+
+    def test_a_vector_of_zeros_gives_the_lowest_signal(self, user: Connection, worker: HandWorker) -> None:
+        found = find(worker, ask(user, worker), question="at 10", vector=[0, 0, 0, 0], method="lexical", signal="dense")
+        assert [one["signal_score"] for one in found] == pytest.approx([1e-6] * len(found))
+        assert found
+
+    def test_a_vector_of_the_wrong_length_is_an_error(self, user: Connection, worker: HandWorker) -> None:
+        run_id = ask(user, worker)
+        for signal in ("lexical", "dense", "both"):
+            with pytest.raises(psycopg.errors.DataException) as wrong:
+                find(worker, run_id, question="at 10", vector=[1, 0], method="lexical", signal=signal)
+            assert wrong.value.sqlstate == "22000"
+
+    def test_before_there_are_vectors(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+        run_id = ask(user, worker)
+        connection.execute("update pgclarify_private.corpus set embedding_space_id = null")
+        by = {
+            signal: find(worker, run_id, question="at 10", method="lexical", signal=signal)[0]["signal_score"]
+            for signal in ("lexical", "dense", "both")
+        }
+        assert by["dense"] == pytest.approx(1e-6)
+        assert by["both"] == pytest.approx(by["lexical"] / 2)
+        assert find(worker, run_id, vector=[1, 0, 0, 0], signal="both") == []
+
+    def test_lexical(self, connection: Connection, user: Connection, hire: Hire) -> None:
+        """BM25 for each of the question's lexemes, in units of 4, bent below 1."""
+        connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
+        words = {
+            "1": ["hail", "hail", "car"],
+            "2": ["car", "van"],
+            "3": ["van", "van", "van", "van"],
+            "4": ["hail", "car", "van", "truck"],
+        }
+        add(connection, {key: " ".join(found) for key, found in words.items()})
+        (worker := hire()).index_everything()
+        question = ["hail", "car", "boat"]
+        found = find(worker, ask(user, worker), question=" ".join(question), vector=[1, 0, 0, 0], signal="lexical")
+
+        scores = bm25(words, question)
+        expected = {key: math.tanh(scores.get(key, 0) / (4 * len(question))) for key in words}
+        assert {one["document_id"]: one["signal_score"] for one in found} == pytest.approx(expected, abs=2e-6)
+        assert all(0 < one["signal_score"] < 1 for one in found)
+
+    @pytest.mark.parametrize("signal", ["lexical", "both"])
+    def test_tell_nothing_of_words_that_only_others_may_read(
+        self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole, signal: str
+    ) -> None:
+        add(connection, {"secret": "A merger with Zebra."}, readers=[make_role(name="boss")])
+        worker.index_everything()
+        run_id = ask(user, worker)
+        nowhere, hidden = (
+            [
+                (one["document_id"], one["signal_score"])
+                for one in find(worker, run_id, question=f"at 25 {word}", vector=[1, 0, 0, 0], signal=signal)
+            ]
+            for word in ("giraffe", "zebra")
+        )
+        assert hidden == nowhere
+        assert max(score for _, score in nowhere) > 0.01
+
+    @pytest.mark.parametrize("question", ["boat", "", "the"])
+    def test_unknown_words_give_the_lowest_signal(self, user: Connection, worker: HandWorker, question: str) -> None:
+        run_id = ask(user, worker)
+        found = find(worker, run_id, question=question, vector=[1, 0, 0, 0], signal="lexical")
+        assert [one["signal_score"] for one in found] == pytest.approx([1e-6] * len(ANGLES))
+
+    def test_both_is_the_mean(self, user: Connection, worker: HandWorker) -> None:
+        run_id, vector = ask(user, worker), [0.9, 0.1, 0.0, 0.0]
+        of = {
+            signal: {
+                one["document_id"]: one["signal_score"]
+                for one in find(worker, run_id, question="at 25", vector=vector, signal=signal)
+            }
+            for signal in ("dense", "lexical", "both")
+        }
+        mean = {key: (of["dense"][key] + of["lexical"][key]) / 2 for key in of["dense"]}
+        assert of["both"] == pytest.approx(mean, abs=1e-6)
+        assert len(set(of["lexical"].values())) == 2
+
+    @pytest.mark.parametrize("signal", ["dense", "lexical", "both"])
+    def test_are_the_same_for_neighbors(
+        self, connection: Connection, user: Connection, worker: HandWorker, signal: str
+    ) -> None:
+        run_id, vector = ask(user, worker), [0.9, 0.1, 0.0, 0.0]
+        found = find(worker, run_id, question="at 25", vector=vector, signal=signal)
+        neighbors = near(
+            worker, run_id, [passage(connection, "0")], question="at 25", vector=vector, signal=signal, k=16
+        )
+
+        expected = {one["document_id"]: one["signal_score"] for one in found if one["document_id"] != "0"}
+        assert {one["document_id"]: one["signal_score"] for one in neighbors} == pytest.approx(expected)

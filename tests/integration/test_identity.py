@@ -24,7 +24,7 @@ from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hir
 from tests.integration.test_doctor import Doctor, doctor
 from tests.integration.test_nothing_leaks import OF_RUN, add, answered, seen
 from tests.integration.test_nothing_leaks_of_dialogues import ANIMAL, PRESENT, House, house, present
-from tests.servers import in_database
+from tests.servers import folder_of_servers, in_database
 from tests.workers import as_role
 
 __all__ = ["doctor", "house"]
@@ -259,7 +259,7 @@ class TestRestored:
 
     @pytest.fixture
     def other_server(self) -> Iterator[str]:
-        with tempfile.TemporaryDirectory(prefix="pgclarify-tests-") as folder:
+        with tempfile.TemporaryDirectory(prefix="pgclarify-tests-", dir=folder_of_servers()) as folder:
             dsn = embedded.start(Path(folder))
             hurry(dsn)
             trust_everybody(dsn)

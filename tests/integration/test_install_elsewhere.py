@@ -21,13 +21,12 @@ from pgclarify import embedded
 from pgclarify.cli import connection
 from pgclarify.cli.doctor import server
 from pgclarify.cli.doctor.check import Level
-from pgclarify.cli.main import explain
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 from pgclarify.install import installer
 from tests.conftest import hurry, trust_everybody
 from tests.integration.by_hand import scalar, state_of
 from tests.pages import CHECKOUT, blocks
-from tests.servers import in_database
+from tests.servers import folder_of_servers, in_database
 from tests.workers import Worker, as_role, load, until, wait_until_searchable
 
 NO_WORKER, NO_LOOPBACK = "PC001", "PC005"
@@ -37,7 +36,7 @@ PASSWORD = "a shared secret"  # noqa: S105 - of servers that live as long as the
 @pytest.fixture
 def new_server() -> Iterator[str]:
     """A server without any of our objects. Not in pytest's folder, because other runs close it to the server's user."""
-    with tempfile.TemporaryDirectory(prefix="pgclarify-tests-") as folder:
+    with tempfile.TemporaryDirectory(prefix="pgclarify-tests-", dir=folder_of_servers()) as folder:
         dsn = embedded.start(Path(folder))
         hurry(dsn)
         trust_everybody(dsn)
@@ -111,11 +110,12 @@ def may_come_without_password(root: psycopg.Connection[Any]) -> bool:
 
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
 def test_a_database_in_another_encoding_is_refused(
-    new_server: str, root: psycopg.Connection[Any], encoding: str
+    make_database: Callable[..., str], admin: psycopg.Connection[Any], encoding: str
 ) -> None:
-    name = sql.Identifier(encoding.lower())
-    root.execute(sql.SQL("create database {} encoding {} locale 'C' template template0").format(name, encoding))
-    dsn = in_database(new_server, encoding.lower())
+    dsn = make_database()
+    name = sql.Identifier(psycopg.conninfo.conninfo_to_dict(dsn)["dbname"])
+    admin.execute(sql.SQL("drop database {}").format(name))
+    admin.execute(sql.SQL("create database {} encoding {} locale 'C' template template0").format(name, encoding))
 
     with pytest.raises(ConfigurationError):
         installer.install(dsn)
@@ -166,25 +166,7 @@ def test_whoever_may_create_roles_may_install(make_tenant: Callable[[str], str],
         tenant.execute("drop schema pgclarify, pgclarify_private, pgclarify_capture cascade")
 
 
-def test_a_wrong_password_and_a_missing_grant_have_a_hint(
-    make_tenant: Callable[[str], str], root: psycopg.Connection[Any]
-) -> None:
-    dsn = make_tenant("first")
-    installer.install(dsn, loopback_password=PASSWORD)
-    demand_password(root)
-    with pytest.raises(ServerUnavailable) as refused:
-        connection.connect(psycopg.conninfo.make_conninfo(dsn, user="pgclarify_loopback", password="stale"))  # noqa: S106
-    assert "The server is running" in str(refused.value.hint)
-    assert "password" in str(refused.value.hint)
-
-    root.execute("create role stranger login")
-    with closing(psycopg.connect(dsn, user="stranger")) as stranger, pytest.raises(psycopg.Error) as denied:
-        stranger.execute("select * from pgclarify.corpus")
-    _, _, hint = explain(denied.value)
-    assert "pgclarify_user" in str(hint)
-
-
-def test_a_second_database_is_told_the_password(
+def test_a_second_database_is_told_the_password_and_a_wrong_one_has_a_hint(
     make_tenant: Callable[[str], str], root: psycopg.Connection[Any]
 ) -> None:
     first, second = make_tenant("first"), make_tenant("second")
@@ -201,6 +183,10 @@ def test_a_second_database_is_told_the_password(
     # It stays.
     assert installer.install(second).has_loopback_password
     assert ask(second) == NO_WORKER
+    with pytest.raises(ServerUnavailable) as refused:
+        connection.connect(psycopg.conninfo.make_conninfo(first, user="pgclarify_loopback", password="stale"))  # noqa: S106
+    assert "The server is running" in str(refused.value.hint)
+    assert "password" in str(refused.value.hint)
 
 
 def test_a_role_that_was_there_is_given_what_it_lacks(
@@ -272,7 +258,7 @@ def standby(new_server: str, root: psycopg.Connection[Any]) -> Iterator[str]:
     """A hot standby of the new server, which has the schema."""
     installer.install(new_server)
     data_dir = Path(str(scalar(root, "show data_directory")))
-    with tempfile.TemporaryDirectory(prefix="pgclarify-standby-") as name:
+    with tempfile.TemporaryDirectory(prefix="pgclarify-standby-", dir=folder_of_servers()) as name:
         folder = Path(name)
         owner = data_dir.stat()
         is_root = os.geteuid() == 0

@@ -1,16 +1,25 @@
-"""Investigations, with a worker played by hand: steps as they are stored."""
+"""Investigations, with a worker played by hand: their steps, results and refusals, and which worker starts them."""
 
 from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
 
 import psycopg
 import pytest
 
 from tests.integration.answering import rows
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, rows_of, state_of
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, rows_of, scalar, state_of
+from tests.integration.in_turn import in_turn
 from tests.integration.investigating import (
+    DOCUMENTS,
     NOT_READY,
+    OPTIONS,
+    QUESTION,
     alice,
     answered,
+    carry_out,
     cite,
     investigation,
     record,
@@ -104,3 +113,248 @@ class TestSteps:
         with pytest.raises(psycopg.errors.UniqueViolation):
             record(worker, run_id, unanswered(2, "conclusion"))
         record(worker, run_id, unanswered(1, "conclusion"))
+
+
+class TestAnswers:
+    def test_come_with_steps_and_what_proves_them(self, worker: HandWorker, alice: Connection) -> None:
+        run_id = submit(alice)
+        carry_out(worker, run_id)
+
+        found = investigation(alice, run_id)
+
+        assert (found["run_id"], found["status"], found["outcome"]) == (run_id, "succeeded", "answered")
+        assert (found["answer"], found["confidence"]) == ("Nora Blum", 0.75)
+        assert found["document_ids"] == ["bridge", "Blum"]
+        assert [step["answer"] for step in found["steps"]] == ["Ripon", "Nora Blum"]
+        assert [step["confidence"] for step in found["steps"]] == [0.9, 0.75]
+        assert found["steps"][1]["citations"] == found["citations"]
+        for citation in found["citations"]:
+            title, content = DOCUMENTS[citation["document_id"]]
+            assert content[citation["start_char"] : citation["end_char"]] == citation["quote"]
+            assert (citation["title"], citation["uri"]) == (title, f"/{citation['document_id']}")
+            assert citation["is_current"]
+
+    def test_have_the_columns_of_the_views(self, worker: HandWorker, alice: Connection) -> None:
+        run_id = submit(alice)
+        carry_out(worker, run_id)
+        found = investigation(alice, run_id)
+
+        steps = rows(alice, "select * from pgclarify.investigation_step order by ordinal")
+        citations = rows(alice, "select * from pgclarify.citation order by ordinal, rank")
+        told = [{key: value for key, value in step.items() if key != "citations"} for step in found["steps"]]
+        for step in told:
+            # JSON has its seconds without trailing zeros.
+            step["created_at"] = datetime.fromisoformat(step["created_at"])
+        assert told == steps
+        told = [citation for step in found["steps"] for citation in step["citations"]]
+        assert told == [{key: row[key] for key in told[0]} for row in citations]
+
+    def test_are_one_row_also_if_there_is_none(self, worker: HandWorker, alice: Connection) -> None:
+        run_id = submit(alice)
+        carry_out(worker, run_id, [unanswered(1, "direct"), unanswered(2, "conclusion")])
+
+        found = investigation(alice, run_id)
+
+        assert (found["status"], found["outcome"]) == ("succeeded", "not_in_corpus")
+        assert (found["answer"], found["confidence"]) == (None, None)
+        assert (found["document_ids"], found["citations"]) == ([], [])
+        assert [step["citations"] for step in found["steps"]] == [[], []]
+
+    def test_are_served_again(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
+        run_id = submit(alice)
+        carry_out(worker, run_id)
+        first = investigation(alice, run_id)
+        again = "select * from pgclarify.investigate(%s, 'atlas', %s)"
+
+        assert submit(alice) == run_id
+        assert rows(alice, again, f"  {QUESTION} ", OPTIONS) == [first]
+        # The timeout is not part of the question.
+        assert rows(alice, again, QUESTION, '{"method": "lexical", "timeout": "1s"}') == [first]
+        assert submit(alice, options='{"method": "lexical", "max_steps": 1}') != run_id
+        assert scalar(alice, "select pgclarify.submit('clarify', %s, 'atlas', %s)", QUESTION, OPTIONS) != run_id
+        connection.execute("select pgclarify.remove_document('atlas', 'Blum')")
+        assert submit(alice) != run_id
+
+
+class TestCitations:
+    @pytest.mark.parametrize(("reason", "is_shown"), [("Passage 2 says Ripon.", False), (None, True)])
+    def test_a_conclusion_is_hidden_if_its_reason_may_repeat_a_closed_document(
+        self, connection: Connection, worker: HandWorker, alice: Connection, reason: str | None, is_shown: bool
+    ) -> None:
+        run_id = submit(alice)
+        carry_out(worker, run_id, [unanswered(1, "direct"), unanswered(2, "conclusion", "contradicted", reason)])
+
+        def shown() -> list[bool]:
+            by_function = investigation(alice, run_id)["steps"]
+            by_view = rows(alice, "select * from pgclarify.investigation_step where run_id = %s", run_id)
+            told = str(rows(alice, "select * from pgclarify.explain(%s)", run_id))
+            steps = [[step["kind"] for step in found] for found in (by_function, by_view)]
+            assert all("direct" in kinds for kinds in steps)
+            return [*("conclusion" in kinds for kinds in steps), "conclusion" in told]
+
+        assert shown() == [True, True, True]
+        title, content = DOCUMENTS["Blum"]
+        connection.execute(
+            "select pgclarify.add_document('atlas', 'Blum', %s, %s, readers => array['auditor'::name])",
+            [content, title],
+        )
+        assert shown() == [is_shown, is_shown, is_shown]
+
+
+READ = rows_of("investigation")
+
+
+WRONG_VALUE = "22023"
+
+
+class TestRefusals:
+    @in_turn("options", [{"max_passages": 9}, {"top_k": 33}])
+    def test_fewer_passages_than_are_asked_for_are_refused(
+        self, worker: HandWorker, alice: Connection, options: Any
+    ) -> None:
+        for call in ("investigate(", "submit('investigate', "):
+            query = f"select pgclarify.{call}%s, 'atlas', %s::jsonb)"
+            assert state_of(alice, query, [QUESTION, json.dumps(options)]) == WRONG_VALUE
+
+    def test_all_options_are_kept_as_used(self, worker: HandWorker, alice: Connection) -> None:
+        run_id = submit(alice, options='{"top_k": 7.0, "max_passages": null}')
+
+        kept = scalar(alice, "select settings ->> 'top_k' from pgclarify.run where run_id = %s", run_id)
+        assert kept == "7", "equal numbers are equal settings in any notation"
+        assert scalar(alice, "select settings from pgclarify.run where run_id = %s", run_id) == {
+            "method": "hybrid", "retrieval": "adaptive", "reranker": "signal", "top_k": 7, "max_passages": 32,
+            "max_steps": 4, "max_calls": 60, "entailment": "embedding",
+        }  # fmt: skip
+
+    def test_functions_refuse_runs_of_another_operation(self, worker: HandWorker, alice: Connection) -> None:
+        clarified = scalar(alice, "select pgclarify.submit('clarify', 'x', 'atlas', %s)", OPTIONS)
+        worker.answer(clarified)
+        run_id = submit(alice)
+        carry_out(worker, run_id)
+
+        for query in ("select pgclarify.result(%s)", "select pgclarify.consolidate(%s)"):
+            assert state_of(alice, query, [run_id]) == NOT_READY
+        assert state_of(alice, READ, [clarified]) == NOT_READY
+        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as refused:
+            alice.execute("select pgclarify.consolidate(%s)", [run_id])
+        assert refused.value.diag.message_detail == "Its operation is investigate, and its status succeeded."
+        assert rows(alice, "select interpretations from pgclarify.run order by run_id") == [
+            {"interpretations": 0},
+            {"interpretations": None},
+        ]
+        told = rows(alice, "select * from pgclarify.wait(%s::bigint[])", [run_id, clarified])
+        assert [(outcome["status"], outcome["interpretations"]) for outcome in told] == [
+            ("succeeded", None),
+            ("succeeded", 0),
+        ]
+
+    @pytest.mark.committed
+    @pytest.mark.parametrize(("level", "is_told"), [("read committed", False), ("repeatable read", True)])
+    def test_a_run_that_is_newer_than_the_transaction(
+        self, worker: HandWorker, alice: Connection, stranger: Connection, level: str, is_told: bool
+    ) -> None:
+        with alice.transaction(force_rollback=True), pytest.raises(psycopg.errors.UndefinedObject) as refused:
+            alice.execute(f"set transaction isolation level {level}".encode())
+            scalar(alice, "select count(*) from pgclarify.run")
+            investigation(alice, submit(stranger))
+        assert ("end it first" in (refused.value.diag.message_hint or "")) == is_told
+
+    @pytest.mark.committed
+    @pytest.mark.parametrize(("level", "is_told"), [("read committed", False), ("repeatable read", True)])
+    def test_a_run_that_may_be_over_since_the_transaction_began(
+        self, worker: HandWorker, alice: Connection, level: str, is_told: bool
+    ) -> None:
+        run_id = submit(alice)
+        with (
+            alice.transaction(force_rollback=True),
+            pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as refused,
+        ):
+            alice.execute(f"set transaction isolation level {level}".encode())
+            investigation(alice, run_id)
+        hint = refused.value.diag.message_hint or ""
+        assert f"pgclarify.wait(array[{run_id}])" in hint
+        assert ("begin the transaction anew" in hint) == is_told
+
+    @pytest.mark.parametrize(
+        ("stop_reason", "why"),
+        [
+            ("the calls left did not suffice", "the calls left did not suffice"),
+            (None, "calls failed, so that not all was judged"),
+        ],
+    )
+    def test_partial_ones_warn(self, worker: HandWorker, alice: Connection, stop_reason: str | None, why: str) -> None:
+        run_id = submit(alice)
+        worker.start(run_id)
+        record(worker, run_id, unanswered(1, "conclusion", "cut_off"))
+        worker.finish(run_id, 1, "partial", stop_reason=stop_reason)
+        heard: list[tuple[str | None, str | None, str | None]] = []
+        alice.add_notice_handler(
+            lambda notice: heard.append((notice.severity_nonlocalized, notice.message_primary, notice.message_hint))
+        )
+
+        assert investigation(alice, run_id)["outcome"] == "cut_off"
+
+        ((severity, message, hint),) = heard
+        assert (severity, message) == ("WARNING", f"run {run_id} is partial: {why}")
+        assert hint is not None
+        # The statement in the hint works.
+        told = [row["explain"] for row in rows(alice, hint.removeprefix("See: ").removesuffix("."))]
+        assert told[0].startswith("investigate in atlas")
+
+    @pytest.mark.committed
+    def test_a_timeout_names_the_run_and_the_statement_that_reads_it(
+        self, worker: HandWorker, alice: Connection
+    ) -> None:
+        with pytest.raises(psycopg.Error) as late:
+            alice.execute("select pgclarify.investigate('x', 'atlas', '{\"timeout\": \"0.1s\"}')")
+        assert late.value.sqlstate == "PC002"
+        (run,) = rows(alice, "select run_id, status from pgclarify.run")
+        assert run["status"] == "queued"
+        for told in ("pgclarify.wait(array[{}])", "pgclarify.investigation_step where run_id = {}"):
+            assert f"{told.format(run['run_id'])}." in (late.value.diag.message_hint or "")
+
+
+WITH_A_MODEL = '{"method": "lexical", "reranker": "model"}'
+CONFIRMED = '{"method": "lexical", "verify": "model"}'
+
+
+@pytest.fixture
+def thinker(connect: Connect, make_role: MakeRole) -> HandWorker:
+    """A worker that has a language model; the other one has none."""
+    return HandWorker(connect(make_role("pgclarify_worker")), model="a-large-one", provider="openai")
+
+
+def clarify(connection: Connection, options: str) -> int:
+    return int(scalar(connection, "select pgclarify.submit('clarify', 'bridge', 'atlas', %s)", options))
+
+
+class TestWhoStartsThem:
+    @pytest.mark.parametrize(
+        ("operation", "options"), [("investigate", OPTIONS), ("clarify", WITH_A_MODEL), ("clarify", CONFIRMED)]
+    )
+    def test_runs_that_take_a_model_are_left_to_a_worker_that_has_one(
+        self, worker: HandWorker, thinker: HandWorker, alice: Connection, operation: str, options: str
+    ) -> None:
+        run_id = int(scalar(alice, "select pgclarify.submit(%s, 'bridge', 'atlas', %s)", operation, options))
+
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            worker.start(run_id)
+
+        run = "select status, attempt from pgclarify.run where run_id = %s"
+        assert alice.execute(run.encode(), [run_id]).fetchone() == ("queued", 0)
+        assert thinker.start(run_id) is not None
+
+    def test_any_worker_starts_a_run_without_a_language_model(
+        self, worker: HandWorker, thinker: HandWorker, alice: Connection
+    ) -> None:
+        for options in ('{"method": "lexical"}', '{"method": "lexical", "reranker": "signal"}', '{"verify": "none"}'):
+            assert worker.start(clarify(alice, options)) is not None
+
+    @pytest.mark.committed
+    def test_where_nobody_has_one_it_starts_to_say_so(
+        self, worker: HandWorker, thinker: HandWorker, alice: Connection
+    ) -> None:
+        thinker.die()
+
+        assert worker.start(submit(alice)) is not None
+        assert worker.start(clarify(alice, WITH_A_MODEL)) is not None

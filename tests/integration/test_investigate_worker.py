@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +15,9 @@ import pytest
 
 import pgclarify
 from pgclarify import Client
+from pgclarify.cli.main import main
 from pgclarify.data.vocabulary import RunStatus, StepKind, StepOutcome
+from tests.integration.by_hand import Connection, Hire, scalar
 from tests.openai_server import Server
 from tests.workers import (
     CORPUS,
@@ -21,6 +26,7 @@ from tests.workers import (
     as_role,
     environment,
     run_command,
+    until,
 )
 
 HOPS = ("Which deductible applies to damage by hail?", "Which cleaning fee is charged when somebody has smoked?")
@@ -83,3 +89,36 @@ def test_the_command_prints_steps_proof_and_json(service: Service, model: Server
 
     done = investigate(service, tmp_path, "Who invented the abacus?", "-o", "max_calls=4")
     assert "(limit 4, of which 2 are kept for the conclusion)" in done.stdout
+
+
+# The caller learns the id of its run only with the answer.
+IS_WAITING = """
+    select
+        exists (select from pgclarify.run)
+        and not exists (
+            select from pg_stat_activity
+            where datname = current_database() and pid <> pg_backend_pid() and query ~ 'pgclarify.submit'
+        )
+"""
+
+
+def test_an_interrupted_command_cancels_its_run_and_says_so(
+    database: str,
+    connection: Connection,
+    hire: Hire,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", database)
+    connection.execute("select pgclarify.create_corpus('bridges')")
+    with pytest.raises(SystemExit):
+        main(["investigate", QUESTION])
+    assert "No worker is running" in capsys.readouterr().err
+    hire()
+    arguments = [sys.executable, "-m", "pgclarify.cli", "investigate", QUESTION]
+    with subprocess.Popen(arguments, env={**os.environ}, stderr=subprocess.PIPE, text=True) as process:
+        until(lambda: scalar(connection, IS_WAITING))
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=120)
+    assert "Cancelled; what was paid for is kept." in told
+    assert scalar(connection, "select status from pgclarify.run") == "cancelled"

@@ -1,4 +1,4 @@
-"""A leaked loopback connection is useless: each statement through it must be signed for its transaction."""
+"""The loopback: a leaked connection is useless, because statements through it must be signed for their transaction."""
 
 from __future__ import annotations
 
@@ -204,3 +204,25 @@ def test_none_leaks(connection: Connection, asked: list[Any], connect: Connect, 
     assert connection.execute("select pgclarify_dblink.dblink_get_connections()").fetchone() == (None,)
     # The run of the interrupted call was cancelled; the others continue.
     assert [status for _, status in runs(connection)] == ["queued", "queued", "cancelled", "queued"]
+
+
+def test_dblink_is_out_of_reach(connect: Connect, make_role: MakeRole) -> None:
+    user = connect(make_role("pgclarify_user", "pgclarify_worker"))
+
+    for attempt in (
+        "select pgclarify_dblink.dblink_connect('a', 'dbname=postgres')",
+        "select pgclarify_dblink.dblink_connect_u('a', 'dbname=postgres')",
+        "select pgclarify_dblink.dblink_get_connections()",
+    ):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            user.execute(attempt.encode())
+
+
+def test_the_loopbacks_login_is_limited(connection: psycopg.Connection[Any]) -> None:
+    assert connection.execute(
+        "select rolsuper, rolcreatedb, rolcreaterole, rolbypassrls, rolconnlimit > 0 from pg_roles"
+        " where rolname = 'pgclarify_loopback'"
+    ).fetchone() == (False, False, False, False, True)
+    assert connection.execute(
+        "select count(*) from pg_auth_members where member = 'pgclarify_loopback'::regrole"
+    ).fetchone() == (0,)

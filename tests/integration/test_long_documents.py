@@ -83,15 +83,17 @@ class Indexer:
     async def index_all(self, connection: Connection) -> None:
         """Do as a worker does until nothing is pending."""
         turn = asyncio.Lock()
-        tasks = [
+        tasks = {
             asyncio.create_task(every(0, lambda: embed(turn, self.ingestion.ingest_once))),
             asyncio.create_task(every(0, lambda: ingest_long(self.long, turn))),
-        ]
+        }
         while scalar(connection, "select count(*) from pgclarify_private.pending_document"):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        # Again and again: before Python 3.12, asyncio.wait_for may swallow a cancellation.
+        while tasks:
+            for task in tasks:
+                task.cancel()
+            _, tasks = await asyncio.wait(tasks, timeout=0.1)
 
 
 @pytest.fixture

@@ -1,16 +1,17 @@
-"""Repeated questions from end to end: reused, run again, paid for once, consolidated again."""
+"""Repeated questions from end to end, with the calls that are counted; and an endpoint with useless replies."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connection
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection
 from tests.integration.test_runs import submit
-from tests.openai_server import Server
+from tests.openai_server import PROSE, Chat, Reply, Server, by_rules
 from tests.workers import DOCUMENTS, Service, scalar, wait, wait_until_searchable
 
 
@@ -145,3 +146,114 @@ def test_consolidating_again_asks_no_model(asker: Connection, model: Server) -> 
     assert cited[1] <= cited[0]
     operation = "select operation, completions from pgclarify.run where run_id = %s"
     assert asker.execute(operation, [again[0][0]]).fetchone() == ("consolidate", 0)
+
+
+CORPUS = "twins"
+TEXT = "The deductible of a rental car is twelve dollars a day."
+
+
+def asked(asker: Connection, question: str) -> int:
+    return int(scalar(asker, "select pgclarify.submit('clarify', %s, %s)", question, CORPUS))
+
+
+def counted(asker: Connection, run_id: int) -> tuple[int, int]:
+    """The calls that were paid for, and those that were reused. Its stages say the same."""
+    asker.execute("select pgclarify.wait(array[%s::bigint])", [run_id])
+    run = "select completions, reused_completions from pgclarify.run where run_id = %s"
+    stages = "select sum(calls), sum(reused_calls) from pgclarify_private.seen_stage where run_id = %s"
+    (told,) = asker.execute(run.encode(), [run_id]).fetchall()
+    assert asker.execute(stages.encode(), [run_id]).fetchall() == [told]
+    return told[0], told[1]
+
+
+def test_a_run_counts_as_its_stages_do(asker: Connection, superuser: Connection, model: Server) -> None:
+    superuser.execute(MAKE_OPEN_CORPUS, [CORPUS])
+    for document_id in ("a", "b"):
+        superuser.execute("select pgclarify.add_document(%s, %s, %s)", [CORPUS, document_id, TEXT])
+    wait_until_searchable(superuser, CORPUS)
+    unread = [1]
+
+    def unreadable_at_first(chat: Chat) -> Reply:
+        return PROSE if chat.passage is not None and unread and unread.pop() else by_rules(chat)
+
+    # The relaxation, and one verdict for both passages. The second one is no reuse, because this run paid for it.
+    assert counted(asker, asked(asker, "deductible")) == (2, 0)
+    # The first reply about the other passage cannot be read, so there is a second one. Both are reused.
+    superuser.execute("select pgclarify.remove_document(%s, 'b')", [CORPUS])
+    model.behavior = unreadable_at_first
+    assert counted(asker, asked(asker, "rental car")) == (3, 0)
+    asker.execute("set pgclarify.reuse_runs = off")
+    again = asked(asker, "rental car")
+    assert counted(asker, again) == (0, 3)
+    # A consolidation copies the verdicts, and pays for nothing.
+    run_id = scalar(asker, "select max(run_id) from pgclarify.consolidate(%s)", again)
+    reused = "select completions, reused_completions from pgclarify.run where run_id = %s"
+    assert asker.execute(reused.encode(), [run_id]).fetchall() == [(0, 1)]
+
+
+QUESTIONS = [f"broken {number}" for number in range(5)]
+BROKEN = (
+    Reply(body="<html>502 Bad Gateway</html>"),
+    Reply(body=""),
+    Reply(body='{"choices": [null]}'),
+    Reply(body='{"error": {"message": "the provider is down"}}'),
+    Reply(body="[" * 20_000),
+)
+
+
+def test_a_fifth_of_answers_that_are_no_completion_costs_no_run(asker: Connection, model: Server) -> None:
+    asked: Counter[str] = Counter()
+    broken: Counter[str] = Counter()
+
+    def behavior(chat: Chat) -> Reply:
+        first = chat.user not in asked
+        asked[chat.user] += 1
+        if first and len(asked) % 5 == 0:
+            reply = BROKEN[len(asked) // 5 % len(BROKEN)]
+            broken[reply.body or ""] += 1
+            return reply
+        return by_rules(chat)
+
+    model.behavior = behavior
+    run_ids = scalar(
+        asker, "select pgclarify.submit_many('clarify', %s, options => jsonb_build_object('top_k', 4))", QUESTIONS
+    )
+
+    assert wait(asker, run_ids) == ["succeeded"] * len(QUESTIONS)
+    assert broken.total() == len(asked) // 5 > 0
+    assert sum(asked.values()) == len(asked) + broken.total()
+    # Broken replies were neither stored nor paid for.
+    kept = "select sum(completions), sum(prompt_tokens) > 0 from pgclarify.run where run_id = any(%s)"
+    assert asker.execute(kept, [run_ids]).fetchall() == [(len(asked), True)]
+
+
+def test_parts_of_a_text_are_its_text(asker: Connection, model: Server) -> None:
+    def behavior(chat: Chat) -> Reply:
+        text = by_rules(chat).content or ""
+        parts = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": text}]
+        return Reply(content=parts)  # type: ignore[arg-type]
+
+    model.behavior = behavior
+    rows = asker.execute("select status from pgclarify.clarify('in parts', top_k => 4)").fetchall()
+    assert {status for (status,) in rows} == {"succeeded"}
+
+
+def test_an_endpoint_that_never_completes_fails_the_run_with_a_reason(asker: Connection, model: Server) -> None:
+    model.behavior = lambda _: Reply(status=307, headers={"Location": "/elsewhere"}, body="")
+    with pytest.raises(psycopg.Error) as caught:
+        asker.execute("select * from pgclarify.clarify('moved')")
+    assert caught.value.sqlstate == "PC003"
+    assert scalar(asker, "select status from pgclarify.run where question = 'moved'") == "failed"
+
+
+def test_questions_of_a_batch_that_fail_are_told_with_their_reason(asker: Connection, model: Server) -> None:
+    model.behavior = lambda _: Reply(status=307, headers={"Location": "/elsewhere"}, body="")
+    warnings: list[str] = []
+    asker.add_notice_handler(lambda notice: warnings.append(f"{notice.severity_nonlocalized}: {notice.message_hint}"))
+    rows = asker.execute("select run_id, status from pgclarify.clarify_many(array['moved', 'gone'])").fetchall()
+    assert [status for _, status in rows] == ["failed", "failed"]
+    codes = "select count(error_code) from pgclarify.run where run_id = any(%s)"
+    assert scalar(asker, codes, [run_id for run_id, _ in rows]) == 2
+    (warning,) = warnings
+    assert warning.startswith("WARNING: ")
+    assert "pgclarify.explain(" in warning, "its hint says where there is more"

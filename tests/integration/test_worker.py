@@ -1,7 +1,8 @@
-"""Worker processes that are told to stop, or have nothing to work with; and life without one."""
+"""Worker processes: how they stop, what they refuse, and their sessions; and life without one."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 import subprocess
@@ -15,6 +16,20 @@ from urllib.request import urlopen
 import psycopg
 import pytest
 
+from pgclarify.cli.doctor.server import check_pooler
+from pgclarify.config import Provider, Settings
+from pgclarify.corpora.embedders import open_embedders
+from pgclarify.database.connections import Connections
+from pgclarify.database.endpoint_rates import EndpointRates
+from pgclarify.database.pool import open_pool
+from pgclarify.database.sessions import require_direct, stripping
+from pgclarify.embedding.cross_encoder import CrossEncoders
+from pgclarify.errors import ServerUnavailable
+from pgclarify.worker import serving
+from pgclarify.worker.executor import RunExecutor
+from pgclarify.worker.language_models import open_language_models
+from pgclarify.worker.monitor import Monitor
+from pgclarify.worker.rerank_endpoint import open_rerank_endpoint
 from tests.integration.by_hand import Connection
 from tests.openai_server import HANG, MODEL, Server, by_rules
 from tests.workers import (
@@ -162,3 +177,80 @@ def test_a_server_of_ones_own_without_a_provider_is_refused(database: str, tmp_p
 
     assert refused.returncode == 1
     assert "Traceback" not in refused.stderr
+
+
+class ReadyMonitor(Monitor):
+    """Knows whether the worker is ready."""
+
+    is_ready = True
+
+    def note_ready(self, *, is_ready: bool) -> None:
+        self.is_ready = is_ready
+
+
+async def test_a_worker_is_not_ready_before_it_drops_its_runs(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, monitor = Settings(provider=Provider.EXTRACTIVE), ReadyMonitor()
+    was_ready: list[bool] = []
+
+    async def lose(*_: object) -> None:
+        raise ServerUnavailable("the session is lost")
+
+    monkeypatch.setattr(serving, "_be_present", lose)
+    monkeypatch.setattr(RunExecutor, "drop_all", lambda _: was_ready.append(monitor.is_ready))
+    cross_encoders = CrossEncoders(device=settings.torch_device)
+    async with (
+        open_embedders(settings) as embedders,
+        open_language_models(settings, embedders) as models,
+        open_rerank_endpoint(settings) as at_endpoint,
+    ):
+        rates = EndpointRates()
+        world = serving._World(
+            settings, database, serving._check(database), models, embedders, cross_encoders, at_endpoint, rates, monitor
+        )
+        with pytest.raises(ServerUnavailable):
+            await asyncio.wait_for(serving._serve(world, asyncio.Event(), lambda: None, grace=10.0), 60)
+    cross_encoders.close()
+    assert was_ready == [False]
+
+
+SETTINGS = {
+    "statement_timeout": "1h",
+    "idle_in_transaction_session_timeout": "1h",
+    "default_transaction_isolation": "serializable",
+    "default_transaction_read_only": "on",
+}
+
+
+async def test_settings_of_a_database_for_people_do_not_apply_to_workers(
+    database: str, connection: psycopg.Connection[object]
+) -> None:
+    for name, value in SETTINGS.items():
+        connection.execute(f"alter database {connection.info.dbname} set {name} = '{value}'".encode())
+
+    async with open_pool(database, connections=Connections()) as pool, pool.connection() as worker:
+        found = {}
+        for name in SETTINGS:
+            cursor = await worker.execute("select current_setting(%s) as value", [name])
+            (row,) = await cursor.fetchall()
+            found[name] = row["value"]
+
+    assert found == {
+        "statement_timeout": "1min",
+        "idle_in_transaction_session_timeout": "20s",
+        "default_transaction_isolation": "read committed",
+        "default_transaction_read_only": "off",
+    }
+
+
+def test_a_server_that_turns_everybody_away_is_no_pooler(
+    database: str, connection: psycopg.Connection[object], make_role: Callable[..., str]
+) -> None:
+    role = make_role("pgclarify_worker")
+    dsn = psycopg.conninfo.make_conninfo(database, user=role)
+    require_direct(dsn)
+
+    connection.execute(f"alter role {role} connection limit 0".encode())
+    with pytest.raises(ServerUnavailable) as refused:
+        stripping(dsn)
+    assert "too many connections" in str(refused.value)
+    assert "could not be looked for" in check_pooler(dsn).finding
