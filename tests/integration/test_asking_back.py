@@ -84,21 +84,6 @@ class TestProposals:
         assert [row["documents"] for row in listed] == [len(row["document_ids"]) for row in found]
         assert {(row["corpus"], row["question"], row["form"]) for row in listed} == {(CORPUS, QUESTION, "respond")}
 
-    @pytest.mark.parametrize("form", ["respond", "select"])
-    def test_the_form_chooses_one_question_or_five_reformulations(
-        self, asker: Connection, model: Server, form: str
-    ) -> None:
-        asked: list[Any] = []
-
-        def listen(chat: Chat) -> Reply:
-            asked.append(chat.schema["properties"]["questions"]["maxItems"])
-            return by_rules(chat)
-
-        model.behavior = listen
-        found = ask(asker, f'{{"check": "none", "form": "{form}"}}', question=f"one {form}")
-        assert asked == [1 if form == "respond" else 5]
-        assert len(found) == (1 if form == "respond" else len(SUBJECTS))
-
     def test_questions_can_be_asked_back_without_a_corpus(self, asker: Connection, model: Server) -> None:
         (run_id,) = {row["run_id"] for row in ask(asker, UNCHECKED)}
         assert rows(asker, "select corpus from pgclarify.run where run_id = %s", run_id) == [{"corpus": None}]

@@ -157,20 +157,6 @@ def test_rows_without_an_id_are_not_noted(alice: Connection, attach: Attach, not
     assert keys(noted()) == ["1", "1", "2"]
 
 
-@pytest.mark.parametrize("type_name", ["smallint", "integer", "bigint", "uuid", "text", "varchar(36)"])
-def test_keys_are_the_ids_as_text(alice: Connection, attach: Attach, noted: Noted, type_name: str) -> None:
-    value = (
-        "8a59a2a4-3c22-4cc2-8b5c-6e3ae5ab1ad1" if type_name == "uuid" else "0017" if "int" not in type_name else "17"
-    )
-    alice.execute(f"create table app.typed (id {type_name} unique, body text)".encode())
-    attach("app.typed")
-
-    alice.execute("insert into app.typed values (%s)", [value])
-    alice.execute("update app.typed set body = 'b'")
-
-    assert keys(noted()) == [value, value]
-
-
 @pytest.mark.parametrize("name", ["Id", "select", "a'b\"c", "%1$s", "$body$", "new", "tg_relid", "key", "x\\"])
 def test_columns_may_have_any_name(
     alice: Connection, connection: Connection, attach: Attach, noted: Noted, name: str

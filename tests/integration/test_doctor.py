@@ -13,7 +13,7 @@ from pgclarify.cli.main import main
 from tests.integration.by_hand import Hire, MakeRole
 from tests.integration.holding_back import held_back
 from tests.openai_server import MODEL, PROSE
-from tests.workers import Service, as_role, scalar, until
+from tests.workers import Service, as_role, loopbacks, scalar, until
 
 
 def run(*arguments: str) -> int:
@@ -54,21 +54,16 @@ def doctor(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     return Doctor(monkeypatch, capsys)
 
 
-def test_a_healthy_installation(doctor: Doctor, database: str, hire: Hire) -> None:
+def test_the_doctor_finds_a_healthy_installation_and_leaves_nothing_behind(
+    doctor: Doctor, database: str, connection: psycopg.Connection[Any], hire: Hire
+) -> None:
     hire()
     code, checks = doctor(database)
     assert {name: check["level"] for name, check in checks.items() if check["level"] == "problem"} == {}
     assert code == 0
     assert checks["loopback"]["level"] == checks["schema"]["level"] == checks["workers"]["level"] == "ok"
-
-
-def test_looking_leaves_nothing_behind(doctor: Doctor, database: str, connection: psycopg.Connection[Any]) -> None:
-    doctor(database)
-    assert connection.execute("select count(*) from pgclarify.run").fetchone() == (0,)
-    loopbacks = """
-        select count(*) from pg_stat_activity where usename = 'pgclarify_loopback' and datname = current_database()
-    """
-    until(lambda: scalar(connection, loopbacks) == 0)
+    assert scalar(connection, "select count(*) from pgclarify.run") == 0
+    until(lambda: loopbacks(connection) == 0)
 
 
 def test_the_doctor_reports_a_missing_worker(doctor: Doctor, database: str) -> None:
@@ -107,27 +102,21 @@ def test_a_loopback_that_leads_nowhere(
     assert "--loopback-host" in checks["loopback"]["remedy"]
 
 
-def test_a_user_can_check_the_loopback(doctor: Doctor, database: str, make_role: MakeRole, hire: Hire) -> None:
-    hire()
-    code, checks = doctor(as_role(database, make_role("pgclarify_user")))
-    assert code == 0
-    assert checks["loopback"]["level"] == checks["your rights"]["level"] == "ok"
-
-
-def test_a_reader_gets_warnings_about_its_rights(
-    doctor: Doctor, database: str, make_role: MakeRole, hire: Hire
+@pytest.mark.parametrize(
+    ("membership", "code", "level"),
+    [("pgclarify_user", 0, "ok"), ("pgclarify_reader", 0, "warning"), (None, 1, "problem")],
+)
+def test_the_doctor_checks_the_rights_of_its_role(
+    doctor: Doctor, database: str, make_role: MakeRole, hire: Hire, membership: str | None, code: int, level: str
 ) -> None:
     hire()
-    code, checks = doctor(as_role(database, make_role("pgclarify_reader")))
-    assert code == 0
-    assert checks["loopback"]["level"] == checks["your rights"]["level"] == "warning"
-
-
-def test_a_stranger_is_told_what_to_ask_for(doctor: Doctor, database: str, make_role: MakeRole) -> None:
-    role = make_role()
-    code, checks = doctor(as_role(database, role))
-    assert code == 1
-    assert f"grant pgclarify_user to {role}" in checks["your rights"]["remedy"]
+    role = make_role(*([membership] if membership else []))
+    found, checks = doctor(as_role(database, role))
+    assert (found, checks["your rights"]["level"]) == (code, level)
+    if membership:
+        assert checks["loopback"]["level"] == level
+    else:
+        assert f"grant pgclarify_user to {role}" in checks["your rights"]["remedy"]
 
 
 def test_the_doctor_reports_a_server_that_does_not_answer(doctor: Doctor) -> None:

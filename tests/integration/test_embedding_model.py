@@ -23,6 +23,8 @@ from tests.integration.changing_model import (
     worker,
 )
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["worker"]
 
 
@@ -61,6 +63,7 @@ def test_searches_use_the_old_model_until_the_new_is_complete(connection: Connec
     assert [document["embedding_model"] for document in worker.claim()] == [NEW]
 
 
+@pytest.mark.committed
 def test_the_old_vectors_are_dropped_once_nobody_can_read_them(connection: Connection, worker: HandWorker) -> None:
     old = scalar(connection, "select embedding_space_id from pgclarify_private.corpus")
     begin(connection, worker)
@@ -366,6 +369,7 @@ def test_many_that_are_stuck_hold_up_no_other(connection: Connection, worker: Ha
     assert_complete(connection)
 
 
+@pytest.mark.committed
 def test_dropped_meanwhile(connection: Connection, worker: HandWorker) -> None:
     begin(connection, worker)
     passages = worker.claim_passages(max_passages=2)

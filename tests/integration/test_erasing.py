@@ -142,27 +142,6 @@ class TestWhatGoes:
         assert connection.execute("select ordinal, answer from pgclarify_private.step").fetchall() == [(1, "nine")]
         assert connection.execute("select ordinal, quote from pgclarify_private.citation").fetchall() == [(1, "nine")]
 
-    def test_a_list_that_was_read_from_it_goes(
-        self, connection: Connection, alice: Connection, worker: HandWorker
-    ) -> None:
-        worker.finish(begin(alice, worker)[0])
-        connection.execute(
-            "update pgclarify_private.run set operation = 'list_answers', stop_reason = 'the model failed: ' || %s",
-            [CANARY],
-        )
-        connection.execute("insert into pgclarify_private.listed_answer values (1, 1, %s, array[%s])", [CANARY, CANARY])
-        connection.execute("insert into pgclarify_private.listed_answer values (1, 2, 'nine', array['nine'])")
-        connection.execute(
-            "insert into pgclarify_private.citation"
-            " select 1, rank, 1, rank, 1, document_id, passage_id, null, null, %s, 0, 1"
-            " from pgclarify.candidate",
-            [CANARY],
-        )
-
-        assert erase(alice)
-
-        assert places(connection) == set()
-
     def test_erasing_deletes_reasons_that_quote_the_corpus(
         self, connection: Connection, alice: Connection, worker: HandWorker
     ) -> None:

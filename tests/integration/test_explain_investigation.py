@@ -10,6 +10,8 @@ import pytest
 from tests.integration.by_hand import scalar
 from tests.integration.explaining import Desk, desk, stage
 
+pytestmark = pytest.mark.rolled_back
+
 __all__ = ["desk"]
 
 INVESTIGATED = """\

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 
+import pytest
+
 from pgclarify.language.foreign_text import sanitize
 from tests.integration.by_hand import Connection, scalar
 from tests.integration.explaining import Desk, desk, reading, stage
 from tests.integration.in_turn import in_turn
+
+pytestmark = pytest.mark.rolled_back
 
 __all__ = ["desk"]
 

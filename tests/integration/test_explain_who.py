@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.integration.by_hand import Connect, Connection, MakeRole, state_of
 from tests.integration.explaining import DOCUMENTS, EXPLORED, Desk, desk, explained, explored
+
+pytestmark = pytest.mark.rolled_back
 
 __all__ = ["desk"]
 

@@ -113,7 +113,7 @@ def test_a_database_in_another_encoding_is_refused(
     make_database: Callable[..., str], admin: psycopg.Connection[Any], encoding: str
 ) -> None:
     dsn = make_database()
-    name = sql.Identifier(psycopg.conninfo.conninfo_to_dict(dsn)["dbname"])
+    name = sql.Identifier(str(psycopg.conninfo.conninfo_to_dict(dsn)["dbname"]))
     admin.execute(sql.SQL("drop database {}").format(name))
     admin.execute(sql.SQL("create database {} encoding {} locale 'C' template template0").format(name, encoding))
 

@@ -160,21 +160,6 @@ class TestAnswers:
         assert (found["document_ids"], found["citations"]) == ([], [])
         assert [step["citations"] for step in found["steps"]] == [[], []]
 
-    def test_are_served_again(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
-        run_id = submit(alice)
-        carry_out(worker, run_id)
-        first = investigation(alice, run_id)
-        again = "select * from pgclarify.investigate(%s, 'atlas', %s)"
-
-        assert submit(alice) == run_id
-        assert rows(alice, again, f"  {QUESTION} ", OPTIONS) == [first]
-        # The timeout is not part of the question.
-        assert rows(alice, again, QUESTION, '{"method": "lexical", "timeout": "1s"}') == [first]
-        assert submit(alice, options='{"method": "lexical", "max_steps": 1}') != run_id
-        assert scalar(alice, "select pgclarify.submit('clarify', %s, 'atlas', %s)", QUESTION, OPTIONS) != run_id
-        connection.execute("select pgclarify.remove_document('atlas', 'Blum')")
-        assert submit(alice) != run_id
-
 
 class TestCitations:
     @pytest.mark.parametrize(("reason", "is_shown"), [("Passage 2 says Ripon.", False), (None, True)])
@@ -274,44 +259,6 @@ class TestRefusals:
         hint = refused.value.diag.message_hint or ""
         assert f"pgclarify.wait(array[{run_id}])" in hint
         assert ("begin the transaction anew" in hint) == is_told
-
-    @pytest.mark.parametrize(
-        ("stop_reason", "why"),
-        [
-            ("the calls left did not suffice", "the calls left did not suffice"),
-            (None, "calls failed, so that not all was judged"),
-        ],
-    )
-    def test_partial_ones_warn(self, worker: HandWorker, alice: Connection, stop_reason: str | None, why: str) -> None:
-        run_id = submit(alice)
-        worker.start(run_id)
-        record(worker, run_id, unanswered(1, "conclusion", "cut_off"))
-        worker.finish(run_id, 1, "partial", stop_reason=stop_reason)
-        heard: list[tuple[str | None, str | None, str | None]] = []
-        alice.add_notice_handler(
-            lambda notice: heard.append((notice.severity_nonlocalized, notice.message_primary, notice.message_hint))
-        )
-
-        assert investigation(alice, run_id)["outcome"] == "cut_off"
-
-        ((severity, message, hint),) = heard
-        assert (severity, message) == ("WARNING", f"run {run_id} is partial: {why}")
-        assert hint is not None
-        # The statement in the hint works.
-        told = [row["explain"] for row in rows(alice, hint.removeprefix("See: ").removesuffix("."))]
-        assert told[0].startswith("investigate in atlas")
-
-    @pytest.mark.committed
-    def test_a_timeout_names_the_run_and_the_statement_that_reads_it(
-        self, worker: HandWorker, alice: Connection
-    ) -> None:
-        with pytest.raises(psycopg.Error) as late:
-            alice.execute("select pgclarify.investigate('x', 'atlas', '{\"timeout\": \"0.1s\"}')")
-        assert late.value.sqlstate == "PC002"
-        (run,) = rows(alice, "select run_id, status from pgclarify.run")
-        assert run["status"] == "queued"
-        for told in ("pgclarify.wait(array[{}])", "pgclarify.investigation_step where run_id = {}"):
-            assert f"{told.format(run['run_id'])}." in (late.value.diag.message_hint or "")
 
 
 WITH_A_MODEL = '{"method": "lexical", "reranker": "model"}'

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
+from typing import Any
 
 import psycopg
 import pytest
@@ -124,30 +124,10 @@ def test_a_silent_worker_loses_its_runs_and_writes_nothing(
     fall_silent(connection, worker)
 
     assert requeue(other) == 1
-    assert status(connection) == "queued"
-    # Before another has started it, and after.
-    for attempt in (1, 2):
-        with pytest.raises(psycopg.Error) as refused:
-            worker.finish(run_id)
-        assert refused.value.sqlstate == RUN_LOST
-        with pytest.raises(psycopg.Error) as refused:
-            worker.retrieve(run_id)
-        assert refused.value.sqlstate == RUN_LOST
-        if attempt == 1:
-            with pytest.raises(psycopg.Error) as refused:
-                worker.start(run_id)
-            assert refused.value.sqlstate == LOCK_NOT_AVAILABLE
-            assert other.start(run_id) is not None
-    assert requeue(worker) == 0
+    with pytest.raises(psycopg.Error) as refused:
+        worker.retrieve(run_id)
+    assert refused.value.sqlstate == RUN_LOST
     assert worker.record_verdicts(run_id, {"rank": 1, "outcome": "abstained"}) == []
-    other.finish(run_id, 2)
-
-
-def test_a_run_that_was_cancelled_is_not_begun(connection: Connection, worker: HandWorker, run_id: int) -> None:
-    connection.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
-
-    assert worker.start(run_id) is None
-    assert scalar(connection, "select status from pgclarify.run") == "cancelled"
 
 
 def test_a_run_that_another_session_has_locked_is_put_back_later(
@@ -183,41 +163,23 @@ def idle(connect: Connect, make_role: MakeRole) -> HandWorker:
     return HandWorker(connect(make_role("pgclarify_worker")), provider="openai", is_serving=False)
 
 
-@pytest.fixture
-def corpus(connection: Connection) -> Connection:
-    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
-    return connection
-
-
-def test_a_caller_does_not_wait_for_a_process_that_only_leases(corpus: Connection, idle: HandWorker) -> None:
-    assert state_of(corpus, "select * from pgclarify.clarify('rental cars')") == "PC001"
-
-
-def test_a_process_that_only_leases_is_not_in_worker_status(
-    connection: Connection, idle: HandWorker, hire: Hire
+def test_a_process_that_only_leases_counts_as_no_worker(
+    connection: Connection, worker: HandWorker, idle: HandWorker, run_id: int
 ) -> None:
-    assert scalar(connection, "select count(*) from pgclarify.worker_status") == 0
-    worker = hire()
-    assert connection.execute("select worker_id from pgclarify.worker_status where is_alive").fetchall() == [
-        (worker.worker_id,)
-    ]
+    listed = "select worker_id from pgclarify.worker_status where is_alive"
+    assert connection.execute(listed).fetchall() == [(worker.worker_id,)]
+    worker.die()
+    assert connection.execute(listed).fetchall() == []
+    assert "none is running" in explained(connection, run_id)
+    assert state_of(connection, "select * from pgclarify.clarify('cars')") == "PC001"
 
 
-def test_explain_says_that_nobody_serves(corpus: Connection, idle: HandWorker) -> None:
-    run_id = scalar(corpus, "select pgclarify.submit('clarify', 'rental cars')")
-    assert "none is running" in explained(corpus, run_id)
-
-
-def test_no_run_is_left_to_its_language_model(corpus: Connection, idle: HandWorker, hire: Hire) -> None:
-    worker = hire()
-    worker.index_everything()
-    run_id = scalar(corpus, "select pgclarify.submit('investigate', 'rental cars')")
+def test_no_run_is_left_to_its_language_model(connection: Connection, worker: HandWorker, idle: HandWorker) -> None:
+    run_id = scalar(connection, "select pgclarify.submit('investigate', 'rental cars')")
     assert worker.send("start_run", run_id=run_id, worker_id=worker.worker_id, is_alone=False)
 
 
-def test_its_leases_hold_while_it_lives(corpus: Connection, idle: HandWorker, hire: Hire) -> None:
-    worker = hire()
-
+def test_its_leases_hold_while_it_lives(worker: HandWorker, idle: HandWorker) -> None:
     def claim(of: HandWorker) -> bool:
         (row,) = of.claim_calls(None, ["asked"])
         return bool(row["is_ours"])
@@ -237,21 +199,13 @@ async def test_presence_says_whether_it_serves(database: str, is_serving: bool) 
             assert scalar(connection, "select is_serving from pgclarify_private.worker") is is_serving
 
 
-@pytest.fixture
-def worker_and_run(connection: Connection, hire: Hire) -> Iterator[tuple[object, int]]:
-    worker = hire()
-    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
-    worker.open_spaces()
-    yield worker, scalar(connection, "select pgclarify.submit('clarify', 'rental cars')")
-
-
 @pytest.mark.parametrize("pause", [None, timedelta(hours=1)])
-def test_a_run_that_is_put_back_waits_by_the_clock_of_the_database(connection, worker_and_run, pause):
-    worker, run_id = worker_and_run
+def test_a_run_that_is_put_back_waits_by_the_clock_of_the_database(
+    connection: Connection, worker: HandWorker, run_id: int, pause: timedelta | None
+) -> None:
     worker.start(run_id)
     worker.send("put_back_run", run_id=run_id, attempt=1, pause=pause)
-    status, due_in = connection.execute("select status, due_at - now() from pgclarify_private.run").fetchone()
-    assert status == "queued"
+    due_in = scalar(connection, "select due_at - now() from pgclarify_private.run where status = 'queued'")
     if pause is None:
         assert due_in is None
         assert take(worker)["attempt"] == 2
@@ -260,13 +214,14 @@ def test_a_run_that_is_put_back_waits_by_the_clock_of_the_database(connection, w
         assert take(worker) is None
 
 
-def take(worker):
+def take(worker: HandWorker) -> Any:
     rows = worker.send("take_run", worker_id=worker.worker_id, only_waited_for=False)
     return rows[0] if rows else None
 
 
-def test_a_run_that_cannot_be_started_delays_no_other(connection, connect: Connect, worker_and_run):
-    worker, run_id = worker_and_run
+def test_a_run_that_cannot_be_started_delays_no_other(
+    connection: Connection, connect: Connect, worker: HandWorker, run_id: int
+) -> None:
     with closing(connect()) as other, other.transaction():
         other.execute("select from pgclarify_private.corpus for update")
         refused = take(worker)
@@ -279,8 +234,9 @@ def test_a_run_that_cannot_be_started_delays_no_other(connection, connect: Conne
     assert timedelta(0) < wait < timedelta(seconds=6)
 
 
-def test_a_run_that_must_be_alone_is_left_to_the_worker_that_found_it(connection, worker_and_run, hire):
-    worker, run_id = worker_and_run
+def test_a_run_that_must_be_alone_is_left_to_the_worker_that_found_it(
+    connection: Connection, worker: HandWorker, run_id: int, hire: Hire
+) -> None:
     connection.execute("update pgclarify_private.run set crashes = 2")
     other = hire()
     found = take(worker)
@@ -293,8 +249,9 @@ def test_a_run_that_must_be_alone_is_left_to_the_worker_that_found_it(connection
     worker.finish(run_id)
 
 
-def test_a_run_that_somebody_holds_is_not_waited_for(connection, connect: Connect, worker_and_run):
-    worker, run_id = worker_and_run
+def test_a_run_that_somebody_holds_is_not_waited_for(
+    connection: Connection, connect: Connect, worker: HandWorker, run_id: int
+) -> None:
     with closing(connect()) as other, other.transaction():
         other.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
         with pytest.raises(psycopg.errors.LockNotAvailable):
@@ -305,7 +262,7 @@ def test_a_run_that_somebody_holds_is_not_waited_for(connection, connect: Connec
 
 def test_an_answer_is_kept_under_the_roles_it_was_made_with(
     connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
-):
+) -> None:
     extra = make_role(name="extra")
     asker = make_role("pgclarify_user", extra)
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
@@ -323,7 +280,7 @@ def test_an_answer_is_kept_under_the_roles_it_was_made_with(
 
 def test_a_lock_that_anyone_can_take_makes_no_worker(
     connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
-):
+) -> None:
     worker = hire()
     with closing(connect(make_role("pgclarify_user"))) as stranger:
         worker.die()

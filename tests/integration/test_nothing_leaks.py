@@ -23,9 +23,7 @@ from tests.integration.by_hand import (
     scalar,
     vector_of,
 )
-from tests.integration.exploring import find, near, record
 from tests.integration.in_turn import in_turn
-from tests.integration.linking import link
 
 pytestmark = pytest.mark.rolled_back
 
@@ -164,9 +162,8 @@ class TestRun:
     """For a user, runs of other roles do not exist."""
 
     @pytest.mark.committed
-    @pytest.mark.parametrize("statement", OF_RUN)
     def test_is_refused_as_one_that_is_not_there(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole, statement: str
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
         alice, bob = (connect(make_role("pgclarify_user", name=name)) for name in ("alice", "bob"))
         connection.execute(MAKE_OPEN_CORPUS, ["open"])
@@ -178,37 +175,12 @@ class TestRun:
         over = answered(worker, alice, "cars", "open")
         waiting = int(scalar(alice, "select pgclarify.submit('clarify', 'vans', 'open')"))
 
-        missing = refusal(bob, statement.format(987654321), "987654321")
-
-        assert missing["sqlstate"] == "42704"
-        for run_id in (over, waiting):
-            assert refusal(bob, statement.format(run_id), str(run_id)) == missing
+        for statement in OF_RUN:
+            missing = refusal(bob, statement.format(987654321), "987654321")
+            assert missing["sqlstate"] == "42704"
+            for run_id in (over, waiting):
+                assert refusal(bob, statement.format(run_id), str(run_id)) == missing
         assert scalar(alice, "select status from pgclarify.run where run_id = %s", waiting) == "queued"
-
-    def test_its_answer_is_not_served_to_others(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
-    ) -> None:
-        """The same question of two roles makes two runs, even if both may read the same documents."""
-        team = make_role("pgclarify_user", name="team")
-        alice, bob, carol = (
-            connect(make_role(*roles, name="user")) for roles in ((team,), (team,), ("pgclarify_user",))
-        )
-        connection.execute(MAKE_OPEN_CORPUS, ["open"])
-        add(connection, "open", "secret", HIDDEN, [team])
-        worker = hire()
-        worker.index_everything()
-        hers = answered(worker, alice, "cars", "open")
-        before = {user: seen(user) for user in (bob, carol)}
-
-        assert scalar(alice, "select pgclarify.submit('clarify', 'cars', 'open')") == hers, (
-            "her stored answer is reused"
-        )
-        for user in (bob, carol):
-            assert scalar(user, "select pgclarify.submit('clarify', 'cars', 'open')") != hers
-            rows = seen(user)
-            assert len(rows["run"]) == 1
-            assert [rows[name] for name in ("candidate", "verdict", "interpretation", "citation")] == [[]] * 4
-            assert not before[user]["run"]
 
     def test_its_answer_is_not_served_to_who_has_other_roles_now(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
@@ -237,42 +209,6 @@ class TestRun:
 
 class TestPassages:
     """A passage of other readers does not exist for a user who may search the rest of the corpus."""
-
-    def test_are_come_to_by_no_neighbor(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
-    ) -> None:
-        """Not as a neighbor, not on the way to one, and not as a candidate. A role that may read it finds it."""
-        team = make_role("pgclarify_user", name="team")
-        connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
-        add(connection, "insurance", "secret", HIDDEN, [team])
-        for number in range(4):
-            add(connection, "insurance", f"open {number}", f"Vans of kind {number} are insured.")
-        worker = hire()
-        worker.index_everything()
-        link(worker)
-        keys = connection.execute("select document_id, id from pgclarify.passage order by document_id").fetchall()
-        secret = dict(keys)["secret"]
-        told = {}
-        for role in (team, make_role("pgclarify_user", name="stranger")):
-            user = connect(role)
-            run_id = int(scalar(user, "select pgclarify.submit('clarify', 'cars', 'insurance')"))
-            assert worker.start(run_id) is not None
-            found = find(worker, run_id, vector=vector_of(HIDDEN), signal="dense")
-            # As from a worker that remembers passages that were readable before.
-            near_all = [{"document_id": key, "passage_id": passage_id} for key, passage_id in keys]
-            edges = near(worker, run_id, near_all, vector=vector_of(HIDDEN), signal="both")
-            kept = record(worker, run_id, near_all)
-            told[role] = (str([found, edges]), {row["via_passage_id"] for row in edges}, len(kept), seen(user))
-
-        (all_seen, all_leads, all_kept, _), (seen_by_stranger, leads, kept_for_stranger, rows) = told.values()
-        assert "Zebra" in all_seen
-        assert secret in all_leads
-        assert all_kept == 5
-        assert "Zebra" not in seen_by_stranger
-        assert "secret" not in seen_by_stranger
-        assert leads == all_leads - {secret}
-        assert kept_for_stranger == 4
-        assert "secret" not in str(rows["candidate"])
 
     def test_functions_in_conditions_see_nothing(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole

@@ -250,7 +250,7 @@ def test_every_table_and_view_is_looked_at(connection: Connection) -> None:
     }  # fmt: skip
 
     assert {name for (name,) in readable} - set(TABLES) <= told_to_all | {
-        # test_withholding.py looks at these.
+        # Policies read these.
         "withheld_candidate",
         "withheld_interpretation",
         "withheld_step",

@@ -12,6 +12,8 @@ from markdown_it import MarkdownIt
 import pgclarify.tables
 from website import reference, tables
 
+pytestmark = pytest.mark.rolled_back
+
 
 def test_the_reference_shows_the_comments_of_the_database(connection: psycopg.Connection[Any]) -> None:
     written = {path.name: path.read_text() for path in reference.FOLDER.iterdir()}

@@ -52,12 +52,6 @@ def test_new_neighbors_change_no_answer_that_explored_nothing(desk: Desk) -> Non
     assert desk.submit(method="dense") == run_id
 
 
-def test_a_role_with_other_roles_asks_again(desk: Desk, make_role: MakeRole) -> None:
-    run_id = explored(desk)
-    desk.owner.execute(f"grant {make_role(name='team')} to {desk.user.info.user}".encode())
-    assert desk.submit(method="dense") != run_id
-
-
 @pytest.mark.committed
 def test_another_version_answers_again(desk: Desk, connect: Connect, make_role: MakeRole) -> None:
     run_id = explored(desk)

@@ -140,11 +140,13 @@ def test_many_questions_are_judged_in_few_runs(asker: Connection) -> None:
     assert judged == [("How long is it?",), ("Who wrote Emma?",)]
 
 
+@pytest.mark.rolled_back
 class TestWithoutWorker:
     @pytest.fixture(autouse=True)
     def _corpus(self, connection: Connection) -> None:
         connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
 
+    @pytest.mark.committed
     def test_a_run_is_part_of_the_transaction(self, connection: Connection, connect: Connect) -> None:
         with connection.transaction(force_rollback=True):
             submit(connection, "rewrite", "cars")
@@ -196,6 +198,7 @@ class TestWithoutWorker:
         assert scalar(connection, "select pgclarify.cancel(array[%s]::bigint[])", run_id)
         assert state_of(connection, rows_of("search_result"), [run_id]) == "PC003"
 
+    @pytest.mark.committed
     def test_a_call_without_a_worker_shows_few_lines_of_context(self, connection: Connection) -> None:
         for call in ("clarify('q')", "search('q')", "investigate('q')", "rewrite('q')", "detect_ambiguity('q')"):
             with pytest.raises(psycopg.Error) as refused:
@@ -204,6 +207,7 @@ class TestWithoutWorker:
             assert len((refused.value.diag.context or "").splitlines()) <= 5, call
 
 
+@pytest.mark.rolled_back
 class TestCatalog:
     def test_every_operation_is_known(self, connection: Connection) -> None:
         (allowed,) = connection.execute(
