@@ -25,7 +25,7 @@ from pgclarify.database.pool import open_pool
 from pgclarify.database.runs import Runs
 from pgclarify.errors import ConfigurationError, DatabaseBusy, DatabaseError, RunLost
 from tests.integration.answering import rows
-from tests.integration.by_hand import MakeRole, scalar
+from tests.integration.by_hand import scalar
 from tests.integration.explaining import Desk, desk
 
 __all__ = ["desk"]
@@ -101,14 +101,6 @@ class TestKept:
             }
             for ordinal, detection in enumerate((CLEAR, VAGUE), start=1)
         ]  # fmt: skip
-
-    async def test_the_route_and_what_it_saved(self, played: Played) -> None:
-        run = await played.start("clarify")
-
-        await played.tables.record_route(run, "answered", 18)
-
-        found = "select route, saved_completions from pgclarify.run where run_id = %s"
-        assert played.desk.owner.execute(found.encode(), [run.run_id]).fetchone() == ("answered", 18)
 
     async def test_the_last_rewriting(self, played: Played) -> None:
         run = await played.start("rewrite", None)
@@ -364,37 +356,6 @@ class TestEvidence:
         assert (gone["start_char"], gone["end_char"], gone["is_current"]) == (0, 6, False)
         viewed = rows(played.desk.user, f"{CITATIONS} where ordinal = 2 order by rank")
         assert viewed[::2] == [moved, gone]
-
-    @pytest.mark.parametrize("is_there", [True, False])
-    async def test_outlives_its_document_and_not_the_right_to_read_it(
-        self, played: Played, make_role: MakeRole, is_there: bool
-    ) -> None:
-        run = await self.listed(played)
-        if is_there:
-            boss = make_role(name="boss")
-            played.desk.owner.execute(
-                "update pgclarify_private.document set readers = array[%s]::name[] where id = '101'", [boss]
-            )
-        else:
-            played.desk.owner.execute("select pgclarify.remove_document('insurance', '101')")
-
-        citations, document_ids = self.seen(played, run, 2)
-
-        # Quotes of a deleted document stay, as in each run, with their place; in all tables alike.
-        gone = [] if is_there else ["101"]
-        assert document_ids == [*gone, "102"]
-        assert [
-            (one["quote"], one["title"], one["start_char"], one["is_current"])
-            for one in citations
-            if one["document_id"] in {*gone, "102"}
-        ] == [
-            *([] if is_there else [("thirty days", None, 30, False)]),
-            ("A rental deductible", "Deductible", 0, True),
-            *([] if is_there else [("Rental", None, 0, False)]),
-        ]
-        assert len(citations) == (1 if is_there else 3)
-        viewed = rows(played.desk.user, f"{CITATIONS} where ordinal = 2 order by rank")
-        assert citations == viewed
 
 
 def _said(reason: DetectionReason) -> dict[str, Any]:

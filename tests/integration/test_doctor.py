@@ -160,6 +160,7 @@ def test_status_shows_runs_and_errors(
     assert "what goes wrong" in capsys.readouterr().out
 
 
+@pytest.mark.rolled_back
 def test_similar_names_of_a_corpus_are_suggested(connection: psycopg.Connection[Any]) -> None:
     for name in ("Insurance", "claims 2026", "wiki"):
         connection.execute("select pgclarify.create_corpus(%s)", [name])
@@ -170,6 +171,7 @@ def test_similar_names_of_a_corpus_are_suggested(connection: psycopg.Connection[
         assert str(caught.value.diag.message_detail).startswith(f"You can search: {near or ''}")
 
 
+@pytest.mark.rolled_back
 def test_a_document_over_the_limit_is_refused(connection: psycopg.Connection[Any]) -> None:
     connection.execute("select pgclarify.create_corpus('c')")
     add = "select pgclarify.add_document('c', 'd', repeat('x', %s))"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import psycopg
 import pytest
 
 from tests.integration.by_hand import Connect, Connection, MakeRole
 from tests.integration.counts import assert_counts_agree
-from tests.openai_server import DIMENSIONS as EMBEDDING_DIMENSIONS
-from tests.openai_server import Reply, Server, bags_of_words, embeddings
+from tests.openai_server import Reply, Server, bags_of_words
 from tests.workers import DOCUMENTS, StartWorker, scalar, until, wait_until_searchable
 
 MODEL = "endpoint:words-1@48"
@@ -78,27 +76,6 @@ def test_from_a_server_that_is_away_to_an_answer(
     run_worker(database, own_model.base_url)
     until(lambda: status(connection, "rental")[2:] == (None, 0))
     assert scalar(asker, SEARCH, "a boat costs ninety dollars", "rental") == "113"
-    assert_counts_agree(connection)
-
-
-def test_wrong_dimensions_of_an_empty_corpus_are_corrected_while_its_workers_run(
-    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
-) -> None:
-    dimensions = "select dimensions from pgclarify_private.embedding_space where state = 'active'"
-    own_model.embed = lambda body: embeddings([np.ones(7)] * len(body["input"]), body)
-    run_worker(database, own_model.base_url)
-    scalar(connection, CREATE, "rental", "endpoint:words-1")
-    until(lambda: connection.execute(dimensions).fetchall() == [(7,)])
-
-    own_model.embed = bags_of_words
-    scalar(
-        connection,
-        "select pgclarify_private.set_embedding_model(caller, 'rental', 'endpoint:words-1') from pgclarify_private.caller",  # noqa: E501
-    )
-    connection.execute(ADD, ["rental", "1", "Tolls are charged to the renter."])
-    until(lambda: connection.execute(dimensions).fetchall() == [(EMBEDDING_DIMENSIONS,)])
-    wait_until_searchable(connection, "rental")
-    assert scalar(connection, SEARCH, "who pays tolls", "rental") == "1"
     assert_counts_agree(connection)
 
 

@@ -19,7 +19,6 @@ from tests.integration.by_hand import Connection, scalar
 from tests.openai_server import HALF_JSON, MODEL, Chat, Reply, Server, by_rules
 from tests.workers import DOCUMENTS, Service, as_role
 
-WRONG_VALUE, NO_SUCH_OBJECT = "22023", "42704"
 TOP_K = 6
 
 

@@ -88,7 +88,7 @@ class TestRecreated:
         analyst = filled.connect(filled.make_role(filled.analysts))
         assert PRESENT - present(analyst) == {"rewriting"}
 
-    def test_cannot_reach_its_runs(self, filled: House, admin: Connection) -> None:
+    def test_reaches_neither_its_runs_nor_its_corpus(self, filled: House, admin: Connection) -> None:
         asked_back = scalar(filled.owner, "select max(run_id) from pgclarify.clarifying_question")
         waiting = filled.enter("clarify", filled.corpus_id)
         conversation = scalar(filled.owner, "select max(conversation_id) from pgclarify_private.conversation")
@@ -101,19 +101,17 @@ class TestRecreated:
                 assert state_of(new, statement.format(run_id)) == UNDEFINED
         go_on = json.dumps({"check": "none", "conversation": conversation})
         assert state_of(new, "select pgclarify.clarifying_questions(options => %s)", [go_on]) == UNDEFINED
-        assert scalar(filled.owner, "select status from pgclarify.run where run_id = %s", waiting) == "queued"
-
-    def test_does_not_own_its_corpus(self, filled: House, admin: Connection) -> None:
-        recreate(admin, filled.team)
-
-        new = filled.connect(filled.team)
-
         for statement in (
             "select pgclarify.revoke_access('own', 'x')",
             "select pgclarify.add_document('own', '2', 'Vans.')",
             "select pgclarify.drop_corpus('own')",
         ):
             assert state_of(new, statement) == REFUSED
+        # A worker reads with the rights of the requester, and that role no longer exists.
+        status = "select status from pgclarify.run where run_id = %s"
+        assert scalar(filled.owner, status, waiting) == "queued"
+        assert filled.worker.start(waiting) is None
+        assert scalar(filled.owner, status, waiting) == "failed"
 
     def test_does_not_own_the_corpus_of_one_that_nothing_names(self, house: House, admin: Connection) -> None:
         role = house.make_role("pgclarify_user", name="owner")
@@ -121,14 +119,6 @@ class TestRecreated:
         recreate(admin, role)
 
         assert state_of(house.connect(role), "select pgclarify.drop_corpus('own')") == REFUSED
-
-    def test_does_not_go_on_with_its_runs(self, filled: House, admin: Connection) -> None:
-        """A worker reads with the rights of the requester, and that role no longer exists."""
-        waiting = filled.enter("clarify", filled.corpus_id)
-        recreate(admin, filled.team)
-
-        assert filled.worker.start(waiting) is None
-        assert scalar(filled.owner, "select status from pgclarify.run where run_id = %s", waiting) == "failed"
 
     def test_works_for_itself(self, filled: House, admin: Connection) -> None:
         recreate(admin, filled.team)

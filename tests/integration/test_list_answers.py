@@ -14,7 +14,6 @@ from tests.workers import CORPUS, DOCUMENTS
 
 UNHEARD_OF = "Who invented telescopes?"
 ABSTENTION = Reply('{"interpretation": null, "answer": null, "quote": null}')
-WRONG_VALUE, NO_SUCH_OBJECT = "22023", "42704"
 
 
 def list_answers(

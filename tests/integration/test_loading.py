@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,6 +20,20 @@ from pgclarify.ingest.folders import LINK_OUT
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, MakeRole, scalar
 
 Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def database(installed: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
+    """URL of a database that all tests share."""
+    with installed() as dsn:
+        yield dsn
+
+
+@pytest.fixture(autouse=True)
+def without_corpora(connection: Connection, make_role: MakeRole) -> Iterator[None]:
+    """Drop all corpora after each test, before the roles that own them."""
+    yield
+    connection.execute("select pgclarify.drop_corpus(corpus) from pgclarify.corpus")
 
 
 @pytest.fixture

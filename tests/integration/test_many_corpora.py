@@ -192,12 +192,12 @@ def test_no_statement_locks_more_because_there_are_more(
     def locks_of_each() -> dict[str, int]:
         found = {}
         for name, act in statements(connection, asker, worker, run_id, over, leased).items():
-            # Planning locks all indexes of a table. Changes by other sessions may invalidate plans at any time, so the
-            # first attempt makes all plans. The seventh attempt uses generic plans.
-            for session in (connection, worker.connection):
-                session.execute("discard plans")
             locked = set()
-            for _ in range(7):
+            for mode in ("force_custom_plan", "force_generic_plan"):
+                # Planning locks all indexes of a table. Changes by other sessions may invalidate plans at any time, so
+                # each attempt makes all plans.
+                for session in (connection, worker.connection):
+                    session.execute(f"set plan_cache_mode = {mode}; discard plans")
                 with rolled_back(connection), rolled_back(worker.connection):
                     act()
                     for session in (connection, worker.connection):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.integration.attaching import (
@@ -73,15 +71,6 @@ class TestResync:
         alice.execute("insert into app.all_articles (id) values (7)")
         assert rows(connection, "select unnest(keys) from pgclarify_private.change") == ["7"]
 
-    def test_an_id_of_another_type_is_noted_again(self, alice: Connection, connection: Connection) -> None:
-        attach(alice)
-        alice.execute("alter table app.article alter id type text")
-
-        alice.execute(RESYNC.encode())
-        alice.execute("update app.article set title = 'New' where id = '2'")
-
-        assert rows(connection, "select unnest(keys) from pgclarify_private.change") == ["2"]
-
     def test_resync_of_a_changed_or_detached_table_is_an_error(self, alice: Connection, connection: Connection) -> None:
         assert state_of(alice, RESYNC) == "42704"
         give_document(alice, connection, attach(alice))
@@ -90,23 +79,6 @@ class TestResync:
         alice.execute(DETACH.encode())
 
         assert state_of(alice, RESYNC) == "55000"
-
-    def test_faults_that_it_mends_are_told_as_such(self, alice: Connection, connection: Connection) -> None:
-        attach(alice)
-        alice.execute("alter table app.article disable trigger user")
-        connection.execute("select pgclarify_private.inspect_sources()")
-        assert "pgclarify.resync" in scalar(connection, "select error from pgclarify.source_status")
-        # Only this call is needed.
-        alice.execute(RESYNC.encode())
-        connection.execute("select pgclarify_private.inspect_sources()")
-        assert rows(connection, STATE) == ["loading"]
-
-        alice.execute(f"revoke select (body) on app.article from {table_reader_of(connection)}".encode())  # noqa: S608 - no query
-        assert "pgclarify.resync" in scalar(
-            connection, "select pgclarify_private.source_fault(source) from pgclarify_private.source"
-        )
-        alice.execute(RESYNC.encode())
-        assert scalar(connection, "select pgclarify_private.source_fault(source) from pgclarify_private.source") is None
 
     def test_somebody_with_the_rights_takes_over(
         self, alice: Connection, connection: Connection, connect: Connect, make_role: MakeRole
@@ -141,15 +113,6 @@ class TestDetaching:
         alice.execute(DETACH.encode())
 
         assert listed(alice, READABLE) == set()
-
-    @pytest.mark.parametrize(("choice", "state"), [("keep", "detached"), ("remove", "removing"), (None, "detached")])
-    def test_documents_stay_or_go(
-        self, alice: Connection, connection: Connection, choice: str | None, state: str
-    ) -> None:
-        give_document(alice, connection, attach(alice))
-        options = json.dumps({"documents": choice})
-        assert state_of(alice, "select pgclarify.detach_table('kb', 'app.article', %s::jsonb)", [options]) is None
-        assert rows(connection, STATE) == [state]
 
     def test_kept_documents_may_go_later(self, alice: Connection, connection: Connection) -> None:
         give_document(alice, connection, attach(alice))

@@ -46,10 +46,6 @@ def test_new_neighbors_matter_to_runs_that_explore(desk: Desk) -> None:
     assert scalar(desk.user, submit, json.dumps({"retrieval": "fixed"})) == ended["fixed"]
 
 
-def test_new_neighbors_change_no_answer_that_explored_nothing(desk: Desk) -> None:
-    run_id = explored(desk)
-    link(desk.worker)
-    assert desk.submit(method="dense") == run_id
 
 
 @pytest.mark.committed

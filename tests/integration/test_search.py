@@ -82,14 +82,6 @@ def test_search_scored_again_by_a_model(asker: Connection, model: Server) -> Non
     assert model.calls == calls + 4
 
 
-@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
-def test_search_under_a_frozen_snapshot(asker: Connection, model: Server, level: str) -> None:
-    with asker.transaction():
-        asker.execute(f"set transaction isolation level {level}, read only".encode())
-        rows = asker.execute("select document_id from pgclarify.search(%s)", [f"Canada {level}"]).fetchall()
-    assert rows[0] == ("105",)
-
-
 def test_lexical_search_needs_no_worker(connection: Connection) -> None:
     connection.execute("select pgclarify.create_corpus('empty')")
     rows = connection.execute(

@@ -154,15 +154,6 @@ def test_only_what_a_language_model_judged_is_a_gap(rules: Desk, connection: Con
     assert asked == [("Does travel insurance pay for lost luggage?", 0, 1), ("pizza", 1, 0), ("towing", 0, 1)]
 
 
-def test_the_closest_passages_are_there_without_a_call(rules: Desk) -> None:
-    rules.add("c", LUGGAGE)
-    run_id = rules.ask("luggage")
-    block = re.search(r"```sql\n(select candidate\.rank.*?);\n```", (DOCS / "run-states.md").read_text(), re.S)
-    assert block is not None
-    rows = rules.asker.execute(block[1].replace("run_id = 1", f"run_id = {run_id}").encode()).fetchall()
-    assert [(row[0], row[1], row[-1]) for row in rows] == [(1, "one", LUGGAGE)]
-
-
 def test_all_codes_are_in_one_list(connection: Connection) -> None:
     known = [row[0] for row in connection.execute("select stop_code from pgclarify_private.stop_codes()")]
     checked: Sequence[str] = re.findall(
