@@ -1,4 +1,4 @@
-"""clarify with ask_back: with a worker, its detector, and a model server; and with a worker that has no model."""
+"""clarify that asks back or verifies answers, and lists of answers: with a worker and a model server."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.rows import dict_row
 
+from tests.integration.answering import rows
 from tests.integration.by_hand import Connection
-from tests.openai_server import Server
-from tests.workers import DOCUMENTS, scalar
+from tests.openai_server import Chat, Reply, Server, by_rules
+from tests.workers import CORPUS, DOCUMENTS, Service, scalar
 
 QUESTION = "How high is the deductible of a rental car?"
 # The requested threshold decides, with any classifier.
@@ -106,3 +108,116 @@ def test_a_threshold_is_for_questions_that_are_asked_back(asker: Connection) -> 
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
             asker.execute(f"select pgclarify.{call}".encode(), ['{"threshold": 0.5}'])
         assert refused.value.diag.column_name == "threshold"
+
+
+UNHEARD_OF = "Who invented telescopes?"
+ABSTENTION = Reply('{"interpretation": null, "answer": null, "quote": null}')
+
+
+def list_answers(
+    connection: Connection, question: str, corpus: str = CORPUS, **options: object
+) -> list[dict[str, Any]]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        statement = "select * from pgclarify.list_answers(%s, %s, %s)"
+        return cursor.execute(statement, [question, corpus, json.dumps(options)]).fetchall()
+
+
+def test_they_are_those_of_clarify_and_cost_nothing_after_it(asker: Connection, model: Server) -> None:
+    question = "Which fee is charged?"
+    clarified = rows(asker, "select answer from pgclarify.clarify(%s)", question)
+    calls = model.calls
+
+    found = list_answers(asker, question)
+
+    assert model.calls == calls
+    assert {row["answer"] for row in found} == {row["answer"] for row in clarified}
+    assert [row["ordinal"] for row in found] == [*range(1, len(found) + 1)]
+    for row in found:
+        assert row["variants"][0] == row["answer"]
+        for citation in row["citations"]:
+            title, content = DOCUMENTS[int(citation["document_id"])]
+            assert content[citation["start_char"] : citation["end_char"]] == citation["quote"]
+            assert (citation["run_id"], citation["ordinal"]) == (row["run_id"], row["ordinal"])
+            assert (citation["title"], citation["is_current"]) == (title, True)
+    listed = "select answer, variants, question, corpus from pgclarify.listed_answer where run_id = %s order by ordinal"
+    assert rows(asker, listed, found[0]["run_id"]) == [
+        {"answer": row["answer"], "variants": row["variants"], "question": question, "corpus": CORPUS} for row in found
+    ]
+    # Another limit makes another run, with the same calls.
+    (only,) = list_answers(asker, question, max_answers=1)
+    assert (only["run_id"] != found[0]["run_id"], only["answer"]) == (True, found[0]["answer"])
+    assert model.calls == calls
+    reason = "select stop_code from pgclarify.run where run_id = %s"
+    assert scalar(asker, reason, only["run_id"]) == "limit"
+
+
+def test_a_question_that_the_corpus_does_not_answer_has_no_rows(asker: Connection, model: Server) -> None:
+    model.behavior = lambda chat: ABSTENTION if chat.purpose == "verdict" else by_rules(chat)
+    assert list_answers(asker, UNHEARD_OF) == []
+    ended = "select status, stop_code from pgclarify.run where question = %s"
+    assert rows(asker, ended, UNHEARD_OF) == [{"status": "succeeded", "stop_code": "not_answered"}]
+
+
+VERDICTS = """
+select outcome, abstention_code, error_code, completion_id is not null as is_judged, count(*)
+from pgclarify.verdict where run_id = %s group by 1, 2, 3, 4 order by 1, 2
+"""
+
+
+def run_of(asker: Connection, **options: object) -> int:
+    asker.execute(
+        "select from pgclarify.clarify('rental car', top_k => 6, options => %s)", [json.dumps(options)]
+    ).fetchall()
+    return int(scalar(asker, "select max(run_id) from pgclarify.run"))
+
+
+def refusing(chat: Chat) -> Reply:
+    """Confirm no answer."""
+    if chat.purpose != "confirmation":
+        return by_rules(chat)
+    return Reply(json.dumps({"confirmed": [False] * chat.schema["properties"]["confirmed"]["minItems"]}))
+
+
+def failing(chat: Chat) -> Reply:
+    """Refuse the call."""
+    return Reply.error(401) if chat.purpose == "confirmation" else by_rules(chat)
+
+
+def test_an_unconfirmed_answer_is_an_abstention(
+    service: Service, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    confirmed = run_of(asker, verify="model")
+    (grounded,) = [row for row in superuser.execute(VERDICTS, [confirmed]).fetchall() if row[0] == "grounded"]
+    (stage,) = superuser.execute(
+        "select rows, calls from pgclarify_private.seen_stage where run_id = %s and name = 'confirmation'", [confirmed]
+    ).fetchall()
+    assert stage == (grounded[4], 1)
+
+    model.behavior = refusing
+    refused = run_of(asker, verify="model", refresh=1)
+    rows = superuser.execute(VERDICTS, [refused]).fetchall()
+    assert [row[:4] for row in rows if row[1] == "not_confirmed"] == [("abstained", "not_confirmed", None, True)]
+    assert "grounded" not in {row[0] for row in rows}
+    assert scalar(asker, "select stop_code from pgclarify.run where run_id = %s", refused) == "unproven"
+    reason = scalar(
+        superuser,
+        "select distinct reason from pgclarify.verdict where run_id = %s and abstention_code = 'not_confirmed'",
+        refused,
+    )
+    lines = "\n".join(row[0] for row in asker.execute("select * from pgclarify.explain(%s)", [refused]).fetchall())
+    assert reason in lines
+    assert "confirmation" in lines
+
+    model.behavior = failing
+    cut_off = run_of(asker, verify="model", refresh=2)
+    assert scalar(asker, "select status from pgclarify.run where run_id = %s", cut_off) == "partial"
+    assert {row[0] for row in superuser.execute(VERDICTS, [cut_off]).fetchall()} == {"abstained", "failed"}
+
+
+def test_the_trained_reader_confirms_without_a_call(service: Service, asker: Connection, superuser: Connection) -> None:
+    run_id = run_of(asker, verify="reader")
+    (stage,) = superuser.execute(
+        "select rows, calls from pgclarify_private.seen_stage where run_id = %s and name = 'confirmation'", [run_id]
+    ).fetchall()
+    (grounded,) = [row for row in superuser.execute(VERDICTS, [run_id]).fetchall() if row[0] == "grounded"]
+    assert stage == (grounded[4], 0)

@@ -151,23 +151,28 @@ class TestCreating:
         assert scalar(connection, "select count(*) from pgclarify_private.passage_embedding") == 2
 
     @pytest.mark.committed
-    @pytest.mark.parametrize("name", ["new", "newer"])
     def test_create_corpus_times_out_while_another_is_being_made(
-        self, connection: Connection, connect: Connect, name: str
+        self, connection: Connection, connect: Connect
     ) -> None:
         maker = connect()
         maker.execute("begin")
         scalar(maker, "select pgclarify.create_corpus('new')")
 
-        # Ends the wait if nothing else does.
-        connection.execute("set statement_timeout = '60s'")
-        with pytest.raises(psycopg.errors.LockNotAvailable) as refused:
-            scalar(connection, "select pgclarify.create_corpus(%s)", name)
-        assert refused.value.diag.message_detail
-        assert refused.value.diag.message_hint
+        def make(name: str) -> psycopg.errors.Diagnostic:
+            other = connect()
+            # Ends the wait if nothing else does.
+            other.execute("set statement_timeout = '60s'")
+            with pytest.raises(psycopg.errors.LockNotAvailable) as refused:
+                scalar(other, "select pgclarify.create_corpus(%s)", name)
+            return refused.value.diag
+
+        with ThreadPoolExecutor() as pool:
+            for told in pool.map(make, ["new", "newer"]):
+                assert told.message_detail
+                assert told.message_hint
 
         maker.execute("rollback")
-        assert state_of(connection, "select pgclarify.create_corpus(%s)", [name]) is None
+        assert state_of(connection, "select pgclarify.create_corpus('new')") is None
 
 
 class TestFinding:

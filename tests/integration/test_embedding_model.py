@@ -264,6 +264,7 @@ def test_a_run_that_embedded_its_question_with_the_old_model_starts_again(
     assert worker.retrieve(run_id, attempt=2, vector=vector_of(f"{NEW}Boats."), embedding_model=NEW)
 
 
+@pytest.mark.committed
 def test_a_passage_that_cannot_be_embedded(connection: Connection, worker: HandWorker) -> None:
     space_id = begin(connection, worker)
     for attempt in range(3):
@@ -290,6 +291,7 @@ def test_a_passage_that_cannot_be_embedded(connection: Connection, worker: HandW
     assert_complete(connection)
 
 
+@pytest.mark.committed
 def test_a_model_that_refuses_a_hundred_passages_gets_no_more(connection: Connection, worker: HandWorker) -> None:
     connection.execute(ADD, ["many", "\n\n".join(f"Vehicle {number}." for number in range(100))])
     worker.index_everything()
@@ -345,6 +347,7 @@ def test_a_document_that_cannot_be_indexed_stays_failed_when_passages_are_cut_of
     assert_complete(connection)
 
 
+@pytest.mark.committed
 def test_many_that_are_stuck_hold_up_no_other(connection: Connection, worker: HandWorker) -> None:
     for number in range(100):
         corpus = f"stuck {number}"

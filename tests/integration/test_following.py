@@ -104,29 +104,20 @@ class TestLoading:
     ) -> None:
         connection.execute("""
             insert into article (id, body)
-            values (1, null), (2, ''), (3, e' \\t\\n'), (4, 'Cars.'), (5, repeat('x', 10000000)),
+            values (1, null), (2, ''), (3, e' \\t\\n'), (4, 'Cars.'), (5, repeat('é', 10000000)),
                 (6, repeat('x', 10000001))
         """)
-        connection.execute(
-            "insert into article (id, body) values (7, repeat('é', 10000000)), (8, repeat('x', 50000000))"
-        )
         attach(connection)
 
         worker.follow_everything()
 
         assert connection.execute(
             "select id, length(content), error is not null from pgclarify.document order by id"
-        ).fetchall() == [
-            ("4", 5, False),
-            ("5", 10_000_000, False),
-            ("6", 0, True),
-            ("7", 10_000_000, False),
-            ("8", 0, True),
-        ]
-        assert scalar(connection, "select (documents, pending, failed) = (5, 3, 2) from pgclarify.corpus")
+        ).fetchall() == [("4", 5, False), ("5", 10_000_000, False), ("6", 0, True)]
+        assert scalar(connection, "select (documents, pending, failed) = (3, 2, 1) from pgclarify.corpus")
 
         connection.execute("update article set body = 'Cars.' where id in (2, 6)")
-        connection.execute("update article set body = ' ' where id in (5, 7)")
+        connection.execute("update article set body = ' ' where id = 5")
         connection.execute("update article set body = repeat('x', 10000001) where id = 4")
         worker.index_everything()
         worker.follow_everything()
@@ -135,10 +126,9 @@ class TestLoading:
             ("2", False),
             ("4", True),
             ("6", False),
-            ("8", True),
         ]
         worker.index_everything()
-        assert scalar(connection, "select (documents, pending, failed) = (4, 0, 2) from pgclarify.corpus")
+        assert scalar(connection, "select (documents, pending, failed) = (3, 0, 1) from pgclarify.corpus")
         # Text that the row no longer has is not found.
         assert connection.execute("select distinct document_id from pgclarify.passage order by 1").fetchall() == [
             ("2",),

@@ -15,8 +15,6 @@ from tests.integration.explaining import DOCUMENTS, Desk, desk, explored
 from tests.integration.explaining_dialogue import ASKED_BACK, LISTED, quoted, record
 from tests.unit.reports.reported import Page, check_page
 
-pytestmark = pytest.mark.rolled_back
-
 __all__ = ["desk"]
 
 

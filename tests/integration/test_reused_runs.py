@@ -46,8 +46,6 @@ def test_new_neighbors_matter_to_runs_that_explore(desk: Desk) -> None:
     assert scalar(desk.user, submit, json.dumps({"retrieval": "fixed"})) == ended["fixed"]
 
 
-
-
 @pytest.mark.committed
 def test_another_version_answers_again(desk: Desk, connect: Connect, make_role: MakeRole) -> None:
     run_id = explored(desk)
