@@ -8,7 +8,6 @@ import pytest
 
 from tests.integration.attaching import ATTACH, DETACH, RESYNC, STATE, attach, refusal, table_reader_of
 from tests.integration.by_hand import Connection, scalar, state_of
-from tests.integration.in_turn import in_turn
 from tests.migration.test_objects import rows
 
 pytestmark = pytest.mark.rolled_back
@@ -252,42 +251,3 @@ class TestAsWhomItIsRead:
         connection.execute(read.encode())
 
         assert set(caught) == {f"run by {table_reader_of(connection)}"}
-
-    @pytest.fixture
-    def reader(self, alice: Connection, connection: Connection) -> str:
-        """The role that reads her table."""
-        attach(alice)
-        return table_reader_of(connection)
-
-    @in_turn(
-        "attempt, state",
-        [
-            ("select * from pgclarify.document", "42501"),
-            ("grant execute on function pgclarify_private.{read} to public", "42501"),
-            ("alter function pgclarify_private.{read} security invoker", "42501"),
-            ("drop function pgclarify_private.{read}", "42501"),
-            ("grant {reader} to current_user", "42501"),
-            ("grant pgclarify_role_maker to current_user", "42501"),
-            ("select pgclarify_private.make_reader_role(10)", "42501"),
-            ("create function pgclarify.mine() returns integer language sql as 'select 1'", "42501"),
-            ("set local role pgclarify_owner", "42501"),
-            # It may not revoke grants of others.
-            ("drop owned by current_user cascade", "42501"),
-            ("select secret from app.article", "42501"),
-            ("update app.article set title = 'Mine'", "42501"),
-            ("select id, body from app.article", None),
-        ],
-    )
-    def test_the_reading_role_cannot_change_or_read_anything_else(
-        self, connection: Connection, reader: str, attempt: str, state: str | None
-    ) -> None:
-        attempt = attempt.replace("{reader}", reader).replace("{read}", reader.replace("pgclarify_reads", "_read"))
-        with connection.transaction(force_rollback=True):
-            # As no superuser would be, and as a function of that role is.
-            connection.execute(
-                "create function public.attempt(text) returns void language plpgsql as $$ begin execute $1; end $$"
-            )
-            connection.execute(f"grant create on schema public to {reader}".encode())
-            connection.execute(f"alter function public.attempt(text) owner to {reader}".encode())
-            connection.execute("alter function public.attempt(text) security definer")
-            assert state_of(connection, "select public.attempt(%s)", [attempt]) == state

@@ -143,11 +143,6 @@ class TestWhatItSays:
         after = estimate(asker, questions, top_k=2)
         assert (after.calls, after.reused_calls) == (2, 5)
 
-    def test_another_number_of_refresh_is_paid_anew(self, asker: Connection) -> None:
-        questions = of("refreshing", 1)
-        clarify_many(asker, questions, top_k=2)
-        assert estimate(asker, questions, top_k=2, refresh=1).calls == 3
-
     def test_has_tokens_and_money(self, asker: Connection, superuser: Connection, model: Server) -> None:
         questions = of("money")
         unknown = estimate(asker, questions, singletons="drop")
