@@ -146,7 +146,7 @@ def test_a_schema_of_another_version_is_refused(
     dsn = make_database("template1" if schema == "missing" else template)
     if schema != "missing":
         with closing(psycopg.connect(dsn, autocommit=True)) as connection:
-            connection.execute("update pgclarify_private.schema_version set version_num = '9999'")
+            connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'other'")
 
     refused = serve_in_vain(dsn, tmp_path)
 
