@@ -136,8 +136,6 @@ def rewrite(
     return row
 
 
-
-
 class TestWithAModel:
     def test_a_question_that_leans_on_what_was_said_is_rewritten_by_one_call(
         self, asker: Connection, model: Server
