@@ -44,7 +44,8 @@ begin atomic
         count_reader_changes.corpus_id, given.reader, count_reader_changes.revision,
         count_reader_changes.graph_revision
     from unnest(count_reader_changes.readers) as given (reader)
-    where given.reader is not null
+    -- No role has an empty name, and the counts of the corpus have it.
+    where given.reader <> ''
     group by given.reader;
 end;
 
@@ -153,13 +154,27 @@ begin atomic
     -- Materialized, because otherwise its functions would be called for each corpus.
     with asked as materialized (
         select pgclarify_private.roles_of(pgclarify_private.verify_caller(corpus_statuses.caller)) as roles
+    ),
+    -- Materialized, because otherwise the queue would be counted, or its counts be read, once for each corpus.
+    counted as materialized (
+        select
+            known.*, coalesce(waiting.documents, 0) as pending, coalesce(waiting.passages, 0) as pending_passages,
+            waiting.added_at as pending_since
+        from pgclarify_private.corpus_count as known
+        left join (
+            select
+                queued.corpus_id, count(*) as documents, sum(queued.passages)::bigint as passages,
+                min(queued.added_at) as added_at
+            from pgclarify_private.pending_document as queued
+            group by queued.corpus_id
+        ) as waiting on known.corpus_id = waiting.corpus_id
     )
     select
         visible.corpus_id,
         visible.name,
         counted.documents - hidden.documents,
         counted.passages - hidden.passages,
-        case when not hidden.is_anything then coalesce(waiting.documents, 0) + attached.pending end,
+        case when not hidden.is_anything then counted.pending + attached.pending end,
         counted.passages - hidden.passages,
         case when not hidden.is_anything then counted.linked end,
         case
@@ -179,13 +194,13 @@ begin atomic
                 )
             end,
             -- The error of the active space explains why documents wait.
-            case when not space.is_active or not hidden.is_anything and waiting.documents > 0 then space.error end,
+            case when not space.is_active or not hidden.is_anything and counted.pending > 0 then space.error end,
             next_space.error
         ),
         next_space.model,
         case when not hidden.is_anything then next_space.embedded end,
         extract(epoch from waited.lag)::double precision,
-        case when not hidden.is_anything then coalesce(waiting.passages, 0) + attached.pending end,
+        case when not hidden.is_anything then counted.pending_passages + attached.pending end,
         visible.search_config,
         visible.graph_degree,
         visible.owner,
@@ -197,7 +212,7 @@ begin atomic
     inner join pgclarify_private.corpus as visible
         on pgclarify_private.may_search(visible.readers, visible.owner, visible.owner_oid, asked.roles)
         or visible.analysts && asked.roles
-    inner join pgclarify_private.corpus_count as counted on visible.corpus_id = counted.corpus_id
+    inner join counted on visible.corpus_id = counted.corpus_id
     -- As in seen_revision. A call of it would take most of the time.
     cross join lateral (
         select (counted.revision + coalesce(sum(changed.revision), 0))::bigint as revision
@@ -265,18 +280,10 @@ begin atomic
         ) as changed
         where source.corpus_id = visible.corpus_id and source.state in ('loading', 'following')
     ) as attached
-    -- In one pass, because the planner may read the whole queue for each corpus otherwise.
-    left join (
-        select
-            pending.corpus_id, count(*) as documents, sum(pending.passages)::bigint as passages,
-            min(pending.added_at) as added_at
-        from pgclarify_private.pending_document as pending
-        group by pending.corpus_id
-    ) as waiting on visible.corpus_id = waiting.corpus_id
     cross join lateral (
         select
             case
-                when not hidden.is_anything then clock_timestamp() - least(waiting.added_at, attached.pending_since)
+                when not hidden.is_anything then clock_timestamp() - least(counted.pending_since, attached.pending_since)
             end as lag
     ) as waited;
 end;

@@ -272,6 +272,7 @@ def test_hidden_documents_change_the_revision_only_for_their_readers(make_world:
     world.worker.answer(answer)
 
     world.hide(2)
+    world.add("of no role", "The merger is off.", [""])
     world.settle()
     assert scalar(world.alice, revision) == hers
     assert scalar(world.alice, "select pgclarify.submit('clarify', 'merger', 'insurance')") == answer
