@@ -42,7 +42,9 @@ begin
     if set_access.is_granted and not 'pgclarify_reader'::name = any(v_roles) then
         raise notice 'role "%" may not use pgclarify yet', set_access.role
             using hint = format(
-                'To let it ask: grant pgclarify_user to %1$I. To let it only read: grant pgclarify_reader to %1$I.',
+                -- It may be a member already, without having the rights.
+                'To let it ask: grant pgclarify_user to %1$I with inherit true. To let it only read: grant '
+                'pgclarify_reader to %1$I with inherit true.',
                 set_access.role
             );
     end if;

@@ -78,10 +78,12 @@ def test_members_of_a_role_have_its_access(
     assert asks(connect(member), corpus) is None
 
 
+@pytest.mark.parametrize("inherits", ["inherit", "noinherit"])
 def test_a_role_that_may_not_use_pgclarify_is_named_the_missing_grant(
-    connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
+    connection: Connection, connect: Connect, corpus: str, make_role: MakeRole, inherits: str
 ) -> None:
     ann = make_role(name="ann")
+    connection.execute(f"alter role {ann} {inherits}".encode())
     hints: list[str] = []
     connection.add_notice_handler(lambda notice: hints.append(notice.message_hint or ""))
 
