@@ -55,8 +55,8 @@ def tell(address: Address) -> None:
     """Say where the server listens, who can connect, and what is readable on the network."""
     say = terminal.notices().print
     say(
-        f"the server listens on {address}: postgresql://ROLE@HOST:{address.port}/pgclarify, for roles with rights from"
-        " pgclarify.grant_access, with their passwords"
+        f"the server listens on {address}: postgresql://ROLE@HOST:{address.port}/pgclarify, for members of"
+        " pgclarify_reader, pgclarify_user and pgclarify_worker, with their passwords"
     )
     if not address.is_local:
         say(
