@@ -180,12 +180,9 @@ class Runs:
         return [runs[ordinal - 1] for ordinal in row["lost"]], frozenset(row["waited_for"])
 
     async def _write_verdicts(self, batch: Sequence[tuple[Run, Verdict]]) -> Sequence[bool]:
-        running = await fetch_value(
-            self.pool,
-            "record_verdicts",
-            verdicts=json.dumps([_verdict_row(run, verdict) for run, verdict in batch]),
-        )
-        return [run.run_id in set(running) for run, _ in batch]
+        verdicts = json.dumps([_verdict_row(run, verdict) for run, verdict in batch])
+        running = set(await fetch_value(self.pool, "record_verdicts", verdicts=verdicts))
+        return [run.run_id in running for run, _ in batch]
 
     async def _write_completions(self, batch: Sequence[Bought]) -> Sequence[None]:
         for attempt in range(1, _MOST_STORE_ATTEMPTS + 1):
