@@ -83,7 +83,7 @@ ADVISORY = re.compile(r"\bperform (?:pg_catalog\.)?pg_advisory_(?:xact_)?lock\w*
 GUARD = re.compile(r"\braise exception (?:[^;']|'[^']*')*;", re.IGNORECASE)
 # A function in a statement of a test, or a statement that a worker sends.
 CALLED = re.compile(r"\bpgclarify(?:_private)?\.(\w+)|\bsend\(\s*\"(\w+)")
-RIGHTS = re.compile(r"(may_\w+|belongs_to|is_among|is_group|is_readable\w*|is_proven\w*)$")
+RIGHTS = re.compile(r"(may_\w+|belongs_to|is_among|is_readable\w*|is_proven\w*)$")
 
 
 @dataclass(frozen=True)
