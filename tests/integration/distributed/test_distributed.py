@@ -212,25 +212,6 @@ def test_a_transaction_that_sees_no_later_passages_moves_nothing(connection: Con
         connection.execute("select pgclarify.distribute('there', '{\"shards\": 0}')")
 
 
-def test_neighbors_by_words_are_looked_for(connection: Connection, hire: Hire) -> None:
-    connection.execute("select pgclarify.create_corpus('there', options => '{\"graph\": \"lexical\"}')")
-    for number in range(6):
-        text = f"Zebra {'stripes' if number % 2 else 'spots'}, number {number}."
-        connection.execute("select pgclarify.add_document('there', %s, %s)", [str(number), text])
-    distribute(connection, "there", shards=2)
-    hire().index_everything()
-
-    passage_id = scalar(
-        connection,
-        "select result.passage_id from pgclarify.corpus cross join lateral"
-        " pgclarify_private.search(corpus_id, '{}', 'lexical', '1', null, 1) as result",
-    )
-    near = connection.execute(
-        "select document_id from pgclarify.neighbors('there', '1', %s, 2)", [passage_id]
-    ).fetchall()
-    assert {document_id for (document_id,) in near} == {"3", "5"}
-
-
 def test_a_corpus_comes_back(connection: Connection, both: HandWorker, reader: str) -> None:
     """It is then like one that was never distributed: tables, indexes, graph, and what may be done with it."""
     for dry_run in (True, False, False):
