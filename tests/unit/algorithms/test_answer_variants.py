@@ -30,6 +30,7 @@ SAME = [
     ("30 dollars", "$30"),
     ("rental car", "Rental cars"),
     ("in London", "London"),
+    ("On 1 May", "1 May"),
     ("3 million", "3,000,000"),
     ("3.50", "3.5"),
     ("30%", "30 percent"),

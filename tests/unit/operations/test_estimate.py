@@ -8,11 +8,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pgclarify.data.documents import Passage
 from pgclarify.data.estimates import Expected, Prospect
-from pgclarify.data.investigation import Evidence, Finding
 from pgclarify.data.runs import Run
-from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
@@ -29,14 +26,9 @@ from tests.fakes import (
 from tests.fakes.context import context_of, no_cross_encoder
 from tests.fakes.reranker import FakeRerankEndpoint
 from tests.fakes.scripts import Said, Told
+from tests.unit.operations.test_one_pass import CONTENTS, COVERED, DRIVERS, LICENSE, OFFICE, PROVEN, QUESTION, passages
 
-QUESTIONS = ("How long must a driver have held a license?", "What is covered?")
-OFFICE = "Rental offices are often near an airport."
-DRIVERS = "Every driver of a rental car must have held a license for two years."
-COVERED = "Rental cars are covered up to 30 dollars a day."
-CONTENTS = (OFFICE, DRIVERS, COVERED)
-LICENSE = Reading("How long must the driver of a rental car have held a license?", "two years", DRIVERS)
-PROVEN = Finding("two years", (Evidence(2, DRIVERS),))
+QUESTIONS = (QUESTION, "What is covered?")
 
 
 @dataclass
@@ -54,7 +46,7 @@ class Desk:
     confirmed: bool = True
 
     def __post_init__(self) -> None:
-        found = self.passages()
+        found = passages(self.contents)
         self.store = FakeStore(found)
         self.exploration = FakeExplorationStore(self.store, found)
         self.estimates = FakeEstimateStore(self.store, self.exploration)
@@ -72,9 +64,6 @@ class Desk:
         self.embedder = FakeEmbedder()
         self.dialogue = FakeDialogueStore(self.store)
         self.classifier = FakeClassifier(dict.fromkeys(self.ambiguous, 0.9), otherwise=0.2)
-
-    def passages(self) -> list[Passage]:
-        return [Passage(f"document-{n}", n, content) for n, content in enumerate(self.contents, start=1)]
 
     @property
     def paid(self) -> int:
@@ -137,8 +126,7 @@ async def test_an_estimate_equals_the_calls_that_clarify_then_makes() -> None:
     assert figures(before) == (8, 8, 0)
     assert (before.sampled, before.calls_at_most_each) == (2, 4)
     assert {one.purpose: one.calls for one in before.purposes} == {"relaxation": 2, "verdict": 6}
-    passages = desk.passages()
-    rendered = [verdict(question, passage).messages for question in QUESTIONS for passage in passages]
+    rendered = [verdict(question, passage).messages for question in QUESTIONS for passage in passages()]
     length = sum(len(message.content) for messages in rendered for message in messages)
     assert before.purposes[1] == Expected("verdict", "fake", 6, 0, length)
     # The search uses the question itself, because the relaxed one is unknown.
