@@ -33,7 +33,6 @@ PgclarifyError
     ├── RunTimeout            the caller stopped waiting; the run continues
     │   └── NotIndexed        it waits until the first documents of its corpus are indexed
     ├── RunFailed             the run ended with an error
-    ├── RunSuspected          workers were lost during the run: it is carried out alone, or not at all
     └── RunLost               the run was cancelled, or another worker has taken it over
 """
 
@@ -313,12 +312,6 @@ class RunFailed(RunError):
     """The run ended with an error."""
 
     sqlstate = "PC003"
-
-
-class RunSuspected(RunError):
-    """Workers were lost during the run, so it is carried out alone, or not at all."""
-
-    sqlstate = "PC016"
 
 
 class RunLost(RunError):
