@@ -177,42 +177,6 @@ comment on column pgclarify.investigation.document_ids is
 comment on column pgclarify.investigation.citations is
     'The evidence of the conclusion: array of objects with the columns of view citation.';
 
-create type pgclarify.ambiguity as (
-    run_id bigint,
-    is_ambiguous boolean,
-    probability real,
-    kind text,
-    reasons jsonb,
-    ordinal integer,
-    question text
-);
-comment on type pgclarify.ambiguity is 'Whether a question is ambiguous: the row of detect_ambiguity.';
-comment on column pgclarify.ambiguity.run_id is 'The run.';
-comment on column pgclarify.ambiguity.is_ambiguous is 'True if the probability reaches the threshold, or a rule says so.';
-comment on column pgclarify.ambiguity.probability is
-    'Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another language than English.';
-comment on column pgclarify.ambiguity.kind is 'pragmatic, syntactic or lexical; null unless ambiguous.';
-comment on column pgclarify.ambiguity.reasons is
-    'The reasons: array of objects with source (classifier, feature, rule or corpus), name and text.';
-comment on column pgclarify.ambiguity.ordinal is 'Place of the question in the run, from 1.';
-comment on column pgclarify.ambiguity.question is 'The question.';
-
-create type pgclarify.rewritten_question as (
-    run_id bigint,
-    rewritten text,
-    was_ambiguous boolean,
-    reason text
-);
-comment on type pgclarify.rewritten_question is 'A question that stands alone: the row of rewrite.';
-comment on column pgclarify.rewritten_question.run_id is 'The run.';
-comment on column pgclarify.rewritten_question.rewritten is
-    'The rewritten question; exactly the original one if it was clear or could not be rewritten.';
-comment on column pgclarify.rewritten_question.was_ambiguous is
-    'True if it was ambiguous even with its history. False if it was clear. A question that was clear only with its history '
-    'has a reason.';
-comment on column pgclarify.rewritten_question.reason is
-    'Why it was rewritten in this way, or not at all; null if there is nothing to say.';
-
 create type pgclarify.proposed_question as (
     run_id bigint,
     ordinal integer,
@@ -270,37 +234,3 @@ comment on column pgclarify.answer.variants is 'All spellings that were found, t
 comment on column pgclarify.answer.document_ids is 'Documents that have the answer, best first.';
 comment on column pgclarify.answer.citations is
     'The evidence of the answer: array of objects with the columns of view citation.';
-
-create type pgclarify.estimation as (
-    run_id bigint,
-    questions bigint,
-    distinct_questions bigint,
-    answered bigint,
-    sampled bigint,
-    calls bigint,
-    calls_at_most bigint,
-    reused_calls bigint,
-    prompt_tokens bigint,
-    completion_tokens bigint,
-    cost_usd numeric,
-    model text
-);
-comment on type pgclarify.estimation is 'What questions would cost: the row of estimate.';
-comment on column pgclarify.estimation.run_id is
-    'The run that made the estimate; null if all questions have been answered, so that no run was needed.';
-comment on column pgclarify.estimation.questions is 'How many questions were given.';
-comment on column pgclarify.estimation.distinct_questions is 'How many of them are different.';
-comment on column pgclarify.estimation.answered is 'How many of these an earlier run has answered, so that they need no call.';
-comment on column pgclarify.estimation.sampled is
-    'How many of the others were examined. If not all were, the figures are scaled up from these.';
-comment on column pgclarify.estimation.calls is
-    'About how many calls of the language model would be made and paid for; equal calls count once.';
-comment on column pgclarify.estimation.calls_at_most is
-    'At most so many calls, except for calls that are repeated because their reply was invalid.';
-comment on column pgclarify.estimation.reused_calls is
-    'About how many further calls are needed whose replies are in the ledger.';
-comment on column pgclarify.estimation.prompt_tokens is 'About how many input tokens the calls have.';
-comment on column pgclarify.estimation.completion_tokens is 'About how many output tokens they have.';
-comment on column pgclarify.estimation.cost_usd is
-    'About what the calls cost in US dollars; null if table model_price has no price of the model.';
-comment on column pgclarify.estimation.model is 'The model that would be called; null if no run was needed.';

@@ -25,9 +25,10 @@ FUNCTIONS = r"""
     select p.proname, p.oid::regprocedure::text as signature, obj_description(p.oid, 'pg_proc') as comment,
         p.proretset as is_set, format_type(p.prorettype, null) as returned,
         case
-            when t.typtype = 'c' and t.typnamespace = p.pronamespace
-                and not exists (select from pg_class as c where c.oid = t.typrelid and c.relkind = 'v')
-                then t.typname
+            when t.typtype = 'c' and t.typnamespace = p.pronamespace then format(
+                '[%1$s](%2$s.md#%1$s)', t.typname,
+                (select case c.relkind when 'v' then 'views' else 'rows' end from pg_class c where c.oid = t.typrelid)
+            )
         end as row_type,
         case p.provolatile when 'v' then 'volatile' when 's' then 'stable' else 'immutable' end as volatility,
         array(
@@ -160,8 +161,7 @@ def _function(one: dict[str, Any]) -> str:
             for name, kind, default in one["parameters"]
         )
         lines.append(_table(("parameter", "type", "default", "meaning"), rows))
-    row_type = one["row_type"]
-    returned = f"[{row_type}](rows.md#{row_type})" if row_type else one["returned"]
+    returned = one["row_type"] or one["returned"]
     allowed = ", ".join(f"`{role}`" for role in one["roles"]) or "`pgclarify_owner`"
     kind = "rows of " if one["is_set"] else ""
     lines.append(f"Returns {kind}{returned}. {one['volatility'].capitalize()}. May be called by {allowed}.\n")

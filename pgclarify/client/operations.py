@@ -28,13 +28,13 @@ ROWS: Final[Mapping[str, tuple[str, type[Any]]]] = {
     "consolidate": ("clarification", Interpretation),
     "search": ("search_result", SearchResult),
     "investigate": ("investigation", Investigation),
-    "detect_ambiguity": ("ambiguity", Ambiguity),
-    "rewrite": ("rewritten_question", RewrittenQuestion),
+    "detect_ambiguity": ("detection", Ambiguity),
+    "rewrite": ("rewriting", RewrittenQuestion),
     # Its run rewrites the question; the method reply returns the turn of the conversation.
-    "reply": ("rewritten_question", RewrittenQuestion),
+    "reply": ("rewriting", RewrittenQuestion),
     "clarifying_questions": ("proposed_question", ProposedQuestion),
     "list_answers": ("answer", ListedAnswer),
-    "estimate": ("estimation", Estimate),
+    "estimate": ("estimate", Estimate),
 }
 
 

@@ -1,5 +1,17 @@
 -- Rules of ambiguity, and a check that budgets share: which role may edit settings of one corpus, or of all.
 
+create or replace view pgclarify.ambiguity_rule as
+select
+    ambiguity_rule.ambiguity_rule_id,
+    ambiguity_rule.pattern || '' as pattern,
+    ambiguity_rule.kind,
+    ambiguity_rule.corpus || '' as corpus,
+    ambiguity_rule.note || '' as note,
+    ambiguity_rule.created_at
+from pgclarify_private.ambiguity_rule;
+
+grant select on pgclarify.ambiguity_rule to pgclarify_reader;
+
 create or replace function pgclarify_private.edited_corpus(caller pgclarify_private.caller, corpus text)
 returns pgclarify_private.corpus
 language plpgsql volatile security definer

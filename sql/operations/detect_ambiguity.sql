@@ -26,32 +26,45 @@ comment on column pgclarify.detection.corpus is
 comment on column pgclarify.detection.finished_at is 'When the run ended; null before.';
 grant select on pgclarify.detection to pgclarify_reader;
 
-create or replace function pgclarify_private.rows(row_type pgclarify.ambiguity, run_ids bigint[], requester name)
-returns setof pgclarify.ambiguity
+create or replace function pgclarify_private.rows(row_type pgclarify.detection, run_ids bigint[], requester name)
+returns setof pgclarify.detection
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        detection.run_id, detection.is_ambiguous, detection.probability, detection.kind,
-        pgclarify_private.readable_reasons(
-            detection.reasons, run.corpus_id, pgclarify_private.roles_of(rows.requester)
+        detection.run_id, run.operation, run.corpus_name, detection.ordinal, detection.question, detection.is_ambiguous,
+        detection.probability, detection.kind,
+        (
+            -- Without those that quote documents that are closed to the requester.
+            select coalesce(jsonb_agg(reason.value order by reason.ordinal), '[]')
+            from jsonb_array_elements(detection.reasons) with ordinality as reason (value, ordinal)
+            where not exists (
+                select
+                from jsonb_array_elements_text(reason.value -> 'document_ids') as quoted (document_id)
+                inner join pgclarify_private.document
+                    on run.corpus_id = document.corpus_id and quoted.document_id = document.id
+                inner join pgclarify_private.corpus on document.corpus_id = corpus.corpus_id
+                where document.readers is not null
+                    and not document.readers && asked.roles
+                    and not corpus.analysts && asked.roles
+            )
         ),
-        detection.ordinal,
-        detection.question
+        detection.classifier_version, run.finished_at
     from pgclarify_private.detection
     inner join pgclarify_private.run on detection.run_id = run.run_id
+    cross join (select pgclarify_private.roles_of(rows.requester) as roles) as asked
     where detection.run_id = any(rows.run_ids)
     order by detection.run_id, detection.ordinal;
 end;
 
-comment on function pgclarify_private.rows(pgclarify.ambiguity, bigint[], name) is
+comment on function pgclarify_private.rows(pgclarify.detection, bigint[], name) is
 'Results of runs of detect_ambiguity. It does not check who may see them; reasons quote only documents that the requester may '
 'read now.';
 
 create or replace function pgclarify.detect_ambiguity(
     question text, history text[] default '{}', options jsonb default '{}'
 )
-returns setof pgclarify.ambiguity
+returns setof pgclarify.detection
 language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 1
@@ -59,7 +72,7 @@ begin atomic
     select seen.*
     from pgclarify_private.caller
     cross join lateral jsonb_populate_recordset(
-        null::pgclarify.ambiguity,
+        null::pgclarify.detection,
         pgclarify_private.start_and_wait(
             caller,
             'detect_ambiguity',

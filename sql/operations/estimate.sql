@@ -1,6 +1,27 @@
 -- Estimating the cost of questions. No language model is called. This file knows which questions already have answers. Only a
 -- worker can say what the others would ask, because it has the embedding model and the prompts.
 
+create or replace view pgclarify.estimate as
+select
+    estimate.run_id,
+    estimate.questions,
+    estimate.distinct_questions,
+    estimate.answered,
+    estimate.sampled,
+    estimate.calls,
+    estimate.calls_at_most,
+    estimate.reused_calls,
+    estimate.prompt_tokens,
+    estimate.completion_tokens,
+    estimate.cost_usd,
+    run.model || '' as model
+from pgclarify_private.estimate
+inner join pgclarify_private.run on estimate.run_id = run.run_id;
+
+comment on column pgclarify.estimate.model is 'The model that would be called; null if no run was needed.';
+
+grant select on pgclarify.estimate to pgclarify_reader;
+
 create or replace function pgclarify_private.find_for_estimate(
     run_id bigint,
     attempt integer,
@@ -175,8 +196,8 @@ comment on function pgclarify_private.record_estimate(bigint, integer, jsonb) is
 'calls_at_most_each (of any question). The result is scaled up to all questions without an answer.';
 grant execute on function pgclarify_private.record_estimate(bigint, integer, jsonb) to pgclarify_worker;
 
-create or replace function pgclarify_private.rows(row_type pgclarify.estimation, run_ids bigint[], requester name)
-returns setof pgclarify.estimation
+create or replace function pgclarify_private.rows(row_type pgclarify.estimate, run_ids bigint[], requester name)
+returns setof pgclarify.estimate
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -199,7 +220,7 @@ begin atomic
     order by estimate.run_id;
 end;
 
-comment on function pgclarify_private.rows(pgclarify.estimation, bigint[], name) is
+comment on function pgclarify_private.rows(pgclarify.estimate, bigint[], name) is
 'Results of runs of estimate. It does not check who may see them: the requester makes no difference.';
 
 create or replace function pgclarify_private.prepare_estimate(
@@ -260,7 +281,7 @@ comment on function pgclarify_private.prepare_estimate(name, pgclarify_private.r
 create or replace function pgclarify_private.estimate(
     caller pgclarify_private.caller, questions text[], corpus text, top_k integer, options jsonb
 )
-returns setof pgclarify.estimation
+returns setof pgclarify.estimate
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -285,7 +306,7 @@ begin
         estimate.caller, v_run, pgclarify_private.timeout(v_run.settings ->> 'timeout')
     );
     return query
-    select seen.* from pgclarify_private.current_rows(null::pgclarify.estimation, v_run_ids, null) as seen;
+    select seen.* from pgclarify_private.current_rows(null::pgclarify.estimate, v_run_ids, null) as seen;
 end
 $$;
 
@@ -295,7 +316,7 @@ grant execute on function pgclarify_private.estimate(pgclarify_private.caller, t
 create or replace function pgclarify.estimate(
     questions text[], corpus text default null, top_k integer default 20, options jsonb default '{}'
 )
-returns setof pgclarify.estimation
+returns setof pgclarify.estimate
 language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 1

@@ -12,18 +12,18 @@ begin atomic
         ('consolidate', 'clarification', 'interpretation', false),
         ('search', 'search_result', 'candidate', false),
         ('investigate', 'investigation', 'investigation_step', true),
-        ('detect_ambiguity', 'ambiguity', 'detection', false),
-        ('rewrite', 'rewritten_question', 'rewriting', true),
+        ('detect_ambiguity', 'detection', 'detection', false),
+        ('rewrite', 'rewriting', 'rewriting', true),
         ('clarifying_questions', 'proposed_question', 'clarifying_question', true),
-        ('reply', 'rewritten_question', 'rewriting', true),
+        ('reply', 'rewriting', 'rewriting', true),
         ('list_answers', 'answer', 'listed_answer', true),
         -- It calls no model, but it estimates calls of the model of its worker.
-        ('estimate', 'estimation', 'estimate', true)
+        ('estimate', 'estimate', 'estimate', true)
     ) as known (operation, row_type, result_view, prefers_language_model);
 end;
 
 comment on function pgclarify_private.operations() is
-'The operations. A run of each has rows of row_type, a composite type of schema pgclarify; function rows of that type finds '
+'The operations. A run of each has rows of row_type, a type of schema pgclarify; function rows of that type finds '
 'them, and the public result_view shows them by run_id. prefers_language_model: whether a worker with a language model is '
 'preferred for all settings.';
 

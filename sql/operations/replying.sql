@@ -232,7 +232,7 @@ begin
         v_run, v_turn, 'respond', v_reply,
         (
             select seen.rewritten
-            from pgclarify_private.current_rows(null::pgclarify.rewritten_question, v_run_ids, v_requester) as seen
+            from pgclarify_private.current_rows(null::pgclarify.rewriting, v_run_ids, v_requester) as seen
         )
     );
 end

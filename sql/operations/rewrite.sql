@@ -1,7 +1,17 @@
 -- Rewriting questions so that they stand alone.
 
-create or replace function pgclarify_private.rows(row_type pgclarify.rewritten_question, run_ids bigint[], requester name)
-returns setof pgclarify.rewritten_question
+create or replace view pgclarify.rewriting as
+select
+    rewriting.run_id,
+    rewriting.rewritten || '' as rewritten,
+    rewriting.was_ambiguous,
+    rewriting.reason || '' as reason
+from pgclarify_private.rewriting;
+
+grant select on pgclarify.rewriting to pgclarify_reader;
+
+create or replace function pgclarify_private.rows(row_type pgclarify.rewriting, run_ids bigint[], requester name)
+returns setof pgclarify.rewriting
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -11,11 +21,11 @@ begin atomic
     order by rewriting.run_id;
 end;
 
-comment on function pgclarify_private.rows(pgclarify.rewritten_question, bigint[], name) is
+comment on function pgclarify_private.rows(pgclarify.rewriting, bigint[], name) is
 'Questions that runs of rewrite and reply produced. It does not check who may see them: the requester makes no difference.';
 
 create or replace function pgclarify.rewrite(question text, history text[] default '{}', options jsonb default '{}')
-returns setof pgclarify.rewritten_question
+returns setof pgclarify.rewriting
 language sql volatile
 set search_path = pg_catalog, pg_temp
 rows 1
@@ -23,7 +33,7 @@ begin atomic
     select seen.*
     from pgclarify_private.caller
     cross join lateral jsonb_populate_recordset(
-        null::pgclarify.rewritten_question,
+        null::pgclarify.rewriting,
         pgclarify_private.start_and_wait(
             caller,
             'rewrite',

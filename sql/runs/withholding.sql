@@ -21,28 +21,6 @@ comment on function pgclarify_private.withheld_ranks(bigint, name[]) is
 'Ranks of the candidates of a run whose document is closed to these roles. A document that was removed is closed to no role: '
 'its quotes are kept until it is erased.';
 
-create or replace function pgclarify_private.readable_reasons(reasons jsonb, corpus_id bigint, roles name[])
-returns jsonb
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select coalesce(jsonb_agg(reason.value order by reason.ordinal), '[]')
-    from jsonb_array_elements(readable_reasons.reasons) with ordinality as reason (value, ordinal)
-    where not exists (
-        select
-        from jsonb_array_elements_text(reason.value -> 'document_ids') as quoted (document_id)
-        inner join pgclarify_private.document
-            on document.corpus_id = readable_reasons.corpus_id and quoted.document_id = document.id
-        inner join pgclarify_private.corpus on document.corpus_id = corpus.corpus_id
-        where document.readers is not null
-            and not document.readers && readable_reasons.roles
-            and not corpus.analysts && readable_reasons.roles
-    );
-end;
-
-comment on function pgclarify_private.readable_reasons(jsonb, bigint, name[]) is
-'The reasons of a detection, except those that quote documents of the corpus that are closed to these roles.';
-
 create or replace view pgclarify_private.withheld_candidate with (security_barrier) as
 select candidate.run_id, candidate.rank
 from pgclarify_private.candidate

@@ -26,7 +26,7 @@ RUNS = {
         [QUESTION, CORPUS],
     ),
     "investigation": ("select run_id from pgclarify.investigate(%s, %s)", [STEPS, CORPUS]),
-    "ambiguity": (
+    "detection": (
         "select run_id from pgclarify.detect_ambiguity(%s, options => jsonb_build_object('corpus', %s::text))",
         [QUESTION, CORPUS],
     ),

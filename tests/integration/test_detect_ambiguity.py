@@ -119,7 +119,7 @@ class TestMany:
         questions = ['"', "\\", '["a", 1]', "\u202e\U0001f600", "{}", "'; drop table x; --", "a\nb"]
         (run_id, *_) = scalar(asker, MANY, questions)
         asker.execute("select pgclarify.wait(array[%s]::bigint[], null)", [run_id])
-        assert [row["question"] for row in rows(asker, rows_of("ambiguity"), run_id)] == questions
+        assert [row["question"] for row in rows(asker, rows_of("detection"), run_id)] == questions
 
 
 WRONG = "22023"

@@ -26,12 +26,12 @@ ROW_TYPES = {
     "consolidate": "clarification",
     "search": "search_result",
     "investigate": "investigation",
-    "detect_ambiguity": "ambiguity",
-    "rewrite": "rewritten_question",
+    "detect_ambiguity": "detection",
+    "rewrite": "rewriting",
     "clarifying_questions": "proposed_question",
-    "reply": "rewritten_question",
+    "reply": "rewriting",
     "list_answers": "answer",
-    "estimate": "estimation",
+    "estimate": "estimate",
 }
 
 
@@ -51,7 +51,8 @@ def submitted(
 
 
 def without_run(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{name: value for name, value in row.items() if name not in ("run_id", "citations")} for row in found]
+    own = {"run_id", "citations", "finished_at"}
+    return [{name: value for name, value in row.items() if name not in own} for row in found]
 
 
 @pytest.mark.parametrize(
