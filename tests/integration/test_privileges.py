@@ -1,4 +1,4 @@
-"""Rights that PUBLIC must not have, and rights of roles made later. tests/snapshots/rights.txt lists all others."""
+"""What roles must not be able to do. tests/snapshots/rights.txt lists the rights of each role."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import Any
 
 import psycopg
 import pytest
-
-from tests.integration.by_hand import Connect, MakeRole
 
 pytestmark = pytest.mark.rolled_back
 
@@ -76,45 +74,6 @@ def test_nothing_is_left_to_public(connection: psycopg.Connection[Any]) -> None:
     assert listed(connection, PUBLIC_HAS) == set()
 
 
-def test_rights_of_public_are_found(connection: psycopg.Connection[Any]) -> None:
-    connection.execute("""
-        grant usage on schema pgclarify_capture to public;
-        grant select on pgclarify_private.run to public;
-        grant select (name) on pgclarify_private.corpus to public;
-        grant usage on sequence pgclarify_private.passage_id_seq to public;
-        create function pgclarify.deed() returns void language sql as '';
-    """)
-
-    assert listed(connection, PUBLIC_HAS) == {
-        "schema pgclarify_capture: USAGE",
-        "relation pgclarify_private.run: SELECT",
-        "column pgclarify_private.corpus.name: SELECT",
-        "relation pgclarify_private.passage_id_seq: USAGE",
-        "routine pgclarify.deed(): EXECUTE",
-    }
-
-
-def test_functions_that_the_owner_makes_later_are_nobody_elses(connection: psycopg.Connection[Any]) -> None:
-    connection.execute("set role pgclarify_owner")
-    connection.execute("create function pgclarify.deed() returns void language sql as ''")
-
-    assert listed(connection, PUBLIC_HAS) == set()
-
-
-def test_nobody_has_nothing(connection: psycopg.Connection[Any], connect: Connect, make_role: MakeRole) -> None:
-    nobody = make_role()
-
-    assert executable(connection, nobody) == set()
-    assert readable(connection, nobody) == set()
-    for attempt in (
-        "select pgclarify.create_corpus('insurance')",
-        "select * from pgclarify.corpus",
-        "select pgclarify_private.take_run(1, false)",
-    ):
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            connect(nobody).execute(attempt.encode())
-
-
 def test_the_role_that_reads_users_tables_has_no_other_rights(connection: psycopg.Connection[Any]) -> None:
     connection.execute("select pgclarify.create_corpus('insurance'), pgclarify_private.open_space(1, 4)")
     connection.execute("create table article (id integer primary key, body text)")
@@ -154,18 +113,6 @@ def test_the_role_that_reads_users_tables_has_no_other_rights(connection: psycop
         assert not {name for name in executable(connection, other) if "_select_" in name or "._read_" in name}
 
 
-def test_the_maker_of_roles_cannot_log_in_and_has_no_members(connection: psycopg.Connection[Any]) -> None:
-    role = "pgclarify_role_maker"
-
-    assert connection.execute(
-        "select rolsuper, rolcreatedb, rolcanlogin, rolreplication, rolbypassrls, rolcreaterole from pg_roles"
-        " where rolname = %s",
-        [role],
-    ).fetchone() == (False, False, False, False, False, True)
-    members = "select member::regrole::text from pg_auth_members where roleid = %s::regrole"
-    assert listed(connection, members, role) == set()
-
-
 def test_tables_behind_views_have_row_level_security(connection: psycopg.Connection[Any]) -> None:
     """The policies apply to pgclarify_views, which owns the views; pgclarify_reader reads two tables itself."""
     unguarded = {
@@ -187,7 +134,3 @@ def test_internal_functions_of_users_check_the_caller(connection: psycopg.Connec
 
     assert internal
     assert {name for name in internal if "(pgclarify_private.caller" not in name} == set()
-
-
-def test_a_worker_may_execute_no_function_of_users(connection: psycopg.Connection[Any]) -> None:
-    assert executable(connection, "pgclarify_worker") & executable(connection, "pgclarify_user") == set()

@@ -64,20 +64,3 @@ def test_a_worker_that_serves_no_runs_is_not_counted(desk: Desk, connect: Connec
     desk.worker.die()
     HandWorker(connect(make_role("pgclarify_worker")), model="another-model", is_serving=False)
     assert desk.submit(method="dense") == run_id
-
-
-@pytest.mark.committed
-def test_a_session_may_ask_for_new_runs(desk: Desk) -> None:
-    run_id = explored(desk)
-    for no in ("off", "false", "0", "no"):
-        desk.user.execute(f"set pgclarify.reuse_runs = {no}".encode())
-        assert desk.submit(method="dense") != run_id
-    for yes in ("on", "true", "1", "yes", "''", "' on '"):
-        desk.user.execute(f"set pgclarify.reuse_runs = {yes}".encode())
-        assert desk.submit(method="dense") == run_id
-    desk.user.execute("reset pgclarify.reuse_runs")
-    assert desk.submit(method="dense") == run_id
-    with desk.user.transaction():
-        desk.user.execute("set local pgclarify.reuse_runs = off")
-        assert desk.submit(method="dense") != run_id
-    assert desk.submit(method="dense") == run_id

@@ -67,11 +67,6 @@ def test_many_questions_at_once(asker: Connection, model: Server) -> None:
     assert asked == 1
 
 
-def test_as_many_keys_as_questions(asker: Connection, model: Server) -> None:
-    with pytest.raises(psycopg.errors.InvalidParameterValue):
-        asker.execute("select * from pgclarify.clarify_many(array['one', 'two'], keys => array['a'])")
-
-
 def test_keys_belong_to_questions_by_their_order(asker: Connection, model: Server) -> None:
     rows = asker.execute(
         """
@@ -122,41 +117,6 @@ def test_a_run_can_be_watched_and_cancelled(asker: Connection, model: Server) ->
     assert model.calls == before + 1
 
 
-def test_a_queued_run_has_no_result_yet(connection: Connection) -> None:
-    connection.execute("select pgclarify.create_corpus('empty')")
-    run_id = submit(connection, "nobody there")
-    with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
-        connection.execute("select * from pgclarify.result(%s)", [run_id])
-    assert connection.execute("select status from pgclarify.wait(array[%s::bigint], '0.1s')", [run_id]).fetchall() == [
-        ("queued",)
-    ]
-
-    assert scalar(connection, "select pgclarify.cancel(array[%s]::bigint[])", run_id) == 1
-    with pytest.raises(psycopg.Error) as caught:
-        connection.execute("select * from pgclarify.result(%s)", [run_id])
-    assert caught.value.sqlstate == "PC003"
-
-
-def test_a_failed_run_says_why(asker: Connection, model: Server) -> None:
-    model.behavior = lambda _: Reply.error(403)
-    with pytest.raises(psycopg.Error) as caught:
-        asker.execute("select * from pgclarify.clarify('refused')")
-    assert caught.value.sqlstate == "PC003"
-    run_id, status, error, error_code = asker.execute(
-        "select run_id, status, error, error_code from pgclarify.run where question = 'refused'"
-    ).fetchall()[0]
-    assert (status, error_code) == ("failed", "PC013")
-    assert "403" in error
-    with pytest.raises(psycopg.Error) as again:
-        asker.execute("select * from pgclarify.result(%s)", [run_id])
-    assert again.value.sqlstate == "PC003"
-
-    model.behavior = by_rules
-    assert asker.execute("select * from pgclarify.clarify('refused', top_k => 4)").fetchall(), (
-        "a failed run is not reused"
-    )
-
-
 def test_the_key_is_kept_to_the_worker(
     service: Service, asker: Connection, superuser: Connection, model: Server
 ) -> None:
@@ -197,23 +157,3 @@ def test_a_corpus_that_is_dropped_in_the_middle(asker: Connection, model: Server
     # Passages that were retrieved in time can still be judged and cited.
     assert wait(asker, [run_id]) == ["failed" if calls == 1 else "succeeded"]
     assert wait(asker, [submit(asker, f"others go on {calls}")]) == ["succeeded"]
-
-
-def test_a_worker_whose_sessions_are_cut_comes_back(
-    service: Service, superuser: Connection, asker: Connection, model: Server
-) -> None:
-    model.latency = 1.0
-    begun = model.calls
-    run_id = submit(asker, "cut off")
-    until(lambda: model.calls > begun)
-
-    superuser.execute(
-        """
-        select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and application_name in ('pgclarify worker', 'pgclarify queue')
-        """
-    )
-
-    assert wait(asker, [run_id]) == ["succeeded"]
-    until(lambda: scalar(asker, "select count(*) from pgclarify.worker_status where is_alive") == 1)
-    assert service.worker.process.is_alive()

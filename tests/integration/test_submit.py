@@ -84,24 +84,6 @@ def test_rows_are_those_of_the_function_that_waits(
     assert found[0].keys() == waited[0].keys()
 
 
-def test_the_view_of_an_operation_has_its_rows(asker: Connection, superuser: Connection, model: Server) -> None:
-    views = dict(superuser.execute("select operation, result_view from pgclarify_private.operations()").fetchall())
-    for operation in ("clarify", "search", "detect_ambiguity", "rewrite", "list_answers"):
-        run_id = submit(asker, operation, "Which fee is charged?")
-        assert scalar(asker, "select status from pgclarify.wait(array[%s]::bigint[], null)", run_id) == "succeeded"
-        count = f"select count(*) from pgclarify.{views[operation]} where run_id = %s"  # noqa: S608 - constants
-        assert scalar(asker, count, run_id) > 0, operation
-
-
-def test_an_answer_is_served_to_who_waits_for_it_later(asker: Connection, model: Server) -> None:
-    found = submitted(asker, "clarify", "a fee for each day", top_k=5)
-
-    assert rows(asker, "select * from pgclarify.clarify('a fee for each day', top_k => 5)") == found
-    assert submit(asker, "clarify", "a fee for each day", top_k=5) == found[0]["run_id"]
-    grouped = submitted(asker, "consolidate", run_id=found[0]["run_id"], consolidation="conservative")
-    assert {row["run_id"] for row in grouped} != {found[0]["run_id"]}
-
-
 def test_a_reply_is_worked_out_beforehand(asker: Connection, superuser: Connection, model: Server) -> None:
     offered = submitted(asker, "clarifying_questions", "Zebra", check="none")
     (made,) = submitted(asker, "reply", run_id=offered[0]["run_id"], reply="the animal")
@@ -118,14 +100,6 @@ def test_a_reply_is_worked_out_beforehand(asker: Connection, superuser: Connecti
         "select pgclarify.submit('reply', options => jsonb_build_object('run_id', %s::bigint, 'reply', %s::text))"
     )
     assert state_of(asker, statement, again) == NOT_READY
-
-
-def test_an_estimate_of_what_has_been_answered_is_nothing(asker: Connection, model: Server) -> None:
-    assert submitted(asker, "clarify", VAGUE, top_k=3)
-    (known,) = submitted(asker, "estimate", questions=[VAGUE], top_k=3)
-
-    assert (known["distinct_questions"], known["answered"], known["sampled"]) == (1, 1, 0)
-    assert (known["calls"], known["calls_at_most"], known["cost_usd"]) == (0, 0, 0)
 
 
 def test_many_questions_are_judged_in_few_runs(asker: Connection) -> None:
@@ -183,10 +157,6 @@ class TestWithoutWorker:
         assert len((refused.value.diag.context or "").splitlines()) <= 10
         assert scalar(connection, RUNS) == 0
 
-    def test_numbers_are_read_as_numbers(self, connection: Connection) -> None:
-        run_id = submit(connection, "clarify", "cars", top_k=5.0, corpus=None)
-        assert scalar(connection, "select settings -> 'top_k' from pgclarify.run where run_id = %s", run_id) == 5
-
     def test_rows_of_another_operation_or_role_cannot_be_read(
         self, connection: Connection, connect: Connect, make_role: MakeRole
     ) -> None:
@@ -199,25 +169,9 @@ class TestWithoutWorker:
         assert scalar(connection, "select pgclarify.cancel(array[%s]::bigint[])", run_id)
         assert state_of(connection, rows_of("search_result"), [run_id]) == "PC003"
 
-    @pytest.mark.committed
-    def test_a_call_without_a_worker_shows_few_lines_of_context(self, connection: Connection) -> None:
-        for call in ("clarify('q')", "search('q')", "investigate('q')", "rewrite('q')", "detect_ambiguity('q')"):
-            with pytest.raises(psycopg.Error) as refused:
-                connection.execute(f"select * from pgclarify.{call}".encode())  # noqa: S608 - constants
-            assert refused.value.sqlstate == "PC001"
-            assert len((refused.value.diag.context or "").splitlines()) <= 5, call
-
 
 @pytest.mark.rolled_back
 class TestCatalog:
-    def test_every_operation_is_known(self, connection: Connection) -> None:
-        (allowed,) = connection.execute(
-            "select pg_get_constraintdef(oid) from pg_constraint where conname = 'run_operation_is_known'"
-        ).fetchall()
-        known = {name: row_type for name, row_type, _ in connection.execute(OPERATIONS).fetchall()}
-        assert ROW_TYPES.items() <= known.items()
-        assert all(f"'{name}'" in allowed[0] for name in known)
-
     @pytest.mark.parametrize("operation", sorted(ROW_TYPES.keys() - {"reply"}))
     def test_submit_has_the_parameters_of_the_waiting_function(self, connection: Connection, operation: str) -> None:
         names = "select proargnames[:pronargs] from pg_proc where pronamespace::regnamespace::text = 'pgclarify'"

@@ -17,58 +17,8 @@ from pgclarify.errors import DatabaseBusy
 from pgclarify.ledger.completions import Paid, complete_all
 from tests.fakes import scripts
 from tests.fakes.completer import Prompt
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar
 from tests.integration.spending import budget, claim, enter, price, status, store
-
-# From the weakest to the strongest.
-MODES = (
-    "access share",
-    "row share",
-    "row exclusive",
-    "share update exclusive",
-    "share",
-    "share row exclusive",
-    "exclusive",
-    "access exclusive",
-)
-STRONG = frozenset(MODES[MODES.index("row exclusive") + 1 :])
-# The tables that a claim, a reply or a match of rules reads.
-READ_BY_RUNS = {
-    "pgclarify_private.budget",
-    "pgclarify_private.budget_counter",
-    "pgclarify_private.model_price",
-    "pgclarify_private.completion",
-    "pgclarify_private.ambiguity_rule",
-    "pgclarify_private.run",
-}
-RELATIONS = """
-    select c.oid::regclass::text
-    from pg_class as c
-    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
-        and c.relkind in ('r', 'p', 'v', 'm', 'f')
-"""
-# Columns as well: who may update one may lock rows with FOR UPDATE.
-WRITABLE = """
-    select c.oid::regclass::text || ' ' || privilege
-    from pg_class as c
-    cross join unnest(array['insert', 'update', 'delete', 'truncate', 'references', 'trigger']) as privilege
-    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
-        and c.relkind in ('r', 'p', 'v', 'm', 'f')
-        and case when privilege in ('insert', 'update', 'references')
-            then has_any_column_privilege(%(role)s, c.oid, privilege)
-            else has_table_privilege(%(role)s, c.oid, privilege)
-        end
-"""
-
-
-def lockable(session: Connection, relations: list[str]) -> set[tuple[str, str]]:
-    """The relations that a session can lock, each with every mode in which it can."""
-    return {
-        (relation, mode)
-        for relation in relations
-        for mode in MODES
-        if state_of(session, f"lock table {relation} in {mode} mode nowait") is None
-    }
 
 
 class TestWhatUsersMayLock:
@@ -94,29 +44,6 @@ class TestWhatUsersMayLock:
         connection.execute("select pgclarify_private.open_space(1, 4)")
         budget(connection, corpus_id=1, max_calls=1)
         return sessions
-
-    def test_no_more_than_a_writer_of_rows(self, connection: Connection, users: Mapping[str, Connection]) -> None:
-        relations = [row[0] for row in connection.execute(RELATIONS)]
-        assert set(relations) >= READ_BY_RUNS
-
-        for kind, session in users.items():
-            found = lockable(session, relations)
-            assert not {(relation, mode) for relation, mode in found if mode in STRONG}, kind
-            # An allowed lock must be found, to show that the attempts work.
-            assert (("pgclarify.budget", "access share") in found) == (kind not in {"nobody", "loopback"})
-
-    def test_a_grant_that_allows_it_is_found(self, connection: Connection, users: Mapping[str, Connection]) -> None:
-        for privilege in ("delete", "update", "truncate"):
-            connection.execute(f"grant {privilege} on pgclarify_private.budget to pgclarify_user".encode())
-            assert ("pgclarify_private.budget", "access exclusive") in lockable(
-                users["user"], ["pgclarify_private.budget"]
-            )
-            connection.execute(f"revoke {privilege} on pgclarify_private.budget from pgclarify_user".encode())
-
-    def test_no_rows_either(self, connection: Connection, users: Mapping[str, Connection]) -> None:
-        for kind, session in users.items():
-            role = session.info.user
-            assert connection.execute(WRITABLE.encode(), {"role": role}).fetchall() == [], kind
 
     def test_an_open_transaction_of_a_user_blocks_no_worker(
         self, connection: Connection, users: Mapping[str, Connection], hire: Hire

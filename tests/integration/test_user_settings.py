@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from psycopg import sql
 
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, state_of
 from tests.integration.in_turn import in_turn
@@ -54,12 +53,3 @@ def test_calls_do_not_depend_on_settings_of_the_session(connect: Connect, user: 
     assert session.execute(LEXICAL).fetchall() == [("1",)]
     # Its request reached the queue through the loopback.
     assert state_of(session, "select * from pgclarify.clarify('cars', 'hers', timeout => '0.1s')") == TIMED_OUT
-
-
-def test_calls_do_not_depend_on_settings_of_the_role(connect: Connect, connection: Connection, user: str) -> None:
-    for name, value in SETTINGS:
-        setting = sql.SQL("alter role {} set {} = {}").format(sql.Identifier(user), sql.SQL(name), sql.Literal(value))
-        connection.execute(setting)
-
-    assert connect(user).execute(LEXICAL).fetchall() == [("1",)]
-    assert state_of(connect(user), "select * from pgclarify.clarify('cars', 'hers', timeout => '0.1s')") == TIMED_OUT

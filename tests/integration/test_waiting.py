@@ -54,22 +54,6 @@ def test_readings_come_with_the_words_that_prove_them(asker: Connection, model: 
     assert 1 < len(cited) < len(DOCUMENTS), "the rules ground some passages and abstain on others"
 
 
-def test_inside_a_transaction_that_makes_a_table(asker: Connection, model: Server) -> None:
-    with asker.transaction():
-        asker.execute("create temporary table asked (question text)")
-        asker.execute("insert into asked values ('make a table')")
-        asker.execute(
-            """
-            create temporary table reading as
-            select reading.* from asked cross join lateral pgclarify.clarify(asked.question, top_k => 4) as reading
-            """
-        )
-        inside = asker.execute("select * from reading").fetchall()
-
-    assert inside
-    assert asker.execute("select * from reading").fetchall() == inside
-
-
 def test_a_run_outlives_the_transaction_that_asked(asker: Connection, model: Server) -> None:
     with asker.transaction(force_rollback=True):
         rows = asker.execute(CLARIFY, ["rolled back"]).fetchall()
@@ -135,44 +119,6 @@ def test_inside_a_stable_function_of_a_user(
     assert rows
     requester = asker.execute("select requested_by from pgclarify.run where run_id = %s", [rows[0][0]])
     assert requester.fetchone() == (service.asker,)
-
-
-def test_in_a_cursor_and_in_copy(asker: Connection, model: Server) -> None:
-    with asker.transaction(), asker.cursor("reading") as cursor:
-        cursor.execute(CLARIFY, ["a cursor"])
-        rows = cursor.fetchall()
-    copy = "copy (select run_id from pgclarify.clarify('a cursor', top_k => 4)) to stdout"
-    with asker.cursor().copy(copy.encode()) as copied:
-        assert [int(run_id) for (run_id,) in copied.rows()] == [row[0] for row in rows]
-
-
-def test_an_error_can_be_caught_where_it_is_raised(asker: Connection, model: Server) -> None:
-    notices: list[str | None] = []
-    asker.add_notice_handler(lambda notice: notices.append(notice.message_primary))
-    with held_back(model):
-        asker.execute(
-            """
-            do $$
-            begin
-                perform from pgclarify.clarify('caught', top_k => 4, timeout => '0.3s');
-            exception
-                when sqlstate 'PC002' then
-                    raise notice 'too late';
-            end
-            $$
-            """
-        )
-    assert notices == ["too late"]
-
-
-def test_in_a_pipeline(asker: Connection, model: Server) -> None:
-    with asker.pipeline():
-        first = asker.execute(CLARIFY, ["pipeline one"])
-        second = asker.execute(CLARIFY, ["pipeline two"])
-        runs = [{row[0] for row in cursor.fetchall()} for cursor in (first, second)]
-
-    assert len(runs[0]) == len(runs[1]) == 1
-    assert runs[0] != runs[1]
 
 
 def test_without_a_worker_it_fails_at_once(connection: Connection) -> None:
@@ -242,10 +188,6 @@ def test_a_waiting_call_tells_its_progress_if_that_is_switched_on(asker: Connect
         assert any(sqlstate == "PC019" and re.fullmatch(judged, text) for sqlstate, text in told), told
 
 
-def test_the_progress_of_a_deleted_run_is_nothing(superuser: Connection) -> None:
-    assert scalar(superuser, "select pgclarify_private.progress('{0}', '{0}')") is None
-
-
 def is_cancelled(
     service: Service, superuser: Connection, model: Server, question: str, level: str, seconds: int | None
 ) -> bool:
@@ -312,29 +254,15 @@ def test_a_corpus_of_the_open_transaction(asker: Connection, model: Server) -> N
     assert caught.value.sqlstate == "PC004"
 
 
-def test_waiting_for_a_run_of_the_open_transaction(asker: Connection, model: Server) -> None:
+@pytest.mark.parametrize("level", ["read committed", "repeatable read"])
+def test_waiting_for_a_run_of_the_open_transaction(asker: Connection, superuser: Connection, level: str) -> None:
     with pytest.raises(psycopg.Error) as caught, asker.transaction():
-        asker.execute(
-            "select * from pgclarify.wait(array[pgclarify.submit('clarify', 'not committed', options => jsonb_build_object('top_k', 4))])"  # noqa: E501
-        )
-    assert caught.value.sqlstate == "PC004"
-
-    with asker.transaction():
-        run_id = scalar(
-            asker, "select pgclarify.submit('clarify', 'committed', options => jsonb_build_object('top_k', 4))"
-        )
-    assert asker.execute("select status from pgclarify.wait(array[%s::bigint])", [run_id]).fetchone() == ("succeeded",)
-
-
-def test_waiting_for_a_run_of_the_open_transaction_while_others_begin(asker: Connection, superuser: Connection) -> None:
-    with pytest.raises(psycopg.Error) as caught, asker.transaction():
-        asker.execute("set transaction isolation level repeatable read")
+        asker.execute(f"set transaction isolation level {level}".encode())
         asker.execute("select 1")
+        # Others begin meanwhile.
         for _ in range(3):
             superuser.execute("select pg_current_xact_id()")
-        asker.execute(
-            "select * from pgclarify.wait(array[pgclarify.submit('clarify', 'not committed', options => jsonb_build_object('top_k', 4))])"  # noqa: E501
-        )
+        asker.execute("select * from pgclarify.wait(array[pgclarify.submit('clarify', 'not committed')])")
 
     assert caught.value.sqlstate == "PC004"
 
