@@ -57,9 +57,7 @@ class TestWhoEditsThem:
         assert not scalar(anna, REMOVE, "of anna", "annas")
         assert anna.execute(rules.encode()).fetchall() == []
 
-    @pytest.mark.parametrize(
-        ("corpus", "sqlstate"), [(None, INSUFFICIENT_PRIVILEGE), ("berts", INSUFFICIENT_PRIVILEGE), ("none", "42704")]
-    )
+    @in_turn("corpus, sqlstate", [(None, INSUFFICIENT_PRIVILEGE), ("berts", INSUFFICIENT_PRIVILEGE), ("none", "42704")])
     def test_nobody_those_of_others(
         self, connection: Connection, houses: dict[str, Connection], corpus: str | None, sqlstate: str
     ) -> None:

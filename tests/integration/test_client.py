@@ -36,6 +36,7 @@ from pgclarify.errors import (
 )
 from tests.integration.by_hand import Connection
 from tests.integration.holding_back import held_back
+from tests.integration.in_turn import in_turn
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
 from tests.pages import CHECKOUT, blocks, tables
 from tests.workers import CORPUS, DOCUMENTS, Service, as_role, scalar, until
@@ -157,8 +158,8 @@ def test_a_corpus_from_beginning_to_end(client: Client) -> None:
         client.corpus_status(name)
 
 
-@pytest.mark.parametrize(
-    ("call", "kind", "sqlstate"),
+@in_turn(
+    "call, kind, sqlstate",
     [
         (lambda client: client.clarify("q", top_k=0), InputError, "22023"),
         (lambda client: client.clarify("q\x00"), InputError, "22000"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -184,26 +184,21 @@ class TestKept:
         found = "select route, saved_completions from pgclarify.run where run_id = %s"
         assert played.desk.owner.execute(found.encode(), [run.run_id]).fetchone() == (None, None)
 
-    @pytest.mark.parametrize(
-        "keep",
-        [
-            lambda tables, run: tables.match_rules(run, ["Why?"]),
-            lambda tables, run: tables.record_detections(run, [VAGUE]),
-            lambda tables, run: tables.record_route(run, "clarified", 0),
-            lambda tables, run: tables.record_rewriting(run, Rewriting("Why?", True)),
-            lambda tables, run: tables.record_clarifying_questions(run, []),
-            lambda tables, run: tables.turns(run),
-            lambda tables, run: tables.record_answers(run, [ListedAnswer(1, "ten", ("ten",), ())]),
-        ],
-    )
-    async def test_nothing_by_a_worker_that_lost_the_run(
-        self, played: Played, keep: Callable[[DialogueTables, Run], Coroutine[Any, Any, object]]
-    ) -> None:
-        run = await played.start("reply", None)
+    async def test_nothing_by_a_worker_that_lost_the_run(self, played: Played) -> None:
+        run, tables = await played.start("reply", None), played.tables
         assert await played.runs.start(run.run_id) is not None
 
-        with pytest.raises(RunLost):
-            await keep(played.tables, run)
+        for kept in (
+            tables.match_rules(run, ["Why?"]),
+            tables.record_detections(run, [VAGUE]),
+            tables.record_route(run, "clarified", 0),
+            tables.record_rewriting(run, Rewriting("Why?", True)),
+            tables.record_clarifying_questions(run, []),
+            tables.turns(run),
+            tables.record_answers(run, [ListedAnswer(1, "ten", ("ten",), ())]),
+        ):
+            with pytest.raises(RunLost):
+                await kept
 
 
 async def test_rules_are_matched_with_many_long_questions_a_few_at_a_time(played: Played) -> None:

@@ -101,11 +101,14 @@ def test_a_stranger_sees_no_row_of_any_table(world: World, make_role: MakeRole) 
         assert {table: rows for table, rows in world.seen_by(stranger).items() if rows} == {}
 
 
-def test_a_user_sees_its_rows_but_what_comes_from_closed_documents(world: World) -> None:
-    seen = world.seen_by(world.alice)
+def test_a_user_and_its_members_see_its_rows_but_what_comes_from_closed_documents(
+    world: World, make_role: MakeRole
+) -> None:
+    for role in (world.alice, make_role(world.alice)):
+        seen = world.seen_by(role)
 
-    assert {table for table, rows in seen.items() if rows == {ALICES}} == OF_DOCUMENTS
-    assert {table: rows for table, rows in seen.items() if rows not in ({ALICES}, {ALICES, CLOSED})} == {}
+        assert {table for table, rows in seen.items() if rows == {ALICES}} == OF_DOCUMENTS
+        assert {table: rows for table, rows in seen.items() if rows not in ({ALICES}, {ALICES, CLOSED})} == {}
 
 
 def test_an_analyst_sees_everything_of_the_corpus_but_documents(world: World) -> None:

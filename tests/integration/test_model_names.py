@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tests.integration.by_hand import Connection, Hire, scalar, state_of
+from tests.integration.in_turn import in_turn
 
 pytestmark = pytest.mark.rolled_back
 
 INVALID_PARAMETER = "22023"
+SET = "select pgclarify_private.set_embedding_model(caller, %s, %s) from pgclarify_private.caller"
 
 
-@pytest.mark.parametrize(
+@in_turn(
     "model",
     [
         "all-MiniLM-L6-v2",
@@ -24,42 +26,23 @@ INVALID_PARAMETER = "22023"
     ],
 )
 def test_a_model_is_a_name_or_a_path(connection: Connection, model: str) -> None:
-    assert state_of(connection, "select pgclarify.create_corpus('a', %s)", [model]) is None
-    assert (
-        state_of(
-            connection,
-            "select pgclarify_private.set_embedding_model(caller, 'a', %s) from pgclarify_private.caller",
-            [model],
-        )
-        is None
-    )
-    assert (
-        state_of(
-            connection, "select pgclarify_private.set_embedding_model(caller, 'a', '{}') from pgclarify_private.caller"
-        )
-        == INVALID_PARAMETER
-    )
+    assert state_of(connection, "select pgclarify.create_corpus(%s, %s)", [model] * 2) is None
+    for given, state in ((model, None), ("{}", INVALID_PARAMETER)):
+        assert state_of(connection, SET, [model, given]) == state
 
 
-@pytest.mark.parametrize("model", ["endpoint:", "endpoint:@256", "endpoint: m"])
+@in_turn("model", ["endpoint:", "endpoint:@256", "endpoint: m"])
 def test_an_endpoint_without_a_model_is_none(connection: Connection, model: str) -> None:
     assert state_of(connection, "select pgclarify.create_corpus('a', %s)", [model]) == INVALID_PARAMETER
 
 
-@pytest.mark.parametrize("name", ["extractive", "extractive-1", "extractive@256"])
+@in_turn("name", ["extractive", "extractive-1", "extractive@256"])
 def test_the_name_of_the_extractive_provider_is_refused_at_an_endpoint(connection: Connection, name: str) -> None:
     # A model with such a name would be free of charge.
     at_endpoint = f"endpoint:{name}"
     assert state_of(connection, "select pgclarify.create_corpus('a', %s)", [at_endpoint]) == INVALID_PARAMETER
-    assert state_of(connection, "select pgclarify.create_corpus('a', %s)", [f"{at_endpoint}-qa"]) is None
-    assert (
-        state_of(
-            connection,
-            "select pgclarify_private.set_embedding_model(caller, 'a', %s) from pgclarify_private.caller",
-            [at_endpoint],
-        )
-        == INVALID_PARAMETER
-    )
+    assert state_of(connection, "select pgclarify.create_corpus(%s, %s)", [name, f"{at_endpoint}-qa"]) is None
+    assert state_of(connection, SET, [name, at_endpoint]) == INVALID_PARAMETER
 
 
 def test_a_model_that_no_worker_has_loaded_is_warned_of(connection: Connection, hire: Hire) -> None:

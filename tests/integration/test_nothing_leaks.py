@@ -62,6 +62,11 @@ OF_CORPUS = (
     "select * from pgclarify.clarifying_questions('cars', {})",
     "select * from pgclarify.list_answers('cars', {})",
     "select pgclarify_private.use_ambiguity_classifier(caller, {}, null) from pgclarify_private.caller",
+    "select pgclarify.detect_ambiguity('cars', options => jsonb_build_object('corpus', coalesce({}, 'x')))",
+    "select pgclarify.add_ambiguity_rule('x', 'lexical', {})",
+    "select pgclarify.remove_ambiguity_rule('x', {})",
+    'select pgclarify.set_budget(\'x\', {}, \'{{"period": "day", "max_calls": 1}}\')',
+    "select pgclarify.remove_budget('x', {})",
 )
 TABLES = (
     "corpus", "document", "passage", "run", "candidate", "verdict", "interpretation", "citation", "source_status",

@@ -25,10 +25,8 @@ def as_json(options: dict[str, str]) -> str:
 
 
 def corpora(connection: Connection) -> set[str]:
-    """The corpora that a role sees. All views must agree."""
-    names = {row[0] for row in connection.execute("select corpus from pgclarify.corpus")}
-    assert {row[0] for row in connection.execute("select corpus from pgclarify.corpus")} >= names
-    return names
+    """The corpora that a role sees."""
+    return {row[0] for row in connection.execute("select corpus from pgclarify.corpus")}
 
 
 class TestCorpora:
@@ -61,7 +59,7 @@ class TestCorpora:
         user.execute(sql.SQL("set role {}").format(sql.Identifier(team)))
         assert corpora(user) == {"closed"}
 
-    @pytest.mark.parametrize("name", ["o'brien", 'the "boss"', "a,b", "{x}", "back\\slash", "NULL"])
+    @pytest.mark.parametrize("name", ["NULL", 'o\'brien, "the {boss}\\"'])
     def test_names_of_roles_are_any_text(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole, name: str
     ) -> None:
@@ -118,7 +116,7 @@ class TestDocuments:
     ) -> None:
         team, lead = make_role(name="team"), make_role(name="lead")
         member = connect(make_role("pgclarify_user", team))
-        owner, analyst = connect(make_role("pgclarify_user")), connect(make_role("pgclarify_reader", team, lead))
+        owner, analyst = connect(make_role("pgclarify_user")), connect(make_role("pgclarify_reader", lead))
         create(owner, "closed", reader=team, analyst=lead)
         counts = "select (documents, passages, embedded, linked, failed) from pgclarify.corpus"
         add = "select pgclarify.add_document('closed', %s, 'Cars.', readers => %s)"
@@ -132,16 +130,8 @@ class TestDocuments:
         assert scalar(member, counts) == ("2", "2", "2", None, None)
         assert scalar(member, "select (pending, lag, next_embedded) from pgclarify.corpus") == (None, None, None)
         assert scalar(owner, counts) == scalar(analyst, counts) == ("4", "4", "4", "0", "0")
+        assert scalar(analyst, "select count(*) from pgclarify.document") == 0
         assert_counts_agree(connection)
-
-
-def seen_of_runs(connection: Connection) -> dict[str, set[int]]:
-    """The runs whose rows a role sees, by table and view."""
-    tables = ("run", "candidate", "verdict", "interpretation", "citation")
-    return {
-        name: {row[0] for row in connection.execute(f"select run_id from pgclarify.{name}".encode())}  # noqa: S608
-        for name in tables
-    }
 
 
 class TestRuns:
@@ -186,21 +176,6 @@ class TestRuns:
         assert state_of(connect(analysts), start) == INSUFFICIENT_PRIVILEGE
         assert state_of(connect(make_role(analysts, team)), start) is None
 
-    def test_an_analyst_who_may_not_search_sees_the_counts_of_all_documents(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
-    ) -> None:
-        analysts = make_role("pgclarify_reader", name="analysts")
-        create(connection, "insurance", analyst=analysts)
-        for document_id, readers in (("1", None), ("2", ["nobody"])):
-            connection.execute(
-                "select pgclarify.add_document('insurance', %s, 'Cars.', readers => %s)", [document_id, readers]
-            )
-        hire().index_everything()
-        counts = "select (documents, passages, pending, failed) from pgclarify.corpus"
-
-        assert scalar(connect(analysts), counts) == ("2", "2", "0", "0")
-        assert scalar(connect(analysts), "select count(*) from pgclarify.document") == 0
-
     def test_an_analyst_of_a_dropped_corpus_sees_its_runs_no_more(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
     ) -> None:
@@ -211,8 +186,8 @@ class TestRuns:
         run_id = self.answered(connection, hire, alice)
         connection.execute("select pgclarify.drop_corpus('insurance')")
 
-        assert seen_of_runs(connect(make_role(analysts)))["run"] == set()
-        assert seen_of_runs(alice)["citation"] == {run_id}
+        assert scalar(connect(make_role(analysts)), "select count(*) from pgclarify.run") == 0
+        assert scalar(alice, "select run_id from pgclarify.citation") == run_id
 
     def test_a_dashboards_role_counts_the_queue_and_starts_nothing(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
