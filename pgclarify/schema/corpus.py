@@ -87,16 +87,10 @@ embedding_space = sa.Table(
         null=True,
     ),
     column(
-        "ingestion_held_until",
-        Timestamp,
-        "Until then, documents of the corpus are not claimed, so that the space can be completed; null if they are.",
-        null=True,
-    ),
-    column(
         "paused_until",
         Timestamp,
-        "Until then, workers start nothing new on the corpus, so that filling can begin or searches can switch "
-        "to the space; null if they do.",
+        "Until then, workers start nothing else on the corpus, so that filling can begin or end, or searches can "
+        "switch to the space; null if they do.",
         null=True,
     ),
     column(

@@ -57,7 +57,6 @@ begin atomic
         state = 'retired',
         retired_at = clock_timestamp(),
         error = null,
-        ingestion_held_until = null,
         paused_until = null
     where space.corpus_id = give_up_space.corpus_id and space.state = 'building';
 end;

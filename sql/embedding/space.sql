@@ -14,8 +14,8 @@
 -- active, queued_at null: searched. The first space of a corpus comes here from the first state.
 -- retired, with retired_at: replaced, or given up while it was being built. Next, after a minute: drop_space.
 --
--- ingestion_held_until and paused_until restrict other work for a building space. Documents are not claimed towards the
--- end of filling (delay_ingestion), and no work starts on its corpus while it waits for its moment (is_paused).
+-- Until paused_until of a building space, no other work starts on its corpus (is_paused): towards the end of filling
+-- (pause_for_end), and while it waits for its moment.
 
 create or replace function pgclarify_private.building_spaces()
 returns table (embedding_space_id bigint, model text)
@@ -136,20 +136,13 @@ begin atomic
         where space.corpus_id = is_paused.corpus_id
             and space.state = 'building'
             and space.paused_until > now()
-            -- Only while it can take its step.
-            and (
-                space.queued_document_id is null
-                or not exists (
-                    select from pgclarify_private.pending_passage as pending
-                    where pending.embedding_space_id = space.embedding_space_id
-                )
-            )
     );
 end;
 
 comment on function pgclarify_private.is_paused(bigint) is
-'Whether workers must not start new work on a corpus, for some seconds: filling its next space, or switching to it, needs a '
-'moment in which no transaction locks the corpus. Every function that claims work on a corpus checks this.';
+'Whether workers must not start new work on a corpus, other than filling its next space, for a minute at most: beginning to '
+'fill it, or switching to it, needs a moment in which no transaction locks the corpus. Every function that claims work on a '
+'corpus checks this.';
 
 create or replace function pgclarify_private.due_spaces()
 returns table (embedding_space_id bigint)
@@ -210,7 +203,7 @@ begin
     set state = 'retired', retired_at = clock_timestamp()
     where space.corpus_id = switch_space.corpus_id and space.state = 'active';
     update pgclarify_private.embedding_space as space
-    set state = 'active', error = null, ingestion_held_until = null, paused_until = null
+    set state = 'active', error = null, paused_until = null
     where space.embedding_space_id = switch_space.embedding_space_id;
     update pgclarify_private.corpus
     set embedding_space_id = switch_space.embedding_space_id

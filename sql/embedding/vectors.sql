@@ -111,7 +111,7 @@ begin
                 v_space.embedding_space_id, v_space.model, v_space.dimensions, v_document_ids, v_passage_ids,
                 v_space.corpus_id;
             if found then
-                perform pgclarify_private.delay_ingestion(v_space.embedding_space_id);
+                perform pgclarify_private.pause_for_end(v_space.embedding_space_id);
                 return;
             end if;
         end loop;
@@ -125,27 +125,27 @@ comment on function pgclarify_private.claim_passages(bigint, integer, interval, 
 'the space of the last call, 0 at first. Spaces are skipped if no budget allows their embeddings now.';
 grant execute on function pgclarify_private.claim_passages(bigint, integer, interval, text[], bigint) to pgclarify_worker;
 
-create or replace function pgclarify_private.delay_ingestion(embedding_space_id bigint)
+create or replace function pgclarify_private.pause_for_end(embedding_space_id bigint)
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     update pgclarify_private.embedding_space as space
     -- A minute is longer than the last 500 take (about the claims of two workers), even on a slow machine. If it was
-    -- not enough, there is another cause: then documents are not delayed again for ten minutes.
-    set ingestion_held_until = now() + interval '1 minute'
+    -- not enough, there is another cause: then there is no such pause again for ten minutes.
+    set paused_until = now() + interval '1 minute'
     where space.embedding_space_id in (
         select nearly.embedding_space_id
         from pgclarify_private.embedding_space as nearly
-        where nearly.embedding_space_id = delay_ingestion.embedding_space_id
+        where nearly.embedding_space_id = pause_for_end.embedding_space_id
             and nearly.queued_at is not null
             and nearly.error is null
-            and coalesce(nearly.ingestion_held_until < now() - interval '10 minutes', true)
+            and coalesce(nearly.paused_until < now() - interval '10 minutes', true)
             and (
                 select count(*) <= 500
                 from (
                     select from pgclarify_private.pending_passage as pending
-                    where pending.embedding_space_id = delay_ingestion.embedding_space_id
+                    where pending.embedding_space_id = pause_for_end.embedding_space_id
                     limit 501
                 ) as left_over
             )
@@ -153,8 +153,8 @@ begin atomic
     );
 end;
 
-comment on function pgclarify_private.delay_ingestion(bigint) is
-'Towards the end of filling a space, let new documents of its corpus wait for at most a minute. Otherwise, while many workers '
+comment on function pgclarify_private.pause_for_end(bigint) is
+'Towards the end of filling a space, let other work on its corpus wait for at most a minute. Otherwise, while many workers '
 'store documents, the end would never be reached.';
 
 create or replace function pgclarify_private.release_passages(worker_id bigint)

@@ -42,13 +42,6 @@ begin
         and not pgclarify_private.is_paused(corpus.corpus_id)
         -- Otherwise the embeddings are paid for and cannot be stored.
         and corpus.search_config in (select pgclarify_private.search_configs())
-        -- The space of another model is nearly complete, and has priority (delay_ingestion).
-        and not exists (
-            select from pgclarify_private.embedding_space as next
-            where next.corpus_id = corpus.corpus_id
-                and next.state = 'building'
-                and next.ingestion_held_until > now()
-        )
     order by corpus.corpus_id <= waiting_corpora.after_corpus_id, corpus.corpus_id
     -- So many are rarely all locked, and the call is short if they are.
     limit 100;

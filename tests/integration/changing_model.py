@@ -71,8 +71,7 @@ def fill(worker: HandWorker, max_passages: int = 1000) -> int:
 def let_documents_in(connection: Connection) -> None:
     """Skip the minute for which documents wait near the end of a change."""
     connection.execute(
-        "update pgclarify_private.embedding_space set ingestion_held_until = now()"
-        " where ingestion_held_until is not null"
+        "update pgclarify_private.embedding_space set paused_until = now() where paused_until is not null"
     )
 
 

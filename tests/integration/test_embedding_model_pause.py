@@ -65,7 +65,7 @@ def test_workers_begin_nothing_meanwhile(connection: Connection, connect: Connec
     worker.open_spaces(DIMENSIONS)
     connection.execute(ADD, ["3", "Trains."])
     connection.execute("insert into public.note values (1, 'Trams.')")
-    connection.execute("select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")
+    connection.execute("select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))")
 
     def begun() -> tuple[int, int, bool]:
         """How many documents, attached tables and passages to link a worker starts on."""
@@ -106,15 +106,9 @@ def test_not_for_long_and_not_again_at_once(connection: Connection, connect: Con
         assert scalar(connection, IS_PAUSED)
 
 
-def test_not_while_there_is_something_to_fill(
-    connection: Connection, connect: Connect, hire: Hire, worker: HandWorker
-) -> None:
-    space_id = begin(connection, worker)
+def test_the_switch_waits_for_vectors_of_new_passages(connection: Connection, hire: Hire, worker: HandWorker) -> None:
+    begin(connection, worker)
     worker.store_vectors(worker.claim_passages(max_passages=1))
-    with held(connect):
-        worker.send("advance_space", embedding_space_id=space_id)
-        assert scalar(connection, PAUSES) == 0
-
     let_documents_in(connection)
     connection.execute(ADD, ["3", "Trains."])
     other = hire()
@@ -123,8 +117,6 @@ def test_not_while_there_is_something_to_fill(
     with other.connection.transaction():
         other.store(documents)
         assert worker.advance_spaces() == [False]
-        assert scalar(connection, IS_PAUSED)
-    assert not scalar(connection, IS_PAUSED), "new passages must get their vectors first"
     assert fill(worker) == 1
     assert worker.advance_spaces() == [True]
 

@@ -102,7 +102,7 @@ class TestNeighbors:
         worker.advance_spaces()
         while passages := worker.claim_passages():
             worker.store_vectors(passages)
-        linked.execute("update pgclarify_private.embedding_space set ingestion_held_until = null")
+        linked.execute("update pgclarify_private.embedding_space set paused_until = null")
         worker.advance_spaces()
         linked.execute("update pgclarify_private.embedding_space set retired_at = '-infinity' where state = 'retired'")
         while any(worker.advance_spaces()):
