@@ -187,7 +187,7 @@ begin
     -- Their attempts may have read the document without a trace yet. Their writes are refused from now on. They start
     -- again, and pay again only for what is erased.
     update pgclarify_private.run set status = 'queued' where run.run_id = any(v_running);
-    perform pgclarify_private.note_stale_statistics(v_corpus.corpus_id, v_document_id, v_origin);
+    perform pgclarify_private.renew_statistics(v_corpus.corpus_id, v_document_id, v_origin);
     return v_has_erased;
 exception
     when lock_not_available then

@@ -38,7 +38,6 @@ begin atomic
                 case when exists (select from pgclarify_private.waiting_sources()) then 'source_changes' end,
                 case when exists (select from pgclarify_private.source) then 'source_inspection' end,
                 case when exists (select from pgclarify_private.served_answer) then 'served_answers' end,
-                case when exists (select from pgclarify_private.stale_statistics) then 'statistics' end,
                 case when exists (
                     select from pgclarify_private.run
                     where

@@ -103,19 +103,4 @@ def test_ids_of_an_erased_document_leave_the_statistics(
 
     assert erase(alice)
 
-    assert "statistics" in worker.value("due_work")
-    while worker.value("renew_statistics") is not None:
-        pass
     assert found(connection, SECRET) <= KEPT_IDS
-    assert "statistics" not in worker.value("due_work")
-
-
-def test_statistics_without_the_id_are_not_renewed(
-    connection: Connection, alice: Connection, worker: HandWorker
-) -> None:
-    connection.execute("analyze")
-    alice.execute("select pgclarify.add_document('insurance', 'new', 'Boats.')")
-
-    assert erase(alice, "new")
-
-    assert worker.value("renew_statistics") is None
