@@ -82,7 +82,7 @@ def measure(seconds: float = SECONDS, documents: int = DOCUMENTS) -> list[Figure
         done["passages linked or unlinked"] += worker.value("link_passages", max_passages=_PASSAGES_A_BATCH)
 
     def build(user: Connection) -> None:
-        user.execute("select pgclarify_private.build_graph(caller, %s) from pgclarify_private.caller", [_CORPUS])
+        user.execute("select pgclarify.alter_corpus(%s, jsonb_build_object('graph', 'rebuild'))", [_CORPUS])
         done["builds begun"] += 1
         time.sleep(min(_SECONDS_BETWEEN_BUILDS, seconds))
 

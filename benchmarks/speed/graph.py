@@ -60,9 +60,7 @@ def measure(dsn: str, passages: int = PASSAGES, sizes: Sequence[int] = SIZES) ->
             ours = _link(dsn, connection, corpus)
         megabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         with step("the same by the index over vectors"):
-            connection.execute(
-                "select pgclarify_private.build_graph(caller, %s) from pgclarify_private.caller", [corpus]
-            )
+            connection.execute("select pgclarify.alter_corpus(%s, jsonb_build_object('graph', 'rebuild'))", [corpus])
             walked = _link(dsn, connection, corpus, in_memory=False)
         with step("the same by faiss"):
             hnsw, ivf = _faiss_hnsw(vectors, _LEAST_RECALL), _faiss_ivf(vectors)

@@ -11,6 +11,7 @@ declare
     v_settings jsonb := pgclarify_private.check_options(alter_corpus.options, pgclarify_private.options_of('alter_corpus'));
     v_is_changed boolean := false;
     v_was_building boolean;
+    v_passages bigint;
 begin
     if alter_corpus.options ? 'ambiguity_classifier' then
         v_is_changed := pgclarify_private.use_ambiguity_classifier(
@@ -27,7 +28,13 @@ begin
         ) is not null or v_was_building or v_is_changed;
     end if;
     if v_settings ? 'graph' then
-        v_is_changed := pgclarify_private.build_graph(alter_corpus.caller, v_corpus.name) > 0 or v_is_changed;
+        perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
+        -- After the lock, because distribute may have held it until now.
+        perform pgclarify_private.refuse_distributed(v_corpus, 'the neighborhood graph');
+        select pgclarify_private.queue_all_links(searched.embedding_space_id) into v_passages
+        from pgclarify_private.corpus as searched
+        where searched.corpus_id = v_corpus.corpus_id;
+        v_is_changed := coalesce(v_passages > 0, false) or v_is_changed;
     end if;
     return v_is_changed;
 end

@@ -26,33 +26,6 @@ comment on function pgclarify_private.queue_all_links(bigint) is
 'because no row is queued: workers walk through the space by key. May wait for a worker that is linking the space. Called '
 'with the corpus locked.';
 
-create or replace function pgclarify_private.build_graph(caller pgclarify_private.caller, corpus text)
-returns bigint
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(build_graph.caller, build_graph.corpus);
-begin
-    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
-    -- After the lock, because distribute may have held it until now.
-    perform pgclarify_private.refuse_distributed(v_corpus, 'the neighborhood graph');
-    return coalesce(
-        (
-            select pgclarify_private.queue_all_links(searched.embedding_space_id)
-            from pgclarify_private.corpus as searched
-            where searched.corpus_id = v_corpus.corpus_id
-        ),
-        0
-    );
-end
-$$;
-
-comment on function pgclarify_private.build_graph(pgclarify_private.caller, text) is
-'Have workers find the neighbors of every passage of a corpus again, and return the number of passages: option graph of '
-'alter_corpus. The present lists are used until they are replaced.';
-grant execute on function pgclarify_private.build_graph(pgclarify_private.caller, text) to pgclarify_user;
-
 create or replace function pgclarify_private.forget_waiting(
     embedding_space_id bigint, document_ids text[], passage_ids bigint[]
 )

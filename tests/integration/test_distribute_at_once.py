@@ -103,7 +103,7 @@ def test_a_run_that_has_waited_for_a_move_searches_again(connection: Connection,
 @pytest.mark.parametrize(
     "call",
     [
-        "select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller",
+        "select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))",
         "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller",  # noqa: E501
     ],
 )
@@ -123,7 +123,7 @@ def test_a_call_that_has_waited_for_distribute_is_refused(connection: Connection
 @pytest.mark.parametrize(
     "call",
     [
-        "select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller",
+        "select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))",
         "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller",  # noqa: E501
     ],
 )

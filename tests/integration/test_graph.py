@@ -265,24 +265,18 @@ class TestBuildAndCheck:
             assert faults(linked)["dangling"] > 16
             return
         assert faults(linked) == found
-        assert (
-            scalar(linked, "select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")
-            == 40
-        )
+        assert scalar(linked, "select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))")
         assert check(linked)["pending"] == 40
         link(hire())
         assert faults(linked) == {}
 
     def test_a_corpus_that_nobody_has_opened(self, corpus: Connection) -> None:
-        assert (
-            scalar(corpus, "select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")
-            == 0
-        )
+        assert not scalar(corpus, "select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))")
 
     def test_only_its_owner_may(self, linked: Connection, connect: Connect, make_role: MakeRole) -> None:
         user = connect(make_role("pgclarify_user"))
         linked.execute("select pgclarify.grant_access('insurance', 'pgclarify_user')")
 
-        select = "select pgclarify_private.build_graph(caller, %s) from pgclarify_private.caller"
+        select = "select pgclarify.alter_corpus(%s, jsonb_build_object('graph', 'rebuild'))"
         assert state_of(user, select, ["insurance"]) == "42501"
         assert state_of(user, select, ["nothing"]) == "42704"

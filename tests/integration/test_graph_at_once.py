@@ -67,7 +67,7 @@ def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire
 
     def rebuild(user: Connection) -> None:
         for _ in range(6):
-            user.execute("select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")
+            user.execute("select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))")
 
     indexers, linkers, owner = [hire(), hire()], [hire(), hire()], connect()
     add(connection, {str(number): text(random.Random(number)) for number in range(DOCUMENTS)})  # noqa: S311

@@ -120,7 +120,7 @@ async def test_the_lists_are_those_of_the_database(loaded: Connection, hire: Hir
     assert_right(loaded)
     assert not await build(worker)
 
-    loaded.execute("select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")
+    loaded.execute("select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))")
     link(worker)
 
     walked = loaded.execute(LISTS).fetchall()
@@ -186,7 +186,7 @@ async def test_changes_during_the_build_are_linked(loaded: Connection, hire: Hir
 async def test_changes_while_lists_are_replaced_are_linked(loaded: Connection, hire: Hire) -> None:
     indexer, worker = hire(), hire()
     link(worker)
-    loaded.execute("select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller")
+    loaded.execute("select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))")
 
     def meanwhile() -> None:
         add(loaded, {"7": "Changed."})
@@ -285,9 +285,7 @@ async def test_a_worker_that_comes_back_writes_nothing_old(loaded: Connection, c
 async def test_a_graph_that_is_to_be_built_anew_meanwhile(loaded: Connection, hire: Hire) -> None:
     assert await build(
         worker := hire(),
-        lambda: loaded.execute(
-            "select pgclarify_private.build_graph(caller, 'insurance') from pgclarify_private.caller"
-        ),
+        lambda: loaded.execute("select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))"),
     )
 
     assert lists(loaded) == {}

@@ -57,7 +57,7 @@ OF_CORPUS = (
     "select pgclarify.resync({}, 'pg_catalog.pg_class')",
     "select pgclarify_private.set_embedding_model(caller, {}, 'another') from pgclarify_private.caller",
     "select * from pgclarify.neighbors({}, 'secret', 1)",
-    "select pgclarify_private.build_graph(caller, {}) from pgclarify_private.caller",
+    "select pgclarify.alter_corpus({}, jsonb_build_object('graph', 'rebuild'))",
     "select * from pgclarify.investigate('cars', {})",
     "select * from pgclarify.clarifying_questions('cars', {})",
     "select * from pgclarify.list_answers('cars', {})",

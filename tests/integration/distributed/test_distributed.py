@@ -181,7 +181,7 @@ def test_moving_a_corpus_locks_the_corpus_and_tables_only_at_the_end(
 
 def test_a_distributed_corpus_refuses_graphs(connection: Connection, both: HandWorker) -> None:
     for statement in (
-        "select pgclarify_private.build_graph(caller, 'there') from pgclarify_private.caller",
+        "select pgclarify.alter_corpus('there', jsonb_build_object('graph', 'rebuild'))",
         "select pgclarify_private.set_embedding_model(caller, 'there', 'another') from pgclarify_private.caller",
     ):
         assert state_of(connection, statement) == "0A000", statement
@@ -228,7 +228,7 @@ def test_a_corpus_comes_back(connection: Connection, both: HandWorker, reader: s
     assert here == there
     for statement in (
         "select pgclarify.add_document('there', 'new', 'Boats.')",
-        "select pgclarify_private.build_graph(caller, 'there') from pgclarify_private.caller",
+        "select pgclarify.alter_corpus('there', jsonb_build_object('graph', 'rebuild'))",
     ):
         connection.execute(statement.encode())
     both.index_everything()
