@@ -34,8 +34,7 @@ create or replace function pgclarify_private.put_documents(
     out added bigint,
     out changed bigint,
     out refused text[],
-    out unindexable text[],
-    out tally pgclarify_private.corpus_tally
+    out unindexable text[]
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -50,7 +49,7 @@ declare
     v_reread text[];
     v_pending text[];
     v_failed text[];
-    v_reread_tally pgclarify_private.corpus_tally;
+    v_restricted bigint := 0;
     -- The origin of each document of a file, by its id.
     v_origins jsonb := (
         select coalesce(jsonb_object_agg(given.id, given.origin), '{}')
@@ -62,10 +61,6 @@ begin
     changed := 0;
     refused := '{}';
     unindexable := '{}';
-    tally.restricted_documents := 0;
-    tally.restricted_passages := 0;
-    tally.restricted_lexemes := 0;
-    tally.revision := 0;
     perform pgclarify_private.note_roles(
         array(select distinct unnest(given.readers) from unnest(v_left) as given where given.readers is not null)
     );
@@ -86,8 +81,8 @@ begin
         select
             coalesce(array_agg(inserted.id), '{}'),
             coalesce(array_agg(inserted.id order by inserted.id) filter (where inserted.error is null), '{}'),
-            tally.restricted_documents + count(inserted.readers)
-        into v_kept, v_pending, tally.restricted_documents
+            v_restricted + count(inserted.readers)
+        into v_kept, v_pending, v_restricted
         from inserted;
         insert into pgclarify_private.pending_document (corpus_id, document_id, passages)
         select put_documents.corpus_id, given.id, pgclarify_private.expected_passages(given.content)
@@ -142,8 +137,8 @@ begin
                 '{}'
             ),
             coalesce(array_agg(compared.id) filter (where compared.is_new_content and compared.error is not null), '{}'),
-            tally.restricted_documents + coalesce(sum(compared.restricted), 0)
-        into v_kept, v_changed, v_reread, v_pending, v_failed, tally.restricted_documents
+            v_restricted + coalesce(sum(compared.restricted), 0)
+        into v_kept, v_changed, v_reread, v_pending, v_failed, v_restricted
         from compared;
 
         if cardinality(v_changed) > 0 then
@@ -176,10 +171,7 @@ begin
         end if;
         if cardinality(v_reread) > 0 then
             -- After the queue was filled: new readers do not find passages of an earlier content.
-            v_reread_tally := pgclarify_private.copy_readers(put_documents.corpus_id, v_reread, false);
-            tally.restricted_passages := tally.restricted_passages + v_reread_tally.restricted_passages;
-            tally.restricted_lexemes := tally.restricted_lexemes + v_reread_tally.restricted_lexemes;
-            tally.revision := greatest(tally.revision, v_reread_tally.revision);
+            perform pgclarify_private.copy_readers(put_documents.corpus_id, v_reread, false);
         end if;
         -- A new origin is not a change of the document.
         update pgclarify_private.document
@@ -214,13 +206,16 @@ begin
             )
         where kept.id is null;
     end loop;
+    if added > 0 or v_restricted <> 0 then
+        insert into pgclarify_private.corpus_tally (corpus_id, documents, restricted_documents)
+        values (put_documents.corpus_id, added, v_restricted);
+    end if;
 end
 $$;
 
 comment on function pgclarify_private.put_documents(bigint, bigint, pgclarify_private.document[]) is
 'The part of merge_documents that adds and changes. unindexable: documents that can no longer be indexed, whose passages must '
-'be removed. tally: restricted_documents, restricted_passages and restricted_lexemes; and revision 1 if passages got or lost '
-'readers of their own.';
+'be removed.';
 
 create or replace function pgclarify_private.merge_documents(
     corpus_id bigint,
@@ -239,8 +234,7 @@ declare
     v_put record;
     v_kept text[];
     v_gone text[];
-    v_passages pgclarify_private.corpus_tally;
-    v_tally pgclarify_private.corpus_tally;
+    v_restricted bigint;
 begin
     if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
         -- An older snapshot does not show what workers have stored since then, so these passages would stay.
@@ -255,7 +249,6 @@ begin
     removed := 0;
     refused := v_put.refused;
     v_gone := v_put.unindexable;
-    v_tally := v_put.tally;
 
     if cardinality(merge_documents.gone) > 0 then
         with locked as (
@@ -271,32 +264,18 @@ begin
             order by document.id
             for update
         )
-        select
-            coalesce(array_agg(locked.id), '{}'), v_tally.restricted_documents - count(locked.readers)
-        into v_kept, v_tally.restricted_documents
-        from locked;
+        select coalesce(array_agg(locked.id), '{}'), count(locked.readers) into v_kept, v_restricted from locked;
         delete from pgclarify_private.document
         where document.corpus_id = merge_documents.corpus_id and document.id = any(v_kept);
         perform pgclarify_private.dequeue_documents(merge_documents.corpus_id, v_kept);
         removed := cardinality(v_kept);
         v_gone := v_gone || v_kept;
+        insert into pgclarify_private.corpus_tally (corpus_id, documents, restricted_documents)
+        select merge_documents.corpus_id, -removed, -v_restricted
+        where removed > 0;
     end if;
     if cardinality(v_gone) > 0 then
-        v_passages := pgclarify_private.delete_passages(merge_documents.corpus_id, v_gone);
-        v_tally.revision := greatest(v_tally.revision, v_passages.revision);
-    end if;
-
-    if added > 0 or removed > 0 or v_tally.restricted_documents <> 0 or v_tally.restricted_passages <> 0
-        or v_tally.revision <> 0 or v_passages.passages <> 0 then
-        insert into pgclarify_private.corpus_tally (
-            corpus_id, documents, restricted_documents, passages, restricted_passages, linked, lexemes, restricted_lexemes,
-            revision
-        )
-        values (
-            merge_documents.corpus_id, added - removed, v_tally.restricted_documents, coalesce(v_passages.passages, 0),
-            v_tally.restricted_passages + coalesce(v_passages.restricted_passages, 0), coalesce(v_passages.linked, 0),
-            coalesce(v_passages.lexemes, 0), v_tally.restricted_lexemes + coalesce(v_passages.restricted_lexemes, 0), v_tally.revision
-        );
+        perform pgclarify_private.delete_passages(merge_documents.corpus_id, v_gone);
     end if;
 end
 $$;

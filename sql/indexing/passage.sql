@@ -89,7 +89,7 @@ comment on function pgclarify_private.forget_vectors(bigint, text[], bigint[]) i
 'neighborhoods the active space had. Called with the documents locked. document_ids: one for each of passage_ids.';
 
 create or replace function pgclarify_private.delete_passages(corpus_id bigint, document_ids text[])
-returns pgclarify_private.corpus_tally
+returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -125,16 +125,21 @@ begin
     using delete_passages.corpus_id, delete_passages.document_ids;
     perform pgclarify_private.count_reader_changes(delete_passages.corpus_id, v_readers, 1, 0);
     v_tally.linked := -pgclarify_private.forget_vectors(delete_passages.corpus_id, v_document_ids, v_passage_ids);
-    return v_tally;
+    insert into pgclarify_private.corpus_tally (
+        corpus_id, passages, restricted_passages, linked, lexemes, restricted_lexemes, revision
+    )
+    select
+        delete_passages.corpus_id, v_tally.passages, v_tally.restricted_passages, v_tally.linked, v_tally.lexemes,
+        v_tally.restricted_lexemes, v_tally.revision
+    where v_tally.passages <> 0;
 end
 $$;
 
 comment on function pgclarify_private.delete_passages(bigint, text[]) is
-'Delete the passages and vectors of documents, and their part of the graph; returns the counts for corpus_tally, as negative '
-'numbers, and revision 1 if any passage had no readers of its own. Term counts go to term_change.';
+'Delete the passages and vectors of documents, and their part of the graph. Term counts go to term_change.';
 
 create or replace function pgclarify_private.copy_readers(corpus_id bigint, document_ids text[], are_indexed boolean)
-returns pgclarify_private.corpus_tally
+returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 -- The number of passages is unknown, and a nested loop would take forever for a long document.
@@ -216,15 +221,17 @@ begin
     ) into v_tally.restricted_passages, v_tally.restricted_lexemes, v_tally.revision, v_readers
     using copy_readers.corpus_id, copy_readers.document_ids, copy_readers.are_indexed;
     perform pgclarify_private.count_reader_changes(copy_readers.corpus_id, v_readers, 1, 0);
-    return v_tally;
+    insert into pgclarify_private.corpus_tally (corpus_id, restricted_passages, restricted_lexemes, revision)
+    select copy_readers.corpus_id, v_tally.restricted_passages, v_tally.restricted_lexemes, v_tally.revision
+    -- Passages get or lose readers of their own.
+    where v_tally.revision <> 0;
 end
 $$;
 
 comment on function pgclarify_private.copy_readers(bigint, text[], boolean) is
-'Give passages the readers of their documents; returns the counts for corpus_tally: restricted_passages, restricted_lexemes, '
-'and revision 1 if passages got or lost readers of their own. Term counts go to term_change. are_indexed: false if the '
-'passages may still be those of an earlier content. Then passages of pending and failed documents only lose readers, so that '
-'new readers never see the earlier content. Called with the documents locked.';
+'Give passages the readers of their documents. Term counts go to term_change. are_indexed: false if the passages may still be '
+'those of an earlier content. Then passages of pending and failed documents only lose readers, so that new readers never see '
+'the earlier content. Called with the documents locked.';
 
 create or replace function pgclarify_private.readable_passages(
     caller pgclarify_private.caller, corpus_id bigint, document_ids text[], passage_ids bigint[]

@@ -232,7 +232,6 @@ declare
     v_restricted_added bigint[];
     -- For what has changed.
     v_readers name[];
-    v_copied pgclarify_private.corpus_tally;
     v_tally pgclarify_private.corpus_tally;
     v_unlinked bigint;
 begin
@@ -249,7 +248,7 @@ begin
     );
     if cardinality(v_locked.document_ids) > 0 then
         -- Kept passages belong to the current content from here on.
-        v_copied := pgclarify_private.copy_readers(store_documents.corpus_id, v_locked.document_ids, true);
+        perform pgclarify_private.copy_readers(store_documents.corpus_id, v_locked.document_ids, true);
         select
             pgclarify_private.forget_vectors(
                 store_documents.corpus_id,
@@ -438,8 +437,8 @@ begin
             corpus_id, passages, restricted_passages, linked, lexemes, restricted_lexemes, revision
         )
         values (
-            store_documents.corpus_id, v_tally.passages, v_tally.restricted_passages + v_copied.restricted_passages,
-            -v_unlinked, v_tally.lexemes, v_tally.restricted_lexemes + v_copied.restricted_lexemes, greatest(v_tally.revision, v_copied.revision)
+            store_documents.corpus_id, v_tally.passages, v_tally.restricted_passages, -v_unlinked, v_tally.lexemes,
+            v_tally.restricted_lexemes, v_tally.revision
         );
         perform pgclarify_private.count_reader_changes(store_documents.corpus_id, v_readers, 1, 0);
         -- The embedding model works again, if it did not.
