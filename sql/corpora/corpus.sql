@@ -37,21 +37,6 @@ end;
 comment on function pgclarify_private.bigrams(text) is
 'The distinct pairs of neighboring letters of a word in lower case, with a blank before and after it.';
 
-create or replace function pgclarify_private.likeness(one text, other text)
-returns real
-language sql immutable strict parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select (
-        2.0 * cardinality(array(select unnest(pairs.one) intersect select unnest(pairs.other)))
-        / (cardinality(pairs.one) + cardinality(pairs.other))
-    )::real
-    from (select pgclarify_private.bigrams(likeness.one) as one, pgclarify_private.bigrams(likeness.other) as other) as pairs;
-end;
-
-comment on function pgclarify_private.likeness(text, text) is
-'How alike two names are, 0 to 1: the Dice coefficient of their pairs of letters. Case does not count.';
-
 create or replace function pgclarify_private.nearest_name(given text, names text[])
 returns text
 language sql immutable parallel safe
@@ -59,8 +44,14 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select likest.name
     from (
-        select known.name, pgclarify_private.likeness(known.name, left(nearest_name.given, 200)) as likeness
+        select
+            known.name,
+            -- The Dice coefficient, 0 to 1.
+            2.0 * cardinality(array(select unnest(meant.pairs) intersect select unnest(own.pairs)))
+            / nullif(cardinality(meant.pairs) + cardinality(own.pairs), 0) as likeness
         from unnest(nearest_name.names) as known (name)
+        cross join lateral (select pgclarify_private.bigrams(known.name) as pairs) as own
+        cross join (select pgclarify_private.bigrams(left(nearest_name.given, 200)) as pairs) as meant
     ) as likest
     where likest.likeness >= 0.4
     order by likest.likeness desc, likest.name
@@ -68,7 +59,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.nearest_name(text, text[]) is
-'Which of these names may be meant; null if none is similar.';
+'Which of these names may be meant, by the pairs of letters that they have in common; null if none is similar. Case does not '
+'count.';
 
 create or replace function pgclarify_private.find_corpus(roles name[], corpus text)
 returns pgclarify_private.corpus
@@ -91,15 +83,11 @@ begin
             return v_corpus;
         end if;
     end if;
-    -- The most similar name first, so that a typing error is found among a thousand names.
-    select array_agg(named.name), (array_agg(named.name) filter (where named.likeness >= 0.4))[1] into v_names, v_near
-    from (
-        select visible.name, pgclarify_private.likeness(visible.name, left(v_name, 200)) as likeness
-        from pgclarify_private.visible_corpora(find_corpus.roles) as visible
-        order by likeness desc nulls last, visible.name
-        limit 10
-    ) as named;
-    v_detail := coalesce('You can search: ' || array_to_string(v_names, ', ') || '.', 'You can search no corpus.');
+    select array_agg(visible.name order by visible.name) into v_names
+    from pgclarify_private.visible_corpora(find_corpus.roles) as visible;
+    v_near := pgclarify_private.nearest_name(v_name, v_names);
+    -- A typing error is found among a thousand names; not all are listed.
+    v_detail := coalesce('You can search: ' || array_to_string(v_names[:10], ', ') || '.', 'You can search no corpus.');
     if v_name is not null then
         raise exception 'corpus "%" does not exist', v_name
             using errcode = 'undefined_object',

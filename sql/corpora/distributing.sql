@@ -226,63 +226,48 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_passage regclass := pgclarify_private.partition_name('passage', (move_corpus.corpus).corpus_id);
-    v_embedding regclass := to_regclass(
-        pgclarify_private.partition_name('passage_embedding', (move_corpus.corpus).embedding_space_id)
+    v_parents constant regclass[] := '{pgclarify_private.passage, pgclarify_private.passage_embedding}';
+    v_columns constant text[] := '{corpus_id, embedding_space_id}';
+    v_keys constant bigint[] := array[(move_corpus.corpus).corpus_id, (move_corpus.corpus).embedding_space_id];
+    -- Without an active space, there is one table.
+    v_tables constant regclass[] := array_remove(
+        array[
+            to_regclass(pgclarify_private.partition_name('passage', v_keys[1])),
+            to_regclass(pgclarify_private.partition_name('passage_embedding', v_keys[2]))
+        ],
+        null
     );
+    v_copies regclass[] := '{}';
     v_ef_search integer := pgclarify_private.shard_ef_search((move_corpus.corpus).corpus_id, move_corpus.shards);
-    v_passage_copy regclass;
-    v_embedding_copy regclass;
     -- Otherwise Citus renames and drops the tables here, and leaves their shards as they were.
     v_propagation constant text := pgclarify_private.set_ddl_propagation('on');
 begin
     -- Searches read the old tables until both copies are complete.
-    v_passage_copy := pgclarify_private.copy_table(v_passage, 'pgclarify_private.passage', null, move_corpus.shards, v_ef_search);
-    if v_embedding is not null then
-        v_embedding_copy := pgclarify_private.copy_table(
-            v_embedding, 'pgclarify_private.passage_embedding',
-            case when move_corpus.shards is not null then v_passage_copy end, null, v_ef_search
+    for v_i in 1 .. cardinality(v_tables) loop
+        -- Vectors follow the shards of the passages.
+        v_copies := v_copies || pgclarify_private.copy_table(
+            v_tables[v_i], v_parents[v_i], case when move_corpus.shards is not null then v_copies[1] end,
+            case when v_i = 1 then move_corpus.shards end, v_ef_search
         );
-    end if;
-    if move_corpus.shards is null then
-        -- With these CHECKs, ATTACH needs no scan while the tables are locked.
-        execute format(
-            'alter table %s add constraint is_in_partition check (corpus_id = %s)',
-            v_passage_copy, (move_corpus.corpus).corpus_id
-        );
-        if v_embedding_copy is not null then
+        if move_corpus.shards is null then
+            -- With this CHECK, ATTACH needs no scan while the tables are locked.
             execute format(
-                'alter table %s add constraint is_in_partition check (embedding_space_id = %s)',
-                v_embedding_copy, (move_corpus.corpus).embedding_space_id
+                'alter table %s add constraint is_in_partition check (%I = %s)', v_copies[v_i], v_columns[v_i], v_keys[v_i]
             );
         end if;
-    end if;
-    perform pgclarify_private.lock_tables(
-        case
-            when move_corpus.shards is null then array[v_passage, v_embedding]
-            -- Searches lock only the partitions.
-            else array[v_passage, v_embedding] || '{pgclarify_private.passage,pgclarify_private.passage_embedding}'::regclass[]
-        end
-    );
-    execute format('drop table %s', concat_ws(', ', v_passage, v_embedding));
-    perform pgclarify_private.rename_copy(v_passage_copy);
-    if v_embedding_copy is not null then
-        perform pgclarify_private.rename_copy(v_embedding_copy);
-    end if;
-    if move_corpus.shards is null then
-        execute format(
-            'alter table pgclarify_private.passage attach partition %s for values in (%s)',
-            v_passage_copy, (move_corpus.corpus).corpus_id
-        );
-        execute format('alter table %s drop constraint is_in_partition', v_passage_copy);
-        if v_embedding_copy is not null then
+    end loop;
+    -- Searches lock only the partitions.
+    perform pgclarify_private.lock_tables(v_tables || case when move_corpus.shards is not null then v_parents end);
+    execute format('drop table %s', array_to_string(v_tables, ', '));
+    for v_i in 1 .. cardinality(v_copies) loop
+        perform pgclarify_private.rename_copy(v_copies[v_i]);
+        if move_corpus.shards is null then
             execute format(
-                'alter table pgclarify_private.passage_embedding attach partition %s for values in (%s)',
-                v_embedding_copy, (move_corpus.corpus).embedding_space_id
+                'alter table %s attach partition %s for values in (%s)', v_parents[v_i], v_copies[v_i], v_keys[v_i]
             );
-            execute format('alter table %s drop constraint is_in_partition', v_embedding_copy);
+            execute format('alter table %s drop constraint is_in_partition', v_copies[v_i]);
         end if;
-    end if;
+    end loop;
     perform pgclarify_private.set_ddl_propagation(v_propagation);
 end
 $$;

@@ -57,20 +57,10 @@ declare
     v_most constant integer := 10000;
 begin
     for v_corpus_id in
-        -- One index lookup for each corpus.
-        with recursive changed as (
-            (select change.corpus_id from pgclarify_private.term_change as change order by change.corpus_id limit 1)
-            union all
-            select (
-                select change.corpus_id from pgclarify_private.term_change as change
-                where change.corpus_id > changed.corpus_id
-                order by change.corpus_id
-                limit 1
-            )
-            from changed
-            where changed.corpus_id is not null
-        )
-        select changed.corpus_id from changed where changed.corpus_id is not null
+        select corpus.corpus_id
+        from pgclarify_private.corpus
+        where exists (select from pgclarify_private.term_change as change where change.corpus_id = corpus.corpus_id)
+        order by corpus.corpus_id
     loop
         exit when v_applied >= v_most;
         -- First the corpus, as everywhere. If it is being dropped, so are these.

@@ -266,11 +266,13 @@ begin
     execute format(
         'drop function if exists pgclarify_private.%I() cascade', pgclarify_private.capture_name(drop_capture.source_id)
     );
+    delete from pgclarify_private.change where change.source_id = drop_capture.source_id;
 end
 $$;
 
 comment on function pgclarify_private.drop_capture(bigint) is
-'Drop the function that records the changes of a source, and its triggers, even if other roles own their tables.';
+'Drop the function that records the changes of a source, and its triggers, even if other roles own their tables; and delete '
+'these changes.';
 
 create or replace function pgclarify_private.drop_orphan_capture()
 returns text

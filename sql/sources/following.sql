@@ -5,40 +5,28 @@ returns table (source_id bigint, work text, since timestamptz)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- One index probe for each source that has changes, independent of their number.
-    with recursive changed as (
-        (
-            select change.source_id, change.changed_at
-            from pgclarify_private.change
-            order by change.source_id, change.change_id
-            limit 1
-        )
-        union all
-        select next_one.source_id, next_one.changed_at
-        from changed
-        cross join lateral (
-            select change.source_id, change.changed_at
-            from pgclarify_private.change
-            where change.source_id > changed.source_id
-            order by change.source_id, change.change_id
-            limit 1
-        ) as next_one
-    )
     select waiting.source_id, waiting.work, waiting.since
     from (
-        select changed.source_id, 'changes' as work, changed.changed_at as since from changed
+        -- One index probe for each source, independent of the number of changes.
+        select source.source_id, source.corpus_id, 'changes' as work, first.changed_at as since
+        from pgclarify_private.source
+        cross join lateral (
+            select change.changed_at
+            from pgclarify_private.change
+            where change.source_id = source.source_id
+            order by change.change_id
+            limit 1
+        ) as first
         union all
         select
             source.source_id,
+            source.corpus_id,
             case source.state when 'loading' then 'load' else 'removal' end,
             source.load_started_at
         from pgclarify_private.source
         where source.state in ('loading', 'removing')
     ) as waiting
-    where not exists (
-        select from pgclarify_private.source
-        where source.source_id = waiting.source_id and pgclarify_private.is_paused(source.corpus_id)
-    )
+    where not pgclarify_private.is_paused(waiting.corpus_id)
     order by waiting.since, waiting.source_id, waiting.work;
 end;
 
@@ -123,11 +111,10 @@ declare
     v_message text;
     v_detail text;
 begin
-    if v_source.source_id is null
-        and exists (select from pgclarify_private.source where source.source_id = follow_changes.source_id) then
+    if v_source.source_id is null then
         return null;
     end if;
-    if coalesce(v_source.state, 'gone') not in ('loading', 'following') then
+    if v_source.state not in ('loading', 'following') then
         -- It is not followed, and following it again compares everything.
         delete from pgclarify_private.change
         where change.source_id = follow_changes.source_id

@@ -82,7 +82,6 @@ declare
     );
 begin
     perform pgclarify_private.drop_capture(v_source.source_id);
-    delete from pgclarify_private.change where change.source_id = v_source.source_id;
     update pgclarify_private.source
     set
         state = case
