@@ -1,31 +1,33 @@
 -- Documents of files: a file is the same document at every load, and replaces only the document of that file.
 
-create or replace function pgclarify_private.located(
-    corpus_id bigint, document_ids text[], origins text[], known_as text[]
+create or replace function pgclarify_private.check_load(
+    caller pgclarify_private.caller, corpus text, document_ids text[], origins text[], known_as text[]
 )
 returns table (
     ordinal bigint, document_id text, is_taken boolean, taken_from text, relation text
 )
-language sql stable security definer
+language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 -- A new table has no statistics, and a nested loop over an index with a thousand keys would be slow.
 set enable_nestloop = off
-begin atomic
+as $$
+declare
+    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(check_load.caller, check_load.corpus);
+begin
+    return query
     with given as (
         select one.ordinal, one.document_id, one.origin, one.known_as
-        from unnest(located.document_ids, located.origins, located.known_as)
+        from unnest(check_load.document_ids, check_load.origins, check_load.known_as)
             with ordinality as one (document_id, origin, known_as, ordinal)
     ),
-
     known as (
         select document.id, document.origin
         from pgclarify_private.document
         where
-            document.corpus_id = located.corpus_id
+            document.corpus_id = v_corpus.corpus_id
             and document.origin <> ''
-            and document.origin = any(located.origins || located.known_as)
+            and document.origin = any(check_load.origins || check_load.known_as)
     ),
-
     placed as (
         select
             given.ordinal,
@@ -36,15 +38,13 @@ begin atomic
         left join known as same on given.origin = same.origin
         left join known as renamed on given.known_as = renamed.origin
     ),
-
     present as (
         select document.id, document.origin, document.source_id
         from pgclarify_private.document
         where
-            document.corpus_id = located.corpus_id
-            and document.id = any(located.document_ids || array(select placed.document_id from placed))
+            document.corpus_id = v_corpus.corpus_id
+            and document.id = any(check_load.document_ids || array(select placed.document_id from placed))
     )
-
     select
         placed.ordinal,
         placed.document_id,
@@ -57,35 +57,13 @@ begin atomic
     left join present on placed.document_id = present.id
     left join pgclarify_private.source on present.source_id = source.source_id
     order by placed.ordinal;
-end;
-
-comment on function pgclarify_private.located(bigint, text[], text[], text[]) is
-'Under which ids documents of files are stored: the file''s id if it is known, else the given one. origins: null for a '
-'document without a file. known_as: another origin of the same file; null for none. is_taken: another document has that id, '
-'with the origin taken_from, or as a row of the table relation.';
-
-create or replace function pgclarify_private.check_load(
-    caller pgclarify_private.caller, corpus text, document_ids text[], origins text[], known_as text[]
-)
-returns table (
-    ordinal bigint, document_id text, is_taken boolean, taken_from text, relation text
-)
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(check_load.caller, check_load.corpus);
-begin
-    return query
-    select *
-    from pgclarify_private.located(
-        v_corpus.corpus_id, check_load.document_ids, check_load.origins, check_load.known_as
-    );
 end
 $$;
 
 comment on function pgclarify_private.check_load(pgclarify_private.caller, text, text[], text[], text[]) is
-'Runs located for a corpus that the caller owns: what load_documents would do.';
+'Under which ids load_documents stores documents of files: the file''s id if it is known, else the given one. origins: null '
+'for a document without a file. known_as: another origin of the same file; null for none. is_taken: another document has that '
+'id, with the origin taken_from, or as a row of the table relation.';
 grant execute on function
     pgclarify_private.check_load(pgclarify_private.caller, text, text[], text[], text[]) to pgclarify_user;
 
@@ -148,8 +126,8 @@ begin
         coalesce(array_agg(located.document_id order by located.ordinal), '{}'),
         coalesce(array_agg(distinct located.document_id) filter (where located.is_taken), '{}')
     into v_ids, v_taken
-    from pgclarify_private.located(
-        v_corpus.corpus_id, load_documents.document_ids, load_documents.origins, load_documents.known_as
+    from pgclarify_private.check_load(
+        load_documents.caller, v_corpus.name, load_documents.document_ids, load_documents.origins, load_documents.known_as
     ) as located;
     v_taken := v_taken || array(
         select given.id

@@ -1,16 +1,5 @@
 -- Recording changes of an attached table: one function for each source, and the triggers that call it.
 
-create or replace function pgclarify_private.capture_name(source_id bigint)
-returns name
-language sql immutable strict parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select 'capture_' || capture_name.source_id;
-end;
-
-comment on function pgclarify_private.capture_name(bigint) is
-'Name of the function, in schema pgclarify_private, that the triggers of a source call.';
-
 create or replace function pgclarify_private.noted_keys(rows text, id_column name, type oid)
 returns text
 language sql stable
@@ -67,7 +56,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_source pgclarify_private.source;
-    v_name name := pgclarify_private.capture_name(make_capture.source_id);
+    v_name name := 'capture_' || make_capture.source_id;
     v_type oid;
     v_new text;
     v_old text;
@@ -232,8 +221,8 @@ begin atomic
         select
             2, expected.name, expected.relation,
             format(
-                'create trigger %I %s execute function pgclarify_private.%I()',
-                expected.name, expected.event, pgclarify_private.capture_name(missing_triggers.source.source_id)
+                'create trigger %I %s execute function pgclarify_private.capture_%s()',
+                expected.name, expected.event, missing_triggers.source.source_id
             )
         from expected
         where expected.found is null
@@ -263,9 +252,7 @@ set search_path = pg_catalog, pg_temp
 set client_min_messages = 'warning'
 as $$
 begin
-    execute format(
-        'drop function if exists pgclarify_private.%I() cascade', pgclarify_private.capture_name(drop_capture.source_id)
-    );
+    execute format('drop function if exists pgclarify_private.capture_%s() cascade', drop_capture.source_id);
     delete from pgclarify_private.change where change.source_id = drop_capture.source_id;
 end
 $$;
@@ -298,7 +285,7 @@ begin
         return null;
     end if;
     perform pgclarify_private.drop_capture(v_source_id);
-    return format('pgclarify_private.%I()', pgclarify_private.capture_name(v_source_id));
+    return format('pgclarify_private.capture_%s()', v_source_id);
 end
 $$;
 

@@ -14,7 +14,7 @@ begin atomic
         inner join pg_catalog.pg_proc
             on
                 pg_proc.pronamespace = 'pgclarify_private'::regnamespace
-                and pg_proc.proname = pgclarify_private.capture_name(source.source_id)
+                and pg_proc.proname = 'capture_' || source.source_id
         where source.source_id = capture_grants.source_id
     ),
     granted as (

@@ -32,16 +32,6 @@ end;
 comment on function pgclarify_private.table_reader_of(oid) is
 'Name of the role that reads attached tables of this table''s owner, even if it does not exist.';
 
-create or replace function pgclarify_private.is_table_reader(role oid)
-returns boolean
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select coalesce(pg_get_userbyid(is_table_reader.role) ~ '^pgclarify_reads_[0-9]+_[0-9a-f]{8}$', false);
-end;
-
-comment on function pgclarify_private.is_table_reader(oid) is 'True if a role reads attached tables.';
-
 create or replace function pgclarify_private.table_reader_function(relation oid)
 returns name
 language sql stable security definer

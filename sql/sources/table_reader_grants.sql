@@ -14,7 +14,7 @@ begin atomic
         and pg_attribute.attnum > 0
         and not pg_attribute.attisdropped
         and granted.privilege_type = 'SELECT'
-        and pgclarify_private.is_table_reader(granted.grantee);
+        and pg_get_userbyid(granted.grantee) ~ '^pgclarify_reads_[0-9]+_[0-9a-f]{8}$';
 end;
 
 comment on function pgclarify_private.readable_columns(oid) is
