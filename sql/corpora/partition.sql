@@ -188,30 +188,21 @@ declare
     v_partition text;
     v_propagation text;
 begin
-    -- Each name is read once and looked up in a hash table: a thousand corpora have three thousand partitions.
+    -- Each name is read once and looked up in a hash table: a thousand corpora have three thousand partitions. Tables of
+    -- distributed corpora have these names, too.
     with named as materialized (
         select
-            pg_inherits.inhrelid as partition,
-            pg_inherits.inhparent = 'pgclarify_private.passage'::regclass as is_of_corpus,
-            substring(partition.relname from '[0-9]+$')::bigint as key
-        from pg_inherits
-        inner join pg_class as partition on partition.oid = pg_inherits.inhrelid
-        where pg_inherits.inhparent in (
-            'pgclarify_private.passage'::regclass,
-            'pgclarify_private.passage_embedding'::regclass,
-            'pgclarify_private.neighborhood'::regclass
-        )
-        union all
-        -- Those of distributed corpora have no parent.
-        select
-            alone.oid, alone.relname !~ 'embedding', substring(alone.relname from '[0-9]+$')::bigint
-        from pg_class as alone
-        where alone.relnamespace = 'pgclarify_private'::regnamespace
-            -- The names from passage_0 on, by the index over names.
-            and alone.relname between 'passage_' and 'passage_z'
-            and alone.relkind = 'r'
-            and not alone.relispartition
-            and alone.relname ~ '^passage_(embedding_)?[0-9]+$'
+            kept.oid as partition,
+            kept.relname ~ '^passage_[0-9]' as is_of_corpus,
+            substring(kept.relname from '[0-9]+$')::bigint as key
+        from pg_class as kept
+        where kept.relnamespace = 'pgclarify_private'::regnamespace
+            -- By the index over names.
+            and (
+                kept.relname between 'neighborhood_' and 'neighborhood_z' or kept.relname between 'passage_' and 'passage_z'
+            )
+            and kept.relkind = 'r'
+            and kept.relname ~ '^(passage|passage_embedding|neighborhood)_[0-9]+$'
     )
     select named.partition::regclass::text into v_partition
     from named

@@ -36,26 +36,20 @@ begin
     ),
     -- Lock in the same order as other functions, and skip locked runs: they are counted later.
     locked as materialized (
-        select taken.run_id
-        from (select distinct noted.run_id from noted order by noted.run_id) as listed
-        cross join lateral (
-            select run.run_id from pgclarify_private.run where run.run_id = listed.run_id for no key update skip locked
-        ) as taken
+        select run.run_id
+        from pgclarify_private.run
+        where run.run_id in (select noted.run_id from noted)
+        order by run.run_id
         limit count_served.most
-    ),
-    gone as materialized (
-        select listed.run_id
-        from (select distinct noted.run_id from noted) as listed
-        -- Checked once at the end, not with each batch.
-        where (select count(*) from locked) < count_served.most
-            and not exists (select from pgclarify_private.run where run.run_id = listed.run_id)
+        for no key update skip locked
     ),
     taken as (
         delete from pgclarify_private.served_answer
         where served_answer.ctid = any(array(
             select noted.place
             from noted
-            where noted.run_id in (select locked.run_id from locked union all select gone.run_id from gone)
+            where noted.run_id in (select locked.run_id from locked)
+                or not exists (select from pgclarify_private.run where run.run_id = noted.run_id)
             limit count_served.most
         ))
         returning served_answer.run_id, served_answer.served_at
