@@ -15,7 +15,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from pgclarify import schema
-from pgclarify.install import installer, revisions, tables, versions
+from pgclarify.install import installer, revisions, tables
 from pgclarify.install.create_extension import files
 from pgclarify.schema_names import SCHEMA
 from tests.migration import catalog
@@ -47,8 +47,7 @@ def later_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The shipped revisions with a later one, which fails in a database that has the declared tables."""
     folder = tmp_path / "migrations"
     shutil.copytree(CHECKOUT / "migrations", folder)
-    for module in (revisions, versions):
-        monkeypatch.setattr(module, "shipped", lambda _: folder)
+    monkeypatch.setattr(revisions, "shipped", lambda _: folder)
     (folder / "versions" / "v9.py").write_text(
         'from alembic import op\n\nrevision = "v9"\ndown_revision = "v0_2_0"\n\n\n'
         'def upgrade() -> None:\n    op.execute("alter table pgclarify_private.run add column question text")\n'
