@@ -41,7 +41,7 @@ set search_path = pg_catalog, pg_temp
 rows 1
 as $$
 declare
-    v_corpus_id bigint := (pgclarify_private.classified_corpus(classifier_in_use.caller, classifier_in_use.corpus)).corpus_id;
+    v_corpus_id bigint := (pgclarify_private.edited_corpus(classifier_in_use.caller, classifier_in_use.corpus)).corpus_id;
 begin
     return query
     select trained.*
@@ -53,25 +53,6 @@ $$;
 comment on function pgclarify_private.classifier_in_use(pgclarify_private.caller, text) is
 'The trained classifier that judges the questions of a corpus, for roles that may train one; no row if the shipped one does.';
 grant execute on function pgclarify_private.classifier_in_use(pgclarify_private.caller, text) to pgclarify_user;
-
-create or replace function pgclarify_private.classified_corpus(caller pgclarify_private.caller, corpus text)
-returns pgclarify_private.corpus
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if classified_corpus.corpus is null then
-        raise exception 'a classifier is trained for one corpus'
-            using errcode = 'invalid_parameter_value',
-                detail = 'The parameter corpus is null.',
-                hint = 'Pass corpus => ''NAME'' of a corpus that you own.';
-    end if;
-    return pgclarify_private.edited_corpus(classified_corpus.caller, classified_corpus.corpus);
-end
-$$;
-
-comment on function pgclarify_private.classified_corpus(pgclarify_private.caller, text) is
-'The corpus whose classifiers the caller edits, as in edited_corpus; error 22023 if it is null.';
 
 create or replace function pgclarify_private.put_in_use(corpus_id bigint, version integer)
 returns boolean
@@ -116,7 +97,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_corpus_id bigint
-        := (pgclarify_private.classified_corpus(add_trained_classifier.caller, add_trained_classifier.corpus)).corpus_id;
+        := (pgclarify_private.edited_corpus(add_trained_classifier.caller, add_trained_classifier.corpus)).corpus_id;
     v_version integer;
 begin
     -- Two callers at once would take the same number, and what one of them learned for minutes would be lost.
@@ -157,7 +138,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_corpus_id bigint
-        := (pgclarify_private.classified_corpus(use_ambiguity_classifier.caller, use_ambiguity_classifier.corpus)).corpus_id;
+        := (pgclarify_private.edited_corpus(use_ambiguity_classifier.caller, use_ambiguity_classifier.corpus)).corpus_id;
 begin
     if use_ambiguity_classifier.version is not null and not exists (
         select

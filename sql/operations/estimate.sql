@@ -236,7 +236,7 @@ declare
     v_questions constant text[] := pgclarify_private.check_questions(prepare_estimate.questions);
     v_most_examined constant integer := 200;
     v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(v_roles, prepare_estimate.corpus);
-    v_reuses constant boolean := pgclarify_private.reuses_runs();
+    v_reuses constant boolean := pgclarify_private.is_on('pgclarify.reuse_runs', true);
     v_distinct bigint;
     v_answered bigint;
     v_sample text[];

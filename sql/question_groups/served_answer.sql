@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     if note_served.answered <> '{}'
-        and pgclarify_private.counts_questions()
+        and pgclarify_private.is_on('pgclarify.count_questions', true)
         and not current_setting('transaction_read_only')::boolean then
         insert into pgclarify_private.served_answer (run_id)
         select noted.run_id::bigint from jsonb_each_text(note_served.answered) as noted (question, run_id);

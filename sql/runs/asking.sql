@@ -12,7 +12,7 @@ declare
     v_answered jsonb := '{}';
 begin
     -- Runs that continue another run are always executed.
-    if pgclarify_private.reuses_runs() and (serve_again.run).parent_run_id is null then
+    if pgclarify_private.is_on('pgclarify.reuse_runs', true) and (serve_again.run).parent_run_id is null then
         select coalesce(jsonb_object_agg(answered.question, answered.run_id), '{}') into v_answered
         from pgclarify_private.find_reusable_runs(
             (serve_again.run).corpus_id,
@@ -235,7 +235,7 @@ begin
             'questions', v_new,
             'settings', pgclarify_private.settings_of(ask.run),
             'parent_run_id', (ask.run).parent_run_id,
-            'is_counted', pgclarify_private.counts_questions(),
+            'is_counted', pgclarify_private.is_on('pgclarify.count_questions', true),
             -- A new session needs milliseconds to find that out.
             'is_served', exists (select from pgclarify_private.serving_workers())
         );

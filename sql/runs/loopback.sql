@@ -190,8 +190,8 @@ declare
     v_corpus_id bigint := (loopback_enter.payload ->> 'corpus_id')::bigint;
     v_parent_run_id bigint := (loopback_enter.payload ->> 'parent_run_id')::bigint;
 begin
-    -- A caller that is cancelled during this commit does not know the run ids. loopback_cancel takes the same lock, so it waits
-    -- for the end of this transaction.
+    -- A caller that is cancelled during this commit does not know the run ids. Request cancel takes the same lock, so it waits for
+    -- the end of this transaction.
     perform pg_advisory_xact_lock(hashtextextended(loopback_enter.payload ->> 'call_id', 1885823084));
     if pgclarify_private.role_oid(v_requester) <> coalesce((loopback_enter.payload ->> 'requester_oid')::oid, 0)
         or pgclarify_private.role_oid(v_requester) = 0
@@ -243,28 +243,6 @@ comment on function pgclarify_private.loopback_enter(jsonb) is
 'Enter runs; returns their ids. Error PC001 without a living worker, PC004 if the corpus cannot be seen from here, PC098 if it '
 'is locked.';
 
-create or replace function pgclarify_private.loopback_cancel(payload jsonb)
-returns jsonb
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    perform pg_advisory_xact_lock(hashtextextended(loopback_cancel.payload ->> 'call_id', 1885823084));
-    return to_jsonb(
-        pgclarify_private.cancel_runs(
-            array(
-                select run.run_id
-                from pgclarify_private.run
-                where run.call_id = (loopback_cancel.payload ->> 'call_id')::uuid and run.status in ('queued', 'running')
-            )
-        )
-    );
-end
-$$;
-
-comment on function pgclarify_private.loopback_cancel(jsonb) is
-'Cancel the runs that a waiting call entered; returns how many were not over.';
-
 create or replace function pgclarify_private.rows_in_json(row_type regtype, ids bigint[], requester name)
 returns jsonb
 language plpgsql stable
@@ -303,7 +281,17 @@ begin
         when 'enter' then
             return pgclarify_private.loopback_enter(answer_loopback.payload);
         when 'cancel' then
-            return pgclarify_private.loopback_cancel(answer_loopback.payload);
+            perform pg_advisory_xact_lock(hashtextextended(answer_loopback.payload ->> 'call_id', 1885823084));
+            return to_jsonb(
+                pgclarify_private.cancel_runs(
+                    array(
+                        select run.run_id
+                        from pgclarify_private.run
+                        where run.call_id = (answer_loopback.payload ->> 'call_id')::uuid
+                            and run.status in ('queued', 'running')
+                    )
+                )
+            );
         when 'unfinished' then
             return to_jsonb(
                 pgclarify_private.unfinished_runs(

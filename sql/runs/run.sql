@@ -81,28 +81,6 @@ $$;
 comment on function pgclarify_private.is_on(text, boolean) is
 'Whether a parameter of this session is on; error 22023 for a wrong value. by_default: the result if it is not set.';
 
-create or replace function pgclarify_private.reuses_runs()
-returns boolean
-language sql stable
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.is_on('pgclarify.reuse_runs', true);
-end;
-
-comment on function pgclarify_private.reuses_runs() is
-'Whether this session reuses finished runs for equal questions, by pgclarify.reuse_runs; error 22023 for a wrong value.';
-
-create or replace function pgclarify_private.counts_questions()
-returns boolean
-language sql stable
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.is_on('pgclarify.count_questions', true);
-end;
-
-comment on function pgclarify_private.counts_questions() is
-'Whether questions of this session count as asked, by pgclarify.count_questions; error 22023 for a wrong value.';
-
 create or replace function pgclarify_private.find_reusable_runs(
     corpus_id bigint, operation text, questions text[], settings jsonb, requester name, roles name[]
 )
@@ -240,7 +218,7 @@ begin
                 enter_runs.operation, corpus.corpus_id, asked.question, given.settings, enter_runs.requester,
                 enter_runs.roles
             ),
-            enter_runs.call_id, pgclarify_private.counts_questions(), v_priority
+            enter_runs.call_id, pgclarify_private.is_on('pgclarify.count_questions', true), v_priority
         from unnest(enter_runs.questions) with ordinality as asked (question, ordinal)
         left join pgclarify_private.corpus on corpus.corpus_id = enter_runs.corpus_id
         cross join lateral (

@@ -322,7 +322,7 @@ class TestWhoMay:
             ("reader", "berts", INSUFFICIENT_PRIVILEGE),
             ("bert", "annas", UNDEFINED),
             ("bert", "none", UNDEFINED),
-            ("bert", None, INVALID_PARAMETER),
+            ("bert", None, INSUFFICIENT_PRIVILEGE),
         ],
     )
     def test_the_owner_of_the_corpus_alone(
