@@ -89,17 +89,15 @@ def store(worker: HandWorker, run_id: int | None, claims: Sequence[dict[str, Any
     worker.store_replies(run_id, ids, replies=[said] * count, tokens=[(10, 2)] * count, latencies_ms=[5.0] * count)
 
 
+def submit(session: Connection, question: str) -> int:
+    """Submit a run of the corpus that searches by words."""
+    options = LEXICAL.replace("{", '{"top_k": 5, ')
+    return int(scalar(session, "select pgclarify.submit('clarify', %s, %s, %s)", question, CORPUS, options))
+
+
 def begin(alice: Connection, worker: HandWorker, question: str = "cars") -> tuple[int, dict[str, int]]:
     """Start a run that finds both documents; return their ranks."""
-    run_id = int(
-        scalar(
-            alice,
-            "select pgclarify.submit('clarify', %s, %s, jsonb_build_object('top_k', 5) || %s::jsonb)",
-            question,
-            CORPUS,
-            LEXICAL,
-        )
-    )
+    run_id = submit(alice, question)
     assert worker.start(run_id) is not None
     found = worker.retrieve(run_id, question="cars")
     ranks = {row["document_id"]: row["rank"] for row in found}

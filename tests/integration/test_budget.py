@@ -279,17 +279,16 @@ class TestWhomItIsFor:
 
 class TestAtOnce:
     @pytest.mark.committed
-    @pytest.mark.parametrize("limit", ["calls", "dollars", "both"])
+    @pytest.mark.parametrize("is_of_calls", [False, True])
     def test_claims_never_pass_a_limit_nor_wait_for_each_other(
-        self, connection: Connection, hire: Hire, limit: str
+        self, connection: Connection, hire: Hire, is_of_calls: bool
     ) -> None:
         price(connection)
         most = 25
-        if limit != "dollars":
+        if is_of_calls:
             budget(connection, "calls", max_calls=most)
-        if limit != "calls":
-            # Of the two limits, the one in calls is reached first.
-            budget(connection, "dollars", "month", max_cost_usd=most * COST + (BOUND if limit == "both" else 0))
+        # Of the two limits, the one in calls is reached first.
+        budget(connection, "dollars", "month", max_cost_usd=most * COST + (BOUND if is_of_calls else 0))
         inputs = [f"input {number}" for number in range(60)]
         workers = [hire() for _ in range(6)]
         run_ids = [enter(connection) for _ in workers]
@@ -321,9 +320,9 @@ class TestAtOnce:
             "select count(*), sum(cost_usd) from pgclarify_private.completion where reply is not null"
         ).fetchone()
         assert paid is not None
-        for name in ("calls", "dollars") if limit == "both" else (limit,):
+        for name in ("calls", "dollars") if is_of_calls else ("dollars",):
             assert status(connection, name) == (paid[1], paid[0], 0, 0)
-        if limit != "dollars":
+        if is_of_calls:
             assert paid[0] == most
         else:
             # There is not enough for one more call.

@@ -12,7 +12,6 @@ from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole,
 from tests.integration.erasing import (
     CANARY,
     CORPUS,
-    LEXICAL,
     OPEN,
     SECRET,
     alice,
@@ -23,6 +22,7 @@ from tests.integration.erasing import (
     erase,
     places,
     store,
+    submit,
     worker,
 )
 
@@ -240,14 +240,7 @@ class TestWhatStays:
         # A reader who guesses what the document said gets no confirmation.
         assert [kept == known for kept, known in zip(scalar(connection, hashes), before, strict=True)] == [False, True]
 
-        again = int(
-            scalar(
-                alice,
-                "select pgclarify.submit('clarify', 'cars again', %s, jsonb_build_object('top_k', 5) || %s::jsonb)",
-                CORPUS,
-                LEXICAL,
-            )
-        )
+        again = submit(alice, "cars again")
         assert worker.start(again) is not None
         assert claim(worker, again, [SECRET])[0]["is_ours"]
         assert (
@@ -368,24 +361,21 @@ def named_processes(refused: pytest.ExceptionInfo[psycopg.Error]) -> set[int]:
 
 
 @pytest.mark.committed
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "select from pgclarify.search('cars', 'insurance', options => '{\"method\": \"lexical\"}')",
-        "select pgclarify.submit('clarify', 'cars', 'insurance')",
-        "select pgclarify.result(1)",
-        "select pgclarify.add_document('insurance', 'new', 'Boats.')",
-        "select pgclarify.remove_document('insurance', 'open')",
-    ],
-)
 def test_erasing_does_not_wait_for_questions_or_changes_of_other_documents(
-    alice: Connection, worker: HandWorker, connection: Connection, connect: Connect, statement: str
+    alice: Connection, worker: HandWorker, connection: Connection, connect: Connect
 ) -> None:
     carry_out(alice, worker)
     asker = connect(alice.info.user)
     alice.execute(IMPATIENT)
     with asker.transaction():
-        asker.execute(statement.encode())
+        for call in (
+            "search('cars', 'insurance', options => '{\"method\": \"lexical\"}')",
+            "submit('clarify', 'cars', 'insurance')",
+            "result(1)",
+            "add_document('insurance', 'new', 'Boats.')",
+            "remove_document('insurance', 'open')",
+        ):
+            asker.execute(f"select pgclarify.{call}".encode())
 
         assert erase(alice)
 
@@ -409,19 +399,7 @@ def test_erasing_names_the_process_that_blocks_it(
     alice: Connection, worker: HandWorker, connect: Connect, statement: str
 ) -> None:
     carry_out(alice, worker)
-    assert (
-        worker.start(
-            int(
-                scalar(
-                    alice,
-                    "select pgclarify.submit('clarify', 'boats', %s, jsonb_build_object('top_k', 5) || %s::jsonb)",
-                    CORPUS,
-                    LEXICAL,
-                )
-            )
-        )
-        is not None
-    )
+    assert worker.start(submit(alice, "boats")) is not None
     asker, other = (connect(alice.info.user) for _ in range(2))
     for impatient in (alice, other):
         impatient.execute(IMPATIENT)
@@ -462,14 +440,7 @@ def test_a_run_that_was_submitted_meanwhile_starts_after_it(
     with alice.transaction():
         assert erase(alice)
 
-        run_id = int(
-            scalar(
-                asker,
-                "select pgclarify.submit('clarify', 'cars', %s, jsonb_build_object('top_k', 5) || %s::jsonb)",
-                CORPUS,
-                LEXICAL,
-            )
-        )
+        run_id = submit(asker, "cars")
         with pytest.raises(psycopg.Error) as refused:
             worker.start(run_id)
 

@@ -350,25 +350,3 @@ class TestWords:
 
         assert found(world.alice, "merger of cars") == found(world.alice, "cars")
         assert len(found(world.alice, "cars")) == 3
-
-    def test_has_other_readers_at_once(self, world: World) -> None:
-        world.add("two", OPEN["two"], [world.board])
-        world.settle()
-        assert (
-            scalar(world.maintenance, "select restricted_passages from pgclarify_private.term where lexeme = 'boat'")
-            == 2
-        )
-        world.add("two", OPEN["two"])
-        world.settle()
-        assert (
-            scalar(world.maintenance, "select restricted_passages from pgclarify_private.term where lexeme = 'boat'")
-            == 1
-        )
-
-
-def test_where_workers_stand_names_no_document(make_world: MakeWorld) -> None:
-    world = make_world()
-    with pytest.raises(psycopg.Error) as refused:
-        world.alice.execute("select linking_document_id from pgclarify_private.embedding_space")
-    assert refused.value.sqlstate == "42501"
-    assert scalar(world.alice, "select embedding_model from pgclarify.corpus") == "all-MiniLM-L6-v2"
