@@ -39,7 +39,7 @@ def address(house: House) -> str:
 def sessions(house: House, address: str) -> Iterator[dict[str, psycopg.Connection[Any]]]:
     """A connection for each role, by the URL that the command up prints."""
     opened = {
-        role: psycopg.connect(f"postgresql://{role}@{address}/pgclarify", password=SESAME, autocommit=True)
+        role: psycopg.connect(f"postgresql://{address}/pgclarify", user=role, password=SESAME, autocommit=True)
         for role in ACCESSES
     }
     yield opened
