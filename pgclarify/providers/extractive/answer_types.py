@@ -33,7 +33,6 @@ TYPED = frozenset(
     [
         AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE,
         AnswerType.COUNT, AnswerType.PERSON, AnswerType.PLACE, AnswerType.ORGANIZATION,
-        AnswerType.REASON,
     ]
 )  # fmt: skip
 """Kinds whose answers have a shape. A sentence without a span of that shape is no answer."""

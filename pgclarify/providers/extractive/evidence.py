@@ -7,13 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pgclarify.language.sentences import MAX_SENTENCE_CHARS, Kind, Sentence, split_sentences
-from pgclarify.providers.extractive.answer_types import AnswerType
-from pgclarify.providers.extractive.readable import code_blocks
-from pgclarify.providers.extractive.spans import find_spans
 
-# A definition list of Markdown: the term on a line, and its definition below.
-_DEFINES = re.compile(r"(?:^|\n):[ \t]{1,4}$")
-_MOST_MARKER = 6
 _LABEL = re.compile(r"(?:A|Answer)\s?\d{0,3}[:.]\s+(?=\S)")
 
 
@@ -25,13 +19,10 @@ class Evidence:
         text: Exactly passage[start:end].
         start: Offset in the passage.
         kind: The kind of the piece; for a list with its introduction, the kind of its items.
-        lead: The sentence that introduces a list or an item ("You need:"), or the caption directly above lines with
-            labels and values ("Town store"); or "".
+        lead: The sentence that introduces a list or an item ("You need:"), the question that a sentence answers, or
+            the caption directly above lines with labels and values ("Town store"); or "".
         items: The items of a whole list, or all lines with labels and values; empty for a single sentence, item or row.
         header: The header row of the table, if this is a table row.
-        before: The sentence before it, or "". In a list of questions and answers it is the question.
-        antecedent: The name at the start of an earlier sentence, which "it" and "she" stand for; or "".
-        term: In a definition list, the term and its definition up to the end of text; or "".
     """
 
     text: str
@@ -40,18 +31,12 @@ class Evidence:
     lead: str = ""
     items: tuple[str, ...] = ()
     header: str = ""
-    before: str = ""
-    antecedent: str = ""
-    term: str = ""
 
 
 def gather_evidence(passage: str) -> list[Evidence]:
-    """Return all sentences of a passage except code, in order. The items of a list follow the list, also lines."""
-    blocks = list(code_blocks(passage))
-    sentences = [one for one in split_sentences(passage) if not any(start <= one.start < end for start, end in blocks)]
+    """Return all sentences of a passage, in order. The items of a list follow the list, also lines."""
+    sentences = split_sentences(passage)
     gathered: list[Evidence] = []
-    antecedent = ""
-    term = block = -1
     index = 0
     while index < len(sentences):
         sentence = sentences[index]
@@ -66,26 +51,15 @@ def gather_evidence(passage: str) -> list[Evidence]:
         if sentence.kind not in (Kind.ITEM, Kind.STEP):
             label = _LABEL.match(sentence.text)
             skip = label.end() if label else 0
-            if _DEFINES.search(passage[max(0, sentence.start - _MOST_MARKER) : sentence.start]):
-                term, block = index - 1 if before else -1, sentence.block
-            elif sentence.block != block:
-                term = block = -1
-            if block >= 0 and term < 0:
-                # The passage begins with a definition whose term is in another passage.
-                index += 1
-                continue
             gathered.append(
                 Evidence(
                     sentence.text[skip:],
                     sentence.start + skip,
                     sentence.kind,
+                    before if before.rstrip("*_").endswith("?") else "",
                     header=sentence.header,
-                    before=before,
-                    antecedent=antecedent,
-                    term=passage[sentences[term].start : sentence.end] if term >= 0 else "",
                 )
             )
-            antecedent = _leading_name(sentence.text) or antecedent
             index += 1
             continue
         end = index
@@ -93,9 +67,6 @@ def gather_evidence(passage: str) -> list[Evidence]:
             end += 1
         introduces = before.rstrip().endswith(":")
         lead = before if introduces else ""
-        # A definition without its term was not gathered.
-        if introduces and gathered and before.endswith(gathered[-1].text):
-            gathered.pop()
         whole = _whole_list(passage, sentences[index - 1 if introduces else index : end], sentences[index:end], lead)
         if whole:
             gathered.append(whole)
@@ -114,21 +85,14 @@ def _gather_lines(passage: str, sentences: Sequence[Sentence], start: int, end: 
     if whole:
         yield whole
     kind = Kind.LINE if len(lines) > 1 else Kind.PROSE
-    for line, last in zip(lines, [before, *lines], strict=False):
-        yield Evidence(line.text, line.start, kind, caption, before=last.text if last else "")
+    for line in lines:
+        yield Evidence(line.text, line.start, kind, caption)
 
 
 def _is_apart(passage: str, sentences: Sequence[Sentence], index: int) -> bool:
     """Return whether a blank line, or more than white space, stands before a sentence."""
     gap = passage[sentences[index - 1].end : sentences[index].start]
     return bool(gap.strip()) or gap.count("\n") > 1
-
-
-def _leading_name(sentence: str) -> str:
-    """Return the name at the start of a sentence, if it has more than one word."""
-    first = next(iter(find_spans(sentence, AnswerType.NAME)), None)
-    name = sentence[: first.end] if first and first.start in (0, len("The ")) else ""
-    return name if len(name.split()) > 1 else ""
 
 
 def _whole_list(passage: str, quoted: Sequence[Sentence], items: Sequence[Sentence], lead: str) -> Evidence | None:

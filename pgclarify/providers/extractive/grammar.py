@@ -148,15 +148,6 @@ def is_base_verb(lower: str) -> bool:
     return lower in FINITE_FORMS and FINITE_FORMS[lower][0] == lower
 
 
-def base_of_gerund(lower: str) -> str | None:
-    """Return the verb of "cancelling", "filing", "renewing"; None if the word is no gerund of a known verb."""
-    if not lower.endswith("ing"):
-        return None
-    root = lower[:-3]
-    candidates = (root, root + "e", root[:-1])
-    return next((candidate for candidate in candidates if is_base_verb(candidate)), None)
-
-
 def parse_clause(sentence: str) -> Clause | None:
     """Find the subject and the verb of a sentence in plain order.
 
@@ -255,50 +246,6 @@ def _is_subject(subject: str, found: list[Word]) -> bool:
     if any(mark in subject for mark in ';:()"“”|\n') or (_COMMA.search(subject) and not _SERIES.fullmatch(subject)):
         return False
     lowers = [word.lower for word in found]
-    # A caption without a full stop before the sentence: "conffiles This file contains".
-    if any(word.text in ("This", "These", "It", "They") for word in found[1:]):
-        return False
     if lowers[0] in _LEADS or lowers[0] in _NO_SUBJECTS:
         return False
-    # "Answered by the travel desk, ...": a remark without a subject.
-    if len(lowers) > 1 and lowers[0].endswith("ed") and lowers[1] in PREPOSITIONS:
-        return False
-    if lowers[-1] in PREPOSITIONS or lowers[-1] in _DETERMINERS - {"this", "that", "these", "those", "all"}:
-        return False
     return _NOT_INSIDE.isdisjoint(lowers[1:])
-
-
-_PERSON_SHIFTS = {
-    "your": "my", "yours": "mine", "yourself": "myself", "we": "you", "us": "you", "our": "your", "ours": "yours",
-}  # fmt: skip
-_YOU_ARE = {"are": "am", "were": "was"}
-
-
-def ask_for_oneself(text: str) -> str:
-    """Turn the words of a company into the words of its customer: "your car" becomes "my car", "we" becomes "you"."""
-    found = words(text)
-    pieces: list[str] = []
-    position = 0
-    for index, word in enumerate(found):
-        before = found[index - 1].lower if index else ""
-        after = found[index + 1].lower if index + 1 < len(found) else ""
-        new: str | None = _PERSON_SHIFTS.get(word.text.lower())
-        if word.lower == "you":
-            is_after = before in PREPOSITIONS or is_base_verb(before) or (bool(before) and not after)
-            new = "me" if is_after and after not in FINITE_FORMS and after not in AUXILIARIES else "I"
-        elif word.lower == "you're":
-            new = "I'm"
-        elif before == "you" and word.lower in ("are", "were"):
-            new = _YOU_ARE[word.lower]
-        if new is not None:
-            pieces += [text[position : word.start], new]
-            position = word.end
-    return "".join([*pieces, text[position:]])
-
-
-def invert(auxiliary: str, subject: str) -> str:
-    """Return auxiliary and subject in the order of a customer's question: "does the plan", "can I", "am I"."""
-    asked = ask_for_oneself(subject)
-    if asked == "I":
-        auxiliary = {"are": "am", "were": "was"}.get(auxiliary, auxiliary)
-    return f"{auxiliary} {asked}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -16,14 +16,13 @@ from pgclarify.providers.extractive.grammar import (
     FINITE_FORMS,
     PARTICIPLES,
     Clause,
-    Verb,
     is_base_verb,
     parse_clause,
 )
-from pgclarify.providers.extractive.readable import is_cut, is_numbered
 from pgclarify.providers.extractive.scoring import QuestionTerms
-from pgclarify.providers.extractive.topics import Topic, in_context, lower_first
+from pgclarify.providers.extractive.topics import Topic, in_context
 
+_DEFINING = re.compile(r"(?:an?|the|any|one|what|when|how|[a-z]{3,20} (?:that|which|who))\s", re.IGNORECASE)
 _LABELED = re.compile(r"[*_]{0,2}([^:*|]{2,60}?)[*_]{0,2}:[*_]{0,2}\s+(?=\S)")
 # A text that begins with one of these continues earlier text, or names no single thing.
 _POINTING = word_set(
@@ -42,9 +41,7 @@ _LINK = re.compile(r"\[([^\]\[]{1,120})\]\([^()\s]{1,200}\)")
 # An opening phrase with one of these continues earlier text.
 _BEFORE = _POINTING | word_set("above below other case example contrast")
 # A text that ends with one of these is cut off, or refers to earlier text.
-_NEVER_LAST = word_set(
-    "both it them this that these those one ones same so too a an the of and or to for with by in on"
-)
+_NEVER_LAST = word_set("both it them this that these those one ones same so too a an the of and or")
 # A subject with one of these refers to earlier text.
 _ELSEWHERE = word_set("it them this these those former latter subsequent resulting current")
 _PLACEHOLDERS = word_set("here there so thus it")
@@ -95,14 +92,13 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
     Returns:
         The phrase; None if the sentence is about something else, or if its subject is unknown.
     """
-    if evidence.kind is Kind.LINE and evidence.items:
-        # All lines below a heading say what it is about.
+    if evidence.items and not evidence.lead:
+        # All items below a heading say what it is about.
         section = section_of(query, evidence, topic, passage)
-        answer = "; ".join(" ".join(line.split()) for line in evidence.items)
+        answer = _joined(evidence.items)
         return Phrase(in_context(query.text.strip(" ?.!"), topic), answer, evidence.text) if section else None
-    is_footnote = bool(evidence.term) and not any(map(str.isalpha, evidence.term.partition("\n")[0]))
     is_list = bool(evidence.items)
-    if is_footnote or evidence.kind is Kind.ROW or not 0 < len(query.stems) <= _MOST_ASKED:
+    if evidence.kind is Kind.ROW or not 0 < len(query.stems) <= _MOST_ASKED:
         return None
     text = f"{plain_text(evidence.lead).rstrip(' :')}." if is_list else plain_text(evidence.text)
     found = words(text)
@@ -110,21 +106,24 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
     if not found or text[0] in "([" or is_pointing or len(found) > _MOST_SENTENCE_WORDS:
         return None
     subject, answer = _parts(evidence, text, query)
-    is_about = _is_about(query, subject, answer, text, topic, is_defined=bool(evidence.term))
+    is_about = _is_about(query, subject, answer, text, topic)
     if is_list and (subject or answer):
         # The items alone would lose the verb of the introduction: "does not cover".
-        items = "; ".join(" ".join(item.split()).rstrip(" .;,") for item in evidence.items)
+        items = _joined(evidence.items)
         answer = f"{answer}: {items}" if answer else items
-        is_about = is_about or query.stems <= content_stems(text)
     if not is_about and (section := section_of(query, evidence, topic, passage)):
         # The first sentence below a heading is about the heading, even if its subject is another.
         subject, answer, is_about = "", text.rstrip(" ."), True
         if content_stems(section) != content_stems(topic.name):
             # The stored headings are those of the first section of the passage.
-            topic = replace(topic, headings=(), contexts=topic.contexts[-1:] if topic.title else ())
-    if not is_about or _is_open(answer) or is_cut(subject) or is_cut(answer) or "?" in subject:
+            topic = replace(topic, contexts=(topic.title,) if topic.title else ())
+    if not is_about or _is_open(answer):
         return None
-    return Phrase(in_context(_name(query, subject, passage), topic), answer, evidence.term or evidence.text)
+    return Phrase(in_context(_name(query, subject), topic), answer, evidence.text)
+
+
+def _joined(items: Sequence[str]) -> str:
+    return "; ".join(" ".join(item.split()).rstrip(" .;,") for item in items)
 
 
 def read_sentence(query: QuestionTerms, evidence: Evidence, topic: Topic) -> Phrase | None:
@@ -142,18 +141,20 @@ def read_sentence(query: QuestionTerms, evidence: Evidence, topic: Topic) -> Phr
     told = [word.stem for word in found]
     here, above = query.stems.intersection(told), topic.stems | content_stems(evidence.lead)
     is_mention = any(query.stems == {*pair} for pair in pairwise(told))
-    if not here or not query.stems <= here | above or is_mention or is_pointing or is_question(query.text):
+    is_asked = evidence.lead.endswith("?") and query.stems <= content_stems(evidence.lead)
+    if not is_asked and (not here or not query.stems <= here | above or is_mention or is_pointing):
         return None
-    return Phrase(in_context(query.text.strip(" ?.!"), topic), plain_text(evidence.text).rstrip(" ."), evidence.text)
+    name = plain_text(evidence.lead).removeprefix("Q: ") if is_asked else in_context(query.text.strip(" ?.!"), topic)
+    return Phrase(name, plain_text(evidence.text).rstrip(" ."), evidence.text)
 
 
-def _is_about(query: QuestionTerms, subject: str, answer: str, text: str, topic: Topic, *, is_defined: bool) -> bool:
-    """Return whether a sentence, or the definition of a term, is about the query."""
+def _is_about(query: QuestionTerms, subject: str, answer: str, text: str, topic: Topic) -> bool:
+    """Return whether a sentence is about the query."""
     here = content_stems(subject) if subject else frozenset[str]()
     is_subject = bool(here & query.stems) and query.stems <= here | topic.stems
     if is_question(query.text):
         # "What is a passage?" asks for this definition only.
-        return is_subject and here <= query.stems | topic.stems
+        return is_subject and here <= query.stems | topic.stems and _DEFINING.match(answer) is not None
     number = len(words(text))
     is_simple = len(query.stems) > 1 and number <= _SHORT and "," not in text
     # "Each employee receives 25 days of annual leave": the object has the words of the query.
@@ -165,8 +166,7 @@ def _is_about(query: QuestionTerms, subject: str, answer: str, text: str, topic:
     found = words(text)
     is_done = _is_own_act(found) and len(found) <= _SHORTEST and found[1].stem in query.stems
     is_near = (
-        is_defined
-        or is_first
+        is_first
         or is_done
         or (is_object and number <= _SHORTEST)
         or (is_simple and (not subject or is_object or bool(here & query.stems)))
@@ -188,29 +188,30 @@ def section_of(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: 
     """Return the title or heading that has the words of the query and no others, if a sentence is the first below it.
 
     Returns:
-        "" if the sentence stands elsewhere, or if the query is a question.
+        "" if the sentence stands elsewhere.
     """
-    is_first = evidence.kind is Kind.PROSE or (evidence.kind is Kind.LINE and evidence.items)
-    if evidence.term or not is_first or is_question(query.text):
+    is_first = evidence.kind is Kind.PROSE or bool(evidence.items)
+    if not is_first:
         return ""
-    lines = [line.strip(_MARKS) for line in passage[: evidence.start].splitlines()]
+    before = passage[: evidence.start]
+    # The number of the first step is no line above it.
+    before = before.rpartition("\n")[0] if evidence.items else before
+    lines = [line.strip(_MARKS) for line in before.splitlines()]
     above = next((line for line in reversed(lines) if line), "")
     # A passage with a heading may continue its section. The title of a document without headings stands above its text.
-    heading = above or (topic.title if not topic.is_sectioned else "")
+    heading = above or ("" if topic.is_sectioned else topic.title)
     return heading if content_stems(heading) == query.stems else ""
-
-
-def stands_below(heading: str, evidence: Evidence, passage: str) -> bool:
-    """Return whether only marks stand between a heading and a piece of the passage."""
-    above = passage[: evidence.start].rstrip(f"{_MARKS}\n")
-    return bool(heading) and above.lower().endswith(heading.lower().rstrip("\u00b6"))
 
 
 def _is_open(answer: str) -> bool:
     """Return whether an answer is cut off, or refers to earlier text."""
     told = words(answer)
     return (
-        not told or told[-1].lower in _NEVER_LAST or told[0].lower in _PLACEHOLDERS or _MEANT.search(answer) is not None
+        not told
+        or told[-1].lower in _NEVER_LAST
+        or told[0].lower in _PLACEHOLDERS
+        or _MEANT.search(answer) is not None
+        or answer.count('"') % 2 == 1
     )
 
 
@@ -223,14 +224,6 @@ def plain_text(text: str) -> str:
 def _parts(evidence: Evidence, text: str, query: QuestionTerms) -> tuple[str, str]:
     """Return the subject of a sentence and what it says about it; ("", the sentence) if it has no plain subject."""
     whole = text.rstrip(" .")
-    if evidence.term:
-        term, _, defined = evidence.term.partition("\n:")
-        # Later sentences of its definition need not be about the query.
-        goes_on = " ".join(defined.split()) != " ".join(evidence.text.split())
-        is_other = goes_on and query.stems.isdisjoint(content_stems(text))
-        # In a table of contents, the text below a title is the next title.
-        is_other = is_other or (text[0].isupper() and not text.endswith((".", "!", ")")))
-        return ("", "") if is_other else (" ".join(plain_text(term).split()[-_MOST_TERM_WORDS:]), whole)
     if labeled := read_label(evidence, text):
         return labeled
     clause = parse_clause(text)
@@ -245,7 +238,7 @@ def _parts(evidence: Evidence, text: str, query: QuestionTerms) -> tuple[str, st
 def read_label(evidence: Evidence, text: str) -> tuple[str, str] | None:
     """Split "Rent: 940 euros" into a label and its value; None if the text before the colon is no label."""
     label = _LABELED.match(text)
-    if label is None or not (evidence.kind is Kind.LINE or _is_term(label[1])) or is_numbered(text[label.end() :]):
+    if label is None or not (evidence.kind is Kind.LINE or _is_term(label[1])):
         return None
     return label[1].strip(), text[label.end() :].rstrip(" .")
 
@@ -262,7 +255,7 @@ def _predicate(clause: Clause, text: str) -> tuple[str, str]:
     is_past = verb.auxiliary in ("did", "had") or (verb.auxiliary in ("was", "were") and not tells_once)
     # "Hopefully you will", "the latter".
     is_open = any(word.lower in _ELSEWHERE for word in found) or found[-1].lower in ("you", "we")
-    if is_past or is_open or _is_noun(verb, text) or len(found) > _MOST_SUBJECT_WORDS or found[0].lower in _POINTING:
+    if is_past or is_open or len(found) > _MOST_SUBJECT_WORDS or found[0].lower in _POINTING:
         return "", ""
     subject, start = clause.subject, verb.start
     is_plain = verb.auxiliary in ("is", "are", "was", "were") and not verb.base and not verb.is_negated
@@ -279,23 +272,13 @@ def _predicate(clause: Clause, text: str) -> tuple[str, str]:
     return subject, _FILLER.sub("", told)
 
 
-def _is_noun(verb: Verb, text: str) -> bool:
-    """Return whether the supposed verb is a noun, because the verb follows: "the files in this style can help"."""
-    for word in words(text[verb.end :])[:_VERB_FOLLOWS] if verb.base else ():
-        if word.lower in _SUBORDINATE | {"and", "or", "but"}:
-            return False
-        if word.lower in AUXILIARIES:
-            return True
-    return False
-
-
 def _is_term(label: str) -> bool:
     found = words(label)
     is_short = 0 < len(found) <= _MOST_TERM_WORDS and found[0].lower not in _POINTING
     return is_short and not any(mark in label for mark in ".?!;,") and not any(one.lower in _NO_TERM for one in found)
 
 
-def _name(query: QuestionTerms, subject: str, passage: str) -> str:
+def _name(query: QuestionTerms, subject: str) -> str:
     """Return the words of the query, the subject of the sentence, or both: "rental cars: daily limit"."""
     found = words(query.text)
     first = next((word for word in found if word.is_content), found[0])
@@ -303,8 +286,6 @@ def _name(query: QuestionTerms, subject: str, passage: str) -> str:
     if not subject:
         return asked
     plain = subject.replace("`", "")
-    # The options -s and -S are different, so they keep their case.
-    plain = lower_first(plain, passage) if subject[0].isalpha() else plain
     plain = next((plain[len(one) :] for one in _ARTICLES if plain.lower().startswith(one)), plain)
     here = content_stems(subject)
     if here <= query.stems and here != query.stems:

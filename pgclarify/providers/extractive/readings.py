@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from pgclarify.data.verdicts import AnswerSpan, Reading
 from pgclarify.language.sentences import MAX_SENTENCE_CHARS, Kind
-from pgclarify.language.words import content_stems, coverage, words
+from pgclarify.language.words import content_stems, coverage, word_set, words
 from pgclarify.providers.extractive.answer_types import TYPED, AnswerType, expected_type, is_question, plain_kinds
-from pgclarify.providers.extractive.drafts import Draft
 from pgclarify.providers.extractive.evidence import Evidence
 from pgclarify.providers.extractive.grammar import is_base_verb
-from pgclarify.providers.extractive.lists import draft_row, draft_steps, find_cell
-from pgclarify.providers.extractive.phrases import plain_text, read_phrase, read_sentence, stands_below
+from pgclarify.providers.extractive.lists import find_cell, name_cells
+from pgclarify.providers.extractive.phrases import plain_text, read_phrase, read_sentence
 from pgclarify.providers.extractive.readable import is_readable
 from pgclarify.providers.extractive.scoring import QuestionTerms
 from pgclarify.providers.extractive.spans import find_spans
-from pgclarify.providers.extractive.statements import draft_readings
-from pgclarify.providers.extractive.topics import Topic, in_context, stand_alone
+from pgclarify.providers.extractive.topics import Topic, in_context
 
 # Kinds of answers that say more than "yes" or a clause.
 _TELLING = TYPED | {AnswerType.STEPS}
@@ -34,11 +31,9 @@ _MIN_SPECIFIC_WORDS = 3
 _MIN_SPECIFIC_STEMS = 2
 # A statement about the subject may answer questions of these kinds.
 _OPEN = {AnswerType.CLAUSE, AnswerType.NAME, AnswerType.PLACE, AnswerType.LIST}
-# Least share of the question's words that a reading has.
-_MIN_RELEVANCE = 0.5
-# Least share of the question's words that the reading has together with its quote and the headings above it.
-_MIN_SAID = 0.6
-_FEW = 3
+# Least share of the question's words that a row has with its column, title and headings: all of three words.
+_MIN_NAMED = 0.75
+_BY_WHICH = word_set("by through via with using")
 _MAX_ANSWER_CHARS = 240
 
 
@@ -78,7 +73,7 @@ def read_evidence(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
         The reading and whether its answer has a shape of its own; None if the evidence supports no reading of the
         question.
     """
-    if evidence.text.rstrip().endswith("?") or _is_personal(evidence.text):
+    if evidence.text.rstrip().endswith("?"):
         return None
     if evidence.kind is Kind.LINE:
         topic = topic.under(evidence.lead)
@@ -87,16 +82,11 @@ def read_evidence(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
     return _from_passage(asked, evidence, topic, passage)
 
 
-def _is_personal(text: str) -> bool:
-    """Return whether the writer tells a personal story, which need not be true for other people."""
-    return '"' not in text and any(word.text in ("I", "I'm", "I've", "I\u2019m", "I\u2019ve") for word in words(text))
-
-
 def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic: Topic, passage: str) -> Reading | None:
     """Make a reading of the user's own question, with the trained reader's span as answer, and its sentences as quote.
 
     Returns:
-        The reading. None if the text at the span is no sentence, is too long for a quote, or is a personal story. None
+        The reading. None if the text at the span is no sentence, or is too long for a quote. None
         too if the answer says no more than the question, or cuts a piece of code; or if the sentence lacks a word of
         the question that the passage has elsewhere.
     """
@@ -112,7 +102,7 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     start = around[0].start
     quote = passage[start : _end(around[-1])]
     is_sentence = all(piece.header or is_readable(piece.text) for piece in around)
-    if not is_sentence or len(quote) > MAX_SENTENCE_CHARS or _is_personal(quote):
+    if not is_sentence or len(quote) > MAX_SENTENCE_CHARS:
         return None
     ends = _with_bounds(asked, quote, max(span.start - start, 0), min(span.end - start, len(quote)))
     answer = _tidy(_with_marks(quote, *ends))
@@ -126,7 +116,7 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
         # The passage says it of something else: "the Petrel carries no cars" below "the Sula carries 14 cars".
         return None
     # The reader is surer of a sentence than it should be if that lacks words of the question.
-    return Reading(_own_question(asked, answer, topic), answer, quote, is_weak=bool(unsaid))
+    return Reading(own_question(asked), answer, quote, is_weak=bool(unsaid))
 
 
 def read_cell(asked: Asked, pieces: Sequence[Evidence], topic: Topic) -> tuple[Reading, Evidence] | None:
@@ -135,14 +125,12 @@ def read_cell(asked: Asked, pieces: Sequence[Evidence], topic: Topic) -> tuple[R
     if found is None:
         return None
     piece, value = found
-    return Reading(_own_question(asked, value, topic), _tidy(value), piece.text), piece
+    return Reading(own_question(asked), _tidy(value), piece.text), piece
 
 
-def _own_question(asked: Asked, answer: str, topic: Topic) -> str:
-    """Return the user's question, with the policy or plan that the passage is about."""
-    question = f"{asked.query.text[0].upper()}{asked.query.text[1:].rstrip(' ?.!')}?"
-    is_scheme_itself = content_stems(answer) <= content_stems(topic.scheme)
-    return stand_alone(topic, question) if topic.scheme and not is_scheme_itself else question
+def own_question(asked: Asked) -> str:
+    """Return the user's question with a capital and a question mark."""
+    return f"{asked.query.text[0].upper()}{asked.query.text[1:].rstrip(' ?.!')}?"
 
 
 def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, int]:
@@ -177,99 +165,44 @@ def _end(piece: Evidence) -> int:
 
 
 def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) -> tuple[Reading, bool] | None:
-    """Return a question that the evidence answers and that the user may have meant."""
-    best: tuple[float, Draft, str] | None = None
-    for draft in _drafts(evidence, topic, passage):
-        # "Yes" alone says hardly anything about a few words. The passage's own question with its answer says enough.
-        if not (_fits(asked.kind, draft.kind) or (draft.is_found and asked.kind is AnswerType.CLAUSE)):
-            continue
-        is_definition = draft.kind is AnswerType.DEFINITION
-        question = draft.question if is_definition else stand_alone(topic, draft.question)
-        if draft.is_phrase:
-            question = in_context(draft.question, topic)
-        # A row without any of the words is about something else, even if the heading of its table has the words.
-        if draft.is_phrase and asked.query.stems.isdisjoint(content_stems(f"{draft.question} {draft.answer}")):
-            continue
-        relevance = coverage(asked.query.stems, content_stems(question))
-        said = topic.stems | content_stems(f"{question} {evidence.text}")
-        # "Can I check the list?" is not "Is there a list?".
-        least = 1.0 if asked.kind is AnswerType.YES_NO else _MIN_RELEVANCE
-        if relevance < least or coverage(asked.query.stems, said) < _MIN_SAID:
-            continue
-        # In a query of a few words, no word may be missing: "coffee for visitors" does not ask about staff coffee.
-        is_few = not asked.is_specific and len(asked.query.stems) <= _FEW
-        if is_few and not draft.is_found and not asked.query.stems <= topic.stems | content_stems(question):
-            continue
-        if best is None or relevance > best[0]:
-            best = (relevance, draft, question)
-    if best is None:
-        is_open = not asked.is_specific and asked.kind in _OPEN
-        phrase = is_open and (
-            read_phrase(asked.query, evidence, topic, passage) or read_sentence(asked.query, evidence, topic)
-        )
-        return (Reading(phrase.text, _tidy(phrase.answer), phrase.quote), False) if phrase else None
-    _, draft, question = best
-    return Reading(question, _tidy(draft.answer), evidence.text), draft.kind in _TELLING
-
-
-def _drafts(evidence: Evidence, topic: Topic, passage: str) -> list[Draft]:
-    if evidence.items:
-        steps = draft_steps(evidence, topic)
-        drafts = [steps] if steps else []
-    elif evidence.header:
-        drafts = draft_row(evidence)
-    else:
-        drafts = [*draft_readings(evidence, topic, passage)]
-    question = _question_before(evidence, topic, passage)
-    found = _draft_found(question, evidence, drafts) if question else None
-    if found is None:
-        return drafts
-    # "Yes" and whole sentences say less than a sum or a time.
-    return [found, *drafts] if found.kind in _TELLING else [*drafts, found]
-
-
-def _draft_found(question: str, evidence: Evidence, drafts: list[Draft]) -> Draft | None:
-    """Return the question that the passage itself asks, if the next text answers it."""
-    kind = expected_type(question)
-    if kind in TYPED:
-        fitting = (draft.answer for draft in drafts if draft.kind in TYPED and _fits(kind, draft.kind))
-        answer = next(fitting, "")
-        span = None if answer or evidence.items else next(iter(find_spans(evidence.text, kind)), None)
-        if span:
-            answer = evidence.text[span.start : span.end]
-        return Draft(question, answer, kind, is_found=True) if answer else None
-    if evidence.items:
-        return Draft(question, "; ".join(evidence.items), kind, is_found=True)
-    # Definitions are only found as definitions. A text without an end, such as "to do so, run the command", says
-    # nothing.
-    if kind is AnswerType.DEFINITION or not evidence.text.rstrip("*_\"')").endswith((".", "!")):
+    """Return what the evidence says about the words of the question, and whether the answer has a measure."""
+    query, is_open = asked.query, not asked.is_specific and asked.kind in _OPEN
+    if evidence.header:
+        return _from_row(asked, evidence, topic) if is_open else None
+    phrase = None
+    if is_open or asked.kind is AnswerType.DEFINITION or (evidence.items and asked.kind is AnswerType.STEPS):
+        phrase = read_phrase(query, evidence, topic, passage)
+    may_relate = is_open or asked.kind is AnswerType.YES_NO or (asked.kind is AnswerType.STEPS and _is_way(evidence))
+    if phrase is None and may_relate:
+        phrase = read_sentence(query, evidence, topic)
+    if phrase is None:
         return None
-    first = words(evidence.text[:40])
-    if kind is AnswerType.YES_NO and not (first and first[0].lower in ("yes", "no")):
+    text = own_question(asked) if is_question(query.text) else phrase.text
+    return Reading(text, _tidy(phrase.answer), phrase.quote), bool(evidence.items) or _has_measure(phrase.answer)
+
+
+def _from_row(asked: Asked, row: Evidence, topic: Topic) -> tuple[Reading, bool] | None:
+    """Return the cell whose row and column have most words of the question; the rest are in title and headings."""
+    wanted = asked.query.stems
+    named = [(content_stems(name), name, cell) for name, cell in name_cells(row)]
+    # The heading of a table may have all words, and its rows none.
+    named = [one for one in named if one[0] & wanted and coverage(wanted, one[0] | topic.stems) >= _MIN_NAMED]
+    if not named:
         return None
-    is_command = bool(first) and is_base_verb(first[0].lower)
-    if kind is AnswerType.STEPS and not is_command and not content_stems(question) & content_stems(evidence.text):
-        return None
-    return Draft(question, evidence.text, kind, is_found=True)
+    _, name, cell = max(named, key=lambda one: coverage(wanted, one[0]))
+    return Reading(in_context(name, topic), _tidy(cell), row.text), _has_measure(cell)
 
 
-def _question_before(evidence: Evidence, topic: Topic, passage: str) -> str:
-    """Return the one question directly above: the sentence before, or the heading."""
-    before = evidence.before.strip("*_ ")
-    heading = topic.text.split(" > ")[-1]
-    # A passage without its heading continues a section. The title stands above all sections.
-    is_below = not before and (not topic.headings or stands_below(heading, evidence, passage))
-    for text in (before, heading if is_below else ""):
-        question = re.sub(r"^(?:Q|Question)\s?\d{0,3}[:.]\s{1,5}", "", text)
-        is_one = question.endswith("?") and not re.search(r"[.?!] ", question)
-        if is_one and is_question(question) and len(words(question)) >= 3:
-            return " ".join(question.split())
-    return ""
+def _is_way(evidence: Evidence) -> bool:
+    """Return whether a sentence says how something is done: with a command, or with "by", "through" and the like."""
+    found = [word.lower for word in words(evidence.text)]
+    # One step of several is not the whole way.
+    is_whole = bool(found) and evidence.kind is not Kind.STEP
+    return is_whole and (found[0] == "to" or is_base_verb(found[0]) or not _BY_WHICH.isdisjoint(found))
 
 
-def _fits(wanted: AnswerType, given: AnswerType) -> bool:
-    """Return whether an answer of a kind fits a question. A question without a kind takes all but "yes" and "no"."""
-    return wanted is given or (wanted in (AnswerType.CLAUSE, AnswerType.NAME) and given is not AnswerType.YES_NO)
+def _has_measure(answer: str) -> bool:
+    return any(find_spans(answer, kind) for kind in _MEASURED)
 
 
 def _tidy(answer: str) -> str:

@@ -136,15 +136,9 @@ _ROLE = re.compile(
     r"|policyholder|driver|insurer|lender|garage|owner|tenant|landlord|doctor|court|board|committee|broker|underwriter|administrator)s?\b",
     _IGNORE_CASE,
 )
-_REASON = re.compile(
-    r"\b(?:because(?: of)?|due to|owing to|thanks to|as a result of|in order to|so that|caused by"
-    r"|since (?:the|it|they|he|she|we|you))\s",
-    _IGNORE_CASE,
-)
-_CAUSE = re.compile(r"(.{5,200}?),? (?:caused|led to|forced|prompted|resulted in)\s", _IGNORE_CASE)
 _MAX_NAME_WORDS = 7
 
-_NAMES = frozenset([AnswerType.PERSON, AnswerType.PLACE, AnswerType.ORGANIZATION, AnswerType.NAME])
+_NAMES = frozenset([AnswerType.PERSON, AnswerType.PLACE, AnswerType.ORGANIZATION])
 
 
 @lru_cache(maxsize=4096)
@@ -156,10 +150,6 @@ def find_spans(sentence: str, kind: AnswerType) -> tuple[Span, ...]:
             found += [Span(match.start(), match.end(), kind) for match in _ADDRESS.finditer(sentence)]
         if kind is AnswerType.PERSON:
             found += [Span(match.start(), match.end(), kind) for match in _ROLE.finditer(sentence)]
-    elif kind is AnswerType.REASON:
-        found = [Span(match.start(), clause_end(sentence, match.end()), kind) for match in _REASON.finditer(sentence)]
-        cause = _CAUSE.match(sentence)
-        found += [Span(0, cause.end(1), kind)] if cause else []
     else:
         found = [
             Span(match.start(), match.end(), kind)
@@ -170,17 +160,6 @@ def find_spans(sentence: str, kind: AnswerType) -> tuple[Span, ...]:
     if kind is AnswerType.DATE:
         return _ranges(sentence, _outermost(found))
     return _outermost(found)
-
-
-def clause_end(sentence: str, start: int) -> int:
-    """Return the offset where the clause at start ends: at a comma, semicolon, bracket or the sentence's end."""
-    end = start
-    while end < len(sentence):
-        is_inside_number = end + 1 < len(sentence) and sentence[end] in ",." and sentence[end + 1].isdigit()
-        if sentence[end] in ",;:()\u2013—" and not is_inside_number:
-            break
-        end += 1
-    return end - (len(sentence[start:end]) - len(sentence[start:end].rstrip(' .!?"”')))
 
 
 # A number belongs to the sum, share or time that it measures, and "a day" to "$40 a day".

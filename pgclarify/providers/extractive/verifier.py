@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -30,16 +29,13 @@ from pgclarify.providers.extractive.topics import Topic, read_topic
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-18"
+PROMPT_VERSION: Final = "extractive-19"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
 """Most pieces of one passage that are embedded: those that share most words with the question."""
 
 _PURPOSE: Final = "verdict"
-
-_GOES_ON: Final = re.compile(r"(?:It|They|This|That|These|Those|He|She|Its|Their|His|Her)\b")
-"""A sentence with such a start says nothing without the sentence before it."""
 
 _BY_RULES: Final = (AnswerType.STEPS, AnswerType.YES_NO, AnswerType.DEFINITION)
 _TEXTS: Final = ("interpretation", "answer", "quote")
@@ -129,7 +125,7 @@ class ExtractiveVerifier:
             return None
         content = content[:MAX_CHARS]
         asked = Asked.read(question)
-        topic = read_topic(title, heading, content)
+        topic = read_topic(title, heading)
         pieces = gather_evidence(content)
         shared = _shared(asked, pieces, topic, content)
         if not shared:
@@ -206,15 +202,13 @@ def _read(completion: Completion) -> Reading | StopCode:
 
 
 def _context(asked: Asked, evidence: Evidence, topic: Topic, content: str) -> str:
-    """Return a piece with its context for the comparison: a heading, an introduction or the sentence before."""
+    """Return a piece with its context for the comparison: a heading, an introduction or a question."""
     if section := section_of(asked.query, evidence, topic, content):
         return f"{section}\n{evidence.text}"
     if evidence.items:
         return evidence.text if evidence.lead else f"{topic.name}\n{evidence.text}"
     # The header is cut, because a long one would be compared with every row of its table.
     lead = evidence.lead or evidence.header[:MAX_SENTENCE_CHARS]
-    if evidence.before.endswith("?") or _GOES_ON.match(evidence.text):
-        lead = evidence.before
     return f"{lead} {evidence.text}" if lead else evidence.text
 
 

@@ -62,7 +62,6 @@ def test_a_few_words_are_no_question(text: str) -> None:
         (AnswerType.PERSON, "In 1921 Ada Quill founded it.", ["Ada Quill"]),
         (AnswerType.PLACE, "The office is at 12 Harbor Street, Salem.", ["12 Harbor Street, Salem"]),
         (AnswerType.ORGANIZATION, "She left the Harbor Insurance Company.", ["Harbor Insurance Company"]),
-        (AnswerType.REASON, "It rose because of two storms, they said.", ["because of two storms"]),
     ],
 )
 def test_spans_of_each_kind(kind: AnswerType, sentence: str, expected: list[str]) -> None:

@@ -14,7 +14,7 @@ from pgclarify.providers.extractive.topics import read_topic
 def read(question: str, content: str, pointed_at: str) -> str | None:
     start = content.index(pointed_at)
     span = AnswerSpan(start, start + len(pointed_at), 1.0, 0.0)
-    reading = read_span(Asked.read(question), span, gather_evidence(content), read_topic(None, None, content), content)
+    reading = read_span(Asked.read(question), span, gather_evidence(content), read_topic(None, None), content)
     return reading.answer if reading else None
 
 
