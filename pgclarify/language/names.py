@@ -1,4 +1,4 @@
-"""Names in English text: which words are part of one, initials, titles and common first names."""
+"""Names in English text: which words are part of one, initials and titles."""
 
 from __future__ import annotations
 
