@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from pgclarify.data.verdicts import AnswerSpan, Reading
@@ -35,6 +35,8 @@ _OPEN = {AnswerType.CLAUSE, AnswerType.NAME, AnswerType.PLACE, AnswerType.LIST}
 _MIN_NAMED = 0.75
 _BY_WHICH = word_set("by through via with using")
 _MAX_ANSWER_CHARS = 240
+# A longer answer to "who" is a clause.
+_MOST_NAME_WORDS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,10 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     is_sentence = all(piece.header or is_readable(piece.text) for piece in around)
     if not is_sentence or len(quote) > MAX_SENTENCE_CHARS:
         return None
+    if not _has_other_noun(asked.query.text, quote):
+        # The first sentence says what a passage is about, too: "The depot was built in 1923" need not repeat it.
+        first = pieces[0].lead if pieces[0].items else pieces[0].text
+        topic = replace(topic, stems=topic.stems | content_stems(first))
     ends = _with_bounds(asked, quote, max(span.start - start, 0), min(span.end - start, len(quote)))
     answer = _tidy(_with_marks(quote, *ends))
     if answer.count(".") == 1:
@@ -117,6 +123,21 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
         return None
     # The reader is surer of a sentence than it should be if that lacks words of the question.
     return Reading(own_question(asked), answer, quote, is_weak=bool(unsaid))
+
+
+def _has_other_noun(question: str, quote: str) -> bool:
+    """Return whether a sentence has another noun behind a word of the question: "lost card" for "lost book"."""
+    pairs, there = _pairs(quote), frozenset(word.stem for word in words(quote))
+    return any(noun not in there and any(one == word for one, _ in pairs) for word, noun in _pairs(question))
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """Return the stems of words with meaning that only a blank separates."""
+    return [
+        (one.stem, other.stem)
+        for one, other in pairwise(words(text))
+        if one.is_content and other.is_content and text[one.end : other.start] == " "
+    ]
 
 
 def read_cell(asked: Asked, pieces: Sequence[Evidence], topic: Topic) -> tuple[Reading, Evidence] | None:
@@ -134,7 +155,11 @@ def own_question(asked: Asked) -> str:
 
 
 def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, int]:
-    """Return the ends of an answer, moved so that a sum keeps its "up to"."""
+    """Return the ends of an answer, moved so that a sum keeps its "up to", and that "who" has a name and no clause."""
+    if asked.kind is AnswerType.PERSON and len(words(quote[start:end])) > _MOST_NAME_WORDS:
+        names = [span for span in find_spans(quote, AnswerType.PERSON) if span.start < end and start < span.end]
+        new = [one for one in names if asked.query.stems.isdisjoint(content_stems(quote[one.start : one.end]))]
+        return (new[-1].start, new[-1].end) if new else (start, end)
     if asked.kind not in _MEASURED:
         return start, end
     spans = [span for kind in _MEASURED for span in find_spans(quote, kind) if span.start < end and start < span.end]

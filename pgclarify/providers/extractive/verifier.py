@@ -165,9 +165,6 @@ class ExtractiveVerifier:
             (similarity,) = await self._similarities(asked, [context])
             return probability(features(asked.query, context, topic.text, similarity, has_answer=True)), cell[0]
         span = await self._reader.read(asked.query.text, topic.text, content)
-        # The first sentence says what a passage is about, too: "The depot was built in 1923" need not repeat it.
-        first = pieces[0].lead if pieces[0].items else pieces[0].text
-        topic = replace(topic, stems=topic.stems | content_stems(first))
         reading = span and read_span(asked, span, pieces, topic, content)
         if not span or not reading or not is_relevant(asked, reading):
             return None

@@ -31,6 +31,10 @@ def read(question: str, content: str, pointed_at: str) -> str | None:
         ("How many cars does the Pip take?", "The Sula takes 14 cars. The Pip is small.", "14 cars", None),
         ("How many cars does the Pip take?", f"Pip takes {'menu ' * 90} 14 cars", "14 cars", None),
         ("Which release was the first one?", "It was 0.9 (beta), they say.", "0.9 (beta", "0.9 (beta)"),
+        ("Who sang Salt?", "(Ina Holm album) Salt is the first album by Ina Holm.", "(Ina Holm album) Salt is the first"
+         " album by Ina Holm", "Ina Holm"),
+        ("What does a lost book cost?", "Books are lent for weeks. A lost card costs 5 euros.", "5 euros", None),
+        ("What does a book cost?", "Books are sold at the desk. They cost 5 euros.", "5 euros", "5 euros"),
     ],
 )  # fmt: skip
 def test_the_form_of_an_answer_shows_some_that_are_none(
