@@ -149,7 +149,6 @@ declare
     v_merged record;
     v_running bigint[];
     v_has_erased boolean;
-    v_origin text;
 begin
     v_running := pgclarify_private.lock_for_erasing(v_corpus.corpus_id, v_document_id);
     execute format(
@@ -162,9 +161,6 @@ begin
         $sql$,
         pgclarify_private.partition_name('passage', v_corpus.corpus_id)
     ) into v_lexemes using v_corpus.corpus_id, v_document_id;
-    select document.origin into v_origin
-    from pgclarify_private.document
-    where document.corpus_id = v_corpus.corpus_id and document.id = v_document_id;
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, '{}', array[v_document_id]);
     if exists (
         select from pgclarify_private.document
@@ -187,7 +183,6 @@ begin
     -- Their attempts may have read the document without a trace yet. Their writes are refused from now on. They start
     -- again, and pay again only for what is erased.
     update pgclarify_private.run set status = 'queued' where run.run_id = any(v_running);
-    perform pgclarify_private.renew_statistics(v_corpus.corpus_id, v_document_id, v_origin);
     return v_has_erased;
 exception
     when lock_not_available then
