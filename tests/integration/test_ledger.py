@@ -305,7 +305,9 @@ class TestServedAgain:
         other.die()
         assert self.ask(asker) != run_id
         newer.die()
-        assert self.ask(asker) != run_id, "no worker is alive, and the last one had another model"
+        assert self.ask(asker) != run_id, "no worker is alive, and the last one had another prompt"
+        HandWorker(connect(role), version="1").die()
+        assert self.ask(asker) != run_id, "the last one had another version"
         HandWorker(connect(role))
         assert self.ask(asker) == run_id
 

@@ -193,16 +193,6 @@ def test_unfinished_runs_and_runs_without_a_corpus_are_not_grouped(
     )
 
 
-@pytest.mark.committed
-def test_a_single_worker_groups_at_a_time(connection: Connection, worker: HandWorker, ask: Ask, hire: Hire) -> None:
-    ask("cars", at(1))
-    other = hire()
-
-    with worker.connection.transaction():
-        assert group(worker) == 1
-        assert group(other) == 0
-
-
 def test_citations_are_tallied_for_whom_they_were_made_but_not_of_evaluations(
     connection: Connection, worker: HandWorker, ask: Ask, connect: Connect, make_role: MakeRole
 ) -> None:
@@ -333,19 +323,6 @@ def test_two_workers_group_questions_of_two_corpora(
 
     cars, pills, same = groups(connection)
     assert cars == same != pills
-
-
-@pytest.mark.committed
-def test_nobody_else_can_stop_it(
-    connection: Connection, asker: Connection, worker: HandWorker, ask: Ask, connect: Connect, make_role: MakeRole
-) -> None:
-    ask("cars", at(1), by=asker)
-    asker.execute("select pgclarify.submit('clarify', 'cars')")
-    reader = connect(make_role("pgclarify_reader"))
-    reader.execute("select pg_advisory_lock(1885823084, 0)")
-
-    assert group(worker) == 1
-    assert worker.value("count_served", most=100) == 1
 
 
 @pytest.mark.committed

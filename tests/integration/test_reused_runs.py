@@ -47,18 +47,6 @@ def test_new_neighbors_matter_to_runs_that_explore(desk: Desk) -> None:
 
 
 @pytest.mark.committed
-def test_another_version_answers_again(desk: Desk, connect: Connect, make_role: MakeRole) -> None:
-    run_id = explored(desk)
-    later = HandWorker(connect(make_role("pgclarify_worker")), version="1")
-    assert desk.submit(method="dense") == run_id, "while both versions run, as in a rolling upgrade"
-
-    desk.worker.die()
-    assert desk.submit(method="dense") != run_id
-    later.die()
-    assert desk.submit(method="dense") != run_id, "the later worker was the last one"
-
-
-@pytest.mark.committed
 def test_a_worker_that_serves_no_runs_is_not_counted(desk: Desk, connect: Connect, make_role: MakeRole) -> None:
     run_id = explored(desk)
     desk.worker.die()

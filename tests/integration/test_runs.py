@@ -68,6 +68,8 @@ def test_many_questions_at_once(asker: Connection, model: Server) -> None:
 
 
 def test_keys_belong_to_questions_by_their_order(asker: Connection, model: Server) -> None:
+    with pytest.raises(psycopg.errors.InvalidParameterValue):
+        asker.execute("select * from pgclarify.clarify_many(array['one', 'two'], keys => array['a'])")
     rows = asker.execute(
         """
         select distinct question_key, question

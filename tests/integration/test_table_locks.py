@@ -1,9 +1,8 @@
-"""No user can lock tables that others need, and runs wait for an administrator's lock."""
+"""No user holds up workers, and runs wait for an administrator's lock."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 
 import psycopg
 import pytest
@@ -21,49 +20,26 @@ from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scala
 from tests.integration.spending import budget, claim, enter, price, status, store
 
 
-class TestWhatUsersMayLock:
-    @pytest.fixture
-    def users(self, connection: Connection, connect: Connect, make_role: MakeRole) -> Mapping[str, Connection]:
-        """A session for each kind of role that a user can have, with a corpus, a budget and an attached table."""
-        connection.execute("create table article (id bigint primary key, body text)")
-        owner = make_role("pgclarify_user", name="owner")
-        connection.execute(f'alter table article owner to "{owner}"')
-        analysts = make_role("pgclarify_reader", name="analysts")
-        roles = {
-            "owner": owner,
-            "user": make_role("pgclarify_user"),
-            "reader": make_role("pgclarify_reader"),
-            "analyst": make_role(analysts),
-            "nobody": make_role(),
-            "loopback": "pgclarify_loopback",
-        }
-        sessions = {kind: connect(role) for kind, role in roles.items()}
-        options = f'{{"analyst": "{analysts}"}}'
-        sessions["owner"].execute("select pgclarify.create_corpus('mine', options => %s::text::jsonb)", [options])
-        sessions["owner"].execute("select pgclarify.attach_table('mine', 'article', 'id', 'body')")
-        connection.execute("select pgclarify_private.open_space(1, 4)")
-        budget(connection, corpus_id=1, max_calls=1)
-        return sessions
+def test_an_open_transaction_of_a_user_blocks_no_worker(
+    connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
+) -> None:
+    """One transaction of a user that does all that it may with budgets and rules, and stays open."""
+    worker = hire()
+    price(connection)
+    owner = connect(make_role("pgclarify_user", name="owner"))
+    owner.execute("select pgclarify.create_corpus('mine')")
+    budget(connection, corpus_id=1, max_calls=1)
+    with owner.transaction():
+        owner.execute("select * from pgclarify.budget, pgclarify.ambiguity_rule, pgclarify.evaluation")
+        owner.execute("""select pgclarify.set_budget('own', 'mine', '{"period": "day", "max_calls": 1}')""")
+        owner.execute("select pgclarify.remove_budget('own', 'mine')")
+        owner.execute("select pgclarify.add_ambiguity_rule('x', 'lexical', 'mine')")
+        owner.execute("select pgclarify.remove_ambiguity_rule('x', 'mine')")
 
-    def test_an_open_transaction_of_a_user_blocks_no_worker(
-        self, connection: Connection, users: Mapping[str, Connection], hire: Hire
-    ) -> None:
-        """One transaction of a user that does all that it may with budgets and rules, and stays open."""
-        worker = hire()
-        price(connection)
-        owner = users["owner"]
-        with owner.transaction():
-            owner.execute("select * from pgclarify.budget, pgclarify.ambiguity_rule, pgclarify.evaluation")
-            owner.execute("""select pgclarify.set_budget('own', 'mine', '{"period": "day", "max_calls": 1}')""")
-            owner.execute("select pgclarify.remove_budget('own', 'mine')")
-            owner.execute("select pgclarify.add_ambiguity_rule('x', 'lexical', 'mine')")
-            owner.execute("select pgclarify.remove_ambiguity_rule('x', 'mine')")
+        run_id = enter(connection, owner.info.user, "mine")
+        store(worker, list(claim(worker, run_id, ["a question"]).ours.values()), run_id=run_id)
 
-            run_id = enter(connection, users["user"].info.user, "mine")
-            claims = claim(worker, run_id, ["a question"])
-            store(worker, list(claims.ours.values()), run_id=run_id)
-
-        assert status(connection)[1] == 1
+    assert status(connection)[1] == 1
 
 
 class TestWhileAnAdministratorLocks:

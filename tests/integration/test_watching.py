@@ -68,31 +68,6 @@ def test_a_program_that_waits_for_its_runs_in_turn_raises_only_the_last(alice: C
     assert order(worker) == [runs[1], runs[0], runs[2]]
 
 
-def test_a_batch_raises_nothing(alice: Connection, worker: HandWorker) -> None:
-    alone = [submit(alice, question) for question in ("one", "two")]
-    batch = scalar(alice, "select pgclarify.submit_many('clarify', array['three', 'four'])")
-    wait(alice, *alone)
-    assert waited_for(worker, *alone, *batch) == []
-    wait(alice, batch[1])
-    waited_for(worker)
-    assert order(worker) == [*alone, *batch]
-
-
-def test_a_run_has_its_own_place_again_when_the_session_has_ended(
-    alice: Connection, connect: Connect, connection: Connection, worker: HandWorker
-) -> None:
-    first, second = submit(alice, "one"), submit(alice, "two")
-    other = connect(alice.info.user)
-    wait(other, second)
-    assert waited_for(worker, second) == [second]
-    process_id = other.info.backend_pid
-    other.close()
-    while scalar(connection, "select count(*) from pg_stat_activity where pid = %s", process_id):
-        pass
-    assert waited_for(worker, second) == []
-    assert order(worker) == [first, second]
-
-
 @contextmanager
 def asking(caller: Connection, connection: Connection, question: str) -> Iterator[tuple[int, Future[Any]]]:
     """A call that waits without limit: its run, once the session notes that it waits, and the result of the call."""
