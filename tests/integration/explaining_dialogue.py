@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.integration.explaining import Desk
@@ -46,7 +45,3 @@ def question(ordinal: int, asked: str | None, reformulation: str | None, **other
     }  # fmt: skip
     checked = {"is_answerable": others.get("is_answerable"), "citations": others.get("citations", [])}
     return {"ordinal": ordinal, "proposed": proposed} | checked
-
-
-def record_questions(desk: Desk, run_id: int, questions: Sequence[Mapping[str, Any]]) -> None:
-    desk.worker.send("record_clarifying_questions", run_id=run_id, attempt=1, questions=json.dumps(questions))

@@ -115,6 +115,7 @@ def test_the_role_that_reads_users_tables_has_no_other_rights(connection: psycop
 
 def test_tables_behind_views_have_row_level_security(connection: psycopg.Connection[Any]) -> None:
     """The policies apply to pgclarify_views, which owns the views; pgclarify_reader reads two tables itself."""
+    connection.execute("select pgclarify.create_corpus('insurance'), pgclarify_private.open_space(1, 4)")
     unguarded = {
         name
         for role in ("pgclarify_views", "pgclarify_reader")

@@ -13,7 +13,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from tests.integration.by_hand import Connection
-from tests.integration.spending import budget, price
+from tests.integration.spending import price
 from tests.openai_server import Reply, Server, by_rules
 from tests.workers import API_KEY, CORPUS, Service, StartWorker, load, scalar, wait_until_searchable
 
@@ -23,9 +23,8 @@ RUN_FAILED, ENDPOINT_UNAVAILABLE = "PC003", "PC013"
 
 
 @pytest.fixture(autouse=True)
-def no_money_before(service: Service, superuser: Connection) -> Iterator[None]:
+def no_prices_before(service: Service, superuser: Connection) -> Iterator[None]:
     yield
-    superuser.execute("delete from pgclarify_private.budget")
     superuser.execute("delete from pgclarify_private.model_price where model = 'words-1'")
 
 
@@ -54,7 +53,10 @@ def ledger(connection: Connection) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
-def test_a_search_is_one_call(asker: Connection, superuser: Connection, model: Server) -> None:
+def test_a_search_is_one_call_at_the_price_of_the_reranker(
+    asker: Connection, superuser: Connection, model: Server
+) -> None:
+    price(superuser, "words-1", "2", "0")
     before = model.rerank_calls, model.calls
     rows = search(asker, "an administrative fee for tolls", max_passages=6)
     assert (model.rerank_calls, model.calls) == (before[0] + 1, before[1])
@@ -63,9 +65,14 @@ def test_a_search_is_one_call(asker: Connection, superuser: Connection, model: S
     assert ledger(superuser) == [("reranking", "words-1", {}, True, 0)]
     # It is called at the language model's endpoint, with the same key.
     assert model.keys == {API_KEY}
-    run_id = scalar(superuser, "select max(run_id) from pgclarify.run")
-    lines = "\n".join(line for (line,) in asker.execute("select pgclarify.explain(%s)", [run_id]))
-    assert "calls=1" in lines
+    completions, prompt_tokens, cost = last_run(superuser, "completions", "prompt_tokens", "cost_usd")
+    assert completions == 1
+    assert cost == Decimal(prompt_tokens) * 2 / 1_000_000 > 0
+    # A new run on the same passages costs nothing.
+    asker.execute("set pgclarify.reuse_runs = off")
+    assert search(asker, "an administrative fee for tolls", max_passages=6) == rows
+    assert last_run(superuser, "completions", "reused_completions", "cost_usd") == (0, 1, 0)
+    assert model.rerank_calls == before[0] + 1
 
 
 @pytest.mark.parametrize(
@@ -109,68 +116,36 @@ def test_answers_are_compared_by_a_model_for_natural_language_inference(
     assert called == [("inference",)]
 
 
-class TestMoney:
-    def test_tokens_have_the_price_of_the_reranker(
-        self, asker: Connection, superuser: Connection, model: Server
-    ) -> None:
-        price(superuser, "words-1", "2", "0")
-        search(asker, "unlimited mileage", max_passages=4)
-        completions, prompt_tokens, completion_tokens, cost = last_run(
-            superuser, "completions", "prompt_tokens", "completion_tokens", "cost_usd"
-        )
-        assert (completions, completion_tokens) == (1, 0)
-        assert prompt_tokens > 0
-        assert cost == Decimal(prompt_tokens) * 2 / 1_000_000
-        # A new run on the same passages costs nothing.
-        before = model.rerank_calls
-        asker.execute("set pgclarify.reuse_runs = off")
-        search(asker, "unlimited mileage", max_passages=4)
-        assert last_run(superuser, "completions", "reused_completions", "cost_usd") == (0, 1, 0)
-        assert model.rerank_calls == before
+def test_an_estimate_asks_nobody_and_knows_both_prices(asker: Connection, superuser: Connection, model: Server) -> None:
+    questions = ["What does the collision damage waiver cost?"]
+    statement = "select calls, calls_at_most, reused_calls, cost_usd from pgclarify.estimate(%s, %s, 3, %s)"
 
-    def test_a_budget_that_is_spent_leaves_the_order_of_the_search(
-        self, asker: Connection, superuser: Connection, model: Server
-    ) -> None:
-        budget(superuser, max_calls=0)
-        before = model.rerank_calls
-        rows = search(asker, "a full tank")
-        assert last_run(superuser, "status", "completions", "stop_code") == ("partial", 0, "budget")
-        assert model.rerank_calls == before
-        found = asker.execute("select document_id from pgclarify.search(%s, %s, 3)", ["a full tank", CORPUS]).fetchall()
-        assert [document_id for document_id, _ in rows] == [document_id for (document_id,) in found]
+    def estimate() -> tuple[Any, ...]:
+        row = asker.execute(statement.encode(), [questions, CORPUS, json.dumps(RERANKED)]).fetchone()
+        assert row is not None
+        return tuple(row)
 
-    def test_an_estimate_asks_nobody_and_knows_both_prices(
-        self, asker: Connection, superuser: Connection, model: Server
-    ) -> None:
-        questions = ["What does the collision damage waiver cost?"]
-        statement = "select calls, calls_at_most, reused_calls, cost_usd from pgclarify.estimate(%s, %s, 3, %s)"
-
-        def estimate() -> tuple[Any, ...]:
-            row = asker.execute(statement.encode(), [questions, CORPUS, json.dumps(RERANKED)]).fetchone()
-            assert row is not None
-            return tuple(row)
-
-        before = model.calls, model.rerank_calls
-        # A relaxation, one call of the reranker, three verdicts; no price is known.
-        assert estimate() == (5, 5, 0, None)
-        assert (model.calls, model.rerank_calls) == before
-        asker.execute(
-            "select * from pgclarify.clarify(%s, %s, 3, options => %s)", [*questions, CORPUS, json.dumps(RERANKED)]
-        )
-        assert (model.calls, model.rerank_calls) == (before[0] + 4, before[1] + 1)
-        asker.execute("set pgclarify.reuse_runs = off")
-        # What the reranker ranks first is not predicted. Of what the search ranks first, two passages were judged.
-        assert estimate() == (1, 5, 4, None)
-        questions = ["What do members get on their birthday?"]
-        price(superuser, model="rules-1", input_usd="1", output_usd="1")
-        try:
-            assert estimate()[3] is None
-            price(superuser, "words-1", "1000", "0")
-            cost = estimate()[3]
-            price(superuser, "words-1", "0", "0")
-            assert cost > estimate()[3] > 0
-        finally:
-            superuser.execute("delete from pgclarify_private.model_price where model = 'rules-1'")
+    before = model.calls, model.rerank_calls
+    # A relaxation, one call of the reranker, three verdicts; no price is known.
+    assert estimate() == (5, 5, 0, None)
+    assert (model.calls, model.rerank_calls) == before
+    asker.execute(
+        "select * from pgclarify.clarify(%s, %s, 3, options => %s)", [*questions, CORPUS, json.dumps(RERANKED)]
+    )
+    assert (model.calls, model.rerank_calls) == (before[0] + 4, before[1] + 1)
+    asker.execute("set pgclarify.reuse_runs = off")
+    # What the reranker ranks first is not predicted. Of what the search ranks first, two passages were judged.
+    assert estimate() == (1, 5, 4, None)
+    questions = ["What do members get on their birthday?"]
+    price(superuser, model="rules-1", input_usd="1", output_usd="1")
+    try:
+        assert estimate()[3] is None
+        price(superuser, "words-1", "1000", "0")
+        cost = estimate()[3]
+        price(superuser, "words-1", "0", "0")
+        assert cost > estimate()[3] > 0
+    finally:
+        superuser.execute("delete from pgclarify_private.model_price where model = 'rules-1'")
 
 
 def test_a_server_that_fails_fails_the_run(asker: Connection, superuser: Connection, model: Server) -> None:

@@ -144,9 +144,12 @@ class TestLexical:
 
     def test_lexemes_are_any_text(self, connection: Connection, hire: Hire) -> None:
         words = ["it's", "o''brien", "back\\slash", "a'b\\c", "1.5", "50%", "foo@bar.org", "/usr/bin", "C:*", "d'été"]
+        # The parser keeps quotes in paths of URLs.
+        words.append("example.org/o'brien")
         connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
         add_all(connection, {word: f"here is {word} in words" for word in words})
         hire().index_everything()
+        assert scalar(connection, "select count(*) from pgclarify_private.term where strpos(lexeme, chr(39)) > 0") > 0
 
         assert [lexical(connection, word)[0][0] for word in words] == words
 
@@ -160,17 +163,6 @@ class TestLexical:
     @in_turn("question", ["!", "car & | ! <-> ( ) :* ", r"'car' & \\", "'", "\\", "car:*A", "-car", "the of"])
     def test_a_question_is_words_and_nothing_else(self, car_and_cart: Connection, question: str) -> None:
         assert [key for key, _ in lexical(car_and_cart, question)] == (["1"] if "car" in question else [])
-
-    def test_lexemes_may_contain_quotes(self, connection: Connection, hire: Hire) -> None:
-        """The parser keeps them in paths of URLs."""
-        connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
-        add_all(connection, {"1": "see example.org/o'brien", "2": "see example.org/others"})
-        hire().index_everything()
-        assert scalar(connection, "select count(*) from pgclarify_private.term where strpos(lexeme, chr(39)) > 0") > 0
-
-        found = lexical(connection, "example.org/o'brien")
-
-        assert [key for key, _ in found] == ["1", "2"]
 
     @pytest.mark.committed
     def test_common_words(self, connection: Connection, hire: Hire) -> None:
@@ -259,22 +251,6 @@ class TestHybrid:
         assert [passage["document_id"] for passage in found] == expected
         assert [passage["score"] for passage in found] == pytest.approx([scores[key] for key in expected])
         assert [passage["origin"] for passage in found] == [min(places[key])[1] for key in expected]
-
-    def test_candidates_are_kept(self, connection: Connection, hire: Hire) -> None:
-        connection.execute("select pgclarify.create_corpus('insurance')")
-        add_all(connection, {"1": "Cars are insured.\n\nTrucks are not."})
-        worker = hire()
-        worker.index_everything()
-
-        found = retrieve(connection, worker, "trucks", vector_of("x"), method="hybrid", top_k=5)
-
-        assert connection.execute(
-            "select rank, document_id, passage_id, score, origin from pgclarify.candidate order by rank"
-        ).fetchall() == [
-            tuple(passage[key] for key in ("rank", "document_id", "passage_id", "score", "origin")) for passage in found
-        ]
-        assert sorted(passage["content"] for passage in found) == ["Cars are insured.", "Trucks are not."]
-        assert {passage["content"]: passage["start_char"] for passage in found}["Trucks are not."] == 19
 
 
 QUESTION = [1.0, 0.0, 0.0, 0.0]
