@@ -22,7 +22,7 @@ from rich.table import Table
 from pgclarify.cli import connection
 from pgclarify.data.documents import Passage
 from pgclarify.evaluation.bench import Bench, open_bench
-from pgclarify.evaluation.data_sets import DataSet, parse_fields, read_data_set, read_records
+from pgclarify.evaluation.data_sets import DataSet, read_case, read_data_set, read_records
 from pgclarify.evaluation.figures import Figure
 from pgclarify.evaluation.records import Case, Method
 from pgclarify.evaluation.runner import evaluate
@@ -76,11 +76,14 @@ class GoldEvidence:
         return self._found.get(question, [])[:top_k]
 
 
-def read_data(folder: Path, name: str, *, cases: int | None, fields: Sequence[str] = ()) -> Data:
-    """Read a data set; only N cases if cases is N."""
+def read_data(folder: Path, name: str, *, cases: int | None, answers: str = "answers") -> Data:
+    """Read a data set; only N cases if cases is N; answers: the field that has the answers."""
     questions = _file(folder, f"{name}.questions", name)
-    read = read_data_set(questions, fields=parse_fields(fields), cases=cases)
+    read = read_data_set(questions, cases=cases)
     lines = {str(line.get("id", line.get("question"))): line for _, line in read_records(questions)}
+    if answers != "answers":
+        given = (lines.get(case.case_id) or lines[case.question] for case in read.cases)
+        read = replace(read, cases=tuple(read_case({**line, "answers": line[answers]}) for line in given))
     corpus = folder / f"{name}.corpus.jsonl.gz"
     corpus = corpus if corpus.exists() else folder / f"{name}.corpus.jsonl"
     documents = {
@@ -114,7 +117,7 @@ async def _make(rows: Sequence[Row], data: Data, corpus: str, judge: str) -> lis
         return [(row, await carry_out(bench, data, row, judge)) for row in rows]
 
 
-def main(title: str, rows: Sequence[Row], figures: Sequence[str], *, fields: Sequence[str] = ()) -> None:
+def main(title: str, rows: Sequence[Row], figures: Sequence[str], *, answers: str = "answers") -> None:
     """Make a table and print it; the command of each paper."""
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("data_dir", type=Path)
@@ -125,7 +128,7 @@ def main(title: str, rows: Sequence[Row], figures: Sequence[str], *, fields: Seq
     parser.add_argument("--only", nargs="*", help="names of rows")
     given = parser.parse_args()
     chosen = [row for row in rows if not given.only or row.name in given.only]
-    data = read_data(given.data_dir, given.data_set, cases=given.cases, fields=fields)
+    data = read_data(given.data_dir, given.data_set, cases=given.cases, answers=answers)
     table = Table("row", *figures, "in the paper", title=f"{title}; {len(data.cases.cases)} questions")
     for row, found in asyncio.run(_make(chosen, data, given.corpus, given.judge)):
         cells = [

@@ -53,4 +53,4 @@ ROWS: Final = (
 
 if __name__ == "__main__":
     figures = ("readings", "coverage", "answer_f1", "answer_em", "calls", "failed")
-    main("AmbigPrompt, Tables 2 and 3", ROWS, figures, fields=["answers=single_answers"])
+    main("AmbigPrompt, Tables 2 and 3", ROWS, figures, answers="single_answers")

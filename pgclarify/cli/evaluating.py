@@ -26,7 +26,6 @@ RUN_EXAMPLES = terminal.examples(
     "pgclarify eval run questions.jsonl --corpus insurance",
     "pgclarify eval run questions.jsonl -c insurance --method clarify --method rac --judge model",
     "pgclarify eval run questions.jsonl -c insurance --option top_k=10 --name narrow --part 1/2 --cases 50",
-    "pgclarify eval run trivia.jsonl -c wiki --field answers=single_answers --dry-run",
 )
 
 
@@ -60,13 +59,8 @@ def run(
     part: Annotated[
         str | None, typer.Option(metavar="K/N", help="Ask the K-th of N parts: tune on 1/2, test on 2/2.")
     ] = None,
-    field: Annotated[
-        list[str] | None,
-        typer.Option("--field", metavar="PART=FIELD", help="The name of a part in the data set, if it differs."),
-    ] = None,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the evaluation.")] = None,
     concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Cases in flight.")] = 8,
-    dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Say what it would cost, and stop.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask for confirmation.")] = False,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="JSON lines: one object a method.")] = False,
 ) -> None:
@@ -76,14 +70,14 @@ def run(
     command goes on, and nothing is paid for twice.
     """
     from pgclarify.evaluation.bench import open_bench
-    from pgclarify.evaluation.data_sets import parse_fields, read_data_set
+    from pgclarify.evaluation.data_sets import read_data_set
     from pgclarify.evaluation.estimate import estimate
     from pgclarify.evaluation.methods import check_settings
     from pgclarify.evaluation.runner import evaluate
 
     if name is not None and (not name.strip() or name.isdecimal() or len(name) > 150 or "\0" in name):
         raise typer.BadParameter("it is blank, long or a number; numbers are ids", param_hint="--name")
-    read = read_data_set(data_set, fields=parse_fields(field or []), cases=cases, part=part)
+    read = read_data_set(data_set, cases=cases, part=part)
     options = read_options(option or [])
     settings = connection.load_settings()
     chosen = list(dict.fromkeys(method or ["clarify"]))
@@ -105,8 +99,6 @@ def run(
                 estimates.append(await estimate(bench, plan, read))
             terminal.notices().print(_about(read), soft_wrap=True)
             terminal.notices().print(_costs(list(named.values()), estimates))
-            if dry_run:
-                return False
             is_free = all(one.calls == 0 for one in estimates)
             confirm("this would make these calls", is_confirmed=yes or is_free)
             failed = False

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 TRAIN_AMBIGUITY_EXAMPLES = terminal.examples(
     "pgclarify eval train-ambiguity searches.csv --corpus insurance",
-    "pgclarify eval train-ambiguity chats.jsonl --corpus insurance --field is_ambiguous=needs_clarification",
     "pgclarify eval train-ambiguity searches.csv --corpus insurance --no-use --json | jq .figures.f1",
 )
 
@@ -39,10 +38,6 @@ def train_ambiguity(
     corpus: Annotated[
         str, typer.Option("--corpus", "-c", metavar="NAME", help="Corpus whose questions it will judge.")
     ],
-    field: Annotated[
-        list[str] | None,
-        typer.Option("--field", metavar="PART=FIELD", help="The name of a part in the file, if it differs."),
-    ] = None,
     use: Annotated[
         bool | None,
         typer.Option("--use/--no-use", metavar="", help="Use it, or only store it, independent of its figures."),
@@ -58,9 +53,8 @@ def train_ambiguity(
     from pgclarify.algorithms.ambiguity import AmbiguityClassifier
     from pgclarify.database.evaluations import add_trained_classifier, classifier_in_use
     from pgclarify.evaluation.ambiguity_training import compare, is_better, read_log, train, trainable, usable
-    from pgclarify.evaluation.data_sets import parse_fields
 
-    questions = trainable(read_log(file, parse_fields(field or [])))
+    questions = trainable(read_log(file))
     settings = connection.load_settings()
     dsn = connection.running_dsn(settings)
     # First check that the role may store the result.

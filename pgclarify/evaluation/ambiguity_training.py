@@ -82,7 +82,7 @@ class Examples:
     seen: Seen
 
 
-def read_log(path: Path, fields: Mapping[str, tuple[str, ...]] = PARTS) -> list[LabelledQuestion]:
+def read_log(path: Path) -> list[LabelledQuestion]:
     """Read a labelled log: JSON lines or CSV with the columns question, is_ambiguous and maybe history.
 
     Returns:
@@ -94,12 +94,12 @@ def read_log(path: Path, fields: Mapping[str, tuple[str, ...]] = PARTS) -> list[
     """
     votes: dict[LabelledQuestion, Counter[bool]] = {}
     for number, record in _cells(path) if ".csv" in path.suffixes else read_records(path):
-        name = next((one for one in fields["is_ambiguous"] if record.get(one) is not None), fields["is_ambiguous"][0])
+        name = next((one for one in PARTS["is_ambiguous"] if record.get(one) is not None), "is_ambiguous")
         label = _LABELS.get(str(record.get(name)).strip().lower())
         try:
             if label is None:
                 raise ValueError(f"Its {name} is {record.get(name)!r}, and not true or false.")
-            case = read_case({**record, name: label}, fields)
+            case = read_case({**record, name: label})
         except ValueError as error:
             raise InputError(
                 f"line {number} of {path.name} is no labelled question",

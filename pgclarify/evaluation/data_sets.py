@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, Final, cast
@@ -57,29 +57,9 @@ class DataSet:
         return digest.digest()
 
 
-def parse_fields(assignments: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-    """Read PART=FIELD, and return the names of the fields of each part.
-
-    Raises:
-        InputError: If one has another form, or there is no such part.
-    """
-    named = dict(PARTS)
-    for assignment in assignments:
-        part, _, name = assignment.partition("=")
-        if part not in PARTS or not name:
-            raise InputError(
-                "this names no field",
-                detail=f"It says {assignment!r}.",
-                hint=f"Write PART=FIELD; the parts are {', '.join(PARTS)}.",
-            )
-        named[part] = (name,)
-    return named
-
-
 def read_data_set(
     path: Path,
     *,
-    fields: Mapping[str, tuple[str, ...]] = PARTS,
     cases: int | None = None,
     part: str | None = None,
 ) -> DataSet:
@@ -87,7 +67,6 @@ def read_data_set(
 
     Args:
         path: The file.
-        fields: The names of the fields of each part.
         cases: Most cases; None for all. A larger selection contains a smaller one.
         part: K/N: the K-th of N disjoint parts. Cases with the same question are in the same part.
 
@@ -97,11 +76,11 @@ def read_data_set(
     """
     found: dict[str, Case] = {}
     unknown: dict[str, None] = {}
-    known = {name for names in fields.values() for name in names}
+    known = {name for names in PARTS.values() for name in names}
     for number, record in read_records(path):
         unknown.update(dict.fromkeys(name for name in record if name not in known))
         try:
-            case = read_case(record, fields)
+            case = read_case(record)
             if case.case_id in found:
                 raise ValueError(f"Its id {case.case_id[:100]!r} is that of a line before.")
         except ValueError as error:
@@ -117,7 +96,7 @@ def read_data_set(
     return DataSet(_name(path), tuple(chosen), len(found), tuple(unknown))
 
 
-def read_case(record: Mapping[str, Any], fields: Mapping[str, tuple[str, ...]] = PARTS) -> Case:
+def read_case(record: Mapping[str, Any]) -> Case:
     """Read one case. Without an id, it gets a hash of its question and history.
 
     Raises:
@@ -125,7 +104,7 @@ def read_case(record: Mapping[str, Any], fields: Mapping[str, tuple[str, ...]] =
     """
 
     def get(part: str) -> Any:  # noqa: ANN401 - whatever JSON has
-        return next((record[name] for name in fields[part] if record.get(name) is not None), None)
+        return next((record[name] for name in PARTS[part] if record.get(name) is not None), None)
 
     question = _text(get("question") or "", "question")
     if not question:

@@ -73,8 +73,8 @@ def _nothing_kept(superuser: psycopg.Connection[Any]) -> Iterator[None]:
 def test_an_evaluation_is_estimated_carried_out_compared_reported_and_removed(
     run: Run, service: Service, tmp_path: Path
 ) -> None:
-    code, out, err = run("run", "ours.jsonl", "-o", "top_k=4", "--dry-run", user=service.asker)
-    assert (code, out) == (0, ""), err
+    code, out, err = run("run", "ours.jsonl", "-o", "top_k=4", user=service.asker)
+    assert (code, out) == (1, ""), err
     assert "15" in err, "a question takes one call and four"
 
     code, out, err = run("run", "ours.jsonl", "-o", "top_k=4", "--yes", "--json", user=service.asker)
