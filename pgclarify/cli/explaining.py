@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 from rich.text import Text
@@ -15,29 +13,19 @@ from pgclarify.language.foreign_text import sanitize
 EXPLAIN_EXAMPLES = terminal.examples(
     "pgclarify explain 42",
     "pgclarify explain 42 --detail stages",
-    "pgclarify explain 42 --html 42.html --open",
+    "pgclarify explain 42 --html 42.html",
 )
-
-
-class Detail(StrEnum):
-    """The depth of the tree."""
-
-    PASSAGES = "passages"
-    STAGES = "stages"
 
 
 def explain(
     run_id: Annotated[int, typer.Argument(metavar="RUN_ID", help="A run; pgclarify doctor shows the latest ones.")],
-    detail: Annotated[Detail, typer.Option(help="The depth of the tree.")] = Detail.PASSAGES,
+    detail: Annotated[str, typer.Option(metavar="DEPTH", help="Down to passages or stages.")] = "passages",
     html: Annotated[
         str | None,
         typer.Option("--html", metavar="FILE", help="Write a page that needs no network; - is standard output."),
     ] = None,
-    open_it: Annotated[bool, typer.Option("--open", metavar="", help="Open that page in the browser.")] = False,
 ) -> None:
     """Show what a run did: where it spent time and calls, how it found each passage, why it stopped."""
-    if open_it and html in (None, terminal.STANDARD_STREAM):
-        raise typer.BadParameter("it needs a file: --html FILE", param_hint="--open")
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         if html is not None:
@@ -45,9 +33,8 @@ def explain(
             from pgclarify.reports.run_tables import read_run
 
             terminal.write_page(run_page(read_run(database, run_id)), html)
-            if open_it:
-                typer.launch(Path(html).resolve().as_uri())
             return
-        lines = connection.client_of(database).explain(run_id, detail=detail.value)
+        # The server knows the depths.
+        lines = connection.client_of(database).explain(run_id, detail=cast("Any", detail))
     # Not wrapped, because the indentation is the tree.
     terminal.results().print(Text("\n".join(map(sanitize, lines))), soft_wrap=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from itertools import islice, repeat
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pgclarify.cli.client import CommandClient
 from pgclarify.cli.rendering import Row, counted
@@ -35,12 +35,11 @@ class Plan:
     is_complete: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Clash:
+class _Clash(NamedTuple):
     document_id: str
     reason: str
-    # The value for --as that would replace the document; None if there is none.
-    source: str | None
+    # The value for --as that would replace the document; empty if there is none.
+    source: str
 
 
 def exists(client: CommandClient) -> bool:
@@ -65,16 +64,11 @@ def check(client: CommandClient, names: Iterable[Name | UnreadableFile]) -> Plan
     plan = Plan()
     is_new = not exists(client)
     clashes: list[_Clash] = []
-    many = 0
     for page in _pages(_known(names, plan)):
-        placements = [_free(name) for name in page] if is_new else _placements(client, page)
-        for name, placement in zip(page, placements, strict=True):
-            clash = _clash(name, placement, plan)
-            if clash is not None:
-                many += 1
-                clashes += [clash] if many <= _MOST_SHOWN else []
+        placements = map(_free, page) if is_new else _placements(client, page)
+        clashes += filter(None, map(_clash, page, placements, repeat(plan)))
     if clashes:
-        raise _refusal(client.corpus or "", clashes, many)
+        raise _refusal(client.corpus or "", clashes)
     return plan
 
 
@@ -158,12 +152,10 @@ def _clash(name: Name, placed: Row, plan: Plan) -> _Clash | None:
     document_id = placed["document_id"]
     if placed["is_taken"]:
         source = placed["taken_from"] or ""
-        return _Clash(
-            document_id, _whose(placed), source.removesuffix(name.part) if source.endswith(name.part) else None
-        )
+        return _Clash(document_id, _whose(placed), source.removesuffix(name.part) if source.endswith(name.part) else "")
     origin = hash(name.origin)
     if plan.found.setdefault(document_id, origin) != origin:
-        return _Clash(document_id, "comes twice in this load, from two sources", None)
+        return _Clash(document_id, "comes twice in this load, from two sources", "")
     plan.renamed += document_id != name.document_id
     return None
 
@@ -174,14 +166,15 @@ def _whose(placed: Row) -> str:
     return f"comes from {placed['taken_from']}" if placed["taken_from"] else "was added by a statement or a client"
 
 
-def _refusal(corpus: str, clashes: Sequence[_Clash], many: int) -> AlreadyExists:
-    listed = "; ".join(f"{clash.document_id} {clash.reason}" for clash in clashes)
-    more = f"; and {many - len(clashes):,} more" if many > len(clashes) else ""
-    sources = {clash.source for clash in clashes}
-    source = sources.pop() if len(sources) == 1 else None
-    replacing = f" If this is the same source in another place: --as {shlex.quote(source)}" if source else ""
+def _refusal(corpus: str, clashes: Sequence[_Clash]) -> AlreadyExists:
+    listed = "; ".join(f"{clash.document_id} {clash.reason}" for clash in clashes[:_MOST_SHOWN])
+    more = f"; and {len(clashes) - _MOST_SHOWN:,} more" if len(clashes) > _MOST_SHOWN else ""
+    first, *others = {clash.source for clash in clashes}
+    is_one = first and not others
+    replacing = f" If this is the same source in another place: --as {shlex.quote(first)}" if is_one else ""
+    many = counted(len(clashes), "document")
     return AlreadyExists(
-        f"nothing was loaded, because it would replace {counted(many, 'document')} of other sources in {corpus}",
+        f"nothing was loaded, because it would replace {many} of other sources in {corpus}",
         detail=f"{listed}{more}.",
         hint=f"To keep both, give the new ids a prefix: --prefix 'new/'.{replacing}",
     )

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rich.text import Text
+
+from pgclarify.cli.rendering import printable
+
 
 class Level(StrEnum):
     """How serious it is; a problem makes `pgclarify doctor` exit with 1."""
@@ -12,6 +16,9 @@ class Level(StrEnum):
     OK = "ok"
     WARNING = "warning"
     PROBLEM = "problem"
+
+
+_STYLES = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "bold red"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +36,16 @@ class Check:
     level: Level
     finding: str
     remedy: str | None = None
+
+    def line(self) -> Text:
+        """Render it on one line: level, name, finding and remedy."""
+        text = Text()
+        text.append(self.level.ljust(len(Level.PROBLEM)), style=_STYLES[self.level])
+        text.append(f"  {self.name}: ", style="bold")
+        text.append(printable(self.finding).rstrip(".") + ".")
+        if self.remedy:
+            text.append(f" {printable(self.remedy)}", style="cyan")
+        return text
 
 
 def ok(name: str, finding: str, remedy: str | None = None) -> Check:

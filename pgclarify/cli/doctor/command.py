@@ -14,10 +14,10 @@ import typer
 
 from pgclarify import __version__
 from pgclarify.cli import connection, listening, overview, terminal
-from pgclarify.cli.doctor import endpoint, machine, report, server, service
+from pgclarify.cli.doctor import endpoint, machine, server, service
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
 from pgclarify.cli.doctor.server import check_pooler
-from pgclarify.cli.rendering import Row
+from pgclarify.cli.rendering import Row, counted
 from pgclarify.config import Settings
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import PgclarifyError
@@ -71,14 +71,15 @@ def doctor(
         for check in examine(settings):
             checks.append(check)
             if not as_json:
-                console.print(report.line(check), soft_wrap=True)
+                console.print(check.line(), soft_wrap=True)
     problems = sum(check.level is Level.PROBLEM for check in checks)
     warnings = sum(check.level is Level.WARNING for check in checks)
     if as_json:
         found = {"problems": problems, "warnings": warnings, "checks": [asdict(check) for check in checks]}
         terminal.print_json({**(state or {}), **found})
     else:
-        console.print(report.verdict(problems, warnings))
+        style = "bold red" if problems else "yellow" if warnings else "green"
+        console.print(f"{counted(problems, 'problem')} and {counted(warnings, 'warning')}.", style=style)
     if problems:
         raise typer.Exit(1)
 

@@ -38,8 +38,6 @@ def test_help_and_version_succeed(capsys: pytest.CaptureFixture[str]) -> None:
         ("investigate", "q", "--option", "max_steps"),
         ("estimate", "q", "--file", "/dev/null"),
         ("ask", "q", "--timeout", "0"),
-        ("explain", "42", "--detail", "everything"),
-        ("explain", "42", "--open"),
         ("load", "corpus", "/no/such/*.md"),
         ("load", "/dev/null", "/dev/null"),
         ("init", "--loopback-port", "5432"),
