@@ -26,7 +26,7 @@ from rich.table import Table
 from benchmarks import product
 from benchmarks.data_sets import MODEL, part_of, read
 from benchmarks.figures import mean_of, step
-from pgclarify.algorithms import Explorer
+from pgclarify.algorithms.exploration import Explorer
 from pgclarify.data.vocabulary import Document
 from pgclarify.embedding import load_embedder
 from pgclarify.operations.retrieval.exploration import BATCH_SIZE, NEIGHBORS

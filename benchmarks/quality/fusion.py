@@ -24,7 +24,7 @@ from benchmarks import product
 from benchmarks.data_sets import read
 from benchmarks.figures import mean_of, show_tables, step
 from benchmarks.quality import other_things
-from pgclarify.algorithms import fuse
+from pgclarify.algorithms.fusion import fuse
 from pgclarify.data.vocabulary import Document
 
 _LONG: Final = 100

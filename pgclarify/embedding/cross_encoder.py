@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import to_unit_interval
+from pgclarify.algorithms.uncertainty import to_unit_interval
 from pgclarify.config import Device
 from pgclarify.embedding.batching import BatchQueue
 from pgclarify.embedding.devices import telling_out_of_memory

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from pgclarify.algorithms import Relation, is_variant, relate, relate_answers
+from pgclarify.algorithms.answer_variants import is_variant
+from pgclarify.algorithms.answers import relate_answers
+from pgclarify.algorithms.contradictions import Relation, relate
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.data.documents import Passage
 from pgclarify.evaluation.answer_shapes import has_asked_shape

@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from pgclarify.algorithms import relevance_to_unit_interval
+from pgclarify.algorithms.uncertainty import relevance_to_unit_interval
 from pgclarify.data.model_calls import Completion, Message, ModelCall
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.replies import one_for_each

@@ -11,7 +11,8 @@ import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from pgclarify.algorithms import Explorer, fuse
+from pgclarify.algorithms.exploration import Explorer
+from pgclarify.algorithms.fusion import fuse
 from pgclarify.data.candidates import Candidate, Found
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run

@@ -11,15 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import (
-    Apart,
-    Place,
-    Relation,
-    are_siblings,
-    consolidate,
-    relate_readings,
-    tell_apart,
-)
+from pgclarify.algorithms.consolidation import consolidate
+from pgclarify.algorithms.contradictions import Relation, relate_readings
+from pgclarify.algorithms.telling_apart import Apart, Place, are_siblings, tell_apart
 from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Cluster, Interpretation

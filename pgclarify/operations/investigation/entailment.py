@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
-from pgclarify.algorithms import Relation, answer_directions, relate_answers
+from pgclarify.algorithms.answers import answer_directions, relate_answers
+from pgclarify.algorithms.contradictions import Relation
 from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.database.ledger import LedgerTables

@@ -11,7 +11,7 @@ from itertools import permutations
 
 import numpy as np
 
-from pgclarify.algorithms import confidence, semantic_sets
+from pgclarify.algorithms.uncertainty import confidence, semantic_sets
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Tally
 from pgclarify.errors import CompletionError, InvalidReply

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import Explored, Explorer, credit
+from pgclarify.algorithms.exploration import Explored, Explorer, credit
 from pgclarify.data.candidates import Candidate, Found
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Tally

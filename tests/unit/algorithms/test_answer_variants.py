@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgclarify.algorithms import find_variant, is_variant
+from pgclarify.algorithms.answer_variants import find_variant, is_variant
 from pgclarify.language.numbers import write_numbers
 
 SAME = [

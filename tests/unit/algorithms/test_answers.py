@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pgclarify.algorithms import Relation, answer_directions, relate_answers
+from pgclarify.algorithms.answers import answer_directions, relate_answers
+from pgclarify.algorithms.contradictions import Relation
 
 SAME = [
     ("Jean Ping", "jean ping"),

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import Relation, consolidate
-from pgclarify.algorithms.consolidation import JOIN, SPLIT
+from pgclarify.algorithms.consolidation import JOIN, SPLIT, consolidate
+from pgclarify.algorithms.contradictions import Relation
 from pgclarify.data.interpretations import Cluster
 
 

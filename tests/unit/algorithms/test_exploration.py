@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgclarify.algorithms import Explored, Explorer, credit
+from pgclarify.algorithms.exploration import Explored, Explorer, credit
 
 
 def test_equal_leads_go_by_the_batch_then_by_nearness_then_by_who_was_handed_out_first():

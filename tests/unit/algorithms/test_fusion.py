@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgclarify.algorithms import fuse
+from pgclarify.algorithms.fusion import fuse
 
 rankings = st.lists(st.lists(st.integers(0, 9), unique=True), max_size=4)
 

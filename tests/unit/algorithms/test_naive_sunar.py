@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import settings
 
-from pgclarify.algorithms import Explorer
+from pgclarify.algorithms.exploration import Explorer
 from tests.unit.algorithms.naive_sunar import Scored, algorithm_1, by_score
 
 # 6,000; a tenth of that with the quick profile.

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgclarify.algorithms import Relation, relate, relate_readings
+from pgclarify.algorithms.contradictions import Relation, relate, relate_readings
 
 ASKED = "How long do contestants get to answer?"
 

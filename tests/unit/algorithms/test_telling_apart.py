@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgclarify.algorithms import Apart, Place, are_siblings, tell_apart
+from pgclarify.algorithms.telling_apart import Apart, Place, are_siblings, tell_apart
 
 ASKED = "What is the population of Clearwater County?"
 

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import confidence, relevance_to_unit_interval, semantic_sets, to_unit_interval
+from pgclarify.algorithms.uncertainty import confidence, relevance_to_unit_interval, semantic_sets, to_unit_interval
 
 
 def entailment(n_answers: int, *pairs: tuple[int, int]) -> NDArray[np.bool_]:
