@@ -102,7 +102,7 @@ def test_every_function_refuses_wrong_questions_histories_and_numbers_of_passage
         "question": (None, "", " \n", "x" * 10_001),
         "questions": (None, [], ["a", " "], ["a", None], ["x" * 10_001]),
         "history": ([None], ["said"] * 101, ["x" * 10_001]),
-        "top_k": (None, 0, 1001),
+        "top_k": (0, 1001),
     }
     parameters = connection.execute("""
         select proname, parameter.name, parameter.type::regtype::text
