@@ -59,8 +59,8 @@ async def rewrite(context: RunContext) -> Ending:
     partial, with the code of the error, if the model could not be reached or understood. It fails if the question could
     not be embedded.
 
-    A question in another language than English is not judged and counts as clear, with that as the reason, unless a
-    rule makes it ambiguous.
+    A question in another language than English is not judged and counts as clear, with that as the reason. If a rule
+    makes it ambiguous, it is returned unchanged, too.
 
     Args:
         context: The run. It uses the settings history and threshold.
