@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -74,7 +75,8 @@ class _RememberingEmbedder:
         ).digest()
         task = self._kept.get(key)
         if task is None:
-            task = self._kept[key] = asyncio.create_task(self._embed(key, texts, are_passages=are_passages))
+            task = self._kept[key] = asyncio.create_task(self._embed(texts, are_passages=are_passages))
+            task.add_done_callback(partial(self._forget_failure, key))
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         else:
@@ -84,12 +86,13 @@ class _RememberingEmbedder:
         # If a caller is cancelled, others may wait for the same text.
         return await asyncio.shield(task)
 
-    async def _embed(self, key: bytes, texts: Sequence[str], *, are_passages: bool) -> NDArray[np.float32]:
-        try:
-            vectors = await self._embedder.encode(texts, are_passages=are_passages)
-        except BaseException:
-            self._kept.pop(key, None)
-            raise
+    async def _embed(self, texts: Sequence[str], *, are_passages: bool) -> NDArray[np.float32]:
+        vectors = await self._embedder.encode(texts, are_passages=are_passages)
         # Callers share these arrays, so they must not be changed.
         vectors.setflags(write=False)
         return vectors
+
+    def _forget_failure(self, key: bytes, task: asyncio.Task[NDArray[np.float32]]) -> None:
+        # Reading the exception also keeps asyncio from logging it if all callers were cancelled before.
+        if task.cancelled() or task.exception() is not None:
+            self._kept.pop(key, None)

@@ -1,6 +1,7 @@
 """A text is embedded once for all callers; a failure, and many texts at once, are not remembered."""
 
 import asyncio
+import gc
 from collections.abc import Sequence
 
 import numpy as np
@@ -77,6 +78,18 @@ async def test_a_caller_that_is_cancelled_does_not_take_the_text_from_others() -
         await first
     may_end.set()
     assert (await second).shape == (1, 256)
+
+
+async def test_an_error_is_not_logged_if_its_callers_were_cancelled(caplog: pytest.LogCaptureFixture) -> None:
+    embedder = await remembering(FakeEmbedder(fails_on="bad")).get("fake")
+    caller = asyncio.create_task(embedder.encode(["bad"]))
+    await asyncio.sleep(0)
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    await asyncio.sleep(0)
+    gc.collect()
+    assert caplog.records == []
 
 
 async def test_the_last_texts_are_remembered_and_many_at_once_are_not() -> None:
