@@ -21,8 +21,8 @@ from openai.types import Batch
 from pgclarify.data.model_calls import Completion, CompletionRequest
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.language.foreign_text import storable
-from pgclarify.providers.client import REFUSING
 from pgclarify.providers.endpoint import Endpoint
+from pgclarify.providers.faults import REFUSING
 from pgclarify.providers.reply import UnreadableReply, read_reply
 from pgclarify.providers.transport import MOST_BYTES
 

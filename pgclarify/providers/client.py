@@ -1,19 +1,16 @@
-"""Calls of an endpoint through the openai client: its address, key and limits, retries, and errors without a reply."""
+"""Calls of an endpoint through the openai client: its address, key and limits, and retries."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from enum import Enum, auto
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TypedDict, TypeVar
 from urllib.parse import urlsplit
 
-import aiohttp
 import httpx2
 import openai
 from pydantic import SecretStr
@@ -23,10 +20,10 @@ from pgclarify.errors import ConfigurationError, PgclarifyError
 from pgclarify.language.foreign_text import storable
 from pgclarify.protocols import Rates
 from pgclarify.providers.call_line import CallLine
+from pgclarify.providers.faults import TOO_MANY, Fault, NoReply, Problem, fault_of, refused
 from pgclarify.providers.key import Key
-from pgclarify.providers.rate_limit import RateLimit, asked_wait
-from pgclarify.providers.reply import UnreadableReply, read_refusal
-from pgclarify.providers.transport import MOST_BYTES, Encoded, LimitedTransport, TooLarge
+from pgclarify.providers.rate_limit import RateLimit
+from pgclarify.providers.transport import MOST_BYTES, LimitedTransport
 
 OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
 MAX_RETRIES: Final = 3
@@ -36,12 +33,6 @@ MAX_RETRIES: Final = 3
 _NO_KEY: Final = "no-key-set"
 _LONGEST_SERVER_TEXT: Final = 300
 
-REFUSING: Final = frozenset({400, 413, 422})
-"""Statuses for a bad request: malformed, too large, or not processable."""
-
-_TOO_MANY: Final = 429
-# Statuses that may pass on another try, besides 5xx: a timeout, a conflict, a rate limit.
-_PASSING: Final = frozenset({408, 409, _TOO_MANY})
 # Seconds before the second try. Each later pause is twice as long, up to a limit. A random part of up to a quarter is
 # subtracted, so that calls that failed together do not retry together.
 _FIRST_PAUSE: Final = 0.5
@@ -51,52 +42,6 @@ _LONGEST_PAUSE: Final = 60.0
 
 T = TypeVar("T")
 E = TypeVar("E", bound=PgclarifyError)
-
-
-class Problem(Enum):
-    """Why a try got no reply."""
-
-    SILENT = auto()
-    BROKEN = auto()
-    UNREADABLE = auto()
-    TOO_LARGE = auto()
-    REFUSED = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What was wrong with one try.
-
-    problem: The kind.
-    said: The server's message, or the kind of error that its bytes caused; empty if there is none.
-    status: The status of a refusal; else 0.
-    parameter: The parameter that a refusal names; empty if none.
-    code: The server's code for the refusal; empty if it has none.
-    wait: Seconds that the server asks to wait; None if it does not say.
-    is_final: Whether another try would have the same result.
-    """
-
-    problem: Problem
-    said: str = ""
-    status: int = 0
-    parameter: str = ""
-    code: str = ""
-    wait: float | None = None
-    is_final: bool = False
-
-
-class NoReply(Exception):
-    """All tries of a call failed.
-
-    Args:
-        fault: What was wrong with the last try.
-        tries: How many there were.
-    """
-
-    def __init__(self, fault: Fault, tries: int) -> None:
-        super().__init__(fault.problem.name)
-        self.fault = fault
-        self.tries = tries
 
 
 class Address:
@@ -410,11 +355,11 @@ class Client:
                     try:
                         return read(await self._send(path, body)), tries
                     except openai.APIStatusError as error:
-                        fault = _refused(error.response)
-                        self._learn(error.response, fault.wait if fault.status == _TOO_MANY else None)
+                        fault = refused(error.response)
+                        self._learn(error.response, fault.wait if fault.status == TOO_MANY else None)
                     # Several libraries below HTTP have their own errors, and a server may send anything.
                     except Exception as error:
-                        fault = _fault_of(error)
+                        fault = fault_of(error)
                     if fault.is_final or tries > self.max_retries:
                         break
                     await asyncio.sleep(_pause(fault, tries, ends_at))
@@ -466,37 +411,3 @@ def _pause(fault: Fault, tries: int, ends_at: float) -> float:
         return fault.wait
     usual = min(_FIRST_PAUSE * 2.0 ** min(tries - 1, 10), _LONGEST_USUAL_PAUSE)
     return usual * (1 - secrets.randbelow(250) / 1000)
-
-
-def _refused(response: httpx2.Response) -> Fault:
-    refusal = read_refusal(response.content)
-    status, location = response.status_code, response.headers.get("Location")
-    said = f"it points to {location}" if 300 <= status < 400 and location else refusal.message
-    # The server's own statement has priority.
-    told = response.headers.get("x-should-retry")
-    may_pass = told == "true" or (told != "false" and (status in _PASSING or status >= 500))
-    wait = asked_wait(response.headers)
-    return Fault(Problem.REFUSED, said, status, refusal.parameter, refusal.code, wait, is_final=not may_pass)
-
-
-def _fault_of(error: Exception) -> Fault:
-    if isinstance(error, UnreadableReply):
-        return Fault(Problem.UNREADABLE, error.said)
-    if isinstance(error, TooLarge):
-        return Fault(Problem.TOO_LARGE)
-    if isinstance(error, Encoded):
-        return Fault(Problem.UNREADABLE, "it is compressed, which was not asked for")
-    # Check all causes, because aiohttp and the openai client wrap some errors in their own.
-    causes = tuple(_chain(error))
-    if any(isinstance(cause, TimeoutError) for cause in causes):
-        return Fault(Problem.SILENT)
-    if any(isinstance(cause, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError | OSError) for cause in causes):
-        return Fault(Problem.BROKEN)
-    return Fault(Problem.UNREADABLE, type(error).__name__)
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    link: BaseException | None = error
-    while link is not None:
-        yield link
-        link = link.__cause__ or link.__context__

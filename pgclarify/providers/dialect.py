@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pgclarify.config import ReasoningEffort
 from pgclarify.data.model_calls import CompletionRequest
-from pgclarify.providers.client import Fault
+from pgclarify.providers.faults import Fault
 from pgclarify.providers.reply import ChatReply
 
 EFFORT: Final = "reasoning_effort"

@@ -12,7 +12,8 @@ from typing import Any, Final, Self, Unpack
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EmbeddingUnavailable
 from pgclarify.protocols import EmbeddingTally, Rates
-from pgclarify.providers.client import REFUSING, Address, Client, Fault, Limits, NoReply, Problem, limits_of
+from pgclarify.providers.client import Address, Client, Limits, limits_of
+from pgclarify.providers.faults import REFUSING, Fault, NoReply, Problem
 from pgclarify.providers.reply import Embeddings, read_embeddings
 
 _logger = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from pgclarify.config import ReasoningEffort, Settings
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.errors import ConfigurationError, EndpointFailed, EndpointUnavailable, RequestRefused
 from pgclarify.protocols import Begin, Rates
-from pgclarify.providers.client import REFUSING, Address, Client, Fault, Limits, NoReply, Problem, limits_of
+from pgclarify.providers.client import Address, Client, Limits, limits_of
 from pgclarify.providers.dialect import (
     EFFORT,
     LIMIT_WITH_THOUGHTS,
@@ -22,6 +22,7 @@ from pgclarify.providers.dialect import (
     Dialect,
     names,
 )
+from pgclarify.providers.faults import REFUSING, Fault, NoReply, Problem
 from pgclarify.providers.reply import ChatReply, read_reply
 from pgclarify.providers.reserved_names import check_name
 

@@ -19,8 +19,9 @@ from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import ConfigurationError, EndpointUnavailable, ModelNotFound
 from pgclarify.protocols import Begin, Rates
-from pgclarify.providers.client import REFUSING, Address, Client, Limits, NoReply, limits_of
+from pgclarify.providers.client import Address, Client, Limits, limits_of
 from pgclarify.providers.endpoint import kind_of
+from pgclarify.providers.faults import REFUSING, NoReply
 from pgclarify.providers.reply import RerankReply, read_entailments, read_scores
 from pgclarify.providers.reserved_names import check_name
 

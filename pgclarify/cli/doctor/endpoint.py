@@ -17,7 +17,8 @@ from pgclarify.config import Provider, Settings
 from pgclarify.errors import ConfigurationError, PgclarifyError, describe
 
 if TYPE_CHECKING:
-    from pgclarify.providers.client import Address, NoReply
+    from pgclarify.providers.client import Address
+    from pgclarify.providers.faults import NoReply
 
 # Enough for a list of names from a running server.
 _SECONDS = 5.0
@@ -110,7 +111,8 @@ async def _ask_chat_endpoint(settings: Settings) -> Check:
 
 async def _list_of_models(address: Address) -> tuple[list[str] | NoReply, float]:
     """Return the names of the models, or why there are none; and the seconds that the answer took."""
-    from pgclarify.providers.client import Client, NoReply
+    from pgclarify.providers.client import Client
+    from pgclarify.providers.faults import NoReply
     from pgclarify.providers.reply import read_models
 
     began = time.perf_counter()
@@ -199,7 +201,7 @@ def check_rerank_endpoint(settings: Settings) -> Check:
     from pgclarify.providers.rerank_endpoint import RerankEndpoint
 
     async def ask() -> Check:
-        from pgclarify.providers.client import NoReply, Problem
+        from pgclarify.providers.faults import NoReply, Problem
 
         address = RerankEndpoint.from_settings(settings).address
         answer, seconds = await _list_of_models(address)

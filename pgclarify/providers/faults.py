@@ -1,0 +1,106 @@
+"""What can be wrong with a try of a call, and whether another try may succeed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+import aiohttp
+import httpx2
+
+from pgclarify.providers.rate_limit import asked_wait
+from pgclarify.providers.reply import UnreadableReply, read_refusal
+from pgclarify.providers.transport import Encoded, TooLarge
+
+REFUSING: Final = frozenset({400, 413, 422})
+"""Statuses for a bad request: malformed, too large, or not processable."""
+
+TOO_MANY: Final = 429
+"""The status for a rate limit or quota that is used up."""
+
+# Statuses that may pass on another try, besides 5xx: a timeout, a conflict, a rate limit.
+_PASSING: Final = frozenset({408, 409, TOO_MANY})
+
+
+class Problem(Enum):
+    """Why a try got no reply."""
+
+    SILENT = auto()
+    BROKEN = auto()
+    UNREADABLE = auto()
+    TOO_LARGE = auto()
+    REFUSED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What was wrong with one try.
+
+    problem: The kind.
+    said: The server's message, or the kind of error that its bytes caused; empty if there is none.
+    status: The status of a refusal; else 0.
+    parameter: The parameter that a refusal names; empty if none.
+    code: The server's code for the refusal; empty if it has none.
+    wait: Seconds that the server asks to wait; None if it does not say.
+    is_final: Whether another try would have the same result.
+    """
+
+    problem: Problem
+    said: str = ""
+    status: int = 0
+    parameter: str = ""
+    code: str = ""
+    wait: float | None = None
+    is_final: bool = False
+
+
+class NoReply(Exception):
+    """All tries of a call failed.
+
+    Args:
+        fault: What was wrong with the last try.
+        tries: How many there were.
+    """
+
+    def __init__(self, fault: Fault, tries: int) -> None:
+        super().__init__(fault.problem.name)
+        self.fault = fault
+        self.tries = tries
+
+
+def refused(response: httpx2.Response) -> Fault:
+    """Say what was wrong with an answer that is a refusal."""
+    refusal = read_refusal(response.content)
+    status, location = response.status_code, response.headers.get("Location")
+    said = f"it points to {location}" if 300 <= status < 400 and location else refusal.message
+    # The server's own statement has priority.
+    told = response.headers.get("x-should-retry")
+    may_pass = told == "true" or (told != "false" and (status in _PASSING or status >= 500))
+    wait = asked_wait(response.headers)
+    return Fault(Problem.REFUSED, said, status, refusal.parameter, refusal.code, wait, is_final=not may_pass)
+
+
+def fault_of(error: Exception) -> Fault:
+    """Say what was wrong with a try that raised an exception."""
+    if isinstance(error, UnreadableReply):
+        return Fault(Problem.UNREADABLE, error.said)
+    if isinstance(error, TooLarge):
+        return Fault(Problem.TOO_LARGE)
+    if isinstance(error, Encoded):
+        return Fault(Problem.UNREADABLE, "it is compressed, which was not asked for")
+    # Check all causes, because aiohttp and the openai client wrap some errors in their own.
+    causes = tuple(_chain(error))
+    if any(isinstance(cause, TimeoutError) for cause in causes):
+        return Fault(Problem.SILENT)
+    if any(isinstance(cause, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError | OSError) for cause in causes):
+        return Fault(Problem.BROKEN)
+    return Fault(Problem.UNREADABLE, type(error).__name__)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    link: BaseException | None = error
+    while link is not None:
+        yield link
+        link = link.__cause__ or link.__context__
