@@ -115,9 +115,10 @@ class TestMany:
             ("detect_ambiguity", "500 questions", "succeeded"), ("detect_ambiguity", "1 question", "succeeded")
         ]  # fmt: skip
 
-    def test_may_hold_anything(self, asker: Connection) -> None:
+    def test_hold_anything_and_are_judged_once(self, asker: Connection) -> None:
         questions = ['"', "\\", '["a", 1]', "\u202e\U0001f600", "{}", "'; drop table x; --", "a\nb"]
-        (run_id, *_) = scalar(asker, MANY, questions)
+        (run_id, *others) = scalar(asker, MANY, [*questions, questions[0]])
+        assert others == [run_id] * len(questions)
         asker.execute("select pgclarify.wait(array[%s]::bigint[], null)", [run_id])
         assert [row["question"] for row in rows(asker, rows_of("detection"), run_id)] == questions
 
