@@ -229,5 +229,5 @@ end
 $$;
 
 comment on function pgclarify_private.explain_tree(pgclarify_private.run, double precision, name[], text) is
-'The stages of a run as lines, with passages and readings below them. total_ms: its time; null if it is not over. roles: decide '
-'which titles of documents are shown. detail: stages or passages.';
+'The stages of a run as lines, with passages and readings below them. total_ms: its time; null if it is not over. roles: '
+'decide which titles of documents are shown. detail: stages or passages.';
