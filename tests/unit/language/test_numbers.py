@@ -15,19 +15,13 @@ def numbers(text: str, *, is_question: bool = False) -> set[str]:
     ("text", "number"),
     [
         ("Charles IV", "4"),
-        ("Louis XVIII", "18"),
         ("chapter XXXVIII", "38"),
         ("chapter I", "1"),
         ("twenty-one", "21"),
         ("two hundred and five", "205"),
         ("two hundred thousand three hundred", "200300"),
-        (
-            "nine hundred ninety-nine million nine hundred ninety-nine thousand nine hundred ninety-nine",
-            "999999999",
-        ),
         ("1.5 million", "1500000"),
         ("one", "1"),
-        (" one", "1"),
     ],
 )
 def test_a_number_is_read(text: str, number: str) -> None:

@@ -17,7 +17,6 @@ from pgclarify.language.questions import proposes_same
         ("Could you tell me if you mean the novel?", "Do you mean the novel?"),
         ("Do you want prices of berths?", "Do you want the price of a berth?"),
         ("Are you looking for butter or margarine?", "Do you mean the butter or the margarine?"),
-        ("Would you like to know if you mean the novel?", "Do you mean the novel?"),
         ("Are you interested in learning more about the harbor?", "Do you want to find out about the harbor?"),
         ("I would like to know how deep the harbor is.", "Are you trying to find out how deep the harbor is?"),
         ("Are you looking for tickets?", "tickets"),
@@ -34,8 +33,6 @@ def test_other_words_of_politeness(first: str, second: str) -> None:
     [
         # all-MiniLM-L6-v2: 0.97.
         ("Are you interested in an advanced treatment above ground?", "Are you interested in one below ground?"),
-        ("Would you like to see the lowest reviews?", "Would you like to see the top reviews?"),
-        ("Do you want to buy old coins?", "Do you want to sell old coins?"),
         ("Do you mean the 2010 film?", "Do you mean the 2011 film?"),
         ("What is the weather in North Korea?", "What is the weather in South Korea?"),
         ("Can I bring a dog?", "Can I not bring a dog?"),
@@ -43,17 +40,12 @@ def test_other_words_of_politeness(first: str, second: str) -> None:
         ("Who did Norway defeat?", "Who defeated Norway?"),
         ("Would you like more information?", "Would you like more details?"),
         ("Would you like to see Lindvik Castle?", "Would you like information about Lindvik Castle?"),
-        ("Do you want to hear the song?", "Do you want to know about the song?"),
         ("Do you want to get to the museum?", "Do you want to learn about the museum?"),
-        ("Do you want to get tickets?", "Do you want to find tickets?"),
         ("Are you trying to get tickets?", "tickets"),
         ("Do you want tickets?", "Are you looking for information about tickets?"),
         ("Are you looking for something for teachers?", "Are you looking for something about teachers?"),
-        ("Is it for teachers?", "Is it about teachers?"),
         ("for teachers", "about teachers"),
-        ("Do you want information for teachers?", "Do you want information about teachers?"),
         ("Do you want to learn French?", "Do you want to know French?"),
-        ("in Rome", "on Rome"),
     ],
 )
 def test_something_else(first: str, second: str) -> None:

@@ -103,10 +103,8 @@ async def test_how_something_is_done_is_not_asked_of_the_reader(embedder: BagOfW
         ("Where is the bus stop?", "The bus stop is opposite the main entrance.", "opposite the main entrance"),
         ("Where is smoking permitted?", "Smoking is only permitted in the courtyard.", "courtyard"),
         ("Who chairs the works council?", "The works council is chaired by Ada Brill.", "Ada Brill"),
-        ("When does the tariff apply?", "The tariff applies from 1 July to 31 August.", "1 July to 31 August"),
         ("When is the lunch served?", "Lunch is served from 12 to 2 pm.", "12 to 2 pm"),
         ("How much water is needed for it?", "Three litres of water are needed for it.", "Three"),
-        ("How long is the river Alma?", "The river Alma is 200 miles long.", "200"),
         ("How large is the discount for members?", "The discount for members is 10%.", "10%"),
         ("How old is the firm of Brill?", "The firm of Brill is 12 years old.", "12"),
     ],
@@ -316,11 +314,9 @@ def test_does_not_relax(embedder: BagOfWords) -> None:
     "reply",
     [
         "not json",
-        "[]",
         "{}",
         '"text"',
         json.dumps({"interpretation": "What?", "answer": None, "quote": "x"}),
-        json.dumps({"interpretation": 1, "answer": 2, "quote": 3}),
         json.dumps({"interpretation": "What?", "answer": "x", "quote": "x", "is_improbable": False}),
     ],
 )
