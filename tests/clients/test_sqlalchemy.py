@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-import psycopg
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
@@ -114,13 +113,3 @@ def test_views_join_without_a_condition(engine: sa.Engine, model: Server) -> Non
 
     assert found
     assert found == expected
-
-
-def test_errors_keep_what_the_server_said(engine: sa.Engine) -> None:
-    with engine.connect() as connection, pytest.raises(sa.exc.DBAPIError) as caught:
-        connection.execute(sa.select(clarify("errors", options=sa.cast({"serach": "dense"}, postgresql.JSONB))))
-    error = caught.value.orig
-    assert isinstance(error, psycopg.Error)
-    assert error.sqlstate == "22023"
-    assert "method" in (error.diag.message_detail or "")
-    assert error.diag.message_hint

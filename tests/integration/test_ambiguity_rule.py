@@ -32,19 +32,11 @@ UNFIT = {
 
 
 class TestWhoEditsThem:
-    @pytest.fixture
-    def houses(self, connection: Connection, connect: Connect, make_role: MakeRole) -> dict[str, Connection]:
-        """Anna owns corpus "annas" and is its only reader. Bert owns "berts", which all roles may read."""
-        people = {name: connect(make_role("pgclarify_user", name=name)) for name in ("anna", "bert")}
-        people["reader"] = connect(make_role("pgclarify_reader"))
-        people["anna"].execute(
-            "select pgclarify.create_corpus('annas', options => jsonb_build_object('reader', current_user))"
-        )
-        people["bert"].execute(MAKE_OPEN_CORPUS, ["berts"])
+    @pytest.fixture(autouse=True)
+    def rules(self, connection: Connection, houses: dict[str, Connection]) -> None:
         for name in ("anna", "bert"):
-            people[name].execute(ADD.encode(), [f"of {name}", "lexical", f"{name}s", None])
+            houses[name].execute(ADD.encode(), [f"of {name}", "lexical", f"{name}s", None])
         connection.execute(INSERT.encode(), ["of all", "lexical", None, None])
-        return people
 
     def test_the_owner_of_a_corpus_its_rules(self, houses: dict[str, Connection]) -> None:
         anna = houses["anna"]
@@ -373,14 +365,6 @@ def test_a_broken_version_is_refused(
     given = ["annas", json.dumps(TRAINED | changes), weights, False]
 
     assert state_of(houses["anna"], STORE, given) == CHECK_VIOLATION
-
-
-def test_they_go_with_their_corpus(connection: Connection, houses: dict[str, Connection]) -> None:
-    add(houses["anna"], "annas")
-    add(houses["bert"], "berts")
-    houses["bert"].execute("select pgclarify.drop_corpus('berts')")
-
-    assert connection.execute(VERSIONS.encode()).fetchall() == [("annas", 1, False)]
 
 
 @pytest.mark.committed

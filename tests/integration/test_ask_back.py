@@ -61,18 +61,6 @@ def test_a_clear_question_is_answered_by_one_call(asker: Connection, superuser: 
     assert all(reason["text"] for reason in reasons)
 
 
-def test_other_functions_read_a_run_that_asked_back(asker: Connection, superuser: Connection, model: Server) -> None:
-    ((run_id, _, answer, *_),) = clarify(asker, QUESTION)
-    before = model.calls
-    assert scalar(asker, "select answer from pgclarify.result(%s)", run_id) == answer
-    again = asker.execute("select interpretation, answer from pgclarify.consolidate(%s)", [run_id]).fetchall()
-    assert again == [(QUESTION, answer)]
-    told = "\n".join(row[0] for row in asker.execute("select pgclarify.explain(%s)", [run_id]).fetchall())
-    assert "detection" in told
-    assert answer in told
-    assert model.calls == before
-
-
 def test_an_ambiguous_question_is_clarified(asker: Connection, superuser: Connection, model: Server) -> None:
     rows = clarify(asker, "what does it cost", AMBIGUOUS)
     run_id = rows[0][0]

@@ -134,16 +134,6 @@ class TestConversation:
         ]  # fmt: skip
         assert state_of(asker, ASK, [None, options]) == "55000"
 
-    def test_the_same_reply_is_the_same_turn(self, asker: Connection, model: Server) -> None:
-        first = reply(asker, ask(asker, UNCHECKED)[0]["run_id"], "the first")
-        options = f'{{"check": "none", "conversation": {first["conversation_id"]}}}'
-        run_id = ask(asker, options, question=None)[0]["run_id"]
-        second = reply(asker, run_id, "and this")
-        calls = model.calls
-        assert reply(asker, run_id, "and this ") == second
-        assert state_of(asker, "select pgclarify.reply(%s, 'and that')", [run_id]) == "55000"
-        assert model.calls == calls
-
     def test_two_replies_at_once_store_one_turn(self, asker: Connection, other: Connection, model: Server) -> None:
         first = reply(asker, ask(asker, UNCHECKED)[0]["run_id"], "the third")
         options = f'{{"check": "none", "conversation": {first["conversation_id"]}}}'

@@ -77,11 +77,6 @@ class TestChoose:
         assert first["conversation_id"] != second["conversation_id"]
         assert first["turn"] == second["turn"] == 1
 
-    def test_goes_with_the_transaction(self, connection: Connection, alice: Connection, run_id: int) -> None:
-        with alice.transaction(force_rollback=True):
-            choose(alice, run_id)
-        assert rows(connection, "select from pgclarify_private.conversation") == []
-
     def test_goes_on_where_it_was_asked_back(
         self, connection: Connection, worker: HandWorker, alice: Connection, run_id: int
     ) -> None:
@@ -213,17 +208,13 @@ class TestRefused:
             choose(alice, run_id)
         assert f"pgclarify.reply({run_id}" in (wrong.value.diag.message_hint or "")
 
-    def test_a_run_of_another_operation_cannot_be_chosen_from(
+    def test_a_run_without_questions_cannot_be_chosen_from(
         self, connection: Connection, worker: HandWorker, alice: Connection
     ) -> None:
         run_id = enter(connection, alice.info.user, operation="clarify")
         worker.answer(run_id)
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="asked nothing back"):
             choose(alice, run_id)
-
-    def test_a_run_without_questions_cannot_be_chosen_from(
-        self, connection: Connection, worker: HandWorker, alice: Connection
-    ) -> None:
         run_id = carry_out(worker, enter(connection, alice.info.user), [])
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="has nothing to reply to"):
             choose(alice, run_id)

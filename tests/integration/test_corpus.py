@@ -116,15 +116,6 @@ class TestCreating:
         assert told[0] == told[1]
         assert told[0][1] is None
 
-    def test_a_configuration_of_ones_own_is_named_with_its_schema(self, connection: Connection, hire: Hire) -> None:
-        connection.execute('create text search configuration public."My words" (copy = simple)')
-        options = '{"search_config": "public.\\"My words\\""}'
-        scalar(connection, "select pgclarify.create_corpus('a', options => %s)", options)
-        scalar(connection, "select pgclarify.add_document('a', '1', 'The cars')")
-        hire().index_everything()
-
-        assert scalar(connection, "select lexemes::text from pgclarify_private.passage") == "'cars':2 'the':1"
-
     @pytest.mark.committed
     def test_searches_of_others_go_on(self, connection: Connection, connect: Connect, hire: Hire) -> None:
         """A corpus that is made, opened or filled in an open transaction does not lock the other corpora."""
@@ -301,23 +292,6 @@ class TestDropping:
         assert scalar(connection, seen) == ["kept"]
 
     @pytest.mark.committed
-    def test_a_drop_that_is_undone_changes_nothing(self, connection: Connection, connect: Connect, hire: Hire) -> None:
-        scalar(connection, "select pgclarify.create_corpus('insurance')")
-        scalar(connection, "select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
-        worker = hire()
-        worker.index_everything()
-        dropper = connect()
-        dropper.execute("begin")
-        scalar(dropper, "select pgclarify.drop_corpus('insurance')")
-        assert worker.sweep() == []
-        dropper.execute("rollback")
-
-        assert worker.sweep() == []
-        found = "select document_id from pgclarify.search('cars', options => '{\"method\": \"lexical\"}')"
-        assert scalar(connection, found) == "1"
-        assert scalar(connection, "select count(*) from pgclarify_private.passage_embedding") == 1
-
-    @pytest.mark.committed
     @pytest.mark.parametrize(
         "call",
         [
@@ -358,6 +332,7 @@ class TestDropping:
 
         for session in (connection, worker.connection):
             session.execute("set lock_timeout = '1s'")
+        assert worker.sweep() == []
         assert worker.store(late) == 0
         worker.fail(late[0])
         scalar(connection, "select pgclarify.create_corpus('new')")
@@ -411,22 +386,3 @@ class TestDropping:
 
         reader.execute("commit")
         assert worker.sweep() == ["pgclarify_private.passage_1"]
-
-    def test_a_run_in_hand_ends_as_failed(self, connection: Connection, hire: Hire) -> None:
-        scalar(connection, "select pgclarify.create_corpus('insurance')")
-        worker = hire()
-        run_id = scalar(connection, "select pgclarify.submit('clarify', 'cars')")
-        worker.start(run_id)
-        scalar(connection, "select pgclarify.drop_corpus('insurance')")
-
-        assert (
-            state_of(
-                worker.connection,
-                "select pgclarify_private.find_passages(%s, 1, 'cars', null, 'a-model', 'lexical', 9, null)",
-                [run_id],
-            )
-            == UNDEFINED_OBJECT
-        )
-        worker.finish(run_id, status="failed", error="the corpus was dropped")
-
-        assert state_of(connection, f"select pgclarify.result({run_id})") == "PC003"

@@ -290,15 +290,3 @@ def test_price_runs_reads_only_the_calls_that_it_prices(unpriced: Connection) ->
         assert scalar(unpriced, "select pgclarify_private.price_runs(max_runs => 10)") == 10
         read = "select seq_tup_read + idx_tup_fetch from pg_stat_xact_user_tables where relname = 'completion'"
         assert scalar(unpriced, read) < RUNS / 2
-
-
-@pytest.mark.committed
-def test_price_runs_prices_each_run_once(unpriced: Connection) -> None:
-    priced = [scalar(unpriced, "select pgclarify_private.price_runs(max_runs => 300)") for _ in range(3)]
-    assert priced == [300, 200, 0]
-    costs = "select model, count(*), count(cost_usd) from pgclarify.run group by 1 order by 1"
-    assert unpriced.execute(costs).fetchall() == [
-        ("known", RUNS, RUNS),
-        ("uncounted", RUNS, 0),
-        ("unheard-of", RUNS, 0),
-    ]

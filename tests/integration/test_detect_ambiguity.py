@@ -48,21 +48,6 @@ class TestOneQuestion:
         assert any('"it"' in reason["text"] for reason in found["reasons"])
         assert model.calls == calls
 
-    @pytest.mark.parametrize(("threshold", "is_ambiguous"), [("0", True), ("1", False)])
-    def test_the_threshold_is_the_callers(self, asker: Connection, threshold: str, is_ambiguous: bool) -> None:
-        found = detect(asker, CLEAR, options=f'{{"threshold": {threshold}}}')
-
-        assert (found["is_ambiguous"], found["kind"] is not None) == (is_ambiguous, is_ambiguous)
-        assert found["probability"] < 1
-
-    def test_the_history_changes_the_probability(self, asker: Connection) -> None:
-        alone = detect(asker, VAGUE)
-        told = detect(asker, VAGUE, ["Is there a cleaning fee?", "  ", "Yes"])
-
-        assert told["probability"] != alone["probability"]
-        history = "select history from pgclarify.run where run_id = %s"
-        assert scalar(asker, history, told["run_id"]) == ["Is there a cleaning fee?", "Yes"]
-
     def test_a_corpus_says_how_many_readings_it_has(self, asker: Connection, model: Server) -> None:
         calls = model.calls
         found = detect(asker, CLEAR, options=f'{{"corpus": "{CORPUS}", "top_k": 3}}')

@@ -208,17 +208,3 @@ def test_a_reused_run_is_told_from_a_newer_one(database: psycopg.Connection[dict
         said = printed(asking.nothing(database, QUESTION, corpus, run_id))
         assert f"found in the corpus {corpus}: {judged} judged" in said
     assert runs[0] == runs[2] < runs[1]
-
-
-@pytest.mark.parametrize(
-    ("operation", "options"), [("list_answers", {}), ("clarifying_questions", {"count": 1, "history": []})]
-)
-def test_other_commands_know_their_run_too(
-    database: psycopg.Connection[dict[str, Any]], model: Server, operation: str, options: dict[str, Any]
-) -> None:
-    rows, run_id = asking.perform(
-        database, operation, "Looking", question=QUESTION, corpus="one", timeout=60.0, **options
-    )
-    assert rows == []
-    (run,) = database.execute("select corpus from pgclarify.run where run_id = %s", [run_id])
-    assert run["corpus"] == "one"

@@ -91,19 +91,6 @@ class TestAdding:
         assert scalar(connection, "select length(title) from pgclarify.document") == 1000
         assert not scalar(connection, add)
 
-    def test_new_content_replaces_the_old_when_it_is_indexed(self, connection: Connection, worker: HandWorker) -> None:
-        scalar(connection, ADD, "1", "Cars are insured.\n\nTrucks are not.")
-        worker.index_everything()
-
-        assert scalar(connection, ADD, "1", "Trucks are insured as well.")
-
-        assert status(connection) == (1, 2, 1, 2, 0)
-        assert len(contents(connection)) == 2
-        worker.index_everything()
-        assert status(connection) == (1, 1, 0, 1, 0)
-        assert contents(connection) == [("1", "Trucks are insured as well.")]
-        assert_counts_agree(connection)
-
     def test_a_reader_that_is_no_role_is_told(self, connection: Connection, worker: HandWorker) -> None:
         told: list[str | None] = []
         connection.add_notice_handler(lambda notice: told.append(notice.message_primary))

@@ -232,17 +232,6 @@ class TestOptions:
         assert refused.value.diag.column_name == "max_passages"
         assert refused.value.diag.message_hint
 
-    def test_whole_numbers_are_kept_as_such(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
-        ids = [
-            scalar(user, "select pgclarify.submit('clarify', 'cars', 'insurance', %s)", f'{{"max_passages": {most}}}')
-            for most in ("8", "8.0", "0.8e1")
-        ]
-        assert connection.execute(
-            "select distinct settings ->> 'max_passages', encode(reuse_key, 'hex') from pgclarify_private.run"
-        ).fetchall() == [("8", scalar(connection, "select encode(max(reuse_key), 'hex') from pgclarify_private.run"))]
-        assert worker.start(ids[1]) is not None
-        assert len(worker.retrieve(ids[1], 1, "at 10", [1, 0, 0, 0])) == len(ANGLES)
-
 
 class TestOptionsOfClarify:
     """What `clarify` takes."""

@@ -120,21 +120,6 @@ class TestRecreated:
 
         assert state_of(house.connect(role), "select pgclarify.drop_corpus('own')") == REFUSED
 
-    def test_works_for_itself(self, filled: House, admin: Connection) -> None:
-        recreate(admin, filled.team)
-        new = filled.connect(filled.team)
-
-        new.execute("select pgclarify.create_corpus('new', options => %s)", [json.dumps({"reader": "pgclarify_owner"})])
-        add(new, "new", "1", "Vans.")
-        filled.worker.index_everything()
-        run_id = answered(filled.worker, new, "cars", "new")
-
-        assert runs_of(new) == [run_id]
-        assert scalar(new, "select documents from pgclarify.corpus where corpus = 'new'") == 1
-        assert scalar(new, "select array_agg(corpus order by corpus) from pgclarify.corpus") == ["new", "own"]
-        assert state_of(new, "select pgclarify.result(%s)", [run_id]) is None
-        assert state_of(new, "select pgclarify.drop_corpus('new')") is None
-
     def test_is_named_by_no_reader(self, filled: House, admin: Connection) -> None:
         """The name means the new role everywhere, until an administrator changes it."""
         filled.owner.execute("select pgclarify.grant_access('hidden', 'pgclarify_reader')")

@@ -126,15 +126,6 @@ def test_checking_a_missing_schema_is_an_error(make_database: Callable[..., str]
         versions.check_schema(connection)
 
 
-def test_whoever_may_use_pgclarify_may_check_the_schema(
-    connect: Callable[..., psycopg.Connection[Any]], make_role: Callable[..., str]
-) -> None:
-    for role in ("pgclarify_worker", "pgclarify_user", "pgclarify_reader"):
-        versions.check_schema(connect(make_role(role)))
-    with pytest.raises(SchemaMismatch):
-        versions.check_schema(connect(make_role()))
-
-
 def test_installing_into_a_missing_database_is_an_error(server: str) -> None:
     with pytest.raises(ServerUnavailable):
         installer.install(in_database(server, "there_is_none"))

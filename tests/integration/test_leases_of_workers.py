@@ -130,7 +130,7 @@ def test_a_silent_worker_loses_its_runs_and_writes_nothing(
     assert worker.record_verdicts(run_id, {"rank": 1, "outcome": "abstained"}) == []
 
 
-def test_a_run_that_another_session_has_locked_is_put_back_later(
+def test_a_run_that_another_session_has_locked_is_put_back_and_started_later(
     connection: Connection, connect: Connect, worker: HandWorker, run_id: int
 ) -> None:
     worker.start(run_id)
@@ -138,9 +138,12 @@ def test_a_run_that_another_session_has_locked_is_put_back_later(
         other.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
         with pytest.raises(psycopg.errors.LockNotAvailable):
             worker.send("put_back_run", run_id=run_id, attempt=1, pause=None)
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            worker.start(run_id)
         raise psycopg.Rollback
     worker.send("put_back_run", run_id=run_id, attempt=1, pause=None)
     assert status(connection) == "queued"
+    assert worker.start(run_id) is not None
 
 
 @pytest.mark.parametrize(("ending", "is_lost"), [("nothing", False), ("finish", False), ("cancel", True)])
@@ -247,17 +250,6 @@ def test_a_run_that_must_be_alone_is_left_to_the_worker_that_found_it(
     assert worker.start(run_id, is_alone=True) is not None
     assert other.start(run_id, is_alone=True) is None
     worker.finish(run_id)
-
-
-def test_a_run_that_somebody_holds_is_not_waited_for(
-    connection: Connection, connect: Connect, worker: HandWorker, run_id: int
-) -> None:
-    with closing(connect()) as other, other.transaction():
-        other.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
-        with pytest.raises(psycopg.errors.LockNotAvailable):
-            worker.start(run_id)
-        raise psycopg.Rollback
-    assert worker.start(run_id) is not None
 
 
 def test_an_answer_is_kept_under_the_roles_it_was_made_with(

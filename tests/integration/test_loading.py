@@ -112,14 +112,6 @@ class TestOneFileIsOneDocument:
         assert stored(connection) == {"x.md": "One."}
         assert LINK_OUT in "".join(run("load", "c", "a", "--no-wait")[1:])
 
-    def test_first_alone_and_then_with_its_folder(self, load: Callable[..., int], connection: Connection) -> None:
-        write(a__x="One.", a__sub__y="Two.")
-        assert load("a/sub/y.md") == 0
-
-        assert load("a") == 0
-
-        assert stored(connection) == {"y.md": "Two.", "x.md": "One."}
-
     def test_a_prefix_is_for_new_documents(self, load: Callable[..., int], connection: Connection) -> None:
         write(a__x="One.")
         assert load("a") == 0
