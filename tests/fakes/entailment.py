@@ -13,16 +13,14 @@ class FakeEntailment:
 
     Args:
         pairs: Premise and hypothesis. Equal answers always entail each other. Other pairs do not.
-        error: Raised instead of a judgement.
 
     Attributes:
         calls: Question and pairs of each call so far.
     """
 
-    def __init__(self, pairs: Collection[tuple[str, str]] = (), *, error: Exception | None = None) -> None:
+    def __init__(self, pairs: Collection[tuple[str, str]] = ()) -> None:
         self.calls: list[tuple[str, list[tuple[str, str]]]] = []
         self._pairs = frozenset(pairs)
-        self._error = error
 
     async def __call__(
         self,
@@ -36,6 +34,4 @@ class FakeEntailment:
         self.calls.append((question, list(pairs)))
         # A real model lets other tasks run here.
         await asyncio.sleep(0)
-        if self._error is not None:
-            raise self._error
         return [premise == hypothesis or (premise, hypothesis) in self._pairs for premise, hypothesis in pairs]

@@ -21,7 +21,6 @@ class FakeSpaceStore(EmbeddingSpaces):
         embedding_model: The space's model.
         dimensions: Length of its vectors.
         refuses: Ids of passages that cannot be stored. A batch with one of them is refused as a whole.
-        refusal: SQLSTATE of the refusal.
 
     Attributes:
         pending: Passages that no worker has claimed.
@@ -40,7 +39,6 @@ class FakeSpaceStore(EmbeddingSpaces):
         embedding_model: str = "fake",
         dimensions: int = 256,
         refuses: Sequence[int] = (),
-        refusal: str = "22023",
     ) -> None:
         self.pending = [
             PendingPassage(
@@ -63,7 +61,6 @@ class FakeSpaceStore(EmbeddingSpaces):
         self.refused: dict[int, str] = {}
         self.stored: list[list[int]] = []
         self._refuses = frozenset(refuses)
-        self._refusal = refusal
 
     async def claim_passages(self, *, max_passages: int, skipped_models: Sequence[str] = ()) -> list[PendingPassage]:
         """Claim pending passages."""
@@ -88,7 +85,7 @@ class FakeSpaceStore(EmbeddingSpaces):
         await asyncio.sleep(0)
         ids = [passage.passage_id for passage in passages]
         if refused := self._refuses.intersection(ids):
-            raise DatabaseError("a vector cannot be stored", detail=f"It is {min(refused)}.", sqlstate=self._refusal)
+            raise DatabaseError("a vector cannot be stored", detail=f"It is {min(refused)}.", sqlstate="22023")
         self.stored.append(ids)
         for passage_id, vector, is_cut_off in zip(ids, vectors, are_cut_off, strict=True):
             del self.leased[passage_id]

@@ -72,21 +72,14 @@ class FakeStore(FakeLedger, RunTables):
     Args:
         passages: The passages to find.
         table: The ledger's rows, for sharing with another worker's store; None for new rows.
-        worker: The worker's name.
 
     Attributes:
         runs: By run_id.
         passages: The passages to find.
     """
 
-    def __init__(
-        self,
-        passages: Sequence[Passage] = (),
-        *,
-        table: FakeLedgerTable | None = None,
-        worker: str = "worker",
-    ) -> None:
-        super().__init__(table, worker=worker)
+    def __init__(self, passages: Sequence[Passage] = (), *, table: FakeLedgerTable | None = None) -> None:
+        super().__init__(table)
         self.runs: dict[int, RunRecord] = {}
         self.passages = list(passages)
 

@@ -25,13 +25,13 @@ from tests.fakes import FakeEmbedder, FakeSpaceStore
 CONTENTS = ["Cars are insured.", "Boats are not.", "Planes are, if they stay on the ground."]
 
 
-def reembedding(store: EmbeddingSpaces, embedder: FakeEmbedder, *, max_passages: int = 100) -> Reembedding:
+def reembedding(store: EmbeddingSpaces, embedder: FakeEmbedder) -> Reembedding:
     async def embedder_of(model: str) -> Embedder:
         if model != embedder.model:
             raise ModelNotFound("no such model", detail=f"It is {model!r}.")
         return embedder
 
-    return Reembedding(store, CorpusModels(embedder_of), max_passages=max_passages)
+    return Reembedding(store, CorpusModels(embedder_of), max_passages=100)
 
 
 async def test_passages_are_embedded_in_one_call_and_stored() -> None:

@@ -7,8 +7,8 @@ import pytest
 from pgclarify.language.numbers import find_quantities
 
 
-def numbers(text: str, *, is_question: bool = False) -> set[str]:
-    return set(find_quantities(text, is_question=is_question)[0].get("number", ()))
+def numbers(text: str) -> set[str]:
+    return set(find_quantities(text, is_question=False)[0].get("number", ()))
 
 
 @pytest.mark.parametrize(

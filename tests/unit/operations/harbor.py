@@ -10,7 +10,6 @@ from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import AmbiguityType
 from pgclarify.errors import CompletionError
 from pgclarify.operations.execution import execute
-from pgclarify.protocols import Embedder
 from tests.fakes import (
     FakeDialogueStore,
     FakeExplorationStore,
@@ -92,20 +91,17 @@ async def ask_back(
     verdicts: Mapping[str, Reading | CompletionError] | None = None,
     *,
     is_checked: bool = True,
-    first: Sequence[int] | None = None,
     gone: Sequence[int] = (),
-    embedder: Embedder | None = None,
-    question: str = QUESTION,
     **settings: object,
 ) -> Asked:
     """Execute a run. By default, the corpus answers both proposals."""
-    completer = harbor({question: proposed}, verdicts)
+    completer = harbor({QUESTION: proposed}, verdicts)
     store = FakeStore()
     passages = [Passage(f"d{number}", number, text, start_char=100 * number) for number, text in enumerate(CONTENTS, 1)]
-    exploration = FakeExplorationStore(store, passages, first=first, gone=gone)
+    exploration = FakeExplorationStore(store, passages, gone=gone)
     dialogue = FakeDialogueStore(store)
-    run = store.add_run(question, operation="clarifying_questions", settings={**SETTINGS, **settings})
+    run = store.add_run(QUESTION, operation="clarifying_questions", settings={**SETTINGS, **settings})
     # Without a corpus, nothing can be checked.
     asked = run if is_checked else replace(run, corpus_id=None, embedding_model=None, dimensions=None)
-    await execute(context_of(asked, store, completer, passages=exploration, dialogue=dialogue, embedder=embedder))
+    await execute(context_of(asked, store, completer, passages=exploration, dialogue=dialogue))
     return Asked(run, store.runs[run.run_id], dialogue.questions.get(run.run_id), exploration, completer)

@@ -48,12 +48,6 @@ def test_a_long_quote_is_looked_for_in_the_other_passages_too(number: int):
     assert [citation.candidate_rank for citation in proven.citations] == [9]
 
 
-def test_quotes_beyond_the_number_of_passages_are_ignored():
-    proven = prove(finding("Ortval", (2, "born in Ortval"), (1, "nowhere"), (2, BIRTH)), SHOWN, asked=ASKED)
-    assert proven is not None
-    assert [citation.quote for citation in proven.citations] == ["born in Ortval"]
-
-
 def test_an_answer_may_rest_on_a_title():
     assert prove(finding("a painter", (2, "born in Ortval")), SHOWN, asked=ASKED) is not None
 

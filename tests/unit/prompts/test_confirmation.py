@@ -33,13 +33,7 @@ def test_a_reply_has_one_for_each():
     assert read(said({"confirmed": [True, False]})) == [True, False]
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        *("", "true", '{"confirmed": true}', '{"confirmed": [true]}', '{"confirmed": [true, false, true]}'),
-        *('{"confirmed": [1, 0]}', '{"confirmed": ["true", "false"]}', '{"confirmed": [true, null]}', '{"x": []}'),
-    ],
-)
-def test_a_reply_without_one_decision_for_each_answer_is_refused(reply: str):
+@pytest.mark.parametrize("confirmed", [[True], [True, False, True], [1, 0], ["true", "false"], [True, None]])
+def test_a_reply_without_one_decision_for_each_answer_is_refused(confirmed: list[object]):
     with pytest.raises(InvalidReply):
-        confirmation([OPENED, MADE]).read(said(reply))
+        confirmation([OPENED, MADE]).read(said({"confirmed": confirmed}))

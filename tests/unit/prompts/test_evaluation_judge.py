@@ -30,23 +30,6 @@ def test_judgements_are_read():
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [
-        "",
-        "true",
-        "supported: true",
-        *({"supported": value} for value in (1, "true", None, [True])),
-        {"matched": True},
-        {"supported": True, "reason": "it says so"},
-        '{"supported": true} {"supported": false}',
-    ],
-)
-def test_a_reply_that_is_no_judgement_is_refused(reply: object):
-    with pytest.raises(InvalidReply):
-        CALLS["judge_support"].read(said(reply))
-
-
-@pytest.mark.parametrize(
     "judgements", [[], [True], [True, True, True], [1, 0], ["true", "false"], [None, True], True, None, {"1": True}]
 )
 def test_there_is_one_judgement_for_each_reading(judgements: object):

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import json
 from pkgutil import iter_modules
 from typing import Annotated, Any
 
@@ -123,6 +124,14 @@ def test_no_form_lets_a_text_through_that_no_database_keeps(form: type[BaseModel
         for value in ("a\0b", ["a\0b"]):
             with pytest.raises(ValidationError):
                 adapter.validate_python(value)
+
+
+@pytest.mark.parametrize("form", forms(), ids=lambda form: f"{form.__module__}.{form.__name__}")
+def test_every_form_refuses_other_keys_and_types(form: type[BaseModel]):
+    fields = dict.fromkeys(form.model_fields or ["other"], 0.5)
+    for reply in ("", "prose", "null", "true", "[]", '{"other": 1}', json.dumps(fields), json.dumps([fields])):
+        with pytest.raises(InvalidReply):
+            read_form(form, Completion(reply, None, None, 1.0))
 
 
 @pytest.mark.parametrize("given", [[], [True], [True, False, True]])

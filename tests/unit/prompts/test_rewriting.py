@@ -45,14 +45,7 @@ def test_rewritings_are_read(reply: object, expected: str | None):
     assert READ_REWRITING(said(reply)) == expected
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        *("Where was Ida Holm born?", "", "null", "{}", '{"question": "a"} {"question": "b"}'),
-        *({"question": 1}, {"question": ["a"]}, {"question": "x\0"}, {"question": "x" * 2001}),
-        {"question": "a", "answer": "Ortval"},
-    ],
-)
+@pytest.mark.parametrize("reply", ['{"question": "a"} {}', {"question": ["a"]}, {"question": 2001 * "x"}])
 def test_a_reply_of_another_form_is_refused(reply: object):
     for read in (READ_REWRITING, READ_REFORMULATION):
         with pytest.raises(InvalidReply):
