@@ -132,12 +132,3 @@ def test_roles_and_accesses_that_there_are_not_are_refused(connection: Connectio
     }
     assert {given: state_of(connection, GRANT, [corpus, *given]) for given in refused} == refused
     assert named(connection, corpus) == ([], [])
-
-
-def test_only_the_owner_changes_a_corpus(
-    connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
-) -> None:
-    connection.execute(OPEN.encode(), [corpus, "pgclarify_user"])
-    user = connect(make_role("pgclarify_user"))
-    for call in ("alter_corpus(%s, '{}')", "grant_access(%s, 'postgres')", "revoke_access(%s, 'x')"):
-        assert state_of(user, f"select pgclarify.{call}", [corpus]) == INSUFFICIENT_PRIVILEGE

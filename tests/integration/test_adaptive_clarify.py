@@ -194,14 +194,6 @@ def test_search_scored_again_by_a_model(asker: Connection, model: Server) -> Non
     assert model.calls == calls + 4
 
 
-def test_lexical_search_needs_no_worker(connection: Connection) -> None:
-    connection.execute("select pgclarify.create_corpus('empty')")
-    rows = connection.execute(
-        """select * from pgclarify.search('hail', options => '{"method": "lexical"}')"""
-    ).fetchall()
-    assert rows == []
-
-
 def scored_again(connection: Connection, reranker: str) -> list[tuple[str, float, str]]:
     """Title, score and content of what is found."""
     options = json.dumps({"reranker": reranker, "max_passages": 6, "timeout": "10min"})

@@ -49,12 +49,6 @@ class TestAttaching:
             ("kb", source_id, "app.article", "app.article", "loading", None, 0, None, alice.info.user),
         ]
 
-    def test_attaching_is_rolled_back_whole(self, alice: Connection, connection: Connection) -> None:
-        before = rows(connection, EVERYTHING)
-        with alice.transaction(force_rollback=True):
-            attach(alice)
-        assert rows(connection, EVERYTHING) == before
-
     def test_created_objects_have_comments_and_no_public_rights(
         self, alice: Connection, connection: Connection
     ) -> None:

@@ -117,17 +117,11 @@ class TestRefused:
         assert "mood" in scalar(connection, fault)
 
     @pytest.mark.committed
-    @pytest.mark.parametrize(
-        ("made", "index"),
-        [
-            ("create table app.t (id bigint, body text)", "concurrently on app.t (id)"),
-        ],
-    )
-    def test_the_index_that_it_asks_for_can_be_made(self, alice: Connection, made: str, index: str) -> None:
-        alice.execute(made.encode())
+    def test_the_index_that_it_asks_for_can_be_made(self, alice: Connection) -> None:
+        alice.execute("create table app.t (id bigint, body text)")
         call = "select pgclarify.attach_table('kb', 'app.t', 'id', 'body')"
         hint = refusal(alice, call).message_hint or ""
-        assert index in hint
+        assert "concurrently on app.t (id)" in hint
 
         alice.execute(hint.removeprefix("Make one: ").split(".  If")[0].split(". If")[0].encode())
 

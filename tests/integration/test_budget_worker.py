@@ -108,16 +108,6 @@ def test_whatever_asks_a_model_ends_and_names_the_budget(
     assert codes == ([BUDGET_SPENT] if is_partial else [])
 
 
-def test_a_model_without_a_price_is_an_error_that_asks_for_one(superuser: psycopg.Connection[Any]) -> None:
-    superuser.execute("delete from pgclarify_private.model_price")
-    budget(superuser, "dollars", max_cost_usd=5)
-    with pytest.raises(psycopg.Error) as failed:
-        superuser.execute("select * from pgclarify.clarify('hail damage')")
-    assert failed.value.sqlstate == RUN_FAILED
-    assert f'model "{MODEL}" has no price' in str(failed.value.diag.message_detail)
-    assert "model_price" in str(failed.value.diag.message_detail)
-
-
 def test_many_questions_at_once_end_with_one_warning(superuser: psycopg.Connection[Any]) -> None:
     budget(superuser, "support", max_calls=0)
     warnings: list[str] = []

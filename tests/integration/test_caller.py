@@ -146,13 +146,6 @@ class TestSomebodyElsesQuery:
         ).fetchall()
         assert outcomes == [(house.mallory, UNDEFINED_OBJECT)]
 
-    def test_a_materialized_view_asks_as_its_owner(self, house: House) -> None:
-        house.as_mallory(TRAP, "create materialized view {}.bait as select {}.trap(1) with no data")
-
-        house.as_superuser("refresh materialized view {}.bait")
-
-        assert house.requesters() == [house.mallory]
-
     def test_a_materialized_view_that_waits_asks_as_its_owner(self, house: House, make_role: MakeRole) -> None:
         HandWorker(house.connect(make_role("pgclarify_worker")))
         house.as_mallory(

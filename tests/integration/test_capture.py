@@ -117,33 +117,6 @@ def test_many_rows_of_a_statement_are_noted_together(
     expect(-8)
 
 
-def test_copy_and_cascades_are_noted(alice: Connection, attach: Attach, noted: Noted) -> None:
-    alice.execute("create table app.topic (id bigint primary key)")
-    alice.execute("insert into app.topic values (1), (2)")
-    alice.execute("alter table app.article add column topic bigint references app.topic on delete cascade")
-    alice.execute("update app.article set topic = 2 where id < 3")
-    attach()
-
-    with alice.cursor().copy("copy app.article (id) from stdin") as copy:
-        copy.write("8\n9\n")
-    assert keys(noted()) == ["8", "9"]
-    alice.execute("delete from app.topic where id = 2")
-
-    assert keys(noted()) == ["1", "2"]
-
-
-def test_a_rolled_back_change_records_nothing(alice: Connection, attach: Attach, noted: Noted) -> None:
-    attach()
-    with alice.transaction(force_rollback=True):
-        alice.execute("delete from app.article")
-    with alice.transaction():
-        alice.execute("delete from app.article where id = 1")
-        with alice.transaction(force_rollback=True):
-            alice.execute("delete from app.article where id = 2")
-
-    assert keys(noted()) == ["1"]
-
-
 def test_rows_without_an_id_are_not_noted(alice: Connection, attach: Attach, noted: Noted) -> None:
     alice.execute("create table app.draft (id integer unique, body text)")
     attach("app.draft")

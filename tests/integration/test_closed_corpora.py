@@ -91,18 +91,3 @@ class TestACorpusForEveryone:
         owner.execute(CLOSE.encode(), [own, "pgclarify_reader"])
         assert seen() == [1, 0, 0]
         assert asks(user, own) == UNDEFINED_OBJECT
-
-    def test_stays_open_to_roles_that_were_granted_it_by_name(
-        self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
-    ) -> None:
-        dashboard, user = make_role("pgclarify_reader", name="dashboard"), make_role("pgclarify_user")
-
-        def seen() -> list[int]:
-            return [documents(connect(role)) for role in (dashboard, user)]
-
-        connection.execute(GRANT.encode(), [corpus, dashboard, "reader"])
-        assert seen() == [1, 0]
-        connection.execute(OPEN.encode(), [corpus, "pgclarify_user"])
-        assert seen() == [1, 1]
-        connection.execute(CLOSE.encode(), [corpus, "pgclarify_user"])
-        assert seen() == [1, 0]

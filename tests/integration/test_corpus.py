@@ -204,6 +204,9 @@ class TestFinding:
         for attempt in (
             "select pgclarify.add_document('insurance', '1', 'Cars.')",
             "select pgclarify.remove_document('insurance', '1')",
+            "select pgclarify.alter_corpus('insurance', '{}')",
+            "select pgclarify.grant_access('insurance', 'postgres')",
+            "select pgclarify.revoke_access('insurance', 'postgres')",
             "select pgclarify.drop_corpus('insurance')",
         ):
             assert state_of(user, attempt) == INSUFFICIENT_PRIVILEGE

@@ -99,7 +99,10 @@ class TestRuns:
         assert cost(connection, run_id) == ("succeeded", 3, 3 * COST)
 
     @pytest.mark.committed
-    def test_a_run_that_is_cancelled_costs_what_comes_in_later_too(self, connection: Connection, hire: Hire) -> None:
+    @pytest.mark.parametrize("settled_by", ["the worker", "the job"])
+    def test_a_run_that_is_cancelled_costs_what_comes_in_later_too(
+        self, connection: Connection, hire: Hire, settled_by: str
+    ) -> None:
         price(connection)
         worker, run_id, waiting = hire(), enter(connection), enter(connection)
         worker.start(run_id)
@@ -115,7 +118,10 @@ class TestRuns:
             connection.execute("select pgclarify.cancel(array[%s]::bigint[])", [waiting])
             pay(worker, waiting, "d")
         assert cost(connection, waiting) == ("cancelled", 0, 0)
-        worker.send("settle_runs", run_ids=[waiting])
+        if settled_by == "the worker":
+            worker.send("settle_runs", run_ids=[waiting])
+        else:
+            assert worker.start(waiting) is None
         assert cost(connection, waiting) == ("cancelled", 1, COST)
 
     def test_a_run_that_cannot_be_started_costs_what_was_paid_before(self, connection: Connection, hire: Hire) -> None:

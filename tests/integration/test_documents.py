@@ -343,21 +343,6 @@ class TestIndexing:
         assert worker.claim() == []
         assert worker.store(changed) == 1
 
-    def test_a_released_document_can_be_claimed_by_another_worker(
-        self, connection: Connection, worker: HandWorker, hire: Hire
-    ) -> None:
-        for number in range(3):
-            scalar(connection, ADD, str(number), "Cars.")
-        other = hire()
-        assert len(worker.claim(max_documents=2)) == 2
-        assert len(other.claim()) == 1
-
-        assert worker.release() == 0
-
-        taken = other.claim()
-        assert [document["document_id"] for document in taken] == ["0", "1"]
-        assert other.store(taken) == 2
-
     def test_a_failure_that_comes_too_late_is_ignored(self, connection: Connection, worker: HandWorker) -> None:
         scalar(connection, ADD, "1", "Cars.")
         old = worker.claim()[0]
@@ -387,17 +372,6 @@ class TestIndexing:
         connection.execute('alter text search configuration public.theirs rename to "My words"')
         assert scalar(connection, error) is None
         assert worker.store(worker.claim()) == 1
-
-    def test_no_worker_can_load_the_model(self, connection: Connection, worker: HandWorker) -> None:
-        connection.execute("select pgclarify.create_corpus('other', 'no-such-model')")
-        space = worker.send("building_spaces")[0]
-        worker.send("note_space_error", embedding_space_id=space["embedding_space_id"], error="there is no such model")
-
-        assert connection.execute(
-            "select embedding_model, error from pgclarify.corpus where corpus = 'other'"
-        ).fetchall() == [("no-such-model", "there is no such model")]
-        worker.open_spaces()
-        assert scalar(connection, "select error from pgclarify.corpus where corpus = 'other'") is None
 
 
 @pytest.mark.committed

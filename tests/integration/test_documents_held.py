@@ -12,7 +12,6 @@ from tests.integration.editing import worker
 __all__ = ["worker"]
 
 ADD = "select pgclarify.add_document('insurance', %s, %s)"
-REMOVE = "select pgclarify.remove_document('insurance', %s)"
 TERMS = "select count(*), count(*) filter (where passages = 0) from pgclarify_private.term"
 # More lexemes than a store counts in term itself.
 MANY_WORDS = 10_050
@@ -60,19 +59,6 @@ class TestClaiming:
 
 
 class TestTerms:
-    def test_words_that_no_passage_has_go(self, connection: Connection, worker: HandWorker) -> None:
-        scalar(connection, ADD, "1", "Cars and trucks.")
-        worker.index_everything()
-        scalar(connection, ADD, "1", "Vans and boats.")
-        scalar(connection, ADD, "2", "Planes.")
-        worker.index_everything()
-        scalar(connection, REMOVE, "2")
-
-        worker.send("apply_term_changes")
-
-        assert row(connection, TERMS) == (2, 0)
-        assert_counts_agree(connection)
-
     def test_a_count_below_zero_waits_for_what_makes_up_for_it(
         self, connection: Connection, connect: Connect, worker: HandWorker
     ) -> None:

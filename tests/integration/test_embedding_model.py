@@ -180,15 +180,6 @@ def test_only_the_owner_may(connection: Connection, connect: Connect, make_role:
     assert status(connection) == (OLD, 4, 4, None, None)
 
 
-def test_a_model_that_cannot_be_had_leaves_the_corpus_as_it_is(connection: Connection, worker: HandWorker) -> None:
-    space_id = scalar(connection, SET, "no-such-model")
-    worker.send("note_space_error", embedding_space_id=space_id, error="no such model")
-    assert error(connection) == "no such model"
-    assert nearest(connection, worker, "Boats.", OLD) == "Boats."
-    assert scalar(connection, CANCEL)
-    assert error(connection) is None
-
-
 def test_a_model_that_is_no_longer_what_it_was_says_so(connection: Connection, worker: HandWorker) -> None:
     space_id = begin(connection, worker)
     worker.send("note_space_error", embedding_space_id=space_id, error="other dimensions")

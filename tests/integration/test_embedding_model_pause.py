@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar
-from tests.integration.changing_model import ADD, DIMENSIONS, NEW, SET, begin, fill, let_documents_in
+from tests.integration.changing_model import ADD, DIMENSIONS, NEW, SET, begin, fill
 
 HOLD = "select from pgclarify_private.corpus where name = 'insurance' for key share"
 IS_PAUSED = "select pgclarify_private.is_paused(corpus_id) from pgclarify.corpus where corpus = 'insurance'"
@@ -104,21 +104,6 @@ def test_not_for_long_and_not_again_at_once(connection: Connection, connect: Con
         pass_on(connection, "1 minute")
         worker.advance_spaces()
         assert scalar(connection, IS_PAUSED)
-
-
-def test_the_switch_waits_for_vectors_of_new_passages(connection: Connection, hire: Hire, worker: HandWorker) -> None:
-    begin(connection, worker)
-    worker.store_vectors(worker.claim_passages(max_passages=1))
-    let_documents_in(connection)
-    connection.execute(ADD, ["3", "Trains."])
-    other = hire()
-    documents = other.claim()
-    fill(worker)
-    with other.connection.transaction():
-        other.store(documents)
-        assert worker.advance_spaces() == [False]
-    assert fill(worker) == 1
-    assert worker.advance_spaces() == [True]
 
 
 def test_cancelling_a_change_ends_its_pause(connection: Connection, connect: Connect, worker: HandWorker) -> None:

@@ -45,11 +45,21 @@ def corpus(connection: Connection) -> None:
 
 @pytest.mark.usefixtures("corpus")
 class TestRunsThatCannotBeStarted:
-    def test_the_corpus_was_dropped(self, connection: Connection, hire: Hire) -> None:
+    @pytest.mark.parametrize(
+        ("cause", "expected"),
+        [
+            ("select pgclarify.drop_corpus('insurance')", "42704"),
+            ("update pgclarify_private.run set crashes = 10", "PC016"),
+            ("update pgclarify_private.embedding_space set error = 'no such model'", "PC011"),
+        ],
+    )
+    def test_a_run_that_cannot_be_started_has_the_code_of_its_cause(
+        self, connection: Connection, hire: Hire, cause: str, expected: str
+    ) -> None:
         run_id = submit(connection)
-        connection.execute("select pgclarify.drop_corpus('insurance')")
-        assert start(hire(), run_id) == ("clarify", "42704")
-        assert code(connection, run_id) == "42704"
+        connection.execute(cause.encode())
+        assert start(hire(), run_id) == ("clarify", expected)
+        assert code(connection, run_id) == expected
 
     def test_the_role_may_not_search_any_more(
         self, connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
@@ -58,18 +68,6 @@ class TestRunsThatCannotBeStarted:
         connection.execute("update pgclarify_private.corpus set readers = '{}'")
         assert start(hire(), run_id) == ("clarify", "42501")
         assert code(connection, run_id) == "42501"
-
-    def test_workers_were_lost_with_it(self, connection: Connection, hire: Hire) -> None:
-        run_id = submit(connection)
-        connection.execute("update pgclarify_private.run set crashes = 10")
-        assert start(hire(), run_id) == ("clarify", "PC016")
-        assert code(connection, run_id) == "PC016"
-
-    def test_its_embedding_model_cannot_be_loaded(self, connection: Connection, hire: Hire) -> None:
-        run_id = submit(connection)
-        connection.execute("update pgclarify_private.embedding_space set error = 'no such model'")
-        assert start(hire(), run_id) == ("clarify", "PC011")
-        assert code(connection, run_id) == "PC011"
 
 
 @pytest.mark.usefixtures("corpus")

@@ -138,27 +138,6 @@ def test_a_consolidation_names_the_run_whose_verdicts_it_takes(desk: Desk) -> No
     assert "  ->  consolidation  (time=0.0..5.0 ms, 0%, rows=1)" in told
 
 
-def test_a_search_shows_what_it_kept(desk: Desk) -> None:
-    run_id = desk.start(desk.enter("search", {"method": "hybrid", "top_k": 2}))
-    desk.choose(run_id, ("101", 0.0325, "dense", None, 1), ("104", 0.0161, "lexical", None, 1))
-    desk.worker.finish(run_id, stages=[stage("retrieval", "00.000", 12, rows=2, note="hybrid")])
-    desk.date(run_id)
-
-    assert desk.told(run_id).splitlines() == [
-        'search in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, results=2)',
-        "  Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker",
-        "  Model a-model, prompts v1, worker 1 (extractive on here)",
-        "  Settings: method=hybrid, top_k=2",
-        "  ->  retrieval  (time=0.0..12 ms, 1%, rows=2)",
-        "        Search: hybrid",
-        "        Kept: 1 dense, 1 lexical",
-        "        #1  dense  0.0325  passage 1 of 101 (Coverage)",
-        "        #2  lexical  0.0161  passage 5 of 104 (Fuel)",
-        "  Total: calls=0, reused=0, cost=$0",
-        "  Result: select * from pgclarify.candidate where run_id = 1",
-    ]
-
-
 def test_an_explored_search_shows_how_each_passage_was_reached(desk: Desk) -> None:
     settings = {"method": "dense", "retrieval": "adaptive", "reranker": "signal", "max_passages": 100, "top_k": 10}
     run_id = desk.start(desk.enter("search", settings))

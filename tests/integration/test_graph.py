@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.by_hand import Connection, Hire, scalar
 from tests.integration.counts import assert_counts_agree
 from tests.integration.graph_check import check
 from tests.integration.linking import MANY, add, circle, corpus, faults, link, lists, load, neighbors, small
@@ -41,13 +41,6 @@ class TestLinking:
         assert scalar(corpus, "select linked from pgclarify.corpus") == 40
         assert scalar(corpus, "select bool_and(cardinality(neighbor_ids) = 16) from pgclarify_private.neighborhood")
         assert_counts_agree(corpus)
-
-    def test_nearest_first(self, small: Connection, hire: Hire) -> None:
-        load(small, worker := hire(), 0, 10, 25, 90)
-
-        link(worker)
-
-        assert lists(small) == {"0": ["10", "25"], "10": ["0", "25"], "25": ["10", "0"], "90": ["25", "10"]}
 
     def test_a_passage_alone_has_no_neighbors(self, corpus: Connection, hire: Hire) -> None:
         load(corpus, worker := hire(), 0)
@@ -232,10 +225,6 @@ class TestBuildAndCheck:
                 {"self_edges": 1, "dangling": 1, "recall": 1 - 1 / 640},
             ),
             (
-                "update pgclarify_private.neighborhood set neighbor_ids[1] = 10000 where document_id = '1'",
-                {"dangling": 1, "recall": 1 - 1 / 640},
-            ),
-            (
                 "update pgclarify_private.neighborhood set neighbor_document_ids = '{}', neighbor_ids = '{}',"
                 " similarities = '{}' where document_id in ('1', '2')",
                 {"gaps": 2, "recall": 0.95},
@@ -249,21 +238,11 @@ class TestBuildAndCheck:
                 " neighbor_document_ids[2] = neighbor_document_ids[1] where document_id = '1'",
                 {"unordered": 1, "recall": 1 - 1 / 640},
             ),
-            (
-                "delete from pgclarify_private.passage_embedding where document_id = '1'",
-                None,
-            ),
         ],
     )
-    def test_harm_is_found_and_mended(
-        self, linked: Connection, hire: Hire, harm: str, found: dict[str, Any] | None
-    ) -> None:
+    def test_harm_is_found_and_mended(self, linked: Connection, hire: Hire, harm: str, found: dict[str, Any]) -> None:
         linked.execute(harm.encode())
 
-        if found is None:
-            # Edges to it, and its own.
-            assert faults(linked)["dangling"] > 16
-            return
         assert faults(linked) == found
         assert scalar(linked, "select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))")
         assert check(linked)["pending"] == 40
@@ -272,11 +251,3 @@ class TestBuildAndCheck:
 
     def test_a_corpus_that_nobody_has_opened(self, corpus: Connection) -> None:
         assert not scalar(corpus, "select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))")
-
-    def test_only_its_owner_may(self, linked: Connection, connect: Connect, make_role: MakeRole) -> None:
-        user = connect(make_role("pgclarify_user"))
-        linked.execute("select pgclarify.grant_access('insurance', 'pgclarify_user')")
-
-        select = "select pgclarify.alter_corpus(%s, jsonb_build_object('graph', 'rebuild'))"
-        assert state_of(user, select, ["insurance"]) == "42501"
-        assert state_of(user, select, ["nothing"]) == "42704"

@@ -59,11 +59,6 @@ class TestNeighbors:
         assert state_of(linked, call, ["insurance", "10", there]) == "42704"
         assert state_of(linked, call, ["insurance", "0", None]) == "42704"
 
-    def test_before_it_is_linked(self, corpus: Connection, hire: Hire) -> None:
-        load(corpus, hire(), 0, 10)
-
-        assert neighbors(corpus, "0") == []
-
     def test_hidden_neighbors_look_like_missing_ones(
         self, linked: Connection, connect: Connect, make_role: MakeRole, hire: Hire
     ) -> None:
