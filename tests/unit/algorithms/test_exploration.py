@@ -20,26 +20,6 @@ def test_equal_leads_go_by_the_batch_then_by_nearness_then_by_who_was_handed_out
     assert explorer.led_by("b2") == "a"
 
 
-def test_a_straggler_does_not_hold_up_what_follows():
-    explorer = Explorer(["a", "b", "c", "d"], budget=10, batch_size=2)
-    assert explorer.next_batch() == ["a", "b"]
-    explorer.observe({"b": 0.5}, {"b": ["x"]})
-    assert explorer.next_batch() == ["x"]
-    assert explorer.next_batch() == ["c", "d"]
-    assert explorer.next_batch() == []
-    explorer.observe({"a": 0.9, "d": 0.1}, {"a": ["y"]})
-    assert explorer.next_batch() == ["y"]
-    explorer.observe({"x": 0.2, "y": 0.2, "c": 0.2}, {})
-    assert [(one.id, one.iteration) for one in explorer.results()] == [
-        ("a", 0),
-        ("b", 0),
-        ("y", 3),
-        ("c", 2),
-        ("x", 1),
-        ("d", 2),
-    ]
-
-
 def test_after_stop_nothing_is_handed_out_and_what_was_out_still_counts():
     explorer = Explorer(["a", "b", "c"], budget=10, batch_size=2)
     explorer.next_batch()

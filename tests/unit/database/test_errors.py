@@ -19,17 +19,13 @@ class NoLongerCarriedOut(psycopg.DatabaseError):
         # After these errors, a run is tried again.
         (errors.SerializationFailure, DatabaseBusy),
         (errors.DeadlockDetected, DatabaseBusy),
-        (errors.LockNotAvailable, DatabaseBusy),
         (errors.QueryCanceled, DatabaseBusy),
         (errors.TooManyConnections, DatabaseBusy),
         (errors.AdminShutdown, ServerUnavailable),
-        (errors.CrashShutdown, ServerUnavailable),
-        (errors.CannotConnectNow, ServerUnavailable),
         (errors.ConnectionFailure, ServerUnavailable),
         (psycopg.OperationalError, ServerUnavailable),
         (NoLongerCarriedOut, RunLost),
         # These errors end a run as failed.
-        (errors.UniqueViolation, DatabaseError),
         (errors.InsufficientPrivilege, DatabaseError),
     ],
 )
@@ -47,10 +43,7 @@ def test_temporary_errors_are_translated_apart_from_permanent_ones(
         # Citus raises what a node has reported as an error of its own server.
         (errors.ConnectionFailure, b"ERROR", DatabaseBusy),
         (errors.AdminShutdown, b"ERROR", DatabaseBusy),
-        (errors.CrashShutdown, b"ERROR", DatabaseBusy),
-        (errors.CannotConnectNow, b"ERROR", DatabaseBusy),
         (errors.AdminShutdown, b"FATAL", ServerUnavailable),
-        (errors.CrashShutdown, b"FATAL", ServerUnavailable),
         (errors.CannotConnectNow, b"FATAL", ServerUnavailable),
         (errors.ProtocolViolation, b"ERROR", ServerUnavailable),
     ],

@@ -21,7 +21,6 @@ def found(content: str) -> list[tuple[int, str]]:
         ("> # quoted\n\n- # listed\n", []),
         ("---\ntitle: Front\n---\n\n# Body", [(1, "Body")]),
         ("---\n\ntext\n\n---\n", []),
-        ("plain text", []),
     ],
 )
 def test_finds_headings(content: str, expected: list[tuple[int, str]]) -> None:

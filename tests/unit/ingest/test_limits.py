@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 
-from pgclarify.data.vocabulary import Document
 from pgclarify.errors import MissingReader, UnreadableFile
-from pgclarify.ingest import files, read_documents
 from pgclarify.ingest.apart import ParsingProcess
 from pgclarify.ingest.headings import find_headings
 from tests.unit.ingest.test_pdf import pdf
@@ -63,20 +61,6 @@ def nested_forms(pages: int = 1000, depth: int = 40, width: int = 10) -> bytes:
     return assemble(objects)
 
 
-def expanding(megabytes: int = 60) -> bytes:
-    """Some hundred kilobytes that expand to this many megabytes of text."""
-    return assemble(
-        [
-            b"<< /Type /Catalog /Pages 2 0 R >>",
-            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 5 0 R"
-            b" /Resources << /Font << /F1 4 0 R >> >> >>",
-            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-            stream(b"BT /F1 12 Tf " + b"(text) Tj " * (megabytes * 100_000) + b"ET"),
-        ]
-    )
-
-
 @pytest.mark.parametrize(("bomb", "suffix"), [(nested_forms(), ".pdf"), (b"<!--" * 1_000_000, ".html")])
 def test_a_file_that_takes_too_long_is_left_out_and_the_next_is_read(bomb: bytes, suffix: str) -> None:
     assert len(bomb) < 5_000_000
@@ -90,26 +74,6 @@ def test_a_file_that_takes_too_long_is_left_out_and_the_next_is_read(bomb: bytes
         assert process.parse(b"# Hail", ".md", "a.md")[0] == "Hail"
     finally:
         process.close()
-
-
-def test_a_file_that_takes_too_much_memory_is_left_out_and_the_rest_is_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files._apart, "_memory_bytes", 300 * 2**20)
-    bomb = expanding()
-    assert len(bomb) < 200_000
-    (tmp_path / "a.pdf").write_bytes(pdf("Hail is covered."))
-    (tmp_path / "stream.pdf").write_bytes(bomb)
-    (tmp_path / "z.html").write_text("<h1>Floods</h1><p>Floods are not.</p>")
-
-    first, problem, last = read_documents([tmp_path])
-
-    assert isinstance(first, Document) and first.content == "Hail is covered."
-    assert isinstance(last, Document) and last.title == "Floods"
-    assert isinstance(problem, UnreadableFile)
-    assert "stream.pdf" in problem.message
-    assert problem.hint
-    assert "of memory" in str(problem.detail)
 
 
 def test_a_process_that_dies_is_replaced() -> None:

@@ -75,7 +75,6 @@ def test_pages_are_joined_and_their_starts_kept(tmp_path: Path) -> None:
     [
         (pdf("", ""), "Its 2 pages have no text"),
         (pdf("Secret.", password="sesame"), "It is encrypted."),  # noqa: S106
-        (b"", "no PDF file"),
         (b"no PDF at all", "no PDF file"),
         (pdf("Hail is covered.")[:300], "no PDF file"),
     ],

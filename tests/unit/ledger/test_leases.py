@@ -22,25 +22,6 @@ from tests.fakes.completer import ScriptedCompleter
 from tests.unit.ledger.buying import NOTHING, buy, eventually, replies, request, reused, until_in_flight
 
 
-@pytest.mark.parametrize("workers", [("a", "b"), ("a", "a")], ids=["two workers", "one worker"])
-async def test_two_runs_with_equal_work_pay_once(workers: tuple[str, str]) -> None:
-    table, gate = FakeLedgerTable(), asyncio.Event()
-    verifiers = [scripts.verifier({"x": "one", "y": "two"}, gate=gate) for _ in workers]
-    requests = [request("x"), request("y")]
-    askings = [
-        asyncio.create_task(buy(FakeLedger(table, worker=worker), verifier, requests))
-        for worker, verifier in zip(workers, verifiers, strict=True)
-    ]
-    await until_in_flight(verifiers[0], 2)
-    gate.set()
-    first, second = await asyncio.gather(*askings)
-
-    assert replies(first) == replies(second) == ["one", "two"]
-    assert [len(verifier.calls) for verifier in verifiers] == [2, 0]
-    assert reused(first) == [False, False]
-    assert reused(second) == [True, True]
-
-
 async def test_many_runs_in_any_order_pay_once_for_each_input() -> None:
     table, order = FakeLedgerTable(), random.Random(7)  # noqa: S311 - no secret
     verifiers = [scripts.verifier(concurrency=3) for _ in range(5)]

@@ -96,10 +96,8 @@ async def test_a_list_without_an_end_is_given_up(
     "changes",
     [
         {"id": None},
-        {"id": "a\0b"},
         {"id": "../files/in"},
         {"id": "x" * 10_000},
-        {"output_file_id": 7},
         {"status": ["completed"]},
         {"input_file_id": {}},
     ],

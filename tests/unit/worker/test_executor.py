@@ -139,12 +139,6 @@ async def test_a_run_is_put_back_at_once_if_its_worker_is_cut_off(monkeypatch: p
     assert table.returned == [(1, None)]
 
 
-async def test_a_run_is_put_back_at_once_if_the_server_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = Table()
-    await carry_out(table, ServerUnavailable("it is gone"), monkeypatch)
-    assert table.returned == [(1, None)]
-
-
 @pytest.mark.parametrize(
     "error", [DatabaseBusy("a deadlock"), DatabaseError("the end of the run was refused"), ValueError("a mistake")]
 )
