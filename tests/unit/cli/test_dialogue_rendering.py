@@ -13,54 +13,20 @@ from pgclarify.cli import rendering
 from tests.unit.cli.test_rendering import citation, shown
 
 
-def reason(**changes: Any) -> dict[str, Any]:
-    return {"source": "feature", "name": "referential_words", "text": 'it says "she"'} | changes
-
-
-def ambiguity(**changes: Any) -> dict[str, Any]:
-    return {
-        "run_id": 1,
-        "is_ambiguous": True,
-        "probability": 0.934,
-        "kind": "pragmatic",
-        "reasons": [reason()],
-    } | changes
-
-
-def proposal(**changes: Any) -> dict[str, Any]:
-    return {
-        "run_id": 1,
-        "ordinal": 1,
-        "ambiguity_type": "specify",
-        "clarifying_question": None,
-        "reformulation": "For how long may I rent a car?",
-        "document_ids": ["a.md", "b.md"],
-        "reasoning": "Cars are rented for many reasons.",
-        "is_answerable": True,
-        "citations": [],
-    } | changes
-
-
-def listed(**changes: Any) -> dict[str, Any]:
-    return {
-        "run_id": 1,
-        "ordinal": 1,
-        "answer": "Vishwaroopam",
-        "variants": ["Vishwaroopam", "Vishwaroop"],
-        "document_ids": ["rental-reimbursement.md"],
-        "citations": [citation()],
-    } | changes
-
-
 def every_rendering(text: str) -> list[RenderableType]:
-    reasons = [reason(source="rule", text=text), reason(source=text, text=text)]
+    row: dict[str, Any] = {"run_id": 1, "ordinal": 1, "document_ids": [text], "citations": []}
+    reasons = [{"source": source, "name": "referential_words", "text": text} for source in ("rule", text)]
+    judged = row | {"is_ambiguous": True, "probability": 0.934, "kind": "pragmatic", "reasons": reasons}
+    rewritten = {"rewritten": text, "was_ambiguous": True, "reason": text}
+    proposed = row | {"ambiguity_type": "specify", "reasoning": text, "is_answerable": True}
+    proposed |= {"clarifying_question": text, "reformulation": text}
     cited = citation(document_id=text, title=text, heading=text, quote=text, is_current=False)
     return [
-        rendering.ambiguity(text, [ambiguity(reasons=reasons)]),
-        rendering.rewritten("q", [{"rewritten": text, "was_ambiguous": True, "reason": text}]),
-        rendering.why_rewritten("q", [{"rewritten": text, "was_ambiguous": True, "reason": text}]),
-        rendering.proposals(text, [proposal(clarifying_question=text, reformulation=text, document_ids=[text])]),
-        rendering.answers(text, [listed(answer=text, variants=[text, text], citations=[cited])]),
+        rendering.ambiguity(text, [judged]),
+        rendering.rewritten("q", [rewritten]),
+        rendering.why_rewritten("q", [rewritten]),
+        rendering.proposals(text, [proposed]),
+        rendering.answers(text, [row | {"answer": text, "variants": [text, text], "citations": [cited]}]),
     ]
 
 

@@ -30,16 +30,8 @@ def look(status: str, rank: int | None = None, **others: Any) -> dict[str, Any]:
 
 
 def outcome(status: str) -> dict[str, Any]:
-    return {
-        "run_id": 3,
-        "status": status,
-        "error": None,
-        "interpretations": None,
-        "stop_reason": None,
-        "cost_usd": None,
-        "stop_code": None,
-        "error_code": None,
-    }
+    columns = dict.fromkeys(("error", "interpretations", "stop_reason", "cost_usd", "stop_code", "error_code"))
+    return columns | {"run_id": 3, "status": status}
 
 
 def test_verdicts_come_as_they_land_and_once() -> None:

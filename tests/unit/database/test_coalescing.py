@@ -89,20 +89,3 @@ async def test_a_cancelled_caller_does_not_take_its_item_back() -> None:
     assert table.batches == [[1], [2, 3]]
     assert [isinstance(result, asyncio.CancelledError) for result in results] == [True, True, False]
     assert results[2] == "wrote 3"
-
-
-async def test_many_callers_at_once() -> None:
-    table = Table()
-    table.may_write.set()
-    coalescer = Coalescer(table.write, most=50)
-
-    async def caller(number: int) -> list[str]:
-        return [await coalescer.add(100 * number + turn) for turn in range(10)]
-
-    results = await asyncio.gather(*(caller(number) for number in range(100)))
-
-    assert results == [[f"wrote {100 * number + turn}" for turn in range(10)] for number in range(100)]
-    assert sorted(item for batch in table.batches for item in batch) == [
-        100 * number + turn for number in range(100) for turn in range(10)
-    ]
-    assert len(table.batches) <= 40, "a thousand writes in batches of nearly fifty"

@@ -4,7 +4,7 @@ import pytest
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Tally
-from pgclarify.errors import EndpointUnavailable, InvalidReply
+from pgclarify.errors import InvalidReply
 from pgclarify.ledger.calls import Calls, OutOfCalls
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.investigation.uncertainty import Samples, SemanticEquivalence, draw_samples
@@ -60,11 +60,6 @@ async def test_not_here_agrees_with_nothing_and_is_never_judged():
 async def test_nothing_that_can_be_read_is_an_error():
     with pytest.raises(InvalidReply):
         await sampled(UNREADABLE, UNREADABLE)
-
-
-async def test_a_call_that_failed_is_an_error():
-    with pytest.raises(EndpointUnavailable):
-        await sampled("Ortval", EndpointUnavailable("no"), "Ortval")
 
 
 @pytest.mark.parametrize(

@@ -41,11 +41,9 @@ def test_follow_ups_are_read(reply: object, expected: FollowUp):
     "text",
     [
         None,
-        "null",
         "Unknown",
         "Not mentioned in the passages.",
         "not explicitly stated in the provided text",
-        "not in the passages",
         "No information about her birth is given.",
         "no passage tells it",
         "N/A",
