@@ -20,7 +20,7 @@ from tests.workers import until
 
 OPERATIONS_PAGE = CHECKOUT / "docs" / "operations.md"
 # Further pools, by name, with their settings.
-POOLS = {"single": "pool_size=1", "few": "pool_size=5", "sessions": "pool_size=10 pool_mode=session"}
+POOLS = {"single": "pool_size=1", "sessions": "pool_size=10 pool_mode=session"}
 
 
 @dataclass(frozen=True)

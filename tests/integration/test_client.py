@@ -347,12 +347,6 @@ def test_a_partial_run_is_logged(client: Client, model: Server, caplog: pytest.L
     assert "partial" in caplog.text
 
 
-def test_the_url_comes_from_the_settings(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", as_role(service.dsn, service.asker))
-    with pgclarify.connect() as client:
-        assert client.corpus_status().corpus == CORPUS
-
-
 @pytest.mark.parametrize(("page", "corpus"), [(PYTHON_TUTORIAL, "my_notes"), (PYTHON_PAGE, "garage")])
 def test_the_pages_on_python_run(
     service: Service, model: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: Path, corpus: str

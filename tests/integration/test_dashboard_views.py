@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from psycopg import sql
 
 from tests.integration.answering import reading
 from tests.integration.by_hand import (
@@ -26,17 +25,6 @@ from tests.integration.test_plans import plans
 pytestmark = pytest.mark.rolled_back
 
 Rows = list[tuple[Any, ...]]
-
-VIEWS = (
-    "asked_question",
-    "document",
-    "corpus",
-    "citation",
-    "queue_status",
-    "run",
-    "stale_answer",
-    "worker_status",
-)
 
 
 @dataclass(frozen=True)
@@ -375,28 +363,6 @@ def test_waiting_times_are_in_seconds(office: Office) -> None:
 
     assert scalar(office.analyst, "select oldest_queued_seconds > 0 from pgclarify.queue_status")
     assert scalar(office.analyst, "select lag_seconds > 0 from pgclarify.corpus")
-
-
-def test_a_reader_reads_all_of_them_and_nothing_is_written(office: Office) -> None:
-    with office.analyst.transaction():
-        office.analyst.execute("set transaction read only")
-        for view in VIEWS:
-            office.analyst.execute(sql.SQL("select * from pgclarify.{}").format(sql.Identifier(view)))
-
-
-def test_views_of_questions_are_flat(connection: Connection) -> None:
-    types = {
-        row[0]
-        for row in connection.execute("""
-            select distinct atttypid::regtype::text
-            from pg_attribute
-            where attrelid = any(array[
-                'pgclarify.asked_question', 'pgclarify.stale_answer'
-            ]::regclass[]) and attnum > 0
-        """)
-    }
-
-    assert types <= {"bigint", "boolean", "double precision", "integer", "name", "text", "timestamp with time zone"}
 
 
 @pytest.mark.committed

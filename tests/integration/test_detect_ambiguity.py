@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -21,20 +20,6 @@ MANY = "select pgclarify.submit_many('detect_ambiguity', %s)"
 def detect(connection: Connection, question: str, history: list[str] | None = None, options: str = "{}") -> Any:
     (row,) = rows(connection, "select * from pgclarify.detect_ambiguity(%s, %s, %s)", question, history or [], options)
     return row
-
-
-@pytest.fixture
-def rules(superuser: Connection) -> Iterator[Connection]:
-    """A session for rules, which are removed at the end of the test."""
-    yield superuser
-    superuser.execute("delete from pgclarify_private.ambiguity_rule")
-
-
-def add_rule(connection: Connection, pattern: str, note: str) -> int:
-    insert = """
-        insert into pgclarify_private.ambiguity_rule (pattern, kind, note) values (%s, 'lexical', %s)
-        returning ambiguity_rule_id"""
-    return int(scalar(connection, insert, pattern, note))
 
 
 class TestOneQuestion:
@@ -75,17 +60,6 @@ class TestOneQuestion:
         call = "select pgclarify.detect_ambiguity(%s, options => %s)"
         assert state_of(asker, call, [VAGUE, '{"top_k": 5}']) == WRONG
         assert state_of(asker, call, [VAGUE, '{"corpus": "no such corpus"}']) == UNDEFINED
-
-
-class TestRules:
-    def test_make_a_question_ambiguous_and_are_told_with_their_note(self, asker: Connection, rules: Connection) -> None:
-        rule_id = add_rule(rules, r"\mHAIL\M", "hail of ice, or of bullets")
-        found = detect(asker, CLEAR)
-
-        assert (found["is_ambiguous"], found["probability"], found["kind"]) == (True, 1, "lexical")
-        assert found["reasons"][0] == {
-            "source": "rule", "name": f"rule {rule_id}", "text": '"hail": hail of ice, or of bullets'
-        }  # fmt: skip
 
 
 class TestMany:

@@ -34,6 +34,10 @@ ONE_SERVER = """
 """
 # What distribute does at its end with 0 shards: copies take the place of the tables of the corpus.
 MOVE = "select pgclarify_private.move_corpus(corpus, null) from pgclarify_private.corpus"
+CHANGES = (
+    "select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))",
+    "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller",
+)
 Result = TypeVar("Result")
 
 
@@ -100,13 +104,7 @@ def test_a_run_that_has_waited_for_a_move_searches_again(connection: Connection,
     assert len(worker.retrieve(run_id, question="number")) == 5
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))",
-        "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller",  # noqa: E501
-    ],
-)
+@pytest.mark.parametrize("call", CHANGES)
 def test_a_call_that_has_waited_for_distribute_is_refused(connection: Connection, connect: Connect, call: str) -> None:
     connection.execute("select pgclarify.create_corpus('insurance')")
     other = connect(connection.info.user)
@@ -120,13 +118,7 @@ def test_a_call_that_has_waited_for_distribute_is_refused(connection: Connection
         assert waiting.result(60) == "0A000"
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))",
-        "select pgclarify_private.set_embedding_model(caller, 'insurance', 'another-model') from pgclarify_private.caller",  # noqa: E501
-    ],
-)
+@pytest.mark.parametrize("call", CHANGES)
 def test_a_transaction_that_does_not_see_a_move_is_refused(
     connection: Connection, connect: Connect, worker: HandWorker, call: str
 ) -> None:

@@ -8,17 +8,23 @@ from typing import Any
 import pytest
 
 from tests.integration.explaining import Desk, desk, reading, stage
-from tests.integration.explaining_dialogue import (
-    ASKED_BACK,
-    LISTED,
-    body,
-    detection,
-    record,
-)
+from tests.integration.explaining_dialogue import ASKED_BACK, LISTED, record
 
 pytestmark = pytest.mark.rolled_back
 
 __all__ = ["desk"]
+
+
+def detection(ordinal: int, question: str, probability: float, kind: str | None) -> dict[str, Any]:
+    return {
+        "ordinal": ordinal, "question": question, "is_ambiguous": kind is not None, "probability": probability,
+        "kind": kind, "reasons": [], "classifier_version": "1",
+    }  # fmt: skip
+
+
+def body(text: str) -> list[str]:
+    """The lines of the tree."""
+    return [line for line in text.splitlines() if line.startswith("  ->") or line.startswith("   ")]
 
 
 def test_a_detection_shows_its_note_and_where_its_reasons_are(desk: Desk) -> None:
