@@ -65,10 +65,6 @@ class World:
         return [(stage.name, stage.batch, stage.rows) for stage in self.context.trace.stages]
 
 
-def ids(candidates: Sequence[Candidate]) -> list[int]:
-    return [candidate.passage.passage_id for candidate in candidates]
-
-
 async def test_neighbors_are_looked_up_when_they_are_needed() -> None:
     """Neighbors are looked up before the turn of the neighbors, and not after the last batch."""
     chain = {number: [number + 1] for number in range(1, 40)}

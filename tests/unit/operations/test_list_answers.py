@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pgclarify.data.candidates import Candidate
 from pgclarify.data.dialogue import ListedAnswer
 from pgclarify.data.documents import Passage
-from pgclarify.data.verdicts import Reading, Verdict
-from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
+from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.operations.execution import execute
-from pgclarify.operations.list_answers import merge_answers
 from tests.fakes import FakeDialogueStore, FakeLedgerTable, FakeStore, RunRecord, scripts
 from tests.fakes.context import context_of
 
@@ -74,17 +72,3 @@ class TestRun:
         record, answers = await carry_out(max_calls=1)
         assert (record.status, record.stop_code) == (RunStatus.PARTIAL, StopCode.BUDGET)
         assert [one.answer for one in answers] == ["Ada Berg"]
-
-
-class TestMerging:
-    @staticmethod
-    def merged(*told: tuple[str, str]) -> list[tuple[str, ...]]:
-        """Merge answers with the texts of their passages; return the spellings of each."""
-        judged = [
-            (
-                Candidate(rank, Passage(f"d{rank}", 1, text), 1.0, "dense"),
-                Verdict(rank, Outcome.GROUNDED, "Who?", answer, text, 0, len(text)),
-            )
-            for rank, (answer, text) in enumerate(told, 1)
-        ]
-        return [one.variants for one in merge_answers(judged)]

@@ -41,6 +41,7 @@ OK = json.dumps(completion()).encode()
 
 READ = {
     "parts": (message(content=[{"type": "text", "text": "ye"}, {"type": "output_text", "text": "s"}]), "yes"),
+    "parts without types": (message(content=["y", {"text": "es"}]), "yes"),
     "a thought and a text": (
         message(content=[{"type": "thinking", "thinking": [1]}, {"type": "text", "text": "yes"}]),
         "yes",
@@ -104,6 +105,8 @@ REFUSED = {
     "FastAPI's": b'{"detail": [{"loc": ["body", "messages"], "msg": "no"}]}',
     "a message that is an object": b'{"error": {"message": {"a": 1}, "param": [2]}}',
     "half a pair": b'{"error": {"message": "\\ud800\\u0000", "param": "\\ud800"}}',
+    "a body that is a list": b'[{"error": {"message": "no"}}]',
+    "NaN": b"NaN",
     "text": b"no",
     "much": b'{"error": "' + b"a" * 2**20,
 }

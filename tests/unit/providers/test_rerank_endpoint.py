@@ -255,6 +255,7 @@ class TestInference:
             "[]",
             json.dumps([[{"label": "entailment", "score": 0.9}]] * 3),
             json.dumps([[{"label": "LABEL_0", "score": 0.9}, {"label": "LABEL_1", "score": 0.1}]] * 3),
+            json.dumps([[{"label": "entailment", "score": math.nan}, {"label": "neutral", "score": 0.1}]] * 3),
             json.dumps([[{"label": "entailment", "score": 0.9}, {"label": "neutral", "score": 0.1}]] * 2),
         ],
     )

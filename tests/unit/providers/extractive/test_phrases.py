@@ -35,6 +35,7 @@ def readings(
         ("gym opening", "Gym opening: on request", "Gym opening", "on request"),
         ("lift", "The lift must not be used in a fire.", "lift", "must not be used in a fire"),
         ("old badge", "The old badge need not be returned.", "old badge", "The old badge need not be returned"),
+        ("gift cards", "Gift cards cannot be exchanged for cash.", "Gift cards", "cannot be exchanged for cash"),
         ("heater extension cord", "Do not connect the heater to an extension cord.", "heater extension cord",
          "Do not connect the heater to an extension cord"),
         ("annual leave", "Each employee receives some annual leave.", "annual leave: employee",
