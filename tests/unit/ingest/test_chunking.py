@@ -103,11 +103,9 @@ def test_endless_word_is_cut_by_characters() -> None:
 @pytest.mark.parametrize(
     ("title", "heading", "expected"),
     [
-        (None, None, "text"),
         ("", "", "text"),
         ("Cars", None, "Cars\ntext"),
         (None, "Rental", "Rental\ntext"),
-        ("Cars", "Rental", "Cars\nRental\ntext"),
         ("Cars", "Cars", "Cars\ntext"),
         ("Cars", "Cars > Rental", "Cars\nRental\ntext"),
     ],

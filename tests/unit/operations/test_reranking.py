@@ -153,8 +153,6 @@ class TestBehindAnEndpoint:
 @pytest.mark.parametrize(
     ("title", "heading", "text"),
     [
-        (None, None, "Text."),
-        ("Bridge", None, "Bridge\nText."),
         ("Bridge", "Bridge", "Bridge\nText."),
         ("Bridge", "Bridge > History", "Bridge\nHistory\nText."),
         (None, "History", "History\nText."),
