@@ -30,7 +30,7 @@ _POINTING = word_set(
     another other others one both none everything everybody everyone nobody somebody people nothing
     neither either as therefore thus
     note however instead otherwise finally first second again not only if when while although because
-    what who whose which where how why"""
+    what who whose which where how why whoever whatever whichever"""
 )
 _NO_TERM = AUXILIARIES | FINITE_FORMS.keys() | word_set("not never then if that who which")
 _SUBORDINATE = word_set("that which who whose whether because if when while where what how why")
