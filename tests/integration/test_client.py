@@ -28,7 +28,6 @@ from pgclarify.errors import (
     NotFound,
     NotReady,
     NoWorker,
-    PermissionDenied,
     PgclarifyError,
     RunTimeout,
     SchemaMismatch,
@@ -164,10 +163,7 @@ def test_a_corpus_from_beginning_to_end(client: Client) -> None:
         (lambda client: client.clarify("q", top_k=0), InputError, "22023"),
         (lambda client: client.clarify("q\x00"), InputError, "22000"),
         (lambda client: client.clarify("q\ud800"), InputError, "22021"),
-        (lambda client: client.submit("clarify", "q", corpus="no such"), NotFound, "42704"),
         (lambda client: client.result(2**40), NotFound, "42704"),
-        (lambda client: client.remove_document("101", corpus=CORPUS), PermissionDenied, "42501"),
-        (lambda client: client.create_corpus(CORPUS), AlreadyExists, "42710"),
     ],
 )
 def test_errors_of_the_server_have_their_kind_and_sqlstate(

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import select
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from io import StringIO
 from typing import Any
 
 import psycopg
@@ -19,12 +15,12 @@ import pytest
 from psycopg.rows import dict_row
 from rich.console import Console, RenderableType
 
-from pgclarify.cli import asking
+from pgclarify.cli import asking, terminal
 from pgclarify.cli.main import main
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection
 from tests.integration.holding_back import held_back
 from tests.openai_server import Server
-from tests.workers import Service, as_role, scalar, until, wait_until_searchable
+from tests.workers import CORPUS, Service, as_role, scalar, until, wait_until_searchable
 
 pytestmark = pytest.mark.xdist_group("dialogue_commands")
 
@@ -118,61 +114,6 @@ class TestAskBack:
         assert history == ["I am in Canada."]
 
 
-class Terminal:
-    """A command on a terminal: the test reads its output and types answers."""
-
-    def __init__(self, screen: int) -> None:
-        self._screen = screen
-        self.shown = ""
-
-    def read_until(self, words: str) -> str:
-        """The output up to these words, without ANSI sequences."""
-        deadline = time.monotonic() + 60
-        while words not in (plain := re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.shown).replace("\r", "")):
-            assert time.monotonic() < deadline, plain
-            if not select.select([self._screen], [], [], 1.0)[0]:
-                continue
-            try:
-                self.shown += os.read(self._screen, 65536).decode(errors="replace")
-            except OSError:
-                raise AssertionError(plain) from None
-        self.shown = ""
-        return plain
-
-
-@contextmanager
-def on_a_terminal(
-    service: Service, *arguments: str, kind: str = "dumb"
-) -> Iterator[tuple[Terminal, subprocess.Popen[bytes]]]:
-    screen, keyboard = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "pgclarify.cli", *arguments],
-        env={
-            **os.environ,
-            "PGCLARIFY_DATABASE_URL": as_role(service.dsn, service.asker),
-            "TERM": kind,
-            "COLUMNS": "200",
-        },
-        stdin=keyboard,
-        stdout=keyboard,
-        stderr=keyboard,
-    ) as process:
-        os.close(keyboard)
-        try:
-            yield Terminal(screen), process
-        finally:
-            process.kill()
-            os.close(screen)
-
-
-def test_ask_shows_on_a_terminal_how_many_passages_are_judged(service: Service, model: Server) -> None:
-    with on_a_terminal(service, "ask", "fuel for a car", "--top-k", "4", kind="xterm") as (terminal, process):
-        with held_back(model, after=3):
-            assert re.search(r"\b\d of 4\b", terminal.read_until("the call waits"))
-        terminal.read_until("pgclarify explain")
-        assert process.wait(60) == 0
-
-
 # By the rules of the model, passages of so few words answer nothing.
 TEXTS = {"one": ["Hail."], "two": ["Hail.", "Snow."]}
 QUESTION = "  deductible\u00a0"
@@ -208,3 +149,15 @@ def test_a_reused_run_is_told_from_a_newer_one(database: psycopg.Connection[dict
         said = printed(asking.nothing(database, QUESTION, corpus, run_id))
         assert f"found in the corpus {corpus}: {judged} judged" in said
     assert runs[0] == runs[2] < runs[1]
+
+
+def test_a_terminal_shows_how_many_passages_are_judged(
+    database: psycopg.Connection[dict[str, Any]], model: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = StringIO()
+    monkeypatch.setattr(terminal, "notices", lambda: Console(file=screen, force_terminal=True, width=200))
+    asked = {"question": "fuel for a car", "corpus": CORPUS, "top_k": 4}
+    with ThreadPoolExecutor(1) as pool, held_back(model, after=3):
+        asking_for = pool.submit(asking.perform, database, "clarify", "Reading", timeout=60.0, **asked)
+        until(lambda: re.search(r"\b\d of 4\b.*the call waits", screen.getvalue()))
+    assert asking_for.result()[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of, vector_of
+from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, state_of, vector_of
 from tests.integration.changing_model import (
     ADD,
     CANCEL,
@@ -162,22 +162,6 @@ def test_before_the_first_model_has_been_loaded(connection: Connection, hire: Hi
     worker.index_everything()
     assert status(connection) == (NEW, 1, 1, None, None)
     assert_complete(connection)
-
-
-def test_only_the_owner_may(connection: Connection, connect: Connect, make_role: MakeRole, worker: HandWorker) -> None:
-    stranger = connect(make_role("pgclarify_user"))
-    assert state_of(stranger, SET, [NEW]) == "42501"
-    assert state_of(stranger, CANCEL) == "42501"
-    assert state_of(connection, SET, [""]) == "22023"
-    assert (
-        state_of(
-            connection,
-            "select pgclarify_private.set_embedding_model(caller, 'nowhere', %s) from pgclarify_private.caller",
-            [NEW],
-        )
-        == "42704"
-    )
-    assert status(connection) == (OLD, 4, 4, None, None)
 
 
 def test_a_model_that_is_no_longer_what_it_was_says_so(connection: Connection, worker: HandWorker) -> None:

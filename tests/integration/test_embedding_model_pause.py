@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar
-from tests.integration.changing_model import ADD, DIMENSIONS, NEW, SET, begin, fill
+from tests.integration.changing_model import ADD, DIMENSIONS, NEW, SET, fill
 
 HOLD = "select from pgclarify_private.corpus where name = 'insurance' for key share"
 IS_PAUSED = "select pgclarify_private.is_paused(corpus_id) from pgclarify.corpus where corpus = 'insurance'"
@@ -42,12 +42,16 @@ def pass_on(connection: Connection, interval: str) -> None:
     )
 
 
-def test_a_change_asks_for_a_pause_before_it_begins(
-    connection: Connection, connect: Connect, worker: HandWorker
+@pytest.mark.parametrize("is_filled", [False, True])
+def test_a_change_asks_for_a_pause_before_it_begins_and_before_the_switch(
+    connection: Connection, connect: Connect, worker: HandWorker, is_filled: bool
 ) -> None:
     scalar(connection, SET, NEW)
     worker.open_spaces(DIMENSIONS)
-    assert not scalar(connection, IS_PAUSED)
+    if is_filled:
+        assert worker.advance_spaces() == [True]
+        fill(worker)
+    assert not scalar(connection, IS_PAUSED) or is_filled
     with held(connect):
         assert worker.advance_spaces() == [False]
         assert scalar(connection, IS_PAUSED)
@@ -77,18 +81,6 @@ def test_workers_begin_nothing_meanwhile(connection: Connection, connect: Connec
         assert begun() == (0, 0, False)
     assert worker.advance_spaces() == [True]
     assert begun() == (1, 1, True)
-
-
-def test_a_change_asks_for_a_pause_before_the_switch(
-    connection: Connection, connect: Connect, worker: HandWorker
-) -> None:
-    begin(connection, worker)
-    fill(worker)
-    with held(connect):
-        assert worker.advance_spaces() == [False]
-        assert scalar(connection, IS_PAUSED)
-    assert worker.advance_spaces() == [True]
-    assert not scalar(connection, IS_PAUSED)
 
 
 def test_not_for_long_and_not_again_at_once(connection: Connection, connect: Connect, worker: HandWorker) -> None:

@@ -107,23 +107,6 @@ def test_an_investigation_shows_its_steps(desk: Desk) -> None:
     assert desk.told(run_id) == INVESTIGATED
 
 
-def test_steps_are_told_while_an_investigation_goes_on(desk: Desk) -> None:
-    run_id = desk.start(
-        int(scalar(desk.user, "select pgclarify.submit('investigate', 'Whom does the fee go to?', 'insurance')"))
-    )
-    step = {
-        "ordinal": 1, "kind": "follow_up", "question": "What fee?", "outcome": "not_in_corpus", "answer": None,
-        "confidence": None, "reason": "nothing was found", "semantic_sets": None, "citations": [],
-    }  # fmt: skip
-    desk.worker.send("record_step", run_id=run_id, attempt=1, step=json.dumps(step))
-
-    assert desk.told(run_id).splitlines()[5:8] == [
-        '  ->  step 1, follow-up: "What fee?"',
-        "        No answer: not_in_corpus",
-        "        Remark: nothing was found",
-    ]
-
-
 @pytest.mark.parametrize("is_cancelled", [False, True])
 def test_passages_of_steps_are_told_while_an_investigation_goes_on(desk: Desk, is_cancelled: bool) -> None:
     run_id = desk.start(

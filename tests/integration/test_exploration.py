@@ -238,9 +238,7 @@ class TestOptionsOfClarify:
 
     CALLS = (
         "select pgclarify.submit('clarify', 'cars', 'insurance', jsonb_build_object('top_k', %s::integer) || %s::jsonb)",  # noqa: E501
-        "select pgclarify.submit_many('clarify', array['cars'], 'insurance', jsonb_build_object('top_k', %s::integer) || %s::jsonb)",  # noqa: E501
         "select pgclarify.clarify('cars', 'insurance', %s, options => %s)",
-        "select pgclarify.clarify_many(array['cars'], null, 'insurance', %s, options => %s)",
     )
 
     @in_turn("call", CALLS)

@@ -42,15 +42,6 @@ class TestLinking:
         assert scalar(corpus, "select bool_and(cardinality(neighbor_ids) = 16) from pgclarify_private.neighborhood")
         assert_counts_agree(corpus)
 
-    def test_a_passage_alone_has_no_neighbors(self, corpus: Connection, hire: Hire) -> None:
-        load(corpus, worker := hire(), 0)
-
-        link(worker)
-
-        assert lists(corpus) == {"0": []}
-        assert check(corpus) | {"recall": None} == check(corpus)
-        assert check(corpus)["linked"] == 1
-
     def test_a_new_passage_enters_the_lists_of_those_near_it(self, small: Connection, hire: Hire) -> None:
         load(small, worker := hire(), 0, 10, 25, 90, 180)
         link(worker)

@@ -127,10 +127,8 @@ class TestAnotherDocumentIsNotReplaced:
         ("first", "second"),
         [
             (["a"], ["b"]),
-            (["a/x.md"], ["b/x.md"]),
             (["a/x.md"], ["a/sub"]),
             (["a", "--as", "one"], ["b", "--as", "two"]),
-            (["a", "--as", "one"], ["a"]),
             (["one.jsonl"], ["two.jsonl"]),
         ],
     )
