@@ -22,8 +22,3 @@ def test_a_single_ranking_stays_as_it_is():
 def test_everything_is_in_it_once(given_rankings):
     fused = fuse(*given_rankings)
     assert sorted(fused) == sorted({one for ranking in given_rankings for one in ranking})
-
-
-@given(st.lists(st.integers(0, 9), unique=True))
-def test_rankings_that_agree_are_kept(ranking):
-    assert fuse(ranking, ranking) == ranking

@@ -36,18 +36,6 @@ def test_a_short_form_may_be_the_same_answer() -> None:
     assert relation((ASKED, "Hudson Bay"), (ASKED, "HB")) == Relation.UNKNOWN
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ("15 seconds", "fifteen seconds", Relation.AGREE),
-        ("15 seconds", "15 days", Relation.CONFLICT),
-        ("15 seconds", "30 seconds", Relation.CONFLICT),
-    ],
-)
-def test_readings_that_ask_the_same_agree_and_conflict_as_any(one: str, other: str, expected: Relation) -> None:
-    assert relation((ASKED, one), (ASKED, other)) == expected
-
-
 def test_readings_that_ask_something_else_are_compared_as_a_whole() -> None:
     one, other = (ASKED, "indefinitely"), ("What is the limit of time in the online test?", "a few minutes")
     assert relation(one, other) == Relation.UNKNOWN
