@@ -1,7 +1,16 @@
 """Fixtures of tests that need a worker, or play one by hand."""
 
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pgclarify import embedded
+from tests.conftest import hurry, trust_everybody
 from tests.integration.attaching import alice, bob
 from tests.integration.by_hand import hire
+from tests.servers import folder_of_servers
 from tests.workers import asker, model, own_model, run_worker, service, superuser
 
 __all__ = [
@@ -15,3 +24,14 @@ __all__ = [
     "service",
     "superuser",
 ]
+
+
+@pytest.fixture
+def new_server() -> Iterator[str]:
+    """A server without any of our objects. Not in pytest's folder, because other runs close it to the server's user."""
+    with tempfile.TemporaryDirectory(prefix="pgclarify-tests-", dir=folder_of_servers()) as folder:
+        dsn = embedded.start(Path(folder))
+        hurry(dsn)
+        trust_everybody(dsn)
+        yield dsn
+        embedded.stop(Path(folder))

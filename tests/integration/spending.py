@@ -20,12 +20,13 @@ BOUND = Decimal("0.00105")
 
 @dataclass(frozen=True)
 class Claims:
-    """The result of a claim: calls to make, stored replies, reasons of refused calls, and calls to wait for."""
+    """The result of a claim: calls to make, stored replies, reasons of refused calls, and other calls."""
 
     ours: dict[str, int]
     answered: dict[str, str]
     refused: dict[str, Mapping[str, str]]
     waiting: set[str]
+    taken_over: set[str]
 
 
 def price(
@@ -121,6 +122,7 @@ def claim(
             for text, row in by_input.items()
             if not row["is_ours"] and row["reply"] is None and row["refusal"] is None
         },
+        {text for text, row in by_input.items() if row["is_taken_over"]},
     )
 
 
@@ -129,6 +131,7 @@ def store(
     completion_ids: Sequence[int],
     tokens: tuple[int | None, int | None] = (40, 10),
     *,
+    said: str = "said",
     cached: int | None = None,
     run_id: int | None = None,
     leases: Mapping[int, Any] | None = None,
@@ -138,7 +141,7 @@ def store(
     worker.store_replies(
         run_id,
         completion_ids,
-        replies=["said"] * count,
+        replies=[said] * count,
         tokens=[tokens] * count,
         latencies_ms=[1.0] * count,
         cached_tokens=[cached] * count,

@@ -6,7 +6,6 @@ import os
 import pwd
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from psycopg import sql
 
 from pgclarify import embedded
 from pgclarify.install.installer import install
+from tests.clients.serving import free_port
 from tests.servers import folder_of_servers
 from tests.unit.compose import dockerfile, variables
 from tests.workers import Worker, living_workers, load, scalar, until, wait_until_searchable
@@ -42,25 +42,11 @@ def run_as_server(program: str, *arguments: str, folder: Path) -> None:
     )
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
-
-
 def start(cluster: Path, folder: Path) -> int:
-    """Start the server, and return its port. A free port may be taken a moment later, so several are tried."""
-    for is_last in (False, False, False, True):
-        port = free_port()
-        settings = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off"
-        log = folder / "log"
-        try:
-            run_as_server("pg_ctl", "start", "-w", "-D", str(cluster), "-l", str(log), "-o", settings, folder=folder)
-        except subprocess.CalledProcessError:
-            if is_last:
-                raise
-        else:
-            break
+    """Start the server, and return its port."""
+    port = free_port()
+    settings = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off"
+    run_as_server("pg_ctl", "start", "-w", "-D", str(cluster), "-l", str(folder / "log"), "-o", settings, folder=folder)
     return port
 
 

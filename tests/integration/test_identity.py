@@ -6,10 +6,7 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -17,14 +14,13 @@ from psycopg import sql
 
 from pgclarify import embedded
 from pgclarify.install import installer
-from tests.conftest import hurry, trust_everybody
 from tests.integration import evaluating as evaluations
 from tests.integration.attaching import ATTACH, RESYNC, STATE
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.test_doctor import Doctor, doctor
 from tests.integration.test_nothing_leaks import OF_RUN, add, answered, seen
 from tests.integration.test_nothing_leaks_of_dialogues import ANIMAL, PRESENT, House, house, present
-from tests.servers import folder_of_servers, in_database
+from tests.servers import in_database
 from tests.workers import as_role
 
 __all__ = ["doctor", "house"]
@@ -233,15 +229,6 @@ class TestRestored:
     """A dump has names of roles, but oids of the server that it comes from."""
 
     @pytest.fixture
-    def other_server(self) -> Iterator[str]:
-        with tempfile.TemporaryDirectory(prefix="pgclarify-tests-", dir=folder_of_servers()) as folder:
-            dsn = embedded.start(Path(folder))
-            hurry(dsn)
-            trust_everybody(dsn)
-            yield dsn
-            embedded.stop(Path(folder))
-
-    @pytest.fixture
     def asked(self, house: House) -> House:
         house.converse(house.corpus_id)
         answered(house.worker, house.asker, "cars", "hidden")
@@ -257,16 +244,16 @@ class TestRestored:
             input=dump.stdout, stdout=subprocess.DEVNULL, check=True, timeout=120,
         )  # fmt: skip
 
-    def test_on_another_server_nobody_has_anything_until_roles_are_adopted(
-        self, asked: House, database: str, other_server: str
+    def test_on_annew_server_nobody_has_anything_until_roles_are_adopted(
+        self, asked: House, database: str, new_server: str
     ) -> None:
         here = scalar(asked.owner, "select oid from pg_roles where rolname = %s", asked.team)
         expected = rows_of(asked.asker, here)
         evaluated = evaluations.seen(asked.asker)
-        target = in_database(other_server, "restored")
-        with closing(psycopg.connect(other_server, autocommit=True)) as root:
+        target = in_database(new_server, "restored")
+        with closing(psycopg.connect(new_server, autocommit=True)) as root:
             root.execute("create database installed")
-            installer.install(in_database(other_server, "installed"))
+            installer.install(in_database(new_server, "installed"))
             for role in (asked.team, asked.analysts):
                 root.execute(sql.SQL("create role {} login in role pgclarify_user").format(sql.Identifier(role)))
             root.execute("create role stranger login in role pgclarify_user")

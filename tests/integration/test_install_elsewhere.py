@@ -23,7 +23,6 @@ from pgclarify.cli.doctor import server
 from pgclarify.cli.doctor.check import Level
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 from pgclarify.install import installer
-from tests.conftest import hurry, trust_everybody
 from tests.integration.by_hand import scalar, state_of
 from tests.pages import CHECKOUT, blocks
 from tests.servers import folder_of_servers, in_database
@@ -31,17 +30,6 @@ from tests.workers import Worker, as_role, load, until, wait_until_searchable
 
 NO_WORKER, NO_LOOPBACK = "PC001", "PC005"
 PASSWORD = "a shared secret"  # noqa: S105 - of servers that live as long as their tests
-
-
-@pytest.fixture
-def new_server() -> Iterator[str]:
-    """A server without any of our objects. Not in pytest's folder, because other runs close it to the server's user."""
-    with tempfile.TemporaryDirectory(prefix="pgclarify-tests-", dir=folder_of_servers()) as folder:
-        dsn = embedded.start(Path(folder))
-        hurry(dsn)
-        trust_everybody(dsn)
-        yield dsn
-        embedded.stop(Path(folder))
 
 
 @pytest.fixture

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import timedelta
 from threading import Barrier
 from typing import Any
 
@@ -16,39 +13,9 @@ from psycopg import sql
 
 from tests.integration.answering import reading
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
-from tests.integration.spending import enter
+from tests.integration.spending import claim, enter, store
 
 pytestmark = pytest.mark.rolled_back
-
-
-@dataclass(frozen=True)
-class Claims:
-    """The result of a claim: inputs to call for, stored replies, and inputs that another worker is calling for."""
-
-    ours: dict[str, int]
-    answered: dict[str, str]
-    others: set[str]
-    taken_over: set[str]
-
-
-def claim(worker: HandWorker, run_id: int, inputs: Sequence[str], lease: float = 60, sample: int = 0) -> Claims:
-    """Claim one call for each input."""
-    rows = worker.claim_calls(run_id, inputs, lease=timedelta(seconds=lease), sample=sample)
-    assert [row["ordinal"] for row in rows] == list(range(1, len(inputs) + 1))
-    by_input = dict(zip(inputs, rows, strict=True))
-    return Claims(
-        {text: row["completion_id"] for text, row in by_input.items() if row["is_ours"]},
-        {text: row["reply"] for text, row in by_input.items() if row["reply"] is not None},
-        {text for text, row in by_input.items() if not row["is_ours"] and row["reply"] is None},
-        {text for text, row in by_input.items() if row["is_taken_over"]},
-    )
-
-
-def store(worker: HandWorker, replies: dict[int, str]) -> None:
-    count = len(replies)
-    worker.store_replies(
-        None, list(replies), replies=list(replies.values()), tokens=[(10, 2)] * count, latencies_ms=[1.5] * count
-    )
 
 
 class TestClaims:
@@ -59,13 +26,13 @@ class TestClaims:
         others = claim(second, 2, ["b", "c"])
 
         assert set(mine.ours) == {"a", "b"}
-        assert (set(others.ours), others.others) == ({"c"}, {"b"})
+        assert (set(others.ours), others.waiting) == ({"c"}, {"b"})
         # Another run of the same worker waits as another worker's would.
-        assert claim(first, 3, ["a"]).others == {"a"}
+        assert claim(first, 3, ["a"]).waiting == {"a"}
 
     def test_a_reply_is_there_for_all(self, hire: Hire) -> None:
         first, second = hire(), hire()
-        store(first, {claim(first, 1, ["a"]).ours["a"]: "yes"})
+        store(first, [claim(first, 1, ["a"]).ours["a"]], said="yes")
 
         assert claim(second, 2, ["a", "b"]).answered == {"a": "yes"}
         assert claim(first, 1, ["a"]).answered == {"a": "yes"}
@@ -76,8 +43,8 @@ class TestClaims:
         worker = hire()
         completion_id = claim(worker, 1, ["a"]).ours["a"]
 
-        store(worker, {completion_id: "yes"})
-        store(worker, {completion_id: "no"})
+        store(worker, [completion_id], said="yes")
+        store(worker, [completion_id], said="no")
 
         assert claim(worker, 2, ["a"]).answered == {"a": "yes"}
         assert connection.execute(
@@ -104,19 +71,19 @@ class TestClaims:
         # A worker without the lease cannot release it, whether it knows of it or not.
         second.give_back([held["a"]])
         second.give_back([held["a"]], first.leases)
-        assert claim(second, 2, ["a"]).others == {"a"}
+        assert claim(second, 2, ["a"]).waiting == {"a"}
         # Nor by an earlier attempt of the same run, which is over.
         earlier = dict(first.leases)
         assert set(claim(first, 1, ["a"]).ours) == {"a"}
         first.give_back([held["a"]], earlier)
-        assert claim(second, 2, ["a"]).others == {"a"}
+        assert claim(second, 2, ["a"]).waiting == {"a"}
 
         first.give_back([held["a"]])
         taken = claim(second, 2, ["a", "b"])
-        assert (set(taken.ours), taken.others) == ({"a"}, {"b"})
+        assert (set(taken.ours), taken.waiting) == ({"a"}, {"b"})
         # A worker whose lease was taken over cannot release it either.
         first.give_back(list(held.values()))
-        assert claim(hire(), 3, ["a"]).others == {"a"}
+        assert claim(hire(), 3, ["a"]).waiting == {"a"}
 
     @pytest.mark.committed
     def test_a_claim_says_whose_lease_was_anothers(self, hire: Hire) -> None:
@@ -131,7 +98,7 @@ class TestClaims:
         assert set(claims.ours) == {"late", "new", "mine", "given back", "dead"}
         # A call of an earlier attempt of the run may also get its reply late.
         assert claims.taken_over == {"dead", "late", "mine"}
-        assert claim(hanging, 2, ["late"]) == Claims({}, {}, {"late"}, set())
+        assert claim(hanging, 2, ["late"]).waiting == {"late"}
 
     def test_an_attempt_that_is_over_asks_nothing(self, connection: Connection, hire: Hire) -> None:
         worker, run_id = hire(), enter(connection)
@@ -160,7 +127,7 @@ class TestClaims:
                 chance.shuffle(waiting)
                 claims = claim(worker, run_id, waiting[:10])
                 called += claims.ours
-                store(worker, {completion_id: text for text, completion_id in claims.ours.items()})
+                store(worker, list(claims.ours.values()))
                 waiting = [text for text in waiting if text not in claims.ours and text not in claims.answered]
             return called
 
