@@ -23,7 +23,7 @@ CORPUS = "insurance"
 # Pages of our own documentation, which were not written for the demo. Their results are shown unchanged.
 MANUAL_CORPUS = "pgclarify_manual"
 MANUAL = ("attached-tables.md", "budgets.md", "limits.md", "operations.md", "roles.md")
-MANUAL_QUESTIONS = ("budget", "backup")
+MANUAL_QUESTIONS = ("worker", "backup")
 QUESTION = "rental cars"
 STATEMENT = """\
 select interpretation, answer, support

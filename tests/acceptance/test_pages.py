@@ -34,7 +34,6 @@ EXEMPT = {
     "pgclarify doctor": "loads the embedding model, which takes seconds; test_doctor.py has its findings",
     "pgclarify worker": "serves until it is interrupted; every test with a worker starts one",
     "pgclarify install-extension": "writes into the folder of a server; test_wheel.py runs it",
-    'psql "$(pgclarify dsn)" -c "create extension': "needs those files; test_extension.py adopts a database",
     "pgclarify load handbook ~/letters": "test_loading.py loads folders under prefixes,",
     "pgclarify load handbook . --as": "under names, and with --mirror",
     'psql "$(pgclarify dsn)" -c "select pgclarify.drop_corpus': "drops the corpus that other lines ask",
