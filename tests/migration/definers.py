@@ -1,14 +1,12 @@
-"""The functions with other rights than their caller's: who may call them, what they execute, and what they name.
+"""The functions with other rights than their caller's: who may call them, and what they name.
 
 `python -m tests.migration.definers` writes the list again, so that a person can review the changes.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tempfile
-import textwrap
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ _HEAD = """\
 # as: the owner, whose rights it runs with, if that is not pgclarify_owner. by: who may execute it besides. path: its
 # search_path, if that is not "pg_catalog, pg_temp". body: its language, if that is not plpgsql; "bound" was parsed when
 # it was made, so that its names are found. Of other bodies a test checks that each relation is named with its schema,
-# or found before pg_temp. executes: a statement built at run time, cut off, with a checksum of the whole.
+# or found before pg_temp.
 
 """
 _FUNCTIONS = """
@@ -92,7 +90,7 @@ class Definer:
     is_bound: bool
     body: str
 
-    def lines(self) -> Iterator[str]:
+    def line(self) -> str:
         """The entry in the list."""
         body = "bound" if self.is_bound else self.language
         told = [
@@ -101,10 +99,7 @@ class Definer:
             ("path", ", ".join(self.path or ("none",)), "pg_catalog, pg_temp"),
             ("body", body, "plpgsql"),
         ]
-        yield " ".join([self.signature, *(f"{name}: {value}" for name, value, usual in told if value != usual)])
-        for statement in executed(self.body):
-            checksum = hashlib.sha256(statement.encode()).hexdigest()[:8]
-            yield f"    executes ({checksum}): {textwrap.shorten(statement, 160, placeholder=' …')}"
+        return " ".join([self.signature, *(f"{name}: {value}" for name, value, usual in told if value != usual)])
 
     def relations(self) -> set[str]:
         """Names of relations in the body, and in its texts that become statements."""
@@ -127,7 +122,7 @@ def definers(connection: psycopg.Connection[Any]) -> list[Definer]:
 
 def listed(functions: list[Definer]) -> str:
     """The text of the list."""
-    return _HEAD + "".join(f"{line}\n" for function in functions for line in function.lines())
+    return _HEAD + "".join(f"{function.line()}\n" for function in functions)
 
 
 def _tokens(body: str) -> list[str]:
@@ -149,20 +144,6 @@ def _is_sql(text: str) -> bool:
         re.search(r"^\s*(with|select|insert|update|delete|merge|truncate|lock|from|inner join)\b", text, re.I)
         is not None
     )
-
-
-def executed(body: str) -> Iterator[str]:
-    """The text after each EXECUTE of plpgsql, in one line."""
-    tokens = _tokens(body)
-    for place, token in enumerate(tokens):
-        if token.lower() == "execute" and tokens[place - 1].lower() not in ("grant", "revoke"):
-            depth, end = 0, place + 1
-            while end < len(tokens) and (depth > 0 or tokens[end].lower() not in (";", "into", "using", "loop")):
-                depth += {"(": 1, ")": -1}.get(tokens[end], 0)
-                end += 1
-            yield re.sub(
-                r"\s+", " ", re.sub(r"(?<=[(\[]) | (?=[,)\]\[])| (?=\()", "", " ".join(tokens[place + 1 : end]))
-            )
 
 
 def relations(body: str) -> set[str]:
