@@ -20,7 +20,6 @@ def test_coleman_liau_of_a_worked_example() -> None:
     [
         ("How old is he?", ("he",)),
         ("Is there a fee?", ()),
-        ("How many are there?", ()),
         ("What happened there?", ("there",)),
         ("Which film that won a prize is the longest?", ()),
         ("What does that mean?", ("that",)),
@@ -38,9 +37,7 @@ def test_words_that_stand_for_something_said_elsewhere(question: str, referentia
     ("question", "has_antecedent"),
     [
         ("How old is he?", False),
-        ("When did it come out?", False),
         ("Which company sold its shares?", True),
-        ("Do cats like their owners?", True),
         ("When did Titanic open, and who made it?", True),
         ('Who wrote "dust" and when did she?', True),
     ],

@@ -16,12 +16,9 @@ MEMBERS = "Membership costs 30 EUR a month, or 300 EUR a year if paid in advance
     ("sentence", "asked", "right", "wrong"),
     [
         (HOTELS, "How much is paid for a hotel in Paris?", "up to 180 EUR", "up to 120 EUR a night"),
-        (HOTELS, "How much is paid for a hotel?", "up to 120 EUR a night", "180 EUR"),
         (LUNCH, "How much is lunch for guests?", "9 EUR", "6.50 EUR"),
-        (LUNCH, "How much is lunch?", "6.50 EUR", "9 EUR"),
         (ENTRY, "What do children pay?", "6 EUR", "12 EUR"),
         (MEMBERS, "How much is membership a year?", "300 EUR a year", "30 EUR a month"),
-        ("The trail is 12 km long, and the hut is 3 km from the station.", "How far is the hut?", "3 km", "12 km"),
         ("Parking costs 5 EUR; the gym costs 20 EUR.", "How much is parking?", "5 EUR", "20 EUR"),
         ("The tour takes 2 hours, the registration 10 minutes.", "How long is the tour?", "2 hours", "10 minutes"),
         ("The tour takes two hours, the registration one day.", "How long is the tour?", "two hours", "one day"),
@@ -46,7 +43,6 @@ def test_a_difference_is_no_price_of_another_case() -> None:
         # Several amounts, other units, or one part.
         (ENTRY, "What does entry cost?", "Adults pay 12 EUR and children 6 EUR"),
         ("It takes 3 days and costs 40 EUR.", "How long does delivery take, and what does it cost?", "3 days"),
-        ("A room costs 80 to 120 EUR in Paris.", "How much is a room in Paris?", "80"),
         ("Bags of 10, 20 or 30 kg are sold.", "How heavy are the bags?", "20 kg"),
         ("Founded in 1999 in Paris, the company moved to London in 2005.", "When was the company founded?", "1999"),
         (

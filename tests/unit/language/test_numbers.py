@@ -17,7 +17,6 @@ def numbers(text: str) -> set[str]:
         ("Charles IV", "4"),
         ("chapter XXXVIII", "38"),
         ("chapter I", "1"),
-        ("twenty-one", "21"),
         ("two hundred and five", "205"),
         ("two hundred thousand three hundred", "200300"),
         ("1.5 million", "1500000"),
@@ -65,8 +64,6 @@ def test_digits_without_end_are_no_error() -> None:
         ("5 meters per second", {"5"}),
         ("1 second", {"1"}),
         ("the second", {"2"}),
-        ("a super second", {"2"}),
-        ("second, second", {"2"}),
     ],
 )
 def test_a_second_may_be_a_unit(text: str, found: set[str]) -> None:

@@ -33,7 +33,6 @@ def test_other_words_of_politeness(first: str, second: str) -> None:
     [
         # all-MiniLM-L6-v2: 0.97.
         ("Are you interested in an advanced treatment above ground?", "Are you interested in one below ground?"),
-        ("Do you mean the 2010 film?", "Do you mean the 2011 film?"),
         ("What is the weather in North Korea?", "What is the weather in South Korea?"),
         ("Can I bring a dog?", "Can I not bring a dog?"),
         ("Are you looking for flights to Rome?", "Are you looking for flights from Rome?"),
@@ -41,10 +40,8 @@ def test_other_words_of_politeness(first: str, second: str) -> None:
         ("Would you like more information?", "Would you like more details?"),
         ("Would you like to see Lindvik Castle?", "Would you like information about Lindvik Castle?"),
         ("Do you want to get to the museum?", "Do you want to learn about the museum?"),
-        ("Are you trying to get tickets?", "tickets"),
         ("Do you want tickets?", "Are you looking for information about tickets?"),
         ("Are you looking for something for teachers?", "Are you looking for something about teachers?"),
-        ("for teachers", "about teachers"),
         ("Do you want to learn French?", "Do you want to know French?"),
     ],
 )

@@ -21,7 +21,6 @@ def texts(passage: str) -> list[str]:
         ('"Is it so?" he asked. "It is!" Good.', ['"Is it so?" he asked.', '"It is!"', "Good."]),
         ("founded in 1898. the team moved west. it won.", ["founded in 1898.", "the team moved west.", "it won."]),
         ("Park in lot B. The gate is open.", ["Park in lot B.", "The gate is open."]),
-        ("George W. Bush won. He left.", ["George W. Bush won.", "He left."]),
         ("J. K. Rowling wrote it. See no. 5 there.", ["J. K. Rowling wrote it.", "See no. 5 there."]),
         ("これは本です。あれは？ はい。", ["これは本です。", "あれは？", "はい。"]),  # noqa: RUF001
         ("彼は「はい。」と言った。『港。』だ。", ["彼は「はい。」", "と言った。", "『港。』", "だ。"]),
@@ -57,7 +56,6 @@ def test_reads_markdown_and_quotes_no_heading() -> None:
     ("passage", "expected"),
     [
         ("Rent: 940 euros\nHeating: gas\nLet now.", ["Rent: 940 euros", "Heating: gas", "Let now."]),
-        ("mailbox size: 50 GB\nPasswords expire.", ["mailbox size: 50 GB", "Passwords expire."]),
         ("caretaker: mr. berg\nlift stuck: otiva", ["caretaker: mr. berg", "lift stuck: otiva"]),
         ("Sat 5 May, 10:30: Story\nSun 6 May: Tea", ["Sat 5 May, 10:30: Story", "Sun 6 May: Tea"]),
         ("Town store\nPhone: 0882 7733", ["Town store", "Phone: 0882 7733"]),

@@ -30,10 +30,8 @@ def readings(
 @pytest.mark.parametrize(
     ("question", "content", "phrase", "answer"),
     [
-        ("wifi password", "The wifi password is hunter2.", "wifi password", "hunter2"),
         ("gym", "The gym is on the fifth floor.", "gym", "on the fifth floor"),
         ("gym opening", "Gym opening: on request", "Gym opening", "on request"),
-        ("lift", "The lift must not be used in a fire.", "lift", "must not be used in a fire"),
         ("old badge", "The old badge need not be returned.", "old badge", "The old badge need not be returned"),
         ("gift cards", "Gift cards cannot be exchanged for cash.", "Gift cards", "cannot be exchanged for cash"),
         ("heater extension cord", "Do not connect the heater to an extension cord.", "heater extension cord",
@@ -102,7 +100,6 @@ def test_a_phrase_names_the_heading_that_tells_it_from_others() -> None:
     ("question", "content"),
     [
         ("coffee for visitors", "Coffee is free for the staff."),
-        ("rental cars", "Customers are confused about rental cars."),
         ("deposit", "It is returned with the deposit."),
         ("deposit", "Another deposit is returned in person."),
         ("deposit", "The deposit was heard of."),
@@ -111,7 +108,6 @@ def test_a_phrase_names_the_heading_that_tells_it_from_others() -> None:
         ("deposit", "The deposit holds for both."),
         ("deposit", "In this case, the deposit is returned in person."),
         ("mail server", "We will have a closer look at this mail server in Section 11.1."),
-        ("virtualization", "Bochs is another free virtual machine for virtualization."),
     ],
 )
 def test_a_sentence_about_something_else_is_not_read(question: str, content: str) -> None:
@@ -209,7 +205,6 @@ def test_a_sentence_with_a_path_or_a_name_is_one(text: str) -> None:
             "Gift cards cannot be exchanged for cash.",
             "Gift cards cannot be exchanged for cash",
         ),
-        ("How do I book rooms?", "Rooms are booked through the calendar.", "Rooms are booked through the calendar"),
         ("What is a hash index?", "A hash index is a table of hashes.", "a table of hashes"),
     ],
 )
@@ -227,12 +222,10 @@ def test_a_whole_question_is_answered_by_a_plain_fact(question: str, content: st
         ("license", "We chose a free license."),
         ("What is a backup?", "Making a backup is the first of all duties."),
         ("superuser", "To create a superuser, and to give it a password."),
-        ("changelog", "Changelog files and release notes"),
         ("maintainer scripts", "Ways maintainer scripts are called"),
         ("init scripts", "The init scripts must handle this correctly."),
         ("shared libraries", "Shared libraries\n:   Run-time shared libraries"),
         ("breaking binaries", "Removing it means immediately breaking binaries."),
-        ("permissions", "Administrators can change permissions like this if they wish."),
     ],
 )
 def test_sentences_that_do_not_answer_are_not_read(question: str, content: str) -> None:
