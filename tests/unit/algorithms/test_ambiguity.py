@@ -189,20 +189,7 @@ TEXTS = st.one_of(
     st.text(max_size=60),
     # Also lone surrogates, which cannot be encoded.
     st.text(st.characters(categories=None), max_size=20),
-    st.sampled_from(
-        [
-            "",
-            " ",
-            "?",
-            "what else?",
-            "什么时候?",
-            "متى؟",
-            "Wann wurde er gebaut?",
-            "\ud800",
-            "x" * 10_000,
-            "a? " * 3_000,
-        ]
-    ),
+    st.sampled_from(["?", "what else?", "Wann wurde er gebaut?", "متى؟", "x" * 10_000, "a? " * 3_000]),
 )
 
 

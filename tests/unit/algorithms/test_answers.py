@@ -16,9 +16,7 @@ SAME = [
     ("Faki", "Moussa Faki Mahamat"),
     ("fifty", "50"),
     ("It was six.", "6"),
-    ("May 6, 1990", "6 May 1990"),
     ("October 1919", "1919"),
-    ("9 am", "9:00 a.m."),
     ("I, Claudius", "I Claudius"),
     ("overall mediocrity of the Cardinals", "mediocrity of the Cardinals"),
     ("Yes.", "yes, it is"),
@@ -29,8 +27,6 @@ DIFFERENT = [
     ("Kris Benson", "Anna Benson"),
     ("K. Benson", "Anna Benson"),
     ("University of South Carolina", "University of North Carolina"),
-    ("Moussa Faki", "Jean Ping"),
-    ("1902", "1903"),
     ("May 1990", "June 1990"),
     ("9 am", "10 am"),
     ("yes", "no"),
@@ -40,7 +36,6 @@ DIFFERENT = [
 UNCLEAR = [
     ("constant", "usually goes on until death"),
     ("Rialto Bridge", "Ponte di Rialto"),
-    ("an old stadium", "few people came to the games"),
     ("nine in the morning", "9 am"),
     # Two letters may be an abbreviation of many things.
     ("LA", "the city of angels"),

@@ -165,11 +165,6 @@ def test_density_does_not_look_at_words() -> None:
     assert len(consolidate(vectors, relations=conflicts)) == 6
 
 
-@pytest.mark.parametrize("n_readings", [0, 1, 2])
-def test_density_takes_few_readings(n_readings: int) -> None:
-    assert len(consolidate(np.repeat(at_angles(30), n_readings, axis=0), by_density=True)) == n_readings
-
-
 def test_a_chain_of_near_neighbors_is_not_one_group() -> None:
     step = angle(JOIN[Relation.UNKNOWN] + 0.01)
     chain = at_angles(*np.arange(10) * step)

@@ -91,10 +91,6 @@ def test_only_what_is_out_can_be_given_back():
         explorer.observe({"b": 0.5}, {})
 
 
-def test_a_passage_shares_in_the_score_of_its_lead():
-    assert credit(0.5, 1.0) == pytest.approx(0.6)
-
-
 @given(*[st.floats(1e-6, 1 - 1e-6)] * 2)
 def test_a_credited_score_is_at_least_its_own_and_at_most_that_of_a_better_lead(score, lead_score):
     assert score <= credit(score, lead_score) <= max(score, lead_score) * (1 + 1e-12)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,15 +47,11 @@ class Rankings(FakeExplorationStore):
         query: str,
         vector: NDArray[np.float32] | None,
         *,
-        method: str,
         depth: int,
-        signal: str | None = None,
-        are_chosen: bool = False,
-        asked_vector: NDArray[np.float32] | None = None,
+        **options: Any,
     ) -> list[Found]:
-        assert not are_chosen
-        found = await super().find_passages(run, query, vector, method=method, depth=1000, signal=signal)
-        self.searches[-1] = (query, method, depth, signal)
+        assert not options["are_chosen"]
+        found = await super().find_passages(run, query, vector, depth=1000, **options)
         order = list(self.by_query.get(query, [one.passage.passage_id for one in found]))
         named = [one for one in found if one.passage.passage_id in order]
         return sorted(named, key=lambda one: order.index(one.passage.passage_id))[:depth]

@@ -80,7 +80,6 @@ def life(quote: str, answer: str, asked: str) -> Proven | None:
         # The quote says nothing, or nothing about the question.
         ("was", "1872", "When was Ida Holm born?"),
         ("She loved the sea", "1872", "When was Ida Holm born?"),
-        ("a", "no", "Was Ida Holm a painter?"),
         ("She loved the sea", "no", "Was Ida Holm a painter?"),
         # Words of the question are not an answer, and do not replace words that the passage lacks.
         ("Ida Holm was born in 1872", "Ida Holm", "When was Ida Holm born?"),
@@ -139,7 +138,6 @@ def test_a_step_answers_a_name_within_the_question():
         ("yes", True),
         ("No.", True),
         ("in Ortval", True),
-        ("ORTVAL", True),
         ("Ortval, Denmark", True),
         ("Ortval, Jutland, Denmark", False),
         ("the", False),

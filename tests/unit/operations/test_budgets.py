@@ -16,11 +16,11 @@ from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
 from tests.fakes import FakeExplorationStore, FakeLedger, FakeLedgerTable, FakeStore, scripts
 from tests.fakes.completer import Prompt
-from tests.fakes.context import context_of
+from tests.fakes.context import context_of, no_cross_encoder
 from tests.unit.ledger.buying import buy, eventually, replies, request, until_in_flight
 from tests.unit.operations.fruit import Orchard, content
 from tests.unit.operations.rental_cars import carry_out, clarify_with, corpus, script
-from tests.unit.operations.test_reranking import missing, passages
+from tests.unit.operations.test_reranking import passages
 
 SPENT = 'budget "fake" is spent'
 
@@ -77,7 +77,7 @@ class TestClarify:
     async def test_a_reranker_that_may_not_ask(self) -> None:
         judge = scripts.relevance_judge({"one": "0.9"})
         ledger, tally = FakeLedger(FakeLedgerTable(max_calls=2)), Tally()
-        reranker = await Rerankers(judge, missing).get("model", ledger)
+        reranker = await Rerankers(judge, no_cross_encoder).get("model", ledger)
         assert reranker is not None
         with pytest.raises(BudgetSpent):
             await reranker("?", passages("one", "two", "three"), tally=tally)
@@ -91,7 +91,7 @@ class TestClarify:
             run,
             scripts.verifier(script()),
             exploration=FakeExplorationStore(clarifying, corpus()),
-            rerankers=Rerankers(judge, missing),
+            rerankers=Rerankers(judge, no_cross_encoder),
         )
         record = clarifying.runs[run.run_id]
         assert (record.status, record.error, record.stop_reason) == (RunStatus.PARTIAL, None, SPENT)
@@ -102,7 +102,7 @@ class TestClarify:
         # The first passage of the search gets the lowest grade. No other passage is graded.
         judge = scripts.relevance_judge({content(1): "0.1"}, otherwise="0.9")
         orchard.store.table.max_calls = 1
-        record = await orchard.carry_out(rerankers=Rerankers(judge, missing))
+        record = await orchard.carry_out(rerankers=Rerankers(judge, no_cross_encoder))
 
         assert [candidate.passage.passage_id for candidate in record.candidates] == [1, 2, 3, 4]
         assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
@@ -143,7 +143,7 @@ class TestClarify:
         settings = {"method": "lexical", "reranker": "model", "max_passages": 4, "top_k": 3}
         run = searching.add_run("rental cars", operation="search", settings=settings)
         judge = scripts.relevance_judge({found[0].content: "0.1"}, otherwise="0.9")
-        rerankers = Rerankers(judge, missing)
+        rerankers = Rerankers(judge, no_cross_encoder)
         exploration = FakeExplorationStore(searching, found)
         await execute(context_of(run, searching, passages=exploration, rerankers=rerankers))
         record = searching.runs[run.run_id]

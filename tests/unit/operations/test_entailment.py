@@ -6,36 +6,28 @@ import pytest
 
 from pgclarify.data.runs import Tally
 from pgclarify.embedding import load_embedder
-from pgclarify.errors import (
-    ConfigurationError,
-    EmbeddingError,
-    ModelNotFound,
-    describe,
-)
+from pgclarify.errors import ConfigurationError, EmbeddingError, describe
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.protocols import CrossEncoder, Entailment
 from tests.fakes import FakeCrossEncoder, FakeEmbedder, FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter
+from tests.fakes.context import no_cross_encoder
 from tests.fakes.reranker import FakeRerankEndpoint
 
 QUESTION = "When did the bridge open?"
 
 
-async def missing(name: str) -> CrossEncoder:
-    raise ModelNotFound(f"no cross-encoder {name}")
-
-
 async def by_embedding(embedder: FakeEmbedder) -> Entailment:
-    return await Entailments(None, missing).get("embedding", FakeLedger(), embedder)
+    return await Entailments(None, no_cross_encoder).get("embedding", FakeLedger(), embedder)
 
 
 async def by_model(judge: ScriptedCompleter, ledger: FakeLedger) -> Entailment:
-    return await Entailments(judge, missing).get("model", ledger, FakeEmbedder())
+    return await Entailments(judge, no_cross_encoder).get("model", ledger, FakeEmbedder())
 
 
 async def test_without_a_language_model_none_can_be_asked() -> None:
     with pytest.raises(ConfigurationError, match="needs a language model: set OPENAI_BASE_URL") as caught:
-        await Entailments(None, missing).get("model", FakeLedger(), FakeEmbedder())
+        await Entailments(None, no_cross_encoder).get("model", FakeLedger(), FakeEmbedder())
     assert "start it again; or pass" in describe(caught.value)
 
 
@@ -61,7 +53,7 @@ async def test_the_threshold_fits_the_model_that_it_was_chosen_with() -> None:
     question, near = "Where is the town?", ["on the coast", "by the sea", "at the seaside"]
     embedder = load_embedder("all-MiniLM-L6-v2")
     try:
-        entailment = await Entailments(None, missing).get("embedding", FakeLedger(), embedder)
+        entailment = await Entailments(None, no_cross_encoder).get("embedding", FakeLedger(), embedder)
         same = await entailment(question, [(one, other) for one in near for other in near])
         different = await entailment(question, [(one, "high up in the Alps") for one in near])
     finally:
@@ -86,7 +78,7 @@ async def test_a_reply_is_of_the_documents_of_its_answers() -> None:
     endpoint, ledger = FakeRerankEndpoint({}, []), FakeLedger()
     for entailment in (
         await by_model(scripts.entailment_judge(otherwise="yes"), ledger),
-        await Entailments(None, missing, endpoint.at_endpoint).get("endpoint:nli", ledger, FakeEmbedder()),
+        await Entailments(None, no_cross_encoder, endpoint.at_endpoint).get("endpoint:nli", ledger, FakeEmbedder()),
     ):
         await entailment(QUESTION, [("a", "b")], document_ids=["1", "2"])
     noted = {row.request.purpose: row.request.document_ids for row in ledger.table.rows.values()}
@@ -124,7 +116,7 @@ async def test_a_cross_encoder_that_tells_no_entailment_is_refused_before_anythi
 
 class TestBehindAnEndpoint:
     async def judge(self, endpoint: FakeRerankEndpoint, ledger: FakeLedger) -> Entailment:
-        judges = Entailments(None, missing, endpoint.at_endpoint)
+        judges = Entailments(None, no_cross_encoder, endpoint.at_endpoint)
         return await judges.get("endpoint:nli", ledger, FakeEmbedder())
 
     async def test_32_pairs_are_a_call_and_none_is_paid_twice(self) -> None:

@@ -1,18 +1,11 @@
 """The evidence of a step: explored and kept passages, scores changed by sampling, and the proof of an answer."""
 
-from collections.abc import Sequence
-
 import pytest
 
-from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding
-from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import RunStatus, StepOutcome
-from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import EndpointUnavailable
-from pgclarify.ledger.calls import Calls
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import Reranker
 from tests.fakes import FakeLedgerTable, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.context import no_cross_encoder
@@ -174,22 +167,10 @@ async def test_orders_in_a_passage_are_not_followed():
     assert told.end.outcome is StepOutcome.NOT_IN_CORPUS
 
 
-class Deaf(Rerankers):
-    """Rerankers whose model is missing."""
-
-    async def get(self, name: str, ledger: LedgerTables, *, calls: Calls | None = None) -> Reranker:
-        return DeafReranker()
-
-
-class DeafReranker:
-    async def __call__(
-        self, question: str, passages: Sequence[Passage], *, tally: Tally | None = None
-    ) -> Sequence[float]:
-        raise EndpointUnavailable("the endpoint cannot be reached")
-
-
 async def test_a_reranker_that_fails_fails_the_step():
-    told = await direct(answering(BIRTHPLACE), rerankers=Deaf(None, no_cross_encoder))
+    judge = scripts.relevance_judge({BIRTH: EndpointUnavailable("the endpoint cannot be reached")})
+    rerankers = Rerankers(judge, no_cross_encoder)
+    told = await direct(answering(BIRTHPLACE), reranker="model", rerankers=rerankers)
     assert told.steps[0].outcome is StepOutcome.FAILED
     assert told.record.status is RunStatus.FAILED
     assert told.record.error == "the endpoint cannot be reached"

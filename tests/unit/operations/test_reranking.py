@@ -6,19 +6,13 @@ import pytest
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Tally
-from pgclarify.errors import (
-    ConfigurationError,
-    EmbeddingError,
-    EndpointUnavailable,
-    InvalidReply,
-    ModelNotFound,
-    describe,
-)
+from pgclarify.errors import ConfigurationError, EmbeddingError, EndpointUnavailable, InvalidReply, describe
 from pgclarify.operations.retrieval.evidence import passage_text
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import CrossEncoder, Reranker
 from tests.fakes import FakeCrossEncoder, FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter
+from tests.fakes.context import no_cross_encoder
 from tests.fakes.reranker import FakeRerankEndpoint
 
 QUESTION = "When did the bridge open?"
@@ -28,19 +22,15 @@ def passages(*contents: str) -> list[Passage]:
     return [Passage(f"d{number}", number, content) for number, content in enumerate(contents)]
 
 
-async def missing(name: str) -> CrossEncoder:
-    raise ModelNotFound(f"no cross-encoder {name}")
-
-
 async def asking(judge: ScriptedCompleter, ledger: FakeLedger) -> Reranker:
-    reranker = await Rerankers(judge, missing).get("model", ledger)
+    reranker = await Rerankers(judge, no_cross_encoder).get("model", ledger)
     assert reranker is not None
     return reranker
 
 
 async def test_without_a_language_model_none_can_be_asked() -> None:
     with pytest.raises(ConfigurationError, match="needs a language model: set OPENAI_BASE_URL") as caught:
-        await Rerankers(None, missing).get("model", FakeLedger())
+        await Rerankers(None, no_cross_encoder).get("model", FakeLedger())
     assert "start it again; or pass" in describe(caught.value)
 
 
@@ -111,7 +101,7 @@ async def test_a_cross_encoder_that_does_not_score_is_refused_before_anything_el
 
 
 async def behind(endpoint: FakeRerankEndpoint, ledger: FakeLedger) -> Reranker:
-    reranker = await Rerankers(None, missing, endpoint.at_endpoint).get("endpoint:words-1", ledger)
+    reranker = await Rerankers(None, no_cross_encoder, endpoint.at_endpoint).get("endpoint:words-1", ledger)
     assert reranker is not None
     return reranker
 
@@ -165,6 +155,6 @@ def test_nothing_is_said_twice(title: str | None, heading: str | None, text: str
 
 async def test_without_an_endpoint_none_can_be_asked_and_the_way_out_is_said() -> None:
     with pytest.raises(ConfigurationError) as caught:
-        await Rerankers(None, missing).get("endpoint:words-1", FakeLedger())
+        await Rerankers(None, no_cross_encoder).get("endpoint:words-1", FakeLedger())
     assert caught.value.detail
     assert "PGCLARIFY_RERANK_BASE_URL" in str(caught.value.hint)

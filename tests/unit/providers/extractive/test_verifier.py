@@ -315,7 +315,6 @@ def test_does_not_relax(embedder: BagOfWords) -> None:
     [
         "not json",
         "{}",
-        '"text"',
         json.dumps({"interpretation": "What?", "answer": None, "quote": "x"}),
         json.dumps({"interpretation": "What?", "answer": "x", "quote": "x", "is_improbable": False}),
     ],
