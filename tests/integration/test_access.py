@@ -94,7 +94,7 @@ def test_a_role_that_may_not_use_pgclarify_is_named_the_missing_grant(
     assert asks(connect(ann), corpus) is None
 
 
-def test_of_two_grants_at_once_none_is_lost(
+def test_two_grants_at_once_both_count(
     connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
 ) -> None:
     people = [make_role("pgclarify_reader", name="person") for _ in range(4)]
