@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, repeat
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pgclarify.cli.client import CommandClient
@@ -66,7 +66,10 @@ def check(client: CommandClient, names: Iterable[Name | UnreadableFile]) -> Plan
     clashes: list[_Clash] = []
     for page in _pages(_known(names, plan)):
         placements = map(_free, page) if is_new else _placements(client, page)
-        clashes += filter(None, map(_clash, page, placements, repeat(plan)))
+        for name, placed in zip(page, placements, strict=True):
+            clash = _clash(name, placed, plan)
+            if clash is not None:
+                clashes.append(clash)
     if clashes:
         raise _refusal(client.corpus or "", clashes)
     return plan

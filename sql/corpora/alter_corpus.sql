@@ -16,7 +16,7 @@ begin
     if alter_corpus.options ? 'ambiguity_classifier' then
         v_is_changed := pgclarify_private.use_ambiguity_classifier(
             alter_corpus.caller, v_corpus.name, (v_settings ->> 'ambiguity_classifier')::integer
-        ) or v_is_changed;
+        );
     end if;
     if alter_corpus.options ? 'embedding_model' then
         v_was_building := v_corpus.embedding_space_id is not null and exists (

@@ -18,6 +18,7 @@ select
 from pgclarify_private.estimate
 inner join pgclarify_private.run on estimate.run_id = run.run_id;
 
+comment on column pgclarify.estimate.run_id is 'The run; null if function estimate needed none.';
 comment on column pgclarify.estimate.model is 'The model that would be called; null if no run was needed.';
 
 grant select on pgclarify.estimate to pgclarify_reader;

@@ -176,6 +176,7 @@ begin
                         pg_trigger.tgrelid = source.relation
                         and pg_trigger.tgenabled <> 'D'
                         and starts_with(pg_trigger.tgname, 'pgclarify_' || source.source_id || '_')
+                -- As many as missing_triggers wants for the table itself.
                 ) <> case
                     when
                         relation.relkind = 'p'

@@ -88,9 +88,9 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     """Make a reading of the user's own question, with the trained reader's span as answer, and its sentences as quote.
 
     Returns:
-        The reading. None if the text at the span is no sentence, or is too long for a quote. None
-        too if the answer says no more than the question, or cuts a piece of code; or if the sentence lacks a word of
-        the question that the passage has elsewhere.
+        The reading. None if the text at the span is no sentence, or is too long for a quote; if the answer says no
+        more than the question, or cuts a piece of code; or if the sentence lacks a word of the question that the
+        passage has elsewhere.
     """
     around = [piece for piece in pieces if not piece.items and piece.start < span.end and span.start < _end(piece)]
     if not around:

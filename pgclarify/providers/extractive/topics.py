@@ -14,7 +14,7 @@ _GENERIC = word_set(
     table terms text welcome what how when why who where works work conditions need know untitled page step
     steps miscellaneous item items update news meeting coverage cover policy plan insurance agreement contract
     program benefits deductions included options option description example examples synopsis usage parameters arguments
-    arguments environment variables see also files exit status diagnostics author"""
+    environment variables see also files exit status diagnostics author"""
 )
 _NUMBERING = re.compile(
     r"^(?:(?:section|chapter|article|part|step)\s)?[\divx]{1,5}(?:\.\d{1,3}){0,3}[.):]\s+", re.IGNORECASE
