@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from pglast import ast, parse_plpgsql, parse_sql
+from pglast.visitors import Ancestor, Skip, Visitor
 
 from pgclarify import embedded
 from pgclarify.install.installer import install
@@ -44,7 +46,7 @@ _FUNCTIONS = """
         ),
         l.lanname,
         p.prosqlbody is not null,
-        p.prosrc
+        pg_get_functiondef(p.oid)
     from pg_proc as p
     join pg_language as l on l.oid = p.prolang
     where p.prosecdef and starts_with(p.pronamespace::regnamespace::text, 'pgclarify')
@@ -55,17 +57,8 @@ _FUNCTIONS = """
         )
     order by p.oid::regprocedure::text collate "C"
 """
-_TOKEN = re.compile(
-    r"--[^\n]*|/\*.*?\*/"
-    r"|(?P<text>[eE]?'(?:[^']|'')*'|(?P<dollar>\$\w*\$).*?(?P=dollar))"
-    r'|(?P<name>(?:[A-Za-z_]\w*|"(?:[^"]|"")*")(?:\s*\.\s*(?:[A-Za-z_]\w*|"(?:[^"]|"")*"|\*))*)'
-    r"|(?P<other>:=|=>|<<|>>|\S)",
-    re.DOTALL,
-)
-# Functions whose arguments use FROM without a relation: extract(year from v_day).
-_CALLS_WITH_FROM = {"extract", "substring", "trim", "overlay", "btrim"}
-_BEFORE_RELATION = {"only", "lateral", "table"}
-_IN_MEMBER = {"(", "as", "with", "ordinality"}
+# A text in a body that becomes a statement, or a part of one.
+_SQL = re.compile(r"\s*(with|select|insert|update|delete|merge|truncate|lock|from|inner join)\s+\S")
 
 
 @dataclass(frozen=True)
@@ -79,7 +72,7 @@ class Definer:
         path: Its search_path; None if it has none.
         language: The language of its body.
         is_bound: True if the body was parsed when the function was made.
-        body: Its text; empty if it is bound.
+        definition: The statement that creates it.
     """
 
     signature: str
@@ -88,7 +81,7 @@ class Definer:
     path: tuple[str, ...] | None
     language: str
     is_bound: bool
-    body: str
+    definition: str
 
     def line(self) -> str:
         """The entry in the list."""
@@ -101,117 +94,83 @@ class Definer:
         ]
         return " ".join([self.signature, *(f"{name}: {value}" for name, value, usual in told if value != usual)])
 
-    def relations(self) -> set[str]:
-        """Names of relations in the body, and in its texts that become statements."""
+    def unqualified(self) -> set[str]:
+        """Relations that the body, or a text in it that becomes a statement, names without a schema."""
         if self.is_bound:
             return set()
-        texts = [text for text in map(_text_of, _tokens(self.body)) if text is not None and _is_sql(text)]
-        # format inserts a name with its schema, a part of such a name, or another of these texts.
-        statements = [self.body, *(re.sub(r"%(\d+\$)?[sIL]", "dynamic.name", text) for text in texts)]
-        of_with: set[str] = set().union(*(_names_of_with(_lowered(statement)) for statement in statements))
-        return set().union(*(relations(statement) for statement in statements)) - of_with
+        names = _Names()
+        # The parser knows only types of pg_catalog and public, and no arrays of rows.
+        known = re.sub(r"\b(pgclarify\w*\.\w+|(public\.)?halfvec)\[\]", "text[]", self.definition)
+        for expression in _expressions(parse_plpgsql(re.sub(r"\bpgclarify\w*\.", "public.", known))):
+            names.read(expression)
+        return names.relations - names.of_with
+
+
+class _Names(Visitor):
+    """Collects names from statements: of relations without a schema, and of queries in WITH."""
+
+    def __init__(self) -> None:
+        self.relations: set[str] = set()
+        self.of_with: set[str] = set()
+
+    def read(self, statement: str) -> None:
+        self(parse_sql(statement))
+
+    def visit_RangeVar(self, _: Ancestor, node: ast.RangeVar) -> None:  # noqa: N802
+        if not node.schemaname:
+            self.relations.add(str(node.relname))
+
+    def visit_CommonTableExpr(self, _: Ancestor, node: ast.CommonTableExpr) -> None:  # noqa: N802
+        self.of_with.add(str(node.ctename))
+
+    def visit_LockingClause(self, *_: object) -> type[Skip]:  # noqa: N802
+        """FOR UPDATE OF names relations of FROM again, by their aliases."""
+        return Skip
+
+    def visit_A_Const(self, _: Ancestor, node: ast.A_Const) -> None:  # noqa: N802
+        text = str(node.val.sval) if isinstance(node.val, ast.String) else ""
+        if _SQL.match(text):
+            self.read(_statement(text))
+
+
+def _statement(text: str) -> str:
+    """A statement that names what a text names. The text may be the input of format."""
+    for pattern, replacement in (
+        (r"\(\s*%(\d+\$)?s\s*\)", "((select))"),  # an expression, or a subquery
+        (r"(?m)^\s*%(\d+\$)?s$", ""),  # a clause on a line of its own
+        (r"%(\d+\$)?[sIL]", "dynamic.name"),
+        (r"from \(\Z", ""),  # the beginning of a subquery
+        (r"^\s*(?=from\b)", "select "),
+        (r"^\s*(?=inner join\b)", "select from dynamic.name "),
+    ):
+        text = re.sub(pattern, replacement, text)
+    return text
+
+
+def _expressions(parsed: Any) -> Iterator[str]:
+    """The statements in a parsed function. Its expressions are shown as SELECT."""
+    if isinstance(parsed, list):
+        for part in parsed:
+            yield from _expressions(part)
+    elif isinstance(parsed, dict):
+        query, mode = parsed.get("query"), parsed.get("parseMode", 0)
+        if isinstance(query, str):
+            # 0 is a statement, 2 an expression, and larger numbers are assignments.
+            yield query if mode == 0 else "select " + (query if mode == 2 else query.split(":=", 1)[1])
+        yield from _expressions([*parsed.values()])
 
 
 def definers(connection: psycopg.Connection[Any]) -> list[Definer]:
     """All functions, by signature."""
     return [
-        Definer(signature, owner, tuple(grantees), tuple(path) if path else None, language, is_bound, body)
-        for signature, owner, grantees, path, language, is_bound, body in connection.execute(_FUNCTIONS).fetchall()
+        Definer(signature, owner, tuple(grantees), tuple(path) if path else None, language, is_bound, definition)
+        for signature, owner, grantees, path, language, is_bound, definition in connection.execute(_FUNCTIONS)
     ]
 
 
 def listed(functions: list[Definer]) -> str:
     """The text of the list."""
     return _HEAD + "".join(f"{function.line()}\n" for function in functions)
-
-
-def _tokens(body: str) -> list[str]:
-    """Names with their schema, texts and signs, without comments."""
-    return [found[0] for found in _TOKEN.finditer(body) if found.lastgroup is not None]
-
-
-def _text_of(token: str) -> str | None:
-    """The content of a quoted text; None for other tokens."""
-    if token.startswith("$"):
-        return re.sub(r"^\$\w*\$|\$\w*\$$", "", token)
-    if "'" in token[:2]:
-        return token[token.index("'") + 1 : -1].replace("''", "'")
-    return None
-
-
-def _is_sql(text: str) -> bool:
-    return (
-        re.search(r"^\s*(with|select|insert|update|delete|merge|truncate|lock|from|inner join)\b", text, re.I)
-        is not None
-    )
-
-
-def relations(body: str) -> set[str]:
-    """Names of relations, with their schema if they have one, but without names from WITH and called functions."""
-    tokens = _lowered(body)
-    found: set[str] = set()
-    calls: list[str] = []
-    statement: list[str] = []
-    for place, word in enumerate(tokens):
-        before = tokens[place - 1] if place else ""
-        if word == "(":
-            calls.append(before)
-        elif word == ")" and calls:
-            calls.pop()
-        statement = [] if word == ";" else [*statement, word]
-        if _names_relation(word, before, tokens[place + 1 : place + 2], calls, statement):
-            found |= set(_from_list(tokens, place + 1, may_call=word != "into"))
-    return found - _names_of_with(tokens)
-
-
-def _lowered(body: str) -> list[str]:
-    return [word if word[0] in "'\"" else word.lower() for word in _tokens(body)]
-
-
-def _names_of_with(tokens: list[str]) -> set[str]:
-    """Names before "as (" or "as materialized (", with or without columns."""
-    text = " ".join(tokens)
-    return set(
-        re.findall(r"(?:with(?: recursive)?|,) (\w+) (?:\( [\w , ]+ \) )?as (?:(?:not )?materialized )?\(", text)
-    )
-
-
-def _names_relation(word: str, before: str, following: list[str], calls: list[str], statement: list[str]) -> bool:
-    if word == "from":
-        return before != "distinct" and (not calls or calls[-1] not in _CALLS_WITH_FROM)
-    if word == "join":
-        return True
-    if word == "into":
-        return before in ("insert", "merge")
-    if word == "update":
-        # "share update exclusive" is a mode of a lock.
-        return before not in ("for", "key", "do", "share") and following != ["set"]
-    if word == "using":
-        return "delete" in statement or "merge" in statement
-    if word in ("truncate", "lock"):
-        return before in (";", "begin", "then", "loop", "else")
-    return word == "table" and before in ("truncate", "lock")
-
-
-def _from_list(tokens: list[str], place: int, *, may_call: bool) -> Iterator[str]:
-    """Relations of a list with commas. Its members may be subqueries, and also calls if may_call."""
-    while place < len(tokens):
-        while tokens[place] in _BEFORE_RELATION:
-            place += 1
-        name = tokens[place]
-        is_call = may_call and tokens[place + 1 : place + 2] == ["("]
-        if not is_call and re.match(r'[a-z_"]', name):
-            yield re.sub(r"\s*\.\s*", ".", name)
-        # The end of this member, after its parentheses and its alias.
-        depth, place = 0, place + (name != "(")
-        while place < len(tokens) and (depth > 0 or tokens[place] in _IN_MEMBER or tokens[place - 1] == "as"):
-            depth += {"(": 1, ")": -1}.get(tokens[place], 0)
-            place += 1
-        if tokens[place + 1 : place + 2] == [","] and re.match(r"\w", tokens[place]):
-            place += 1
-        if tokens[place : place + 1] != [","]:
-            return
-        place += 1
 
 
 def main() -> None:
