@@ -169,16 +169,6 @@ begin
         perform pgclarify_private.refuse_by_hand(v_corpus.corpus_id, v_document_id);
     end if;
     perform pgclarify_private.erase_terms(v_corpus.corpus_id, v_lexemes);
-    -- Rows do not name their corpus. Those of another corpus that is indexing its own document of that id are not touched.
-    delete from pgclarify_private.staged_passage as staged
-    where staged.document_id = v_document_id
-        and not exists (
-            select
-            from pgclarify_private.corpus as other
-            inner join pgclarify_private.pending_document as pending
-                on pending.corpus_id = other.corpus_id and pending.document_id = v_document_id
-            where other.corpus_id <> v_corpus.corpus_id
-        );
     v_has_erased := pgclarify_private.erase_from_runs(v_corpus.corpus_id, v_document_id) or v_merged.removed > 0;
     -- Their attempts may have read the document without a trace yet. Their writes are refused from now on. They start
     -- again, and pay again only for what is erased.

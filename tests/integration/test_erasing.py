@@ -69,11 +69,6 @@ class TestWhatGoes:
     ) -> None:
         alice.execute("select pgclarify.add_document(%s, 'new', %s)", [CORPUS, f"{CANARY} is new."])
         leased = worker.claim()
-        connection.execute(
-            "insert into pgclarify_private.staged_passage"
-            " values (gen_random_uuid(), 'new', 1, null, %s, 0, 3, 'x', null)",
-            [CANARY],
-        )
 
         assert erase(alice, "new")
         worker.store(leased)
