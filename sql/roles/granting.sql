@@ -19,6 +19,12 @@ begin
                 hint = 'Pass reader (may search the corpus) or analyst (sees all runs on it).';
     end if;
     if set_access.is_granted then
+        if set_access.role ~ '^pgclarify_(owner|views|capture|role_maker|worker|loopback|reads_[0-9]+_[0-9a-f]{8})$' then
+            raise exception 'role "%" is one that pgclarify itself uses', set_access.role
+                using errcode = 'invalid_parameter_value',
+                    detail = 'People do not ask as this role.',
+                    hint = 'Pass a role of yours; or pgclarify_user or pgclarify_reader, for all their members.';
+        end if;
         perform pgclarify_private.check_roles_exist(array[coalesce(set_access.role, '')]);
         perform pgclarify_private.note_roles(array[set_access.role]);
     end if;

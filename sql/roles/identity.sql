@@ -89,7 +89,7 @@ begin
     where
         pg_roles.rolname = any(note_roles.names)
         -- The installation's own roles are the same in every database of a server.
-        and pg_roles.rolname !~ '^pgclarify_(owner|reader|user|worker|loopback|capture|role_maker)$'
+        and pg_roles.rolname !~ '^pgclarify_(owner|views|reader|user|worker|loopback|capture|role_maker)$'
         and not exists (select from pgclarify_private.named_role as named where named.name = pg_roles.rolname);
 end
 $$;

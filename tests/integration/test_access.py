@@ -127,6 +127,7 @@ def test_roles_and_accesses_that_there_are_not_are_refused(connection: Connectio
         ("public", "reader"): UNDEFINED_OBJECT,
         ("", "reader"): UNDEFINED_OBJECT,
         (None, "reader"): UNDEFINED_OBJECT,
+        ("pgclarify_views", "reader"): INVALID_PARAMETER,
         ("postgres", "owner"): INVALID_PARAMETER,
         ("postgres", None): INVALID_PARAMETER,
     }
