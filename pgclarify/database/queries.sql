@@ -39,10 +39,6 @@ where pg_extension.extname = 'vector';
 -- The process id of this session.
 select pg_catalog.pg_backend_pid() as process_id;
 
--- name: has_session_option
--- Whether the options of the connection are in effect.
-select pg_catalog.current_setting('lock_timeout') operator (pg_catalog.=) '54321ms' as is_set;
-
 -- name: take_worker_lock
 -- Hold the lock that shows this session's worker is alive; false if another session holds it.
 select pg_try_advisory_lock(1885823084, %(worker_id)s::integer) as is_locked;

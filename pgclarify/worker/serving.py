@@ -31,7 +31,7 @@ from pgclarify.database.pool import fetch, open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.queries import queries
 from pgclarify.database.runs import Runs
-from pgclarify.database.sessions import require_direct
+from pgclarify.database.sessions import require_own_sessions
 from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.embedding.devices import check_device
@@ -351,7 +351,7 @@ def _freeze() -> None:
 
 
 def _check(dsn: str) -> str:
-    require_direct(dsn)
+    require_own_sessions(dsn)
     with translated(), psycopg.connect(dsn, application_name="pgclarify worker") as connection:
         connection.execute(queries["pin_search_path"])
         return check_schema(connection)

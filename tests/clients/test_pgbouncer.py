@@ -16,7 +16,7 @@ import pgclarify
 from pgclarify.cli.doctor.check import Level
 from pgclarify.cli.doctor.server import check_pooler
 from pgclarify.database.pool import open_pool
-from pgclarify.database.sessions import require_direct
+from pgclarify.database.sessions import require_own_sessions
 from pgclarify.errors import ConfigurationError
 from tests.clients.bouncing import Bouncer, bouncer
 from tests.clients.serving import DATABASE, STATEMENT_TIMEOUTS, ClientService
@@ -97,17 +97,17 @@ async def test_two_hundred_callers_over_twenty_sessions(bouncer: Bouncer, superu
     until(lambda: loopbacks(superuser) == 0)
 
 
-@pytest.mark.parametrize("pool", [DATABASE, "single", "sessions"])
+@pytest.mark.parametrize("pool", [DATABASE, "single"])
 def test_a_worker_says_that_it_needs_the_server_itself(bouncer: Bouncer, pool: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        require_direct(bouncer.url(pool))
+        require_own_sessions(bouncer.url(pool))
     assert "PGCLARIFY_DATABASE_URL" in (refused.value.hint or "")
     assert check_pooler(bouncer.url(pool)).level is Level.WARNING
 
 
 def test_the_server_itself_is_what_a_worker_needs(service: ClientService) -> None:
     for url in (service.url(), service.dsn):
-        require_direct(url)
+        require_own_sessions(url)
         assert check_pooler(url).level is Level.OK
 
 

@@ -10,7 +10,7 @@ import pytest
 from pgclarify.database.connections import Connections
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
-from pgclarify.database.sessions import require_direct
+from pgclarify.database.sessions import require_own_sessions
 from pgclarify.database.table_session import TableSession
 from pgclarify.install.installer import install
 from pgclarify.worker import serving
@@ -26,7 +26,7 @@ FUNCTIONS = (
 
 @asynccontextmanager
 async def checks(dsn: str) -> AsyncIterator[None]:
-    require_direct(dsn)
+    require_own_sessions(dsn)
     serving._check(dsn)
     yield
 
@@ -37,7 +37,7 @@ async def tables(dsn: str) -> AsyncIterator[None]:
         session = TableSession(dsn, pool)
         # The second one begins anew in the same session.
         for _ in range(2):
-            await session.fetch("has_session_option")
+            await session.fetch("get_session")
         await session.close()
         yield
 

@@ -20,7 +20,7 @@ from pgclarify.corpora.embedders import open_embedders
 from pgclarify.database.connections import Connections
 from pgclarify.database.endpoint_rates import EndpointRates
 from pgclarify.database.pool import open_pool
-from pgclarify.database.sessions import require_direct, stripping
+from pgclarify.database.sessions import require_own_sessions
 from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.errors import ServerUnavailable
 from pgclarify.worker import serving
@@ -217,10 +217,10 @@ def test_a_server_that_turns_everybody_away_is_no_pooler(
 ) -> None:
     role = make_role("pgclarify_worker")
     dsn = psycopg.conninfo.make_conninfo(database, user=role)
-    require_direct(dsn)
+    require_own_sessions(dsn)
 
     connection.execute(f"alter role {role} connection limit 0".encode())
     with pytest.raises(ServerUnavailable) as refused:
-        stripping(dsn)
+        require_own_sessions(dsn)
     assert "too many connections" in str(refused.value)
     assert "could not be looked for" in check_pooler(dsn).finding

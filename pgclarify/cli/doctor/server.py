@@ -11,7 +11,7 @@ import psycopg
 
 from pgclarify.cli import connection
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
-from pgclarify.database.sessions import sharing, stripping
+from pgclarify.database.sessions import sharing
 from pgclarify.embedded import Address
 from pgclarify.errors import PermissionDenied, PgclarifyError, SchemaMismatch
 from pgclarify.install.extensions import ENCODING, HOW_TO_GET_ENCODING
@@ -39,7 +39,7 @@ def check_pooler(dsn: str) -> Check:
     """
     name = "pooler"
     try:
-        found = sharing(dsn) or stripping(dsn)
+        found = sharing(dsn)
     except PgclarifyError as error:
         return warning(name, f"could not be looked for: {error.message}")
     if found is None:
