@@ -6,25 +6,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-import psycopg
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from pgclarify.cli import connection, terminal
+from pgclarify.cli import terminal
 from pgclarify.cli.client import CommandClient
 from pgclarify.cli.planning import exists
 from pgclarify.cli.rendering import Row, printable
+from pgclarify.client.documents import batches, checked
 from pgclarify.client.records import CorpusStatus
 from pgclarify.config import Settings
 from pgclarify.data.vocabulary import Document
-from pgclarify.errors import AlreadyExists, DatabaseError, InputError, MissingReader, NotFound, UnreadableFile
-
-# A batch is one statement and one transaction: large enough to hide the round trip, small enough to send at once.
-BATCH_DOCUMENTS = 500
-BATCH_CHARS = 4_000_000
-_ID_CHARS_SHOWN = 200
-# The class of SQLSTATEs of integrity constraints.
-_VIOLATION = "23"
+from pgclarify.errors import InputError, MissingReader, UnreadableFile
 
 
 @dataclass(slots=True)
@@ -56,8 +49,7 @@ class LoadReport:
 
 
 def add_documents(
-    database: connection.Database,
-    corpus: str,
+    client: CommandClient,
     documents: Iterable[Document | UnreadableFile],
     settings: Settings,
     on_batch: Callable[[LoadReport], object] = lambda report: None,
@@ -65,8 +57,7 @@ def add_documents(
     """Add documents in batches, each committed by itself. A missing corpus is created with the first.
 
     Args:
-        database: An autocommit connection.
-        corpus: Its name.
+        client: A client of the corpus.
         documents: Documents and errors, as the parsers of files yield them.
         settings: Has the embedding model of a new corpus.
         on_batch: Called after every batch with the report so far.
@@ -75,73 +66,43 @@ def add_documents(
         AlreadyExists: If an id belongs to a document of another source; then its batch changes nothing.
     """
     report = LoadReport()
-    client = connection.client_of(database, corpus)
-    for batch in batches(documents, report):
-        if report.stored or exists(client):
-            _add_batch(database, client, batch, report)
-        else:
-            with database.transaction():
-                client.create_corpus(corpus, embedding_model=settings.embedding_model)
-                _add_batch(database, client, batch, report)
-                report.is_new = report.stored > 0
-                if not report.is_new:
-                    raise psycopg.Rollback
+    for batch in batches(storable(documents, report)):
+        if not report.stored and not exists(client):
+            client.create_corpus(str(client.corpus), embedding_model=settings.embedding_model)
+            report.is_new = True
+        changed = client.add_documents(batch)
+        report.changed += changed
+        report.unchanged += len({_identity(document) for document in batch}) - changed
         on_batch(report)
     return report
 
 
-def batches(documents: Iterable[Document | UnreadableFile], report: LoadReport) -> Iterator[list[Document]]:
-    """Collect documents in batches; put errors and repeated documents into the report."""
-    batch: dict[str, Document] = {}
-    # Hashes, because the keys of millions of rows would need much more memory.
+def storable(documents: Iterable[Document | UnreadableFile], report: LoadReport) -> Iterator[Document]:
+    """Yield the documents that can be stored; put the others, errors and repeated documents into the report."""
+    # Hashes, because the identities of millions of rows would need much more memory.
     seen: set[int] = set()
-    chars = 0
     for document in documents:
         if isinstance(document, MissingReader):
             report.unread.setdefault(f"{document.detail} {document.hint}", []).append(document.message)
             continue
-        if isinstance(document, UnreadableFile):
-            reason = " ".join(part for part in (document.detail, document.hint) if part)
-            report.problems.append(f"{document.message}: {reason}")
+        try:
+            if isinstance(document, UnreadableFile):
+                raise document
+            accepted = checked(document)
+        except InputError as error:
+            reason = " ".join(filter(None, (error.detail, error.hint)))
+            report.problems.append(f"{error.message}: {reason}")
             continue
-        # Its file is its identity within a load, because its final id may differ from the proposed one.
-        key = document.origin or document.document_id
-        if hash(key) in seen:
-            report.repeated.append(document.document_id)
-        seen.add(hash(key))
-        batch[key] = document
-        chars += len(document.content)
-        if len(batch) == BATCH_DOCUMENTS or chars >= BATCH_CHARS:
-            yield [*batch.values()]
-            batch, chars = {}, 0
-    if batch:
-        yield [*batch.values()]
+        identity = hash(_identity(accepted))
+        if identity in seen:
+            report.repeated.append(accepted.document_id)
+        seen.add(identity)
+        yield accepted
 
 
-def _add_batch(
-    database: connection.Database, client: CommandClient, batch: Sequence[Document], report: LoadReport
-) -> None:
-    try:
-        # A savepoint, if the corpus is created in the same transaction.
-        with database.transaction():
-            changed = client.add_documents(batch)
-    except (AlreadyExists, NotFound):
-        # Another source took an id after the check, or the corpus was dropped. A smaller batch would fail, too.
-        raise
-    except (InputError, DatabaseError) as error:
-        if not isinstance(error, InputError) and not error.sqlstate.startswith(_VIOLATION):
-            raise
-        # One document that PostgreSQL cannot store must not block the others: halve the batch until it is alone.
-        if len(batch) == 1:
-            reason = ": ".join(filter(None, (error.message, error.detail)))
-            report.problems.append(f"cannot store {batch[0].document_id[:_ID_CHARS_SHOWN]}: {reason}")
-            return
-        middle = len(batch) // 2
-        _add_batch(database, client, batch[:middle], report)
-        _add_batch(database, client, batch[middle:], report)
-        return
-    report.changed += changed
-    report.unchanged += len(batch) - changed
+def _identity(document: Document) -> str:
+    """Return what identifies a document within a load: its file, because its final id may differ from the proposed."""
+    return document.origin or document.document_id
 
 
 def progress_bar() -> Progress:

@@ -103,9 +103,10 @@ def _documents(paths: Sequence[Path]) -> list[Document]:
 def _load(database: connection.Database, settings: Settings, name: str, documents: list[Document]) -> str:
     """Load a corpus and wait until it is searchable; return how long that took, in words."""
     began = time.perf_counter()
-    report = corpus.add_documents(database, name, documents, settings)
+    client = connection.client_of(database, name)
+    report = corpus.add_documents(client, documents, settings)
     with corpus.progress_bar() as progress:
-        corpus.wait_until_searchable(connection.client_of(database, name), progress)
+        corpus.wait_until_searchable(client, progress)
     return f"loaded in {time.perf_counter() - began:.1f} s" if report.changed else "there already"
 
 

@@ -135,8 +135,7 @@ def load(
         with corpus.progress_bar() as progress:
             reading = progress.add_task("Reading", total=None)
             report = corpus.add_documents(
-                database,
-                corpus_name,
+                client,
                 chain([first], documents),
                 settings,
                 lambda report: progress.update(reading, completed=report.stored),

@@ -16,9 +16,11 @@ from pgclarify.database.arrays import array_text
 from pgclarify.errors import InputError, NotFound, NotReady, NoWorker, PermissionDenied
 from pgclarify.language.foreign_text import unstorable
 
-# Documents in one statement: enough to hide the round trip, few enough for one message.
+# A batch is one statement and one transaction: large enough to hide the round trip, small enough to send at once.
 _BATCH_DOCUMENTS = 500
 _BATCH_CHARS = 4_000_000
+_MOST_ID_CHARS = 1000
+_ID_CHARS_SHOWN = 200
 # Seconds to wait for a worker that is restarting.
 _WORKERLESS_SECONDS = 10.0
 
@@ -97,7 +99,7 @@ def add_documents(session: Session, /, documents: Iterable[Document], *, corpus:
         PermissionDenied: If it belongs to another role.
     """
     changed = 0
-    for batch in _batches(documents):
+    for batch in batches(map(checked, documents)):
         (row,) = yield Call(
             "load_documents",
             {
@@ -353,11 +355,11 @@ def wait_until_searchable(
         yield pace(now - began)
 
 
-def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Collect documents into batches, each of the size that add_documents sends at once."""
     batch: list[Document] = []
     chars = 0
     for document in documents:
-        _check(document)
         batch.append(document)
         chars += len(document.content)
         if len(batch) == _BATCH_DOCUMENTS or chars >= _BATCH_CHARS:
@@ -372,12 +374,13 @@ def _in_order(batch: Sequence[Document]) -> list[Document]:
     return sorted(batch, key=lambda document: document.document_id)
 
 
-def _check(document: Document) -> None:
-    """Refuse a text that PostgreSQL cannot store, and name its document. The driver's error would not name it.
+def checked(document: Document) -> Document:
+    """Return a document that can be stored; else raise an error with its id, which an error of a batch would not name.
 
     Raises:
-        InputError: If PostgreSQL cannot store a text of it.
+        InputError: If a text of it has characters that PostgreSQL cannot store, or its id is too long.
     """
+    shown = repr(document.document_id[:_ID_CHARS_SHOWN])
     texts = {
         "id": document.document_id,
         "content": document.content,
@@ -388,10 +391,17 @@ def _check(document: Document) -> None:
     for part, text in texts.items():
         if text is not None and (reason := unstorable(text)):
             raise InputError(
-                f"document {document.document_id!r} cannot be stored",
+                f"document {shown} cannot be stored",
                 detail=f"{reason} It is in the {part} of the document.",
                 hint="Remove it, or decode the file with the right encoding.",
             )
+    if len(document.document_id) > _MOST_ID_CHARS:
+        raise InputError(
+            f"document {shown} cannot be stored",
+            detail=f"Its id has {len(document.document_id)} characters.",
+            hint=f"Give it an id of at most {_MOST_ID_CHARS} characters.",
+        )
+    return document
 
 
 def _readers(document: Document) -> str | None:
