@@ -16,7 +16,7 @@ COMMANDS = (
     DeferredCommand("worker", "server:worker", "Serve jobs until interrupted; workers share one queue.", RUN),
     DeferredCommand("doctor", "doctor.command:doctor", "Show the installation, check it, and say how to fix it.", RUN),
     DeferredCommand("use", "using:use", "Read passages with a language model: an address, or a .gguf file.", RUN),
-    DeferredCommand("dsn", "server:dsn", 'Print the connection string: psql "$(pgclarify dsn)"', RUN),
+    DeferredCommand("dsn", "connection:dsn", 'Print the connection string: psql "$(pgclarify dsn)"', RUN),
     DeferredCommand("load", "loading:load", "Load documents; the same again changes nothing.", FILL),
     DeferredCommand("ask", "operations:ask", "Get the readings of a vague question, each with its proof.", ASK),
     DeferredCommand("search", "operations:search", "Find passages, without judging them.", ASK),

@@ -6,17 +6,29 @@ import logging
 from typing import TYPE_CHECKING, TypeAlias
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
+import typer
 from psycopg.rows import DictRow
 
 from pgclarify import embedded
-from pgclarify.cli.client import CommandClient
-from pgclarify.client.opening import CONNECTION_OPTIONS, connecting
+from pgclarify.cli import terminal
+from pgclarify.client.opening import CONNECTION_OPTIONS, connecting, database_url
 from pgclarify.config import Settings, read_settings
-from pgclarify.errors import ConfigurationError, ServerUnavailable
 
 if TYPE_CHECKING:
+    from pgclarify.cli.client import CommandClient
+
     Database: TypeAlias = psycopg.Connection[DictRow]
+
+DSN_EXAMPLES = terminal.examples(
+    'psql "$(pgclarify dsn)"',
+    'pg_dump -Fc "$(pgclarify dsn)" > pgclarify.dump',
+    'psql "$(pgclarify dsn)&user=dashboard"',
+)
+
+
+def dsn() -> None:
+    """Print the connection string of the database in use."""
+    typer.echo(running_dsn(load_settings()))
 
 
 def load_settings() -> Settings:
@@ -39,16 +51,7 @@ def running_dsn(settings: Settings) -> str:
         ConfigurationError: If it cannot be read.
         ServerUnavailable: If the embedded server is needed and is not running.
     """
-    if settings.database_url is not None:
-        return _checked(settings.database_url)
-    dsn = embedded.running_dsn(settings.data_dir)
-    if dsn is None:
-        raise ServerUnavailable(
-            "the embedded server is not running",
-            detail=f"Its data directory is {settings.data_dir}.",
-            hint="Start it with: pgclarify up --detach",
-        )
-    return dsn
+    return database_url(settings=settings)
 
 
 def started_dsn(settings: Settings) -> str:
@@ -58,35 +61,26 @@ def started_dsn(settings: Settings) -> str:
         ConfigurationError: If it cannot be read, or the data directory cannot be used.
         ServerUnavailable: If the embedded server does not start.
     """
-    if settings.database_url is not None:
-        return _checked(settings.database_url)
-    return embedded.start(settings.data_dir)
+    if settings.database_url is None:
+        embedded.start(settings.data_dir)
+    return running_dsn(settings)
 
 
-def _checked(url: str) -> str:
-    try:
-        conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        # libpq's message repeats the string, which may have a password.
-        raise ConfigurationError(
-            "PGCLARIFY_DATABASE_URL is no connection string",
-            hint="Write it as postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %XX for special characters.",
-        ) from None
-    return url
-
-
-def connect(dsn: str) -> Database:
+def connect(url: str) -> Database:
     """Connect; rows are dictionaries, and every statement is committed by itself.
 
     Raises:
         ServerUnavailable: If the server does not answer, or refuses the connection.
     """
     with connecting():
-        return psycopg.connect(dsn, **CONNECTION_OPTIONS)
+        return psycopg.connect(url, **CONNECTION_OPTIONS)
 
 
 def client_of(database: Database, corpus: str | None = None) -> CommandClient:
     """Return a client on the connection."""
+    # Slow to import, and not needed by the command dsn.
+    from pgclarify.cli.client import CommandClient
+
     # Commands show these warnings in their own words.
     logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
     return CommandClient(database, corpus=corpus)

@@ -1,4 +1,4 @@
-"""Commands about the server and its workers: up, down, init, worker, dsn."""
+"""Commands about the server and its workers: up, down, init, worker."""
 
 from __future__ import annotations
 
@@ -37,11 +37,6 @@ WORKER_EXAMPLES = terminal.examples(
     "PGCLARIFY_DATABASE_URL=postgresql://… OPENAI_BASE_URL=http://…/v1 PGCLARIFY_LLM_MODEL=… pgclarify worker",
     "PGCLARIFY_LLM_PROVIDER=extractive pgclarify worker",
     "pgclarify worker --metrics 9464 --grace 60",
-)
-DSN_EXAMPLES = terminal.examples(
-    'psql "$(pgclarify dsn)"',
-    'pg_dump -Fc "$(pgclarify dsn)" > pgclarify.dump',
-    'psql "$(pgclarify dsn)&user=dashboard"',
 )
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object: what was found and done.")]
 
@@ -153,11 +148,6 @@ def worker(
     place = f"127.0.0.1:{metrics}" if metrics is not None and metrics.isdecimal() else metrics
     address = None if place is None else listening.parse_address(place, "--metrics")
     _run_worker(settings, connection.running_dsn(settings), address, grace)
-
-
-def dsn() -> None:
-    """Print the connection string of the database in use."""
-    typer.echo(connection.running_dsn(connection.load_settings()))
 
 
 def start_server(settings: Settings) -> str:

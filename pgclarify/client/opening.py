@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 
@@ -15,6 +16,9 @@ from pgclarify.client.scripts import Call, Statement
 from pgclarify.database.queries import call, queries
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
+
+if TYPE_CHECKING:
+    from pgclarify.config import Settings
 
 _logger = logging.getLogger("pgclarify.client")
 
@@ -28,27 +32,38 @@ CONNECTION_OPTIONS: Mapping[str, Any] = {
 }
 
 
-def database_url(url: str | None) -> str:
+def database_url(url: str | None = None, settings: Settings | None = None) -> str:
     """Return the connection string: as given, else from the settings, else that of the running embedded server.
 
+    Args:
+        url: A connection string or URL, if one is given.
+        settings: Settings in use; None reads them.
+
     Raises:
-        ConfigurationError: If a setting cannot be used.
+        ConfigurationError: If it is no connection string, or a setting cannot be used.
         ServerUnavailable: If the embedded server is needed and is not running.
     """
-    if url is not None:
-        return url
-    from pgclarify import embedded
-    from pgclarify.config import read_settings
+    if url is None:
+        from pgclarify import embedded
+        from pgclarify.config import read_settings
 
-    settings = read_settings()
-    running = settings.database_url or embedded.running_dsn(settings.data_dir)
-    if running is None:
-        raise ServerUnavailable(
-            "no database is named, and the embedded server is not running",
-            detail=f"Its data directory is {settings.data_dir}.",
-            hint="Pass a URL, set PGCLARIFY_DATABASE_URL, or start the embedded server with: pgclarify up --detach",
-        )
-    return running
+        settings = settings or read_settings()
+        url = settings.database_url or embedded.running_dsn(settings.data_dir)
+        if url is None:
+            raise ServerUnavailable(
+                "no database is named, and the embedded server is not running",
+                detail=f"Its data directory is {settings.data_dir}.",
+                hint="Start it with: pgclarify up --detach. For another server, set PGCLARIFY_DATABASE_URL.",
+            )
+    try:
+        conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        # libpq's message repeats the string, which may have a password.
+        raise ConfigurationError(
+            "the connection string cannot be used",
+            hint="Write it as postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %XX for special characters.",
+        ) from None
+    return url
 
 
 @contextmanager
@@ -56,16 +71,10 @@ def connecting() -> Iterator[None]:
     """Raise our own exceptions instead of those of psycopg's connect.
 
     Raises:
-        ConfigurationError: If the connection string is invalid. It is not repeated, because it may have a password.
         ServerUnavailable: If the server does not answer, or refuses the connection.
     """
     try:
         yield
-    except psycopg.ProgrammingError:
-        raise ConfigurationError(
-            "the connection string cannot be used",
-            hint="Pass a URL, such as postgresql://user@host/database, with reserved characters %-encoded.",
-        ) from None
     except psycopg.Error as error:
         raise ServerUnavailable(
             "no connection to the database server",

@@ -63,7 +63,7 @@ def test_without_a_server_one_sentence_and_a_hint(
     assert run(*arguments) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("Error: The embedded server is not running.\n")
+    assert captured.err.startswith("Error: No database is named, and the embedded server is not running.\n")
     assert "Hint: Start it with: pgclarify up --detach" in captured.err
     assert "Traceback" not in captured.err
 
@@ -111,7 +111,7 @@ def test_an_address_that_cannot_be_read_is_not_repeated(
     )
     assert run(*command) == 1
     captured = capsys.readouterr()
-    assert "PGCLARIFY_DATABASE_URL is no connection string" in captured.out + captured.err
+    assert "onnection string cannot be used" in captured.out + captured.err
     assert "sesame" not in captured.out + captured.err
 
 
