@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -15,12 +16,10 @@ from pgclarify.cli.confirming import confirm
 from pgclarify.cli.corpus import LoadReport
 from pgclarify.cli.planning import Plan
 from pgclarify.cli.rendering import Row, counted, printable
-from pgclarify.cli.sources import Sources
 from pgclarify.errors import InputError
 
 LOAD_EXAMPLES = terminal.examples(
     "pgclarify load insurance policies/ letters/*.html",
-    "pgclarify load insurance 'archive/**/*.pdf'",
     "pgclarify load faq faq.csv --field id=number --field content=answer --field title=question",
     "pgclarify load handbook . --as handbook --mirror --yes",
 )
@@ -32,13 +31,7 @@ def load(
     corpus_name: Annotated[
         str, typer.Argument(metavar="CORPUS", help="Name of the corpus; it is created if it is missing.")
     ],
-    paths: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PATH",
-            help="Files, folders and patterns.",
-        ),
-    ],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", exists=True, help="Files and folders.")],
     field: Annotated[
         list[str] | None,
         typer.Option(
@@ -98,9 +91,9 @@ def load(
     and exits with 1, and --mirror removes nothing. In a folder, files of unknown
     kinds are only counted, and hidden files are left out. A link to a file that
     is not in the folder is counted and left out, unless you say --follow-links. A
-    link to a folder is not followed. The same holds for a pattern in quotes.
+    link to a folder is not followed.
     """
-    from pgclarify.ingest.files import SUPPORTED_SUFFIXES
+    from pgclarify.ingest.files import SUPPORTED_SUFFIXES, find_names, read_documents
     from pgclarify.ingest.naming import Naming
     from pgclarify.ingest.records import FieldMapping
 
@@ -109,24 +102,27 @@ def load(
             f"{corpus_name!r} is a path. The name of the corpus comes before the paths.", param_hint="CORPUS"
         )
     settings = connection.load_settings()
-    sources = Sources(
+    fields, naming = FieldMapping.parse(field or []), Naming(source=source, prefix=prefix)
+    whole = planning.origins(paths, naming) if mirror else []
+    skipped: Counter[str] = Counter()
+    documents = read_documents(
         paths,
-        fields=FieldMapping.parse(field or []),
-        naming=Naming(source=source, prefix=prefix),
+        fields=fields,
+        naming=naming,
+        on_skip=lambda kind: skipped.update([kind]),
         follows_links=follow_links,
     )
-    whole = sources.whole() if mirror else []
-    documents = sources.documents()
     first = next(documents, None)
     if first is None:
         raise InputError(
             "there is nothing to load",
-            detail=f"{rendering.skipped(sources.skipped).plain}." if sources.skipped else None,
+            detail=f"{rendering.skipped(skipped).plain}." if skipped else None,
             hint=f"Name files or folders with any of {', '.join(sorted(SUPPORTED_SUFFIXES))}.",
         )
     with connection.connect(connection.running_dsn(settings)) as database:
         client = connection.client_of(database, corpus_name)
-        plan = planning.check(client, sources.names())
+        names = find_names(paths, fields=fields, naming=naming, follows_links=follow_links)
+        plan = planning.check(client, names)
         gone = planning.gone(client, whole, plan)
         if gone:
             _confirm_removal(corpus_name, gone, is_confirmed=yes)
@@ -140,7 +136,7 @@ def load(
                 settings,
                 lambda report: progress.update(reading, completed=report.stored),
             )
-            report.skipped.update(sources.skipped)
+            report.skipped.update(skipped)
             progress.remove_task(reading)
             # An unreadable file may be the new name of another one.
             plan.is_complete = plan.is_complete and not (report.problems or report.unread)

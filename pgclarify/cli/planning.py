@@ -6,14 +6,17 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import typer
 
 from pgclarify.cli.client import CommandClient
 from pgclarify.cli.rendering import Row, counted
 from pgclarify.errors import AlreadyExists, NotFound, UnreadableFile
 
 if TYPE_CHECKING:
-    from pgclarify.ingest.naming import Name
+    from pgclarify.ingest.naming import Name, Naming
 
 _MOST_SHOWN = 10
 _PAGE = 1000
@@ -40,6 +43,22 @@ class _Clash(NamedTuple):
     reason: str
     # The value for --as that would replace the document; empty if there is none.
     source: str
+
+
+def origins(paths: Sequence[Path], naming: Naming) -> list[str]:
+    """Return prefixes of the origins of all documents that these files and folders ever had.
+
+    Raises:
+        typer.BadParameter: If a file with a single document is given, for which this makes no sense.
+    """
+    from pgclarify.ingest.files import holds_many
+
+    if not all(path.is_dir() or holds_many(path) for path in paths):
+        raise typer.BadParameter(
+            "--mirror takes folders, JSON lines, CSV and TSV: name the folder instead of its files."
+        )
+    found = {naming.folder(path) if path.is_dir() else naming.file(path, path.parent) for path in paths}
+    return sorted(one for one in found if not any(one != other and one.startswith(other) for other in found))
 
 
 def exists(client: CommandClient) -> bool:
@@ -80,7 +99,7 @@ def gone(client: CommandClient, whole: Sequence[str], plan: Plan) -> list[tuple[
 
     Args:
         client: A client of the corpus, which may be missing.
-        whole: Prefixes of the origins of all documents of the sources.
+        whole: From origins.
         plan: What the sources have now. Nothing is returned if not all of them could be read.
     """
     if not plan.is_complete or not exists(client):
