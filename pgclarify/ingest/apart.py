@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Final, cast
@@ -17,10 +18,7 @@ from typing import IO, Any, Final, cast
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest.parsing import Parsed
 
-_SCRIPT: Final = Path(__file__).with_name("parsing_process.py")
 _HINT: Final = "Leave it out, or convert it to a text file and load that."
-# The length of an answer in bytes comes before it.
-LENGTH_BYTES: Final = 8
 
 
 class ParsingProcess:
@@ -47,15 +45,16 @@ class ParsingProcess:
         most_bytes = self._memory_bytes + 8 * len(data)
         request = {"bytes": len(data), "suffix": suffix, "name": str(name), "memory_bytes": most_bytes}
         with self._lock:
-            is_late = threading.Event()
-            answer = self._ask(json.dumps(request).encode() + b"\n" + data, is_late)
-            if answer == {"problem": "memory"}:
-                # Its output pipe may have part of an answer.
+            began = time.monotonic()
+            answer = self._ask(json.dumps(request).encode() + b"\n" + data)
+            is_late = time.monotonic() - began >= self._seconds
+            if answer is None or is_late or answer.get("problem") == "memory":
+                # It has ended, or has little memory left for the next file.
                 self.close()
         if answer is None:
             reason = (
                 f"Reading it takes longer than {self._seconds:g} seconds."
-                if is_late.is_set()
+                if is_late
                 else "The process that reads files crashed."
             )
             raise UnreadableFile(f"cannot read {name}", detail=reason, hint=_HINT)
@@ -79,45 +78,32 @@ class ParsingProcess:
             self._process.communicate()
             self._process = None
 
-    def _ask(self, request: bytes, is_late: threading.Event) -> dict[str, Any] | None:
-        """Send a request and read its answer. None if the process ended first; is_late then says why."""
+    def _ask(self, request: bytes) -> dict[str, Any] | None:
+        """Send a request and read its answer; None if the process ended first, or was killed after the time limit."""
         process = self._process = self._process or _start()
         # Both are pipes.
         to_it, from_it = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
-
-        def kill() -> None:
-            is_late.set()
-            process.kill()
-
-        timer = threading.Timer(self._seconds, kill)
+        timer = threading.Timer(self._seconds, process.kill)
         timer.start()
-        body = b""
         try:
             with suppress(BrokenPipeError):
                 to_it.write(request)
                 to_it.flush()
-            length = int.from_bytes(from_it.read(LENGTH_BYTES), "big")
-            body = from_it.read(length)
+            answer = from_it.readline()
         except BaseException:
             # After an interrupt, for example, this answer would be read as that of the next file.
             self.close()
             raise
         finally:
             timer.cancel()
-        if not length or len(body) < length:
-            self.close()
-            return None
-        if is_late.is_set():
-            self.close()
-        answer: dict[str, Any] = json.loads(body)
-        return answer
+        return cast("dict[str, Any]", json.loads(answer)) if answer.endswith(b"\n") else None
 
 
 def _start() -> subprocess.Popen[bytes]:
-    # -P: do not import from the script's folder or the current folder, which may have other files.
-    process = subprocess.Popen(  # noqa: S603 - a script of ours
-        [sys.executable, "-P", str(_SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    # -P: do not import from the current folder, which may have other files.
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "pgclarify.ingest.parsing_process"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
     )
-    # The process writes a byte when it has started. Its start does not count as time for a file.
-    cast("IO[bytes]", process.stdout).read(1)
-    return process

@@ -1,6 +1,6 @@
-"""The script of the process that `apart` starts. It parses the files from standard input, until that ends.
+"""The process that `apart` starts. It parses the files from standard input, until that ends.
 
-It writes a byte when it is ready. A request is a line of JSON and the file. The answer is its length and JSON.
+A request is a line of JSON and the file. The answer is a line of JSON.
 """
 
 from __future__ import annotations
@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
+
+from pgclarify.errors import MissingReader, UnreadableFile
+from pgclarify.ingest.parsing import parse
 
 
 def _limit_memory(most_bytes: int) -> None:
@@ -22,9 +24,6 @@ def _limit_memory(most_bytes: int) -> None:
 
 
 def _parse(data: bytes, suffix: str, name: str) -> dict[str, Any]:
-    from pgclarify.errors import MissingReader, UnreadableFile
-    from pgclarify.ingest.parsing import parse
-
     try:
         title, content, metadata = parse(data, suffix, name)
     except UnreadableFile as error:
@@ -34,11 +33,7 @@ def _parse(data: bytes, suffix: str, name: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Say that the process has started, then answer requests."""
-    from pgclarify.ingest.apart import LENGTH_BYTES
-
-    sys.stdout.buffer.write(b".")
-    sys.stdout.buffer.flush()
+    """Answer requests."""
     while line := sys.stdin.buffer.readline():
         request = json.loads(line)
         data = sys.stdin.buffer.read(request["bytes"])
@@ -47,11 +42,9 @@ def main() -> None:
             answer = json.dumps(_parse(data, request["suffix"], request["name"])).encode()
         except MemoryError:
             answer = b'{"problem": "memory"}'
-        sys.stdout.buffer.write(len(answer).to_bytes(LENGTH_BYTES, "big") + answer)
+        sys.stdout.buffer.write(answer + b"\n")
         sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":
-    # Last in the path: for a checkout that is not installed.
-    sys.path.append(str(Path(__file__).parents[2]))
     main()

@@ -93,7 +93,7 @@ def test_a_file_that_was_interrupted_does_not_answer_for_the_next() -> None:
         def __init__(self, stream: Any) -> None:
             self.stream = stream
 
-        def read(self, size: int) -> bytes:
+        def readline(self) -> bytes:
             raise KeyboardInterrupt
 
         def __getattr__(self, name: str) -> Any:
