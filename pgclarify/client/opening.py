@@ -25,6 +25,8 @@ _logger = logging.getLogger("pgclarify.client")
 CONNECTION_OPTIONS: Mapping[str, Any] = {
     "autocommit": True,
     "row_factory": dict_row,
+    # Else text would be bytes in a database in SQL_ASCII.
+    "client_encoding": "utf8",
     # Applies if the URL has no application_name.
     "fallback_application_name": "pgclarify client",
     # Behind PgBouncer, a prepared statement may be missing in the next session. Planning these calls is cheap.

@@ -15,18 +15,16 @@ from pgclarify.errors import ConfigurationError
 _TURNS = (0, 1, 1, 0) * 3
 
 
-def sharing(dsn: str) -> str | None:
-    """Tell, by connecting twice, whether transactions of different connections share a session.
+def require_own_sessions(dsn: str) -> None:
+    """Refuse a pooler in transaction mode: settings, locks and notifications would be lost, or affect other clients.
 
-    The sessions are left unchanged.
+    Two connections show whether transactions of different connections share a session. The sessions are left unchanged.
 
     Args:
         dsn: Connection string of the database.
 
-    Returns:
-        What was found, as a sentence; None if each connection has its own session.
-
     Raises:
+        ConfigurationError: If there is such a pooler.
         ServerUnavailable: If there is no connection.
         DatabaseBusy: If there are too few.
     """
@@ -42,26 +40,9 @@ def sharing(dsn: str) -> str | None:
         for place in _TURNS:
             ((process_id,),) = connections[place].execute(queries["get_session"])
             seen[place].add(process_id)
-    if max(map(len, seen)) == 1 and not seen[0] & seen[1]:
-        return None
-    return "Transactions of one connection are carried out in sessions that others use as well."
-
-
-def require_own_sessions(dsn: str) -> None:
-    """Refuse a pooler in transaction mode: settings, locks and notifications would be lost, or affect other clients.
-
-    Args:
-        dsn: Connection string of the database.
-
-    Raises:
-        ConfigurationError: If there is such a pooler.
-        ServerUnavailable: If there is no connection.
-        DatabaseBusy: If there are too few.
-    """
-    found = sharing(dsn)
-    if found is not None:
+    if max(map(len, seen)) > 1 or seen[0] & seen[1]:
         raise ConfigurationError(
             "the database is reached through a connection pooler",
-            detail=found,
+            detail="Transactions of one connection are carried out in sessions that others use as well.",
             hint="Set PGCLARIFY_DATABASE_URL to the server itself. Clients that only ask may use the pooler.",
         )

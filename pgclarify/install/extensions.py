@@ -15,8 +15,7 @@ OLDEST_MAJOR = 16
 
 OLDEST_VECTOR = (0, 8)
 # In a database in SQL_ASCII, PostgreSQL counts bytes as characters, and psycopg returns texts as bytes.
-ENCODING = "UTF8"
-HOW_TO_GET_ENCODING = f"Make another one: create database NAME encoding '{ENCODING}' template template0;"
+_ENCODING = "UTF8"
 DBLINK_SCHEMA = "pgclarify_dblink"
 # A role that is not a superuser may only connect where the server asks for a password. Without that (as with `trust`),
 # dblink_connect_u connects as any role, even as a superuser. So the owner's functions get this function instead.
@@ -59,11 +58,11 @@ def check_encoding(connection: psycopg.Connection[Any]) -> None:
         ConfigurationError: If it is not UTF8.
     """
     encoding = connection.info.parameter_status("server_encoding")
-    if encoding != ENCODING:
+    if encoding != _ENCODING:
         raise ConfigurationError(
-            f"this database does not have the encoding {ENCODING}",
+            f"this database does not have the encoding {_ENCODING}",
             detail=f"Its encoding is {encoding}.",
-            hint=HOW_TO_GET_ENCODING,
+            hint=f"Make another one: create database NAME encoding '{_ENCODING}' template template0;",
         )
 
 

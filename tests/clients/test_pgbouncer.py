@@ -13,8 +13,6 @@ import psycopg
 import pytest
 
 import pgclarify
-from pgclarify.cli.doctor.check import Level
-from pgclarify.cli.doctor.server import check_pooler
 from pgclarify.database.pool import open_pool
 from pgclarify.database.sessions import require_own_sessions
 from pgclarify.errors import ConfigurationError
@@ -102,13 +100,11 @@ def test_a_worker_says_that_it_needs_the_server_itself(bouncer: Bouncer, pool: s
     with pytest.raises(ConfigurationError) as refused:
         require_own_sessions(bouncer.url(pool))
     assert "PGCLARIFY_DATABASE_URL" in (refused.value.hint or "")
-    assert check_pooler(bouncer.url(pool)).level is Level.WARNING
 
 
 def test_the_server_itself_is_what_a_worker_needs(service: ClientService) -> None:
     for url in (service.url(), service.dsn):
         require_own_sessions(url)
-        assert check_pooler(url).level is Level.OK
 
 
 async def test_settings_of_a_session_are_not_for_sessions_that_are_shared(bouncer: Bouncer) -> None:

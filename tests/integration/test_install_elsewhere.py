@@ -23,6 +23,7 @@ from pgclarify.cli.doctor import server
 from pgclarify.cli.doctor.check import Level
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 from pgclarify.install import installer
+from pgclarify.install.inspecting import extension_versions
 from tests.integration.by_hand import scalar, state_of
 from tests.pages import CHECKOUT, blocks
 from tests.servers import folder_of_servers, in_database
@@ -109,7 +110,9 @@ def test_a_database_in_another_encoding_is_refused(
         installer.install(dsn)
 
     with connection.connect(dsn) as database:
-        assert server.check_encoding(database.info.parameter_status("server_encoding")).level is Level.PROBLEM
+        # The doctor reads it as text.
+        assert server.check_revision(database).level is Level.PROBLEM
+        assert "dblink" in extension_versions(database)
 
 
 def test_four_databases_at_once_on_a_new_server(new_server: str, root: psycopg.Connection[Any]) -> None:

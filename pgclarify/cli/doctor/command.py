@@ -16,7 +16,6 @@ from pgclarify import __version__
 from pgclarify.cli import connection, listening, overview, terminal
 from pgclarify.cli.doctor import endpoint, machine, server, service
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
-from pgclarify.cli.doctor.server import check_pooler
 from pgclarify.cli.rendering import Row, counted
 from pgclarify.config import Settings
 from pgclarify.data.vocabulary import AT_ENDPOINT
@@ -123,7 +122,6 @@ def examine(settings: Settings) -> Iterator[Check]:
     # Look for models on this machine only: without a network, a search elsewhere takes minutes.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     yield from machine.check_variables()
-    yield machine.check_readers()
     yield machine.check_disk(settings.data_dir, holds_database=settings.database_url is None)
     has_workers = False
     for check in _examine_database(settings):
@@ -141,8 +139,7 @@ def examine(settings: Settings) -> Iterator[Check]:
 
 def _examine_database(settings: Settings) -> Iterator[Check]:
     try:
-        dsn = connection.running_dsn(settings)
-        database = connection.connect(dsn)
+        database = connection.connect(connection.running_dsn(settings))
     except PgclarifyError as error:
         detail = " ".join((error.detail or "").split()).rstrip(".")
         yield problem("connection", f"{error.message} ({detail})" if detail else error.message, error.hint)
@@ -150,7 +147,6 @@ def _examine_database(settings: Settings) -> Iterator[Check]:
     with database:
         yield ok("connection", f"database {database.info.dbname} as role {database.info.user}")
         yield from _examine_listening(settings, database)
-        yield check_pooler(dsn)
         yield from _examine_server(settings, database)
 
 
@@ -170,11 +166,6 @@ def _examine_server(settings: Settings, database: connection.Database) -> Iterat
     from pgclarify.install.inspecting import existing_roles, extension_versions
     from pgclarify.install.roles import ROLES
 
-    encoding = server.check_encoding(database.info.parameter_status("server_encoding"))
-    yield encoding
-    # In another encoding, the following checks would read texts as bytes.
-    if encoding.level is not Level.OK:
-        return
     installed, available = extension_versions(database)["dblink"]
     yield server.check_dblink(installed, available)
     roles = existing_roles(database, ROLES)

@@ -1,8 +1,7 @@
-"""Checks of this machine: packages, the disk, the embedding model."""
+"""Checks of this machine: variables, the disk, the device, the embedding model."""
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -14,13 +13,6 @@ from pgclarify.errors import ConfigurationError, EmbeddingError, ModelNotFound, 
 # A full disk stops the server; 1,000 documents need about 10 MB with their vectors and indexes.
 _LEAST_BYTES = 200_000_000
 _FEW_BYTES = 2_000_000_000
-_FILE_PACKAGES = {
-    "bs4": {"HTML", "DOCX"},
-    "markdownify": {"HTML", "DOCX"},
-    "mammoth": {"DOCX"},
-    "pypdf": {"PDF"},
-    "pptx": {"PPTX"},
-}
 
 
 def check_variables() -> list[Check]:
@@ -33,14 +25,6 @@ def check_variables() -> list[Check]:
         )
         for name, likest in unknown_variables().items()
     ] or [ok("settings", "all variables of pgclarify are known")]
-
-
-def check_readers() -> Check:
-    """Check the optional packages that read files."""
-    closed = [kinds for package, kinds in _FILE_PACKAGES.items() if importlib.util.find_spec(package) is None]
-    if missing := sorted(set().union(*closed)):
-        return warning("file readers", f"{', '.join(missing)} cannot be loaded", "Run: pip install 'pgclarify[files]'")
-    return ok("file readers", "all kinds of files that load knows can be read")
 
 
 def check_disk(folder: Path, *, holds_database: bool) -> Check:

@@ -1,6 +1,6 @@
-"""Checks of the database server: encoding, dblink, the loopback, the schema, the caller's roles.
+"""Checks of the database server: dblink, the loopback, the schema, the caller's roles.
 
-What `pgclarify init` refuses or mends, such as an old server, only init checks.
+Only `pgclarify init` checks what it refuses or mends, such as an old server; and only a worker refuses a pooler.
 """
 
 from __future__ import annotations
@@ -11,44 +11,9 @@ import psycopg
 
 from pgclarify.cli import connection
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
-from pgclarify.database.sessions import sharing
 from pgclarify.embedded import Address
 from pgclarify.errors import PermissionDenied, PgclarifyError, SchemaMismatch
-from pgclarify.install.extensions import ENCODING, HOW_TO_GET_ENCODING
 from pgclarify.install.versions import check_schema
-
-_INSTALL = "Run: pgclarify init"
-
-
-def check_encoding(encoding: str | None) -> Check:
-    """Check the encoding of the database.
-
-    Args:
-        encoding: Its name, as the server reports it.
-    """
-    if encoding != ENCODING:
-        return problem("encoding", f"this database has {encoding}, and pgclarify needs {ENCODING}", HOW_TO_GET_ENCODING)
-    return ok("encoding", ENCODING)
-
-
-def check_pooler(dsn: str) -> Check:
-    """Check whether there is a pooler between us and the server.
-
-    Args:
-        dsn: Connection string of the database, which was reachable.
-    """
-    name = "pooler"
-    try:
-        found = sharing(dsn)
-    except PgclarifyError as error:
-        return warning(name, f"could not be looked for: {error.message}")
-    if found is None:
-        return ok(name, "none on the way to the server")
-    return warning(
-        name,
-        f"one is on the way, behind which a worker does not start: {found.rstrip('.')}",
-        "Clients that only ask may use it. For workers, set PGCLARIFY_DATABASE_URL to the server itself.",
-    )
 
 
 def check_listening(address: Address | None) -> Check:
@@ -147,22 +112,15 @@ def loopback_remedy(detail: str, database: str) -> str:
     kind = "local" if "[local]" in said or "socket" in said else "host"
     address = " 127.0.0.1/32" if kind == "host" else ""
     line = f"{kind} {database} pgclarify_loopback{address} scram-sha-256"
-    if "pg_hba.conf" in said:
+    if "pg_hba.conf" in said or "peer authentication" in said or "ident authentication" in said:
         return f"Add this line to pg_hba.conf, above all that fit as well: {line} - then run: select pg_reload_conf();"
-    if "peer authentication" in said or "ident authentication" in said:
-        return (
-            f"The server asks for a system user of that name. Add this line to pg_hba.conf, above all that fit as well:"
-            f" {line} - then run: select pg_reload_conf();"
-        )
-    if "non-superusers" in said:
+    if "non-superusers" in said or "does not exist" in said:
         return "Have a superuser run: pgclarify init"
     if "password" in said:
         return (
             "Let both sides know one password. As a superuser: alter role pgclarify_loopback password 'a long one';"
             " and in each database: update pgclarify_private.loopback set password = 'the same';"
         )
-    if "does not exist" in said and "role" in said:
-        return f"The role is gone. {_INSTALL}"
     return (
         "Tell pgclarify where the server reaches itself: pgclarify init --loopback-host HOST --loopback-port PORT"
         f" (in pg_hba.conf: {line})."

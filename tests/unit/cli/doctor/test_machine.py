@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
 from pgclarify.cli.doctor import machine
 from pgclarify.cli.doctor.check import Level
-
-
-def without(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
-    """Make packages look as if they were not installed."""
-    find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in packages else find(name))
 
 
 @pytest.mark.parametrize(
@@ -42,19 +35,6 @@ def test_a_variable_that_is_no_setting_is_told_with_the_likest_one(
     assert name in check.finding
     assert (likest or "settings.md") in str(check.remedy)
     assert "sesame" not in f"{check.finding} {check.remedy}"
-
-
-@pytest.mark.parametrize(
-    ("missing", "kinds"),
-    [("pypdf", "PDF"), ("bs4", "DOCX, HTML")],
-)
-def test_kinds_of_files_that_cannot_be_read_are_named(
-    missing: str, kinds: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    without(monkeypatch, missing)
-    readers = machine.check_readers()
-    assert (readers.level, readers.finding) == (Level.WARNING, f"{kinds} cannot be loaded")
-    assert "pgclarify[files]" in str(readers.remedy)
 
 
 @pytest.mark.parametrize(
