@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from itertools import chain, combinations
 
@@ -12,7 +13,10 @@ from pgclarify.data.runs import Run
 from pgclarify.embedding import LocalEmbedder
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, reading_text
 from tests.fakes import FakeStore
-from tests.quality.readings import GROUPS
+from tests.pages import CHECKOUT
+
+# The groups of each question. A reading is a question and its answer.
+GROUPS: dict[str, list[list[tuple[str, str]]]] = json.loads((CHECKOUT / "tests/data/readings.json").read_text())
 
 
 @dataclass(frozen=True)
