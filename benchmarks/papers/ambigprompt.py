@@ -10,7 +10,7 @@ from typing import Final
 
 from benchmarks.papers import Data, Row, main
 from benchmarks.prompts.listing_at_once import listing_at_once
-from pgclarify.algorithms.answer_variants import find_variant
+from pgclarify.algorithms.answers import find_variant
 from pgclarify.data.runs import Tally
 from pgclarify.evaluation.baselines import Asked, Baseline, ask
 from pgclarify.evaluation.bench import Bench

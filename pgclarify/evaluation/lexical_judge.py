@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from pgclarify.algorithms.answer_variants import is_variant
 from pgclarify.algorithms.answers import relate_answers
 from pgclarify.algorithms.contradictions import Relation, relate
 from pgclarify.algorithms.metrics import cover_exact_match
@@ -26,7 +25,7 @@ from pgclarify.language.stems import root
 from pgclarify.language.words import NO_NOUNS, PIECE
 from pgclarify.protocols import SpanReader
 
-VERSION: Final = "5"
+VERSION: Final = "6"
 """Increase it when any judgement changes."""
 
 # A passage, or a sentence with its title, is about a question if it has this share of the question's words.
@@ -211,7 +210,7 @@ def _say_the_same(one: str, other: str) -> bool:
     said, said_too = _YES_OR_NO.match(one), _YES_OR_NO.match(other)
     if said or said_too:
         return said is not None and said_too is not None and said["said"].lower() == said_too["said"].lower()
-    return is_variant(one, other) or relate_answers(one, other) is Relation.AGREE
+    return relate_answers(one, other) is Relation.AGREE
 
 
 def _is_common(answer: str) -> bool:

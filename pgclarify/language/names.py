@@ -11,7 +11,8 @@ from pgclarify.language.words import ASKING, COMMON, WORD, folded_words, without
 _DOTTED_INITIALS: Final = re.compile(r"\b([^\W\d_])\.(?:\s(?=[^\W\d_]\.))?(?=[^\W\d_]\b|\W|$)")
 # Words that do not change what a question asks, in any spelling.
 _NOT_CONTENT: Final = COMMON | {*ASKING, "do", "does", "did", "i"}
-TITLES: Final = frozenset({"dr", "mr", "mrs", "ms", "sir"})
+# Mrs. John Smith is not John Smith.
+TITLES: Final = frozenset({"dr", "mr", "ms", "sir"})
 
 
 def names(text: str) -> frozenset[str]:

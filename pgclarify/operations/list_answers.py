@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pgclarify.algorithms.answer_variants import find_variant
+from pgclarify.algorithms.answers import find_variant
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.citations import Citation
 from pgclarify.data.dialogue import ListedAnswer

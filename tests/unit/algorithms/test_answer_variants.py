@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgclarify.algorithms.answer_variants import find_variant, is_variant
+from pgclarify.algorithms.answers import find_variant, is_variant
 
 SAME = [
-    ("Vishwaroopam", "Vishwaroop"),
     ("Nkosazana Dlamini Zuma", "Nkosazana Dlamini-Zuma"),
     ("Jean Ping", "J. Ping"),
     ("A. P. J. Abdul Kalam", "A.P.J. Abdul Kalam"),
-    ("Nora Blum", "Blum, Nora"),
     ("Dr. Nora Blum", "Nora Blum"),
     ("Jean Ping (2008-2012)", "Jean Ping"),
     ("National Fascist Party", "NFP"),
@@ -24,7 +22,6 @@ SAME = [
     ("Dolce & Gabbana", "Dolce and Gabbana"),
     ("10", "ten"),
     ("30 dollars", "$30"),
-    ("rental car", "Rental cars"),
     ("in London", "London"),
     ("3 million", "3,000,000"),
     ("3.50", "3.5"),
@@ -32,7 +29,6 @@ SAME = [
     ("1 May 2003", "May 1, 2003"),
     ("1 May 2003", "2003-05-01"),
     ("October 1919", "1919"),
-    ("the A", "A"),
     ("!!!", "!!!"),
     ("", " "),
 ]
@@ -75,6 +71,7 @@ DIFFERENT = [
     ("30 dollars", "30 dollars a day"),
     # A single letter is not the initial of the last word.
     ("Act B", "Act Baker"),
+    ("April 2, 2026", "April 24, 2026"),
 ]
 
 WORDS = ["Ann", "Bob", "the", "north", "May", "2003", "1", "ten", "J.", "NFP", "II", "Lee's", "and", "(old)", ",", "-"]
