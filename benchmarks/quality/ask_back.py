@@ -57,14 +57,12 @@ class Row:
         interpretations: How many interpretations all runs have.
         calls: Model calls for each question, including those from the ledger.
         routes: How many questions took each route.
-        saved: The savings that the runs report.
     """
 
     found: int
     interpretations: int
     calls: Sequence[int]
     routes: Mapping[str | None, int]
-    saved: int
 
 
 class Knowing(Oracle):
@@ -121,7 +119,7 @@ async def ask(dsn: str, asked: Sequence[Question], options: Mapping[str, object]
         runs = {
             row["run_id"]: row
             for row in connection.execute(
-                "select run.run_id, run.status, run.route, run.saved_completions, ("
+                "select run.run_id, run.status, run.route, ("
                 "    select coalesce(sum(stage.calls + stage.reused_calls), 0)::integer"
                 "    from pgclarify_private.seen_stage as stage where stage.run_id = run.run_id"
                 ") as calls from pgclarify.run where run.run_id = any(%s)",
@@ -143,13 +141,12 @@ async def ask(dsn: str, asked: Sequence[Question], options: Mapping[str, object]
         len(found),
         [row["calls"] for row in runs.values()],
         Counter(row["route"] for row in runs.values()),
-        sum(row["saved_completions"] or 0 for row in runs.values()),
     )
 
 
 def table(title: str, asked: Sequence[Question], rows: Mapping[str, Row]) -> Table:
     """Show the results of each way."""
-    columns = ("way", "answered in one pass", "known answers", "readings", "calls", "saved, as the runs say")
+    columns = ("way", "answered in one pass", "known answers", "readings", "calls")
     shown = Table(*columns, title=title)
     known = sum(len(one.known) for one in asked)
     for way, row in rows.items():
@@ -160,7 +157,6 @@ def table(title: str, asked: Sequence[Question], rows: Mapping[str, Row]) -> Tab
             f"{row.found} of {known}",
             f"{row.interpretations / len(asked):.2f}",
             f"{statistics.mean(row.calls):.1f}",
-            f"{row.saved / len(asked):.1f}" if gated else "",
         )
     return shown
 

@@ -78,7 +78,7 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "detect-ambiguity": Operation(
         "detect_ambiguity",
-        "Say whether a question is ambiguous, and why. With --corpus, also count the readings that it supports.",
+        "Say whether a question is ambiguous, and why. With --corpus, its rules and its classifier judge.",
         "Looking at the question",
         "ambiguity",
         "'When was she born?' --history 'Who wrote Emma?' --history 'Jane Austen.'",

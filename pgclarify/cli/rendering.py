@@ -308,7 +308,7 @@ def ambiguity(_: str, rows: Sequence[Row]) -> RenderableType:
     (row,) = rows
     reasons = []
     for reason in row["reasons"]:
-        # Measured reasons need no source; reasons of rules and corpora name it.
+        # Measured reasons need no source; reasons of rules name it.
         source = "" if reason["source"] in ("classifier", "feature") else f"{printable(reason['source'])}: "
         reasons.append(Indented(Text("  - "), Text(f"{source}{printable(reason['text'])}", style="dim")))
     if row["probability"] is None:

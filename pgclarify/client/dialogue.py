@@ -31,7 +31,7 @@ def detect_ambiguity(
     Args:
         question: 1 to 10,000 characters.
         history: Earlier turns, oldest first: one text for each turn, at most 100.
-        corpus: Also count the readings that this corpus supports. None counts none, even if the client has a corpus.
+        corpus: The corpus whose rules and classifier judge; None for none, even if the client has a corpus.
         timeout: Seconds to wait; None waits without limit.
         options: As in SQL.
 

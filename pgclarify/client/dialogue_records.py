@@ -13,7 +13,7 @@ class AmbiguityReason:
     """One reason for or against ambiguity.
 
     Attributes:
-        source: classifier, feature, rule (a row of ambiguity_rule) or corpus (the number of readings that it supports).
+        source: classifier, feature or rule (a row of ambiguity_rule).
         name: Name of the reason within its source.
         text: The reason in words.
     """

@@ -40,8 +40,7 @@ class Detection:
         probability: The probability that the question is ambiguous, from 0 to 1; 1 if a rule matched; None if the
             question is not in English, which the classifier requires.
         kind: pragmatic, syntactic or lexical; None unless ambiguous.
-        reasons: The reasons, each with its source (classifier, feature, rule, corpus), name and text. Reasons from a
-            corpus are reported only; they do not change the decision.
+        reasons: The reasons, strongest first.
         classifier_version: The version of the classifier.
     """
 
@@ -55,16 +54,17 @@ class Detection:
 
 @dataclass(frozen=True, slots=True)
 class DetectionReason:
-    """A reason for or against ambiguity, in words that a user understands.
+    """A reason for or against ambiguity.
 
     Attributes:
-        document_ids: The documents that the text was read from; None if the reason is not from a corpus.
+        source: "classifier" (learned from examples), "feature" (counted in the text) or "rule".
+        name: The kind of reason, such as "referential_words", "length" or "rule 7".
+        text: The reason in words that a user understands.
     """
 
     source: str
     name: str
     text: str
-    document_ids: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

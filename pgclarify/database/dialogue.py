@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import Any, Final
+from typing import Final
 
 from pgclarify.data.dialogue import (
     ClarifyingQuestion,
@@ -100,21 +100,20 @@ class DialogueTables:
         await self._runs.fetch(
             run,
             "record_detections",
-            detections=json.dumps([asdict(detection, dict_factory=_without_nulls) for detection in detections]),
+            detections=json.dumps([asdict(detection) for detection in detections]),
         )
 
-    async def record_route(self, run: Run, route: str, saved_completions: int) -> None:
+    async def record_route(self, run: Run, route: str) -> None:
         """Store the route of a run with ask_back when_vague.
 
         Args:
             run: The run.
             route: answered or clarified.
-            saved_completions: How many calls this saved.
 
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        await self._runs.fetch(run, "record_route", route=route, saved_completions=saved_completions)
+        await self._runs.fetch(run, "record_route", route=route)
 
     async def record_rewriting(self, run: Run, rewriting: Rewriting) -> None:
         """Store the rewritten question of a run; it replaces an earlier one.
@@ -170,8 +169,3 @@ def _slices(questions: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
         length += len(question)
     if questions:
         yield start, list(questions[start:])
-
-
-def _without_nulls(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Leave out nulls: only a reason from a corpus has documents."""
-    return {name: value for name, value in fields if value is not None}

@@ -11,7 +11,7 @@ select
     run.settings, run.parent_run_id, run.requested_by, run.status, run.error, run.corpus_revision, run.model,
     run.prompt_version, run.completions, run.reused_completions, run.prompt_tokens, run.completion_tokens, run.cost_usd,
     run.created_at, run.started_at, run.finished_at, run.stop_reason,
-    coalesce(run.stop_code = 'budget', false) as is_over_budget, run.route, run.saved_completions,
+    coalesce(run.stop_code = 'budget', false) as is_over_budget, run.route,
     -- The version of the rules of the provider extractive stands for that of a prompt.
     coalesce(starts_with(run.prompt_version, 'extractive-'), false) as asked_no_model,
     current_user as seen_by, run.stop_code, known.meaning as stop_meaning, known.help as stop_help

@@ -23,7 +23,7 @@ from pgclarify.errors import (
     ModelNotFound,
     PriceMissing,
 )
-from pgclarify.operations.ambiguity.detector import Detector
+from pgclarify.operations.detector import Detector
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.operations.trace import Trace
@@ -62,7 +62,6 @@ class Models:
     Attributes:
         completer: Judges passages: the language model or, without one, rules.
         chat: The completer if it is a language model, which answers every call; else None.
-        asking_nobody: Returns a completer that makes no calls, and so needs no ledger.
         embedder: Returns the embedding model of a name.
         reading_embedder: Returns the one for readings, whose vectors are compared only with each other.
         reader: Returns the trained reader, which confirms answers; None if the rules judge, which use it themselves.
@@ -73,7 +72,6 @@ class Models:
 
     completer: Completer
     chat: Completer | None
-    asking_nobody: Callable[[], Awaitable[Completer]]
     embedder: Callable[[str], Awaitable[Embedder]]
     reading_embedder: Callable[[str], Awaitable[Embedder]]
     reader: Callable[[], Awaitable[SpanReader]] | None

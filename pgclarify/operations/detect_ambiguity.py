@@ -1,29 +1,24 @@
-"""Detects ambiguous questions: with a classifier, users' rules, and the readings of a corpus.
+"""Detects ambiguous questions: with a classifier, and users' rules.
 
-Source: Detect, then rewrite (summary). Counting the readings of a corpus is ours.
+Source: Detect, then rewrite (summary).
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
-from pgclarify.language.numbers import counted
-from pgclarify.operations.ambiguity.detector import summarize
-from pgclarify.operations.ambiguity.readings import count_readings
 from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.detector import summarize
 
 
 async def detect_ambiguity(context: RunContext) -> Ending:
     """Detect ambiguous questions, one or many; the detections are the result.
 
-    The run succeeds; or it fails if a question could not be embedded, no passage of the corpus could be judged, or a
-    rule takes too long.
+    The run succeeds; or it fails if a question could not be embedded, or a rule takes too long.
 
     Args:
         context: The run. Its question is a text, or with setting questions a JSON array of texts. It uses the settings
-            history, threshold and top_k. If it has a corpus and top_k is not 0, the readings that the corpus supports
-            are counted. A run of many questions has no top_k.
+            history and threshold. If it has a corpus, its rules and its classifier judge.
 
     Source: Detect, then rewrite (summary), Method Summary.
     """
@@ -36,12 +31,5 @@ async def detect_ambiguity(context: RunContext) -> Ending:
         detections = await context.models.detector.detect(run, dialogue, asked, run.settings.get("threshold"))
         tally.rows = len(detections)
         tally.note = summarize(detections)
-    if run.corpus_id is not None and run.settings.get("top_k"):
-        with context.trace.stage("checking") as tally:
-            readings = await count_readings(context)
-            tally.rows = readings.count
-            # Not the answers: the note is not hidden from roles that may not read their documents.
-            tally.note = f"{counted(readings.count, 'reading')} in {counted(readings.judged, 'passage')}"
-        detections = [replace(one, reasons=(*one.reasons, readings.reason)) for one in detections]
     await dialogue.record_detections(run, detections)
     return Ending()

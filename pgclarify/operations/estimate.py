@@ -17,10 +17,10 @@ from pgclarify.data.estimates import Prospect
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.language.numbers import counted
 from pgclarify.ledger.expectations import Expectations
-from pgclarify.operations.ambiguity.detector import summarize
 from pgclarify.operations.clarification.bounds import most_calls, most_calls_of_one_pass, most_verdicts
 from pgclarify.operations.clarification.one_pass import READ_TOKENS, answer_call
 from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.detector import summarize
 from pgclarify.operations.judging.confirmation import AT_ONCE, confirms_nothing
 from pgclarify.operations.judging.verdicts import verdict_call
 from pgclarify.operations.missing_models import no_language_model

@@ -23,8 +23,8 @@ from pgclarify.language.languages import is_foreign
 from pgclarify.language.questions import points_back_first, words_that_point_back
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.completions import ask_one
-from pgclarify.operations.ambiguity.detector import LANGUAGE, summarize
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
+from pgclarify.operations.detector import LANGUAGE, summarize
 from pgclarify.prompts.rewriting import rewriting
 from pgclarify.protocols import Completer
 

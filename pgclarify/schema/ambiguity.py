@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
-from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, column, metadata, prose
+from pgclarify.schema.base import Name, Timestamp, column, metadata, prose
 
 ambiguity_rule = sa.Table(
     "ambiguity_rule",
@@ -62,8 +62,7 @@ detection = sa.Table(
     ),
     prose(
         "reasons",
-        "The reasons: array of objects with source (classifier, feature, rule or corpus), name and text, and for "
-        "a corpus document_ids.",
+        "The reasons: array of objects with source (classifier, feature or rule), name and text.",
         type_=JSONB,
     ),
     column("classifier_version", sa.Text, "Version of the classifier."),
@@ -73,12 +72,6 @@ detection = sa.Table(
     sa.CheckConstraint("kind in ('pragmatic', 'syntactic', 'lexical')", name="detection_kind_is_known"),
     sa.CheckConstraint("jsonb_typeof(reasons) = 'array'", name="detection_reasons_are_an_array"),
     sa.CheckConstraint("is_ambiguous = (kind is not null)", name="detection_ambiguous_has_a_kind"),
-    sa.Index(
-        "detection_document_ids_idx",
-        sa.text("jsonb_path_query_array(reasons, '$[*].document_ids[*]')"),
-        postgresql_using="gin",
-        info=NO_STATISTICS,
-    ),
     comment="Whether a question was found to be ambiguous, and why.",
 )
 

@@ -107,7 +107,6 @@ run = sa.Table(
         "others, and before the decision.",
         null=True,
     ),
-    column("saved_completions", sa.Integer, "Calls that the route saved; null without a route.", null=True),
     column(
         "embedding_model",
         sa.Text,
@@ -206,7 +205,6 @@ run = sa.Table(
         name="run_stop_code_is_known",
     ),
     sa.CheckConstraint("stop_code is null or status in ('succeeded', 'partial')", name="run_stop_code_is_of_an_end"),
-    sa.CheckConstraint("saved_completions >= 0", name="run_saved_completions_are_not_negative"),
     sa.CheckConstraint("interpretations >= 0", name="run_interpretations_are_not_negative"),
     sa.CheckConstraint("candidates >= 0", name="run_candidates_are_not_negative"),
     sa.CheckConstraint("verdicts >= 0", name="run_verdicts_are_not_negative"),

@@ -23,8 +23,8 @@ from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.embedding.remembering import RememberedTexts
 from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, ServerUnavailable
-from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.context import Models, RunContext, Stores
+from pgclarify.operations.detector import Detector
 from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
@@ -204,7 +204,6 @@ def models_of(
     return Models(
         completer=language_models.completer,
         chat=language_models.chat,
-        asking_nobody=language_models.asking_nobody,
         embedder=RememberedTexts(embedders.get).get,
         reading_embedder=RememberedTexts(embedders.get_for_readings).get,
         reader=language_models.reader,

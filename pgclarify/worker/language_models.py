@@ -25,7 +25,6 @@ class LanguageModels:
 
     Attributes:
         completer: Judges passages.
-        extractive: Returns a completer that makes no model calls; None if completer is one, or if it is not needed.
         reasoning_effort: The reasoning effort that is sent to the model; None if none is sent.
         embedding_model: The embedding model with which the rules judge passages; None if a language model judges them.
         batches: The batch API of the language model's endpoint; None if there is none.
@@ -33,7 +32,6 @@ class LanguageModels:
     """
 
     completer: Completer
-    extractive: Callable[[], Awaitable[Completer]] | None = None
     reasoning_effort: str | None = None
     embedding_model: str | None = None
     batches: BatchEndpoint | None = None
@@ -55,19 +53,6 @@ class LanguageModels:
         from pgclarify.providers.extractive.verifier import PROMPT_VERSION
 
         return ", embedding model ".join(filter(None, (PROMPT_VERSION, self.embedding_model)))
-
-    async def asking_nobody(self) -> Completer:
-        """Return a completer that makes no model calls, so that it needs no ledger.
-
-        Raises:
-            ConfigurationError: If there is none.
-            EmbeddingError: If it needs an embedding model that cannot be loaded.
-        """
-        if self.chat is None:
-            return self.completer
-        if self.extractive is None:
-            raise ConfigurationError("this worker has no completer that works without a language model")
-        return await self.extractive()
 
 
 @asynccontextmanager
@@ -96,11 +81,6 @@ async def open_language_models(
                 stack.push_async_callback(asyncio.to_thread, readers[0].close)
         return readers[0]
 
-    async def extractive() -> Completer:
-        from pgclarify.providers.extractive import ExtractiveVerifier
-
-        return ExtractiveVerifier(await embedders.get(settings.embedding_model), await opened_reader())
-
     provider = settings.chosen_provider
     if provider is None:
         raise ConfigurationError(
@@ -111,7 +91,10 @@ async def open_language_models(
         )
     async with stack:
         if provider is Provider.EXTRACTIVE:
-            yield LanguageModels(await extractive(), embedding_model=settings.embedding_model)
+            from pgclarify.providers.extractive import ExtractiveVerifier
+
+            verifier = ExtractiveVerifier(await embedders.get(settings.embedding_model), await opened_reader())
+            yield LanguageModels(verifier, embedding_model=settings.embedding_model)
             return
         from pgclarify.providers.batch_endpoint import BatchEndpoint
         from pgclarify.providers.endpoint import Endpoint
@@ -124,4 +107,4 @@ async def open_language_models(
         if not endpoint.address.is_azure:
             batches = BatchEndpoint(endpoint)
             stack.push_async_callback(batches.aclose)
-        yield LanguageModels(endpoint, extractive, settings.llm_reasoning_effort, batches=batches, reader=opened_reader)
+        yield LanguageModels(endpoint, settings.llm_reasoning_effort, batches=batches, reader=opened_reader)

@@ -229,7 +229,6 @@ begin
         when 'detect_ambiguity' then '{
             "corpus": {"type": "string", "longest": 200},
             "threshold": {"type": "number", "least": 0, "most": 1},
-            "top_k": {"type": "integer", "least": 0, "most": 100},
             "timeout": {"type": "string", "default": "60s"}
         }'
         when 'rewrite' then '{

@@ -197,46 +197,6 @@ comment on function pgclarify_private.erase_lists(bigint, text, bigint[]) is
 'Erase steps of investigations from the first one that read a document, and lists of answers that were read from it; true '
 'if there was anything.';
 
-create or replace function pgclarify_private.erase_reasons(corpus_id bigint, document_id text)
-returns boolean
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_run_ids bigint[];
-begin
-    with quoting as (
-        select detection.run_id, detection.ordinal
-        from pgclarify_private.detection
-        where jsonb_path_query_array(detection.reasons, '$[*].document_ids[*]')
-            @> jsonb_build_array(erase_reasons.document_id)
-    ),
-    erased as (
-        update pgclarify_private.detection
-        set reasons = coalesce(
-            (
-                select jsonb_agg(reason.value order by reason.ordinal)
-                from jsonb_array_elements(detection.reasons) with ordinality as reason (value, ordinal)
-                where reason.value ->> 'source' <> 'corpus'
-            ),
-            '[]'
-        )
-        from quoting
-        inner join pgclarify_private.run on run.run_id = quoting.run_id
-        where run.corpus_id = erase_reasons.corpus_id
-            and detection.run_id = quoting.run_id
-            and detection.ordinal = quoting.ordinal
-        returning detection.run_id
-    )
-    select coalesce(array_agg(distinct erased.run_id), '{}') into v_run_ids from erased;
-    perform pgclarify_private.erase_remarks(v_run_ids);
-    return cardinality(v_run_ids) > 0;
-end
-$$;
-
-comment on function pgclarify_private.erase_reasons(bigint, text) is
-'Erase reasons about the readings that a corpus supports, if they quote a document; true if there was anything.';
-
 create or replace function pgclarify_private.erase_remarks(run_ids bigint[])
 returns void
 language plpgsql volatile security definer
@@ -318,7 +278,6 @@ begin
     v_has_erased := pgclarify_private.erase_verdicts(v_corpus_id, v_document_id, v_run_ids) or v_has_erased;
     v_has_erased := pgclarify_private.erase_interpretations(v_corpus_id, v_document_id, v_run_ids) or v_has_erased;
     v_has_erased := pgclarify_private.erase_lists(v_corpus_id, v_document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify_private.erase_reasons(v_corpus_id, v_document_id) or v_has_erased;
     v_has_erased := pgclarify_private.erase_cases(v_corpus_id, v_document_id, v_run_ids) or v_has_erased;
     perform pgclarify_private.erase_remarks(v_run_ids);
     return v_has_erased;

@@ -16,18 +16,12 @@ begin atomic
             when not detection.is_ambiguous then ', since the question is clear, but one pass found no proof of an answer'
             else ''
         end
-        || case
-            when (told_route.run).saved_completions = 1 then '; it saved 1 call'
-            when (told_route.run).saved_completions > 1
-                then format('; it saved %s calls', (told_route.run).saved_completions)
-            else ''
-        end
     from (select) as always
     left join pgclarify_private.detection on detection.run_id = (told_route.run).run_id and detection.ordinal = 1;
 end;
 
 comment on function pgclarify_private.told_route(pgclarify_private.run) is
-'The route of a run with ask_back, why it was chosen, and what it saved; null before the decision.';
+'The route of a run with ask_back, and why it was chosen; null before the decision.';
 
 create or replace function pgclarify_private.explain_head(run pgclarify_private.run, total_ms double precision)
 returns table (depth integer, label text, body text, figures text[])

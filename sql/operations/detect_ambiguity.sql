@@ -34,32 +34,16 @@ begin atomic
     select
         detection.run_id, run.operation, run.corpus_name, detection.ordinal, detection.question, detection.is_ambiguous,
         detection.probability, detection.kind,
-        (
-            -- Without those that quote documents that are closed to the requester.
-            select coalesce(jsonb_agg(reason.value order by reason.ordinal), '[]')
-            from jsonb_array_elements(detection.reasons) with ordinality as reason (value, ordinal)
-            where not exists (
-                select
-                from jsonb_array_elements_text(reason.value -> 'document_ids') as quoted (document_id)
-                inner join pgclarify_private.document
-                    on run.corpus_id = document.corpus_id and quoted.document_id = document.id
-                inner join pgclarify_private.corpus on document.corpus_id = corpus.corpus_id
-                where document.readers is not null
-                    and not document.readers && asked.roles
-                    and not corpus.analysts && asked.roles
-            )
-        ),
+        detection.reasons,
         detection.classifier_version, run.finished_at
     from pgclarify_private.detection
     inner join pgclarify_private.run on detection.run_id = run.run_id
-    cross join (select pgclarify_private.roles_of(rows.requester) as roles) as asked
     where detection.run_id = any(rows.run_ids)
     order by detection.run_id, detection.ordinal;
 end;
 
 comment on function pgclarify_private.rows(pgclarify.detection, bigint[], name) is
-'Results of runs of detect_ambiguity. It does not check who may see them; reasons quote only documents that the requester may '
-'read now.';
+'Results of runs of detect_ambiguity. It does not check who may see them.';
 
 create or replace function pgclarify.detect_ambiguity(
     question text, history text[] default '{}', options jsonb default '{}'
@@ -85,6 +69,5 @@ end;
 comment on function pgclarify.detect_ambiguity(text, text[], jsonb) is
 'Whether a question is ambiguous, and why: one row. It needs no language model. question: 1 to 10,000 characters. history: '
 'earlier turns, oldest first, one element for each turn. options: threshold (a question is ambiguous if its probability is at '
-'least this, 0 to 1; the classifier''s own), corpus (uses its rules and its classifier, and counts the readings that it '
-'supports), top_k (passages to judge there, 8; 0 counts no readings), timeout (60s).';
+'least this, 0 to 1; the classifier''s own), corpus (uses its rules and its classifier), timeout (60s).';
 grant execute on function pgclarify.detect_ambiguity(text, text[], jsonb) to pgclarify_user;

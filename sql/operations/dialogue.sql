@@ -99,9 +99,7 @@ comment on function pgclarify_private.record_detections(bigint, integer, jsonb) 
 'table detection, in the order of the questions.';
 grant execute on function pgclarify_private.record_detections(bigint, integer, jsonb) to pgclarify_worker;
 
-create or replace function pgclarify_private.record_route(
-    run_id bigint, attempt integer, route text, saved_completions integer
-)
+create or replace function pgclarify_private.record_route(run_id bigint, attempt integer, route text)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -109,14 +107,13 @@ as $$
 begin
     perform pgclarify_private.lock_run(record_route.run_id, record_route.attempt);
     update pgclarify_private.run
-    set route = record_route.route, saved_completions = record_route.saved_completions
+    set route = record_route.route
     where run.run_id = record_route.run_id;
 end
 $$;
 
-comment on function pgclarify_private.record_route(bigint, integer, text, integer) is
-'Store the route that a run took, and how many calls that saved.';
-grant execute on function pgclarify_private.record_route(bigint, integer, text, integer) to pgclarify_worker;
+comment on function pgclarify_private.record_route(bigint, integer, text) is 'Store the route that a run took.';
+grant execute on function pgclarify_private.record_route(bigint, integer, text) to pgclarify_worker;
 
 create or replace function pgclarify_private.record_rewriting(run_id bigint, attempt integer, rewriting jsonb)
 returns void

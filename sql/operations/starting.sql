@@ -58,17 +58,6 @@ begin
         end if;
         return case when v_settings ->> 'retrieval' = 'fixed' then v_settings - 'retrieval' else v_settings end;
     end if;
-    if v_operation = 'detect_ambiguity' then
-        if v_settings ? 'corpus' then
-            return '{"top_k": 8}'::jsonb || v_settings;
-        elsif v_top_k is not null then
-            raise exception 'option "top_k" needs a corpus'
-                using errcode = 'invalid_parameter_value',
-                    column = 'top_k',
-                    detail = 'Without a corpus, there are no passages to judge.',
-                    hint = 'Also pass {"corpus": "name"}, or omit top_k.';
-        end if;
-    end if;
     if v_operation = 'clarifying_questions' then
         if v_settings ->> 'form' = 'respond' and v_settings ->> 'check' = 'drop' and not v_settings ? 'count' then
             -- One proposal of each type of ambiguity: the documents may answer nothing that a single proposal leads to.

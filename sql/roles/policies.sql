@@ -159,13 +159,8 @@ grant select on pgclarify_private.step to pgclarify_views;
 drop policy if exists detection_of_visible_run on pgclarify_private.detection;
 create policy detection_of_visible_run on pgclarify_private.detection for select to pgclarify_views using (
     exists (select from pgclarify_private.run where run.run_id = detection.run_id)
-    and not exists (
-        select from pgclarify_private.withheld_detection as withheld
-        where withheld.run_id = detection.run_id and withheld.ordinal = detection.ordinal
-    )
 );
-comment on policy detection_of_visible_run on pgclarify_private.detection is
-'Roles that see the run, except rows with quotes of documents that they may no longer read.';
+comment on policy detection_of_visible_run on pgclarify_private.detection is 'Roles that see the run.';
 grant select on pgclarify_private.detection to pgclarify_views;
 
 drop policy if exists rewriting_of_visible_run on pgclarify_private.rewriting;

@@ -140,7 +140,6 @@ begin
         question_vector = null,
         embedding_model = null,
         route = null,
-        saved_completions = null,
         started_at = clock_timestamp()
     from pgclarify_private.worker
     left join pgclarify_private.seen_revision(v_run.corpus_id, v_roles) as seen on true

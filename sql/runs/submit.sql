@@ -54,13 +54,8 @@ declare
     );
     v_run_ids bigint[];
 begin
-    if submit_detections.options ? 'top_k' then
-        perform pgclarify_private.raise_unknown_option(
-            'top_k', pgclarify_private.options_of('detect_ambiguity') - '{top_k,timeout}'::text[]
-        );
-    end if;
     -- enter_runs replaces it by the number of questions.
-    v_run.settings := v_run.settings - '{top_k,timeout}'::text[] || '{"questions": 0}';
+    v_run.settings := v_run.settings - 'timeout' || '{"questions": 0}';
     v_run_ids := pgclarify_private.submit(
         submit_detections.caller,
         v_run,

@@ -81,21 +81,3 @@ where citation.rank = 1 or cardinality(listed.variants) > 1;
 comment on view pgclarify_private.withheld_listed_answer is
 'Answers of list_answers whose first citation is a withheld candidate, or any citation if the answer has several spellings.';
 grant select on pgclarify_private.withheld_listed_answer to pgclarify_views;
-
-create or replace view pgclarify_private.withheld_detection with (security_barrier) as
-select detection.run_id, detection.ordinal
-from pgclarify_private.detection
-inner join pgclarify_private.run on detection.run_id = run.run_id
--- No candidates are recorded for it.
-cross join lateral jsonb_path_query(detection.reasons, '$[*].document_ids[*]') as quoted (id)
-inner join pgclarify_private.document
-    on run.corpus_id = document.corpus_id and quoted.id #>> '{}' = document.id
-where
-    document.readers is not null
-    and not document.readers && (select pgclarify_private.my_roles())::name[]
-    and run.corpus_id <> all(array(select analyzed.corpus_id from pgclarify_private.my_analyzed_corpus as analyzed))
-    and pgclarify_private.is_among(run.requested_by, run.requested_by_oid, (select pgclarify_private.my_role_oids()));
-
-comment on view pgclarify_private.withheld_detection is
-'Detections with a reason from a document that is closed to current_user.';
-grant select on pgclarify_private.withheld_detection to pgclarify_views;

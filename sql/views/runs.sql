@@ -30,7 +30,6 @@ select
     run.stop_reason || '' as stop_reason,
     run.graph_revision,
     run.route,
-    run.saved_completions,
     run.embedding_model || '' as embedding_model,
     case
         when run.operation in ('clarify', 'consolidate')

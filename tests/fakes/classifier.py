@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind, Judgement, Reason
-from pgclarify.data.dialogue import TrainedVersion
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind, Judgement
+from pgclarify.data.dialogue import DetectionReason, TrainedVersion
 from pgclarify.errors import ConfigurationError
 
 
@@ -80,5 +80,6 @@ class FakeClassifier(AmbiguityClassifier):
         self.asked += [(question, tuple(history)) for question, history in asked]
         found = [self._probabilities.get(question, self._otherwise) for question, _ in asked]
         return [
-            Judgement(one, self._kind, (Reason("classifier", "meaning", f"it is {one} ambiguous"),)) for one in found
+            Judgement(one, self._kind, (DetectionReason("classifier", "meaning", f"it is {one} ambiguous"),))
+            for one in found
         ]

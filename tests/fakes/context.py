@@ -13,8 +13,8 @@ from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.investigations import StepTables
 from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import ModelNotFound
-from pgclarify.operations.ambiguity.detector import Detector
 from pgclarify.operations.context import Models, RunContext, Stores
+from pgclarify.operations.detector import Detector
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import Completer, CrossEncoder, Embedder, SpanReader
@@ -64,7 +64,6 @@ def context_of(
         classifier: The classifier of the detector. The default finds no question ambiguous.
     """
     completer = completer or ScriptedCompleter({})
-    nobody = completer
     model = embedder or FakeEmbedder()
     fake = cast(FakeStore, store)
     exploration = passages or FakeExplorationStore(fake)
@@ -75,9 +74,6 @@ def context_of(
     async def get_reader() -> SpanReader:
         assert reader is not None
         return reader
-
-    async def get_nobody() -> Completer:
-        return nobody
 
     return RunContext(
         run,
@@ -91,7 +87,6 @@ def context_of(
         Models(
             completer=completer,
             chat=completer if chat is ... else chat,
-            asking_nobody=get_nobody,
             embedder=get_embedder,
             reading_embedder=get_embedder,
             reader=None if reader is None else get_reader,

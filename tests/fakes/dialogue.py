@@ -31,7 +31,7 @@ class FakeDialogueStore(DialogueTables):
         trained: The trained version that judges the questions of all corpora, with its key; None for none.
         sent: Keys of the trained versions that were read, in order.
         detections: By run_id.
-        routes: By run_id, with the calls that were saved.
+        routes: By run_id.
         rewritings: By run_id.
         questions: By run_id.
         answers: By run_id, in order.
@@ -47,7 +47,7 @@ class FakeDialogueStore(DialogueTables):
         self.trained: tuple[int, TrainedVersion] | None = None
         self.sent: list[int] = []
         self.detections: dict[int, list[Detection]] = {}
-        self.routes: dict[int, tuple[str, int]] = {}
+        self.routes: dict[int, str] = {}
         self.rewritings: dict[int, Rewriting] = {}
         self.questions: dict[int, list[ClarifyingQuestion]] = {}
         self.answers: dict[int, list[ListedAnswer]] = {}
@@ -84,10 +84,10 @@ class FakeDialogueStore(DialogueTables):
         await self._store.record(run)
         self.detections[run.run_id] = list(detections)
 
-    async def record_route(self, run: Run, route: str, saved_completions: int) -> None:
+    async def record_route(self, run: Run, route: str) -> None:
         """Store the route."""
         await self._store.record(run)
-        self.routes[run.run_id] = (route, saved_completions)
+        self.routes[run.run_id] = route
 
     async def record_rewriting(self, run: Run, rewriting: Rewriting) -> None:
         """Store the question."""

@@ -40,7 +40,7 @@ _BY_TABLE: Mapping[str, Mapping[str, str]] = {
     "completion": {"purpose": "'verdict'"},
     "conversation": {"corpus_id": "$n", "corpus_name": "'text $n'"},
     "corpus": {"search_config": "'simple'"},
-    "detection": {"kind": "'lexical'", "reasons": """'[{"document_ids": ["text $n"]}]'"""},
+    "detection": {"kind": "'lexical'", "reasons": "'[]'"},
     "embedding_space": {"dimensions": "4"},
     "embedding_usage": {"operation": "'embed_passages'", "corpus_id": "$n"},
     "estimate": {

@@ -26,14 +26,10 @@ RUNS = {
         [QUESTION, CORPUS],
     ),
     "investigation": ("select run_id from pgclarify.investigate(%s, %s)", [STEPS, CORPUS]),
-    "detection": (
-        "select run_id from pgclarify.detect_ambiguity(%s, options => jsonb_build_object('corpus', %s::text))",
-        [QUESTION, CORPUS],
-    ),
     "answer": ("select run_id from pgclarify.list_answers(%s, %s)", [QUESTION, CORPUS]),
 }
 TABLES = (
-    "run", "candidate", "verdict", "interpretation", "citation", "investigation_step", "detection", "listed_answer",
+    "run", "candidate", "verdict", "interpretation", "citation", "investigation_step", "listed_answer",
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from tests.integration.by_hand import Connection, rows_of, state_of
 from tests.openai_server import PROSE, Reply, Server
 from tests.workers import CORPUS, scalar
 
-WRONG, UNDEFINED = "22023", "42704"
+UNDEFINED = "42704"
 VAGUE = "How much does it cost?"
 CLEAR = "How high is the deductible for a rental car that is damaged by hail?"
 MANY = "select pgclarify.submit_many('detect_ambiguity', %s)"
@@ -33,32 +33,13 @@ class TestOneQuestion:
         assert any('"it"' in reason["text"] for reason in found["reasons"])
         assert model.calls == calls
 
-    def test_a_corpus_says_how_many_readings_it_has(self, asker: Connection, model: Server) -> None:
-        calls = model.calls
-        found = detect(asker, CLEAR, options=f'{{"corpus": "{CORPUS}", "top_k": 3}}')
-
-        assert [reason["source"] for reason in found["reasons"]][-1] == "corpus"
-        assert model.calls == calls
-        run = "select corpus, operation, status, candidates from pgclarify.run where run_id = %s"
-        assert rows(asker, run, found["run_id"]) == [
-            {"corpus": CORPUS, "operation": "detect_ambiguity", "status": "succeeded", "candidates": 0}
-        ]
-        stages = rows(
-            asker, "select name, calls from pgclarify_private.seen_stage where run_id = %s order by 1", found["run_id"]
-        )
-        assert stages == [{"name": "checking", "calls": 0}, {"name": "detection", "calls": 0}]
-
-    def test_without_a_corpus_none_is_asked(self, asker: Connection) -> None:
-        """The default corpus is not asked either."""
-        found = detect(asker, CLEAR)
-
-        assert "corpus" not in {reason["source"] for reason in found["reasons"]}
+    def test_a_corpus_is_looked_at_only_if_it_is_named(self, asker: Connection) -> None:
+        """The default corpus is not."""
         corpus = "select corpus from pgclarify.run where run_id = %s"
-        assert scalar(asker, corpus, found["run_id"]) is None
-
-    def test_a_number_of_readings_needs_a_corpus_that_is_there(self, asker: Connection) -> None:
+        assert scalar(asker, corpus, detect(asker, CLEAR)["run_id"]) is None
+        named = detect(asker, CLEAR, options=f'{{"corpus": "{CORPUS}"}}')
+        assert scalar(asker, corpus, named["run_id"]) == CORPUS
         call = "select pgclarify.detect_ambiguity(%s, options => %s)"
-        assert state_of(asker, call, [VAGUE, '{"top_k": 5}']) == WRONG
         assert state_of(asker, call, [VAGUE, '{"corpus": "no such corpus"}']) == UNDEFINED
 
 

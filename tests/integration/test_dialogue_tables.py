@@ -97,7 +97,7 @@ class TestKept:
             asdict(detection)
             | {
                 "operation": "detect_ambiguity", "corpus": None, "ordinal": ordinal,
-                "reasons": [_said(reason) for reason in detection.reasons], "finished_at": None,
+                "reasons": [asdict(reason) for reason in detection.reasons], "finished_at": None,
             }
             for ordinal, detection in enumerate((CLEAR, VAGUE), start=1)
         ]  # fmt: skip
@@ -173,7 +173,7 @@ class TestKept:
         run = await played.start("list_answers")
         await played.tables.record_detections(run, [VAGUE])
         await played.tables.record_rewriting(run, Rewriting("Why?", True))
-        await played.tables.record_route(run, "clarified", 1)
+        await played.tables.record_route(run, "clarified")
         await played.tables.record_clarifying_questions(run, [ClarifyingQuestion(1, ASKED, True, (THIRTY,))])
         await played.tables.record_answers(run, [ListedAnswer(2, "ten", ("ten",), (THIRTY,))])
 
@@ -181,8 +181,8 @@ class TestKept:
 
         for table in ("detection", "rewriting", "clarifying_question", "listed_answer", "citation"):
             assert played.kept(run, table) == []
-        found = "select route, saved_completions from pgclarify.run where run_id = %s"
-        assert played.desk.owner.execute(found.encode(), [run.run_id]).fetchone() == (None, None)
+        found = "select route from pgclarify.run where run_id = %s"
+        assert played.desk.owner.execute(found.encode(), [run.run_id]).fetchone() == (None,)
 
     async def test_nothing_by_a_worker_that_lost_the_run(self, played: Played) -> None:
         run, tables = await played.start("reply", None), played.tables
@@ -191,7 +191,7 @@ class TestKept:
         for kept in (
             tables.match_rules(run, ["Why?"]),
             tables.record_detections(run, [VAGUE]),
-            tables.record_route(run, "clarified", 0),
+            tables.record_route(run, "clarified"),
             tables.record_rewriting(run, Rewriting("Why?", True)),
             tables.record_clarifying_questions(run, []),
             tables.turns(run),
@@ -351,8 +351,3 @@ class TestEvidence:
         assert (gone["start_char"], gone["end_char"], gone["is_current"]) == (0, 6, False)
         viewed = rows(played.desk.user, f"{CITATIONS} where ordinal = 2 order by rank")
         assert viewed[::2] == [moved, gone]
-
-
-def _said(reason: DetectionReason) -> dict[str, Any]:
-    """A reason as it is stored. Only a reason from a corpus has documents."""
-    return {name: value for name, value in asdict(reason).items() if value is not None}

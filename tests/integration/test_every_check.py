@@ -74,7 +74,7 @@ BROKEN = {
     "question_group": ("embedding_model = 'm'",),
     "question_wording": ("wording_hash = 'short'",),
     "run": (
-        *("candidates = -1", "crashes = -1", "interpretations = -1", "saved_completions = -1", "verdicts = -1"),
+        *("candidates = -1", "crashes = -1", "interpretations = -1", "verdicts = -1"),
         *("status = 'partial'; finished_at = now(); error_code = 'pc001'", "error_code = 'PC001'", "error = 'No.'"),
         "status = 'failed'; finished_at = now(); error = 'No.'",
         *("status = 'failed'; finished_at = now()", "finished_at = now()", "status = 'cancelled'"),

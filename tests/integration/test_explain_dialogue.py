@@ -91,11 +91,11 @@ def test_a_reply_is_told_with_what_it_replies_to(desk: Desk) -> None:
 class TestRoute:
     """The explanation of a question's route, with ask_back when_vague."""
 
-    def told(self, desk: Desk, kind: str | None, route: str | None, saved: int | None = None) -> str:
+    def told(self, desk: Desk, kind: str | None, route: str | None) -> str:
         run_id = desk.start(desk.submit(ask_back="when_vague"))
         record(desk, run_id, "detections", [detection(1, "rental cars", 0.25 if kind is None else 0.75, kind)])
         if route is not None:
-            desk.worker.send("record_route", run_id=run_id, attempt=1, route=route, saved_completions=saved)
+            desk.worker.send("record_route", run_id=run_id, attempt=1, route=route)
         desk.choose(run_id, ("101", 0.5, "dense", None, 1))
         desk.decide(run_id, 1, "grounded", interpretation="rental cars", answer="thirty days")
         detected = stage("detection", "00.000", 10, rows=1, note="ambiguous (syntactic), probability 0.75: it is short")
@@ -112,25 +112,21 @@ class TestRoute:
         return desk.told(run_id)
 
     @pytest.mark.parametrize(
-        ("kind", "route", "saved", "expected"),
+        ("kind", "route", "expected"),
         [
-            (None, "answered", 20, "answered in one pass, since the question is clear; it saved 20 calls"),
-            (None, "answered", 1, "answered in one pass, since the question is clear; it saved 1 call"),
-            (None, "answered", 0, "answered in one pass, since the question is clear"),
-            ("syntactic", "clarified", 0, "clarified, since the question is ambiguous (syntactic)"),
-            (None, "clarified", 0, "clarified, since the question is clear, but one pass found no proof of an answer"),
+            (None, "answered", "answered in one pass, since the question is clear"),
+            ("syntactic", "clarified", "clarified, since the question is ambiguous (syntactic)"),
+            (None, "clarified", "clarified, since the question is clear, but one pass found no proof of an answer"),
         ],
     )
-    def test_is_told_with_why_and_what_it_saved(
-        self, desk: Desk, kind: str | None, route: str, saved: int, expected: str
-    ) -> None:
-        told = self.told(desk, kind, route, saved).splitlines()
+    def test_is_told_with_why(self, desk: Desk, kind: str | None, route: str, expected: str) -> None:
+        told = self.told(desk, kind, route).splitlines()
         assert [line for line in told if "Route" in line] == [f"  Route: {expected}"]
         assert told[4] == f"  Route: {expected}"
 
     def test_is_forgotten_when_the_run_is_started_again(self, desk: Desk) -> None:
         run_id = desk.start(desk.submit(ask_back="when_vague"))
-        desk.worker.send("record_route", run_id=run_id, attempt=1, route="answered", saved_completions=3)
+        desk.worker.send("record_route", run_id=run_id, attempt=1, route="answered")
         desk.start(run_id)
         assert "Route" not in desk.told(run_id)
 

@@ -225,7 +225,6 @@ def test_every_table_and_view_is_looked_at(connection: Connection) -> None:
         "withheld_interpretation",
         "withheld_step",
         "withheld_listed_answer",
-        "withheld_detection",
         # test_evaluation.py looks at it.
         "evaluation",
     }

@@ -166,7 +166,6 @@ def test_people_read_views_whose_owner_policies_apply_to(connection: psycopg.Con
         "withheld_interpretation",
         "withheld_step",
         "withheld_listed_answer",
-        "withheld_detection",
     }
 
 

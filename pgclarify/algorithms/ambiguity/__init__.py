@@ -2,6 +2,6 @@
 
 from pgclarify.algorithms.ambiguity.classifier import AmbiguityClassifier, Seen
 from pgclarify.algorithms.ambiguity.correction import WEIGHTS
-from pgclarify.algorithms.ambiguity.judgement import AmbiguityKind, Judgement, Reason
+from pgclarify.algorithms.ambiguity.judgement import AmbiguityKind, Judgement
 
-__all__ = ["WEIGHTS", "AmbiguityClassifier", "AmbiguityKind", "Judgement", "Reason", "Seen"]
+__all__ = ["WEIGHTS", "AmbiguityClassifier", "AmbiguityKind", "Judgement", "Seen"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pgclarify.data.dialogue import DetectionReason
+
 
 class AmbiguityKind(StrEnum):
     """What makes a question ambiguous.
@@ -21,22 +23,6 @@ class AmbiguityKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """One reason for the judgement.
-
-    Attributes:
-        source: Where the reason comes from: "classifier" (learned from examples) or "feature" (counted in the text).
-        name: The kind of reason: "referential_words", "length", "readability", "names", "time", "form", "asking_words",
-            "history", "wording" or "meaning".
-        text: The reason in words that a user understands.
-    """
-
-    source: str
-    name: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Judgement:
     """The classifier's judgement of one question.
 
@@ -49,4 +35,4 @@ class Judgement:
 
     probability: float
     kind: AmbiguityKind
-    reasons: tuple[Reason, ...]
+    reasons: tuple[DetectionReason, ...]

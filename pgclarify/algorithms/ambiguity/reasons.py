@@ -8,8 +8,8 @@ from textwrap import shorten
 from typing import Final
 
 from pgclarify.algorithms.ambiguity.features import alone
-from pgclarify.algorithms.ambiguity.judgement import Reason
 from pgclarify.algorithms.ambiguity.wording import Wording, coleman_liau
+from pgclarify.data.dialogue import DetectionReason
 
 # The least log odds of a reason.
 _LEAST: Final = 0.05
@@ -64,7 +64,7 @@ class Spoken:
     meaning: float
 
 
-def explain(wording: Wording, spoken: Spoken, *, is_ambiguous: bool) -> tuple[Reason, ...]:
+def explain(wording: Wording, spoken: Spoken, *, is_ambiguous: bool) -> tuple[DetectionReason, ...]:
     """List the reasons for a judgement: first those that were counted in the text, strongest first."""
     strengths = _strengths(wording, spoken)
     sign = 1 if is_ambiguous else -1
@@ -74,7 +74,7 @@ def explain(wording: Wording, spoken: Spoken, *, is_ambiguous: bool) -> tuple[Re
         is_enough = sign * strengths[name] >= _LEAST
         text = texts[name](wording) if is_enough else ""
         if text:
-            found.append(Reason("classifier" if name in _LEARNED else "feature", name, text))
+            found.append(DetectionReason("classifier" if name in _LEARNED else "feature", name, text))
     return tuple(found[:_MOST_REASONS])
 
 

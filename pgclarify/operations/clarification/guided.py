@@ -15,7 +15,6 @@ from pgclarify.algorithms.exploration import Explorer
 from pgclarify.algorithms.fusion import fuse
 from pgclarify.data.candidates import Candidate, Found
 from pgclarify.data.documents import Passage
-from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
 from pgclarify.language.numbers import counted
@@ -287,18 +286,6 @@ class GuidedExploration:
             tally.rows = len(near.passages)
         self._near.update((one.passage.passage_id, one) for one in near.passages)
         return dict(near.edges)
-
-
-def least_calls(run: Run, verdicts: int, *, relaxes: bool) -> int:
-    """Count the calls that exploration makes at least: the first batch, and relaxation if it can continue then.
-
-    Args:
-        run: The run; settings as of `GuidedExploration`.
-        verdicts: How many different passages the first ranking has.
-        relaxes: Whether the completer relaxes questions.
-    """
-    max_passages: int = run.settings.get("max_passages", run.settings["top_k"])
-    return min(verdicts, max_passages, _FIRST_BATCH) + (relaxes and max_passages > _FIRST_BATCH)
 
 
 def _growth(verdicts: int, news: int, *, is_silent: bool) -> float:

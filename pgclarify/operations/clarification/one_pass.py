@@ -16,18 +16,16 @@ from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
 from pgclarify.errors import CompletionError, EmbeddingError, PgclarifyError, describe
 from pgclarify.ledger.completions import CallResult, ask_one
-from pgclarify.operations.ambiguity.detector import summarize
-from pgclarify.operations.clarification.guided import least_calls
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
+from pgclarify.operations.detector import summarize
 from pgclarify.operations.judging.answer_proof import Proven, prove
 from pgclarify.operations.judging.confirmation import NOT_FOUND, Confirmation, given_answer
 from pgclarify.operations.judging.verdict_check import Quoted
-from pgclarify.operations.judging.verdicts import PassageJudge, verdict_call
+from pgclarify.operations.judging.verdicts import PassageJudge
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage, ranked
 from pgclarify.prompts.one_pass import one_pass
-from pgclarify.prompts.relaxation import relaxation
 from pgclarify.protocols import Completer, Embedder
 
 READ_TOKENS: Final = 3000
@@ -84,7 +82,7 @@ class OnePass:
         """
         answered = None if await self._is_ambiguous() else await self._answer()
         if answered is None:
-            await self._dialogue.record_route(self._run, "clarified", 0)
+            await self._dialogue.record_route(self._run, "clarified")
         return answered
 
     async def _is_ambiguous(self) -> bool:
@@ -113,9 +111,8 @@ class OnePass:
                 answered = await self._ask(chat, cut_evidence(candidates, READ_TOKENS), tally)
             if answered is not None and not await self._keep(candidates, answered):
                 answered, tally.note = None, "one pass found no proof: the passage is gone by now"
-            asked = tally.calls + tally.reused_calls
         if answered is not None:
-            await self._dialogue.record_route(self._run, "answered", max(0, self._long_way(candidates) - asked))
+            await self._dialogue.record_route(self._run, "answered")
             self._trace.stop_reason = "the question is clear, and one pass has answered it"
         return answered
 
@@ -191,21 +188,6 @@ class OnePass:
         await passages.record_candidates(self._run, [one for one in candidates if one.rank != candidate.rank])
         await self._context.store.record_verdict(self._run, verdict)
         return True
-
-    def _long_way(self, candidates: Sequence[Candidate]) -> int:
-        """Count the calls of clarifying, paid for or not; at least, if it is guided by verdicts.
-
-        Confirmations are not counted, because their number is unknown.
-        """
-        question = self._run.question
-        # Equal texts are judged once.
-        completer = self._context.models.completer
-        calls = (verdict_call(completer, question, one.passage) for one in candidates)
-        verdicts = len({completer.request(call).key for call in calls})
-        relaxes = completer.adapt(relaxation(question)) is not None
-        if self._run.settings.get("retrieval") == "adaptive":
-            return least_calls(self._run, verdicts, relaxes=relaxes)
-        return verdicts + relaxes
 
 
 def answer_call(question: str, candidates: Sequence[Candidate]) -> ModelCall[Proven | None]:

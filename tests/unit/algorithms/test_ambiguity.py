@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind, Reason
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind
 from pgclarify.algorithms.ambiguity.reasons import Spoken, explain
 from pgclarify.algorithms.ambiguity.shipped import WITHIN, pack, unpack
 from pgclarify.algorithms.ambiguity.wording import take_apart
+from pgclarify.data.dialogue import DetectionReason
 
 CLASSIFIER = AmbiguityClassifier.load()
 CONTENT = (files("pgclarify.algorithms.ambiguity") / "classifier.npz").read_bytes()
@@ -81,7 +82,7 @@ def test_an_open_reference_is_pragmatic_and_a_named_matter_is_not() -> None:
 
 @pytest.mark.parametrize("question", ["How old is he?", "Who is the director of Titanic?", "rental cars"])
 def test_reasons_are_for_the_side_that_the_threshold_decides(question: str) -> None:
-    def said(threshold: float | None) -> tuple[Reason, ...]:
+    def said(threshold: float | None) -> tuple[DetectionReason, ...]:
         (judged,) = CLASSIFIER.judge([(question, [])], directions(1), threshold=threshold)
         return judged.reasons
 

@@ -176,7 +176,7 @@ async def test_the_answer_of_one_pass_is_confirmed(said: str | CompletionError, 
         said if prompt.question == QUESTION else '{"confirmed": [false, false]}'
     )
     record = await desk.ask()
-    assert desk.route[0] == route
+    assert desk.route == route
     (note,) = [stage.note for stage in record.stages if stage.name == "answering"]
     assert (note or "").startswith(why)
     assert len(record.interpretations) == (route == "answered")

@@ -1,10 +1,9 @@
-"""Detection: the classifier, users' rules, the readings of a corpus, and runs of many questions."""
+"""Detection: the classifier, users' rules, and runs of many questions."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,16 +11,13 @@ import pytest
 
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.data.dialogue import Detection, DetectionReason, TrainedVersion
-from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
-from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import RunStatus
-from pgclarify.errors import CompletionError, InvalidReply, RunLost
-from pgclarify.operations.ambiguity.detector import Detector, summarize
+from pgclarify.errors import RunLost
+from pgclarify.operations.detector import Detector, summarize
 from pgclarify.operations.execution import execute
-from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeExplorationStore, FakeStore, scripts
+from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeStore
 from tests.fakes.context import context_of
-from tests.unit.operations.rental_cars import COVERAGE, COVERED, DRIVERS, LICENSE
 
 VAGUE, CLEAR = "How much is it?", "How tall is the Varden Tower?"
 SAID = DetectionReason("classifier", "meaning", "it is 0.8 ambiguous")
@@ -47,7 +43,6 @@ async def carry_out(
     settings=None,
     operation="detect_ambiguity",
     rules=(),
-    verdicts: Mapping[str, Reading | CompletionError] | None = None,
     **options,
 ):
     """Execute one run. Returns the detections, and the record of the run."""
@@ -55,16 +50,8 @@ async def carry_out(
     dialogue = FakeDialogueStore(store, rules=rules)
     run = store.add_run(question, operation=operation, settings=settings)
     classifier = FakeClassifier({VAGUE: 0.8}, otherwise=0.1)
-    corpus = [Passage(f"d{number}", number, content) for number, content in enumerate(verdicts or (), start=1)]
-    context = context_of(
-        run if verdicts else without_corpus(run),
-        store,
-        scripts.verifier(verdicts),
-        passages=FakeExplorationStore(store, corpus),
-        dialogue=dialogue,
-        detector=detector(classifier, **options),
-    )
-    await execute(context)
+    judge = detector(classifier, **options)
+    await execute(context_of(without_corpus(run), store, dialogue=dialogue, detector=judge))
     return dialogue.detections.get(run.run_id), store.runs[run.run_id], classifier
 
 
@@ -132,27 +119,6 @@ class TestRules:
             DetectionReason("rule", "rule 1", '"Tower": there are two towers'),
             DetectionReason("rule", "rule 2", '"Varden" matches a rule'),
         )
-
-
-class TestReadingsOfACorpus:
-    async def test_are_a_reason_and_decide_nothing(self) -> None:
-        (found,), record, _ = await carry_out("What of rental cars?", verdicts={DRIVERS: LICENSE, COVERED: COVERAGE})
-
-        assert found.is_ambiguous is False
-        assert (found.reasons[-1].source, found.reasons[-1].name) == ("corpus", "readings")
-        assert found.reasons[-1].document_ids == ("d1", "d2")
-        assert [(stage.name, stage.rows) for stage in record.stages] == [("detection", 1), ("checking", 2)]
-        # No answers: unlike the reason, the note is not hidden from roles that may not read their documents.
-        assert record.stages[1].note == "2 readings in 2 passages"
-
-    async def test_fail_the_run_if_none_could_be_judged(self) -> None:
-        found, record, _ = await carry_out(CLEAR, verdicts={DRIVERS: InvalidReply("no JSON", reply="secret")})
-
-        assert found is None
-        # The error quotes no reply: it is not hidden from roles that may not read the passages.
-        assert record.error == "no passage of the corpus could be judged: no JSON"
-        assert record.status is RunStatus.FAILED
-        assert [stage.name for stage in record.stages] == ["detection", "checking"]
 
 
 class TestManyQuestions:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pgclarify.algorithms.ambiguity import AmbiguityKind, Reason
-from pgclarify.data.dialogue import Rewriting
+from pgclarify.algorithms.ambiguity import AmbiguityKind
+from pgclarify.data.dialogue import DetectionReason, Rewriting
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.operations.execution import execute
@@ -81,8 +81,10 @@ class Unknowing(Settled):
 
     def judge(self, asked, vectors, **options):
         said = (
-            Reason("feature", "referential_words", 'it says "she", and nothing before says who or what is meant'),
-            Reason("feature", "length", "it has four words"),
+            DetectionReason(
+                "feature", "referential_words", 'it says "she", and nothing before says who or what is meant'
+            ),
+            DetectionReason("feature", "length", "it has four words"),
         )
         return [replace(judged, reasons=said) for judged in super().judge(asked, vectors, **options)]
 

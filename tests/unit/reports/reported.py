@@ -56,7 +56,6 @@ def head(**changes: Any) -> Row:
         "stop_reason": None,
         "is_over_budget": False,
         "route": None,
-        "saved_completions": None,
         "seen_by": "alice",
         "asked_no_model": False,
         "stop_code": None,

@@ -16,7 +16,6 @@ from pgclarify.prompts.versions import VERSIONS, combined
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.verifier import PROMPT_VERSION
 from pgclarify.worker.language_models import LanguageModels, open_language_models
-from tests.fakes import scripts
 from tests.unit.embedding.small_model import save_small_model
 
 ENDPOINT = {"openai_base_url": "http://localhost:1/v1", "llm_model": "a-model"}
@@ -61,16 +60,6 @@ async def test_with_an_endpoint_one_model_is_asked(settings: dict[str, object], 
         assert isinstance(await models.reader(), LocalSpanReader)
     # This needs no embedding model.
     assert embedders.loaded == []
-
-
-async def test_estimates_use_the_extractive_verifier_and_no_endpoint(embedders: Embedders, model: str) -> None:
-    async with open_language_models(Settings(embedding_model=model, **ENDPOINT), embedders) as models:  # type: ignore[arg-type]
-        assert isinstance(await models.asking_nobody(), ExtractiveVerifier)
-    assert embedders.loaded == [model]
-    extractive = scripts.verifier(provider="extractive")
-    assert await LanguageModels(extractive).asking_nobody() is extractive
-    with pytest.raises(ConfigurationError):
-        await LanguageModels(scripts.verifier(provider="openai")).asking_nobody()
 
 
 @pytest.mark.parametrize("settings", [{}, {**ENDPOINT, "llm_provider": Provider.EXTRACTIVE}])

@@ -161,7 +161,7 @@ def _conclude(
     is_ambiguous = bool(rules) or is_likely
     # Reasons for "clear" do not explain a decision by a rule.
     speaks = is_read and (is_likely or not rules)
-    reasons = [DetectionReason(said.source, said.name, said.text) for said in judged.reasons if speaks]
+    reasons = list(judged.reasons) if speaks else []
     if not is_read:
         reasons.append(DetectionReason("classifier", LANGUAGE, _FOREIGN))
     elif not (rules or reasons):
