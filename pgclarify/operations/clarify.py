@@ -62,10 +62,7 @@ async def _judged(context: RunContext) -> list[tuple[Candidate, Verdict]]:
             return [answered]
     if settings.get("retrieval") == "adaptive":
         return await GuidedExploration(context, first_stage, judge).carry_out()
-    candidates = await first_stage.choose(await relax(context))
-    judged: list[tuple[Candidate, Verdict]] = []
-    await judge.judge(candidates, lambda *pair: judged.append(pair))
-    return sorted(judged, key=lambda pair: pair[0].rank)
+    return await judge.judge(await first_stage.choose(await relax(context)))
 
 
 async def _confirmation(context: RunContext) -> Confirmation | None:

@@ -71,20 +71,19 @@ class PassageJudge:
     async def judge(
         self,
         candidates: Sequence[Candidate],
-        on_result: Callable[[Candidate, Verdict], None],
         *,
         batch: int | None = None,
-        hear: Callable[[Candidate], None] | None = None,
-    ) -> None:
+    ) -> list[tuple[Candidate, Verdict]]:
         """Ask for one verdict on each candidate, all at once, and record each when it is ready.
 
         If readings have to be confirmed, they are ready after all replies have arrived.
 
         Args:
             candidates: Recorded ones, any number, also none.
-            on_result: Called with each candidate and its verdict, once that is recorded.
             batch: The number of this batch, from 1; None if there are no batches.
-            hear: Called with each candidate when its reply has arrived, before the verdict is made.
+
+        Returns:
+            Each candidate with its verdict, by rank.
 
         Raises:
             RunLost: If the run is no longer this worker's; calls in flight are cancelled. Or if it waits for a batch.
@@ -93,16 +92,15 @@ class PassageJudge:
         Source: VERDICT, Eq. 8 and Algorithm 1, lines 3-7.
         """
         run, trace = self._context.run, self._context.trace
+        judged: list[tuple[Candidate, Verdict]] = []
         supported: list[Supported] = []
 
         async def record(candidate: Candidate, verdict: Verdict) -> None:
             await self._context.store.record_verdict(run, verdict)
-            on_result(candidate, verdict)
+            judged.append((candidate, verdict))
 
         async def keep(index: int, result: CallResult[Reading | StopCode]) -> None:
             candidate = candidates[index]
-            if hear is not None:
-                hear(candidate)
             checked = check_verdict(run, candidate, result)
             if not isinstance(checked, Supported):
                 await record(candidate, checked)
@@ -121,6 +119,7 @@ class PassageJudge:
         if self._confirmation is not None and supported:
             with trace.stage("confirmation", batch=batch) as tally:
                 await self._confirm(self._confirmation, supported, record, tally)
+        return sorted(judged, key=lambda pair: pair[0].rank)
 
     async def _confirm(
         self,
@@ -172,9 +171,11 @@ class PassageJudge:
         for candidate in candidates:
             call = self._call(candidate.passage)
             result = await ask_one(context.store, context.models.completer, call, tally=tally)
-            verdict = await supported_verdict(context.run, candidate, result, self._embedder)
-            if verdict.outcome is Outcome.GROUNDED:
-                return candidate, verdict
+            checked = check_verdict(context.run, candidate, result)
+            if isinstance(checked, Supported):
+                verdict = await grounded_verdict(checked, self._embedder)
+                if verdict.outcome is Outcome.GROUNDED:
+                    return candidate, verdict
         return None
 
     def _call(self, passage: Passage) -> ModelCall[Reading | StopCode]:
@@ -205,14 +206,6 @@ def counts_at(reading: Reading, rank: int) -> bool:
     docs/methods/extractive.md has the figures.
     """
     return rank == 1 or not reading.is_weak
-
-
-async def supported_verdict(
-    run: Run, candidate: Candidate, result: CallResult[Reading | StopCode], embedder: Embedder
-) -> Verdict:
-    """Convert the result of a call into a verdict, as `check_verdict` and `grounded_verdict` do."""
-    checked = check_verdict(run, candidate, result)
-    return await grounded_verdict(checked, embedder) if isinstance(checked, Supported) else checked
 
 
 def check_verdict(run: Run, candidate: Candidate, result: CallResult[Reading | StopCode]) -> Supported | Verdict:

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.data.candidates import Candidate, Found
+from pgclarify.data.candidates import Found
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Reading
 from pgclarify.errors import CompletionError
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import Embedder
 from tests.fakes import FakeExplorationStore, FakeStore, RunRecord, scripts
-from tests.fakes.completer import Prompt
 from tests.unit.operations.rental_cars import clarify_with
 
 QUESTION = "which fruit"
@@ -32,14 +30,9 @@ def reading(fruit: str, passage_id: int) -> Reading:
 
 
 class Rankings(FakeExplorationStore):
-    """Ranks by query, if a test sets that, and records the times of batches."""
+    """Ranks by query, if a test sets that."""
 
     by_query: Mapping[str, Sequence[int]] = {}
-    begun: list[float]
-
-    async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> list[int]:
-        self.begun.append(asyncio.get_running_loop().time())
-        return await super().record_candidates(run, candidates)
 
     async def find_passages(
         self,
@@ -69,7 +62,6 @@ class Orchard:
         relaxation: As of ScriptedCompleter.
         gate: Holds back the calls about `gated`; 0 among them is the relaxation.
         gated: Passages.
-        seconds: How long a verdict takes, by passage, on a loop's clock.
         gone: Passages that are gone when candidates are recorded.
         settings: Of the run, besides `retrieval`.
     """
@@ -85,7 +77,6 @@ class Orchard:
         relaxation: str | CompletionError | None = None,
         gate: asyncio.Event | None = None,
         gated: Collection[int] = (),
-        seconds: Mapping[int, float] | None = None,
         gone: Collection[int] = (),
         **settings: object,
     ) -> None:
@@ -98,7 +89,6 @@ class Orchard:
             gone=gone,
         )
         self.exploration.by_query = by_query or {}
-        self.exploration.begun = []
         self.verifier = scripts.verifier(
             {
                 content(number): reading(named, number) if isinstance(named, str) else named
@@ -108,13 +98,6 @@ class Orchard:
             gate=gate,
             gated=None if gate is None else [content(number) if number else "" for number in gated],
         )
-        taken = {content(number): each for number, each in (seconds or {}).items()}
-
-        async def take_time(prompt: Prompt) -> None:
-            """Sleep: for a loop whose clock does not wait (`still_time`)."""
-            await asyncio.sleep(taken.get(prompt.passage, 0))
-
-        self.verifier.before = take_time
         # The passages do not contain any fruit, so their quotes are not checked.
         self.run = self.store.add_run(QUESTION, settings={"retrieval": "adaptive", "verify": "none", **settings})
 
@@ -133,15 +116,12 @@ class Orchard:
     def answers(self) -> set[str]:
         return {found.answer for found in self.record.interpretations}
 
-    async def carry_out(
-        self, *, embedder: Embedder | None = None, rerankers: Rerankers | None = None, within: float = 60
-    ) -> RunRecord:
-        async with asyncio.timeout(within):
+    async def carry_out(self, *, rerankers: Rerankers | None = None) -> RunRecord:
+        async with asyncio.timeout(60):
             await clarify_with(
                 self.store,
                 self.run,
                 self.verifier,
-                embedder,
                 exploration=self.exploration,
                 rerankers=rerankers,
             )
