@@ -13,7 +13,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 # Without compiled files, every process compiles its imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-upgraded acceptance unit lint style types imports sql docs reference snapshots system train-reader bench dbt dbt-example superset dashboards extension install-extension wheels release install clean help
+.PHONY: demo check test core-on-16 core-managed test-upgraded acceptance unit lint style types imports sql docs reference snapshots system train-reader bench dbt dbt-example superset dashboards extension install-extension wheels release install clean help
 demo: $(VENV)/.demo ## Install pgclarify, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
@@ -22,10 +22,14 @@ check: install ## Run all checks that need no server and no SQL
 
 # More processes than cores, because many tests wait for a worker, a lock or a time limit.
 test: ## Lint, build the pages, and run all tests of our own code
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint docs
+	$(MAKE) --no-print-directory --jobs=3 --output-sync=target lint docs core-on-16 core-managed
 	$(PYTEST) 3 tests/integration tests/migration tests/quality tests/snapshots tests/unit
-	$(PYTEST) 2 --server=16 $(CORE)
-	$(PYTEST) 2 --server=managed $(CORE) $(WITH_DBLINK)
+
+core-on-16: install
+	$(PYTEST) 0 --quiet --server=16 $(CORE)
+
+core-managed: install
+	$(PYTEST) 0 --quiet --server=managed $(CORE) $(WITH_DBLINK)
 
 test-upgraded: install ## Run the tests of a database on one that was installed by the oldest release, and upgraded
 	$(PYTEST) 3 --server=upgraded tests/integration tests/migration tests/snapshots

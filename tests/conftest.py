@@ -28,6 +28,8 @@ from tests.servers import cluster, copy_database, drop_database, in_database
 TEMPLATE = "pgclarify_template"
 # All of its tests share a server and a worker.
 TOGETHER = "tests/clients/"
+# Files that take most of a minute. They run first, so that no process ends with one of them while the others are idle.
+LONG = ("tests/dbt/test_builds.py", "tests/dbt/test_example.py", "tests/acceptance/test_wheel.py")
 
 
 class FilesAndFolder(LoadFileScheduling):  # type: ignore[misc]
@@ -57,7 +59,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the tests of tests/servers/not_on_a_cluster.toml, with the reason, on a cluster."""
+    """Put long files first. On a cluster, skip the tests of tests/servers/not_on_a_cluster.toml, with the reason."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
     if config.getoption("server") == "cluster":
         cluster.skip_some(items)
 
