@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from weakref import WeakKeyDictionary
 
-from pgclarify.corpora.splitting import chunker_of
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.corpora.splitting import chunker_of, is_behind_endpoint
 from pgclarify.errors import (
     ConfigurationError,
     DimensionMismatch,
@@ -33,6 +36,7 @@ class CorpusModels:
         embedders: Returns the embedding model of a name; raises ModelNotFound.
         forget: Called with the name of a model that has other dimensions than the vectors, so that it is loaded anew.
         chunkers: Makes the chunker for a model; called once for each model.
+        turn: Lock that is held during a call of a model on this machine; None for one of their own.
     """
 
     def __init__(
@@ -41,9 +45,11 @@ class CorpusModels:
         forget: Callable[[str], object] = lambda model: None,
         *,
         chunkers: Callable[[Embedder], Chunker] = chunker_of,
+        turn: asyncio.Lock | None = None,
     ) -> None:
         self._embedders = embedders
         self._make_chunker = chunkers
+        self._turn = turn or asyncio.Lock()
         # Kept as long as the models themselves.
         self._chunkers: WeakKeyDictionary[Embedder, Chunker] = WeakKeyDictionary()
         self._forget = forget
@@ -97,6 +103,14 @@ class CorpusModels:
         if embedder not in self._chunkers:
             self._chunkers[embedder] = self._make_chunker(embedder)
         return self._chunkers[embedder]
+
+    async def encode(self, embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed passages. Claims take turns at models of this machine, so that none waits for a whole long document."""
+        if is_behind_endpoint(embedder):
+            return await embedder.encode(texts, are_passages=True)
+        # The lock is fair: a waiting task gets it before the task that has just released it.
+        async with self._turn:
+            return await embedder.encode(texts, are_passages=True)
 
     def leave(self, model: str, error: Exception) -> None:
         """Leave the work that needs a model to other workers for a while."""

@@ -10,13 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.corpora.embedding_models import CorpusModels, public_reason
-from pgclarify.corpora.splitting import (
-    expected_passages,
-    is_behind_endpoint,
-    new_chunks,
-    render,
-    texts_a_call,
-)
+from pgclarify.corpora.splitting import CLAIM_CHUNKS, is_behind_endpoint, new_chunks, render, texts_a_call
 from pgclarify.data.documents import Chunk, IndexedDocument, PendingDocument
 from pgclarify.database.documents import Documents
 from pgclarify.errors import (
@@ -28,21 +22,20 @@ from pgclarify.errors import (
     ServerUnavailable,
     describe,
 )
-from pgclarify.ingest.chunking import PART_CHUNKS, Chunker
+from pgclarify.ingest.chunking import Chunker
 from pgclarify.protocols import Embedder, Payer, TextsFailed, paid_by
 
 _logger = logging.getLogger(__name__)
 
-# Claims in memory: one is being embedded by an endpoint while another is cut or stored. Each has up to 256 passages.
+# Claims in memory: one is being embedded by an endpoint while another is cut or stored.
 _MOST_CLAIMS = 2
 
 
 class Ingestion:
     """Indexes pending documents, claim by claim; successive claims are from different corpora.
 
-    A claim indexes about 256 passages at most. Further documents are released, and a document that is longer by itself
-    is set aside for LongIngestion. While a model's endpoint works on one claim, the previous one is stored, or the next
-    one is cut.
+    A claim indexes about 256 passages, or a single document that has more. Further documents are released. While a
+    model's endpoint works on one claim, the previous one is stored, or the next one is cut.
 
     Args:
         store: The tables of the corpora.
@@ -179,24 +172,21 @@ class Ingestion:
     async def _cut(
         self, pending: Sequence[PendingDocument], chunker: Chunker
     ) -> tuple[list[tuple[PendingDocument, list[Chunk]]], Sequence[PendingDocument]]:
-        """Cut as many documents as one claim may index; set long and failed ones aside. Return the others."""
+        """Cut as many documents as one claim may index; set failed ones aside. Return the others."""
         cut: list[tuple[PendingDocument, list[Chunk]]] = []
         size = 0
         for place, document in enumerate(pending):
-            if size >= PART_CHUNKS:
+            if size >= CLAIM_CHUNKS:
                 return cut, pending[place:]
             try:
-                chunks, next_start = await asyncio.to_thread(chunker.split_part, document.content)
+                chunks = await _split(chunker, document.content)
             except Exception as error:  # any: one document must not stop the others
                 await self._fail(document, error)
                 continue
-            if next_start is not None:
-                await self._store.set_aside_document(document, expected_passages(document, next_start, len(chunks)))
-            elif cut and size + len(chunks) > PART_CHUNKS:
+            if cut and size + len(chunks) > CLAIM_CHUNKS:
                 return cut, pending[place:]
-            else:
-                cut.append((document, chunks))
-                size += len(chunks)
+            cut.append((document, chunks))
+            size += len(chunks)
         return cut, ()
 
     async def _embed(
@@ -223,7 +213,7 @@ class Ingestion:
             texts = await asyncio.to_thread(render, chunker, titled)
             part = np.empty((len(batch), embedder.dimensions), dtype=np.float32)
             try:
-                part[:] = await embedder.encode(texts, are_passages=True)
+                part[:] = await self._models.encode(embedder, texts)
             except EmbeddingUnavailable:
                 raise
             except TextsFailed as refusal:
@@ -232,7 +222,7 @@ class Ingestion:
                     part[place] = vector
             except EmbeddingError:
                 # One document may be the cause: embed each alone to find it, and keep the others.
-                await _embed_apart(texts, owners, part, failed, embedder)
+                await self._embed_apart(texts, owners, part, failed, embedder)
             rows.update(((index, chunk.ordinal), row) for (index, chunk), row in zip(batch, part, strict=True))
             if flat:
                 # Stop working on documents that were removed or changed meanwhile, or whose corpus was dropped.
@@ -246,6 +236,36 @@ class Ingestion:
             for index, (document, chunks) in enumerate(cut)
             if index in left and index not in failed
         ]
+
+    async def _embed_apart(
+        self,
+        texts: Sequence[str],
+        owners: Sequence[int],
+        vectors: NDArray[np.float32],
+        failed: dict[int, EmbeddingError],
+        embedder: Embedder,
+    ) -> None:
+        """Embed one batch document by document, and note which documents fail.
+
+        Args:
+            texts: The batch.
+            owners: The document of each text; ascending.
+            vectors: Filled in place: float32, shape (len(texts), dimensions).
+            failed: Filled in place; documents in it already are skipped.
+            embedder: The model.
+
+        Raises:
+            EmbeddingUnavailable: If its endpoint does not answer.
+        """
+        for owner in sorted(set(owners) - failed.keys()):
+            start = owners.index(owner)
+            end = start + owners.count(owner)
+            try:
+                vectors[start:end] = await self._models.encode(embedder, texts[start:end])
+            except EmbeddingUnavailable:
+                raise
+            except EmbeddingError as error:
+                failed[owner] = error
 
     async def _keep(self, indexed: Sequence[IndexedDocument]) -> None:
         if not indexed:
@@ -280,31 +300,9 @@ class Ingestion:
         await self._store.fail_document(document, reason)
 
 
-async def _embed_apart(
-    texts: Sequence[str],
-    owners: Sequence[int],
-    vectors: NDArray[np.float32],
-    failed: dict[int, EmbeddingError],
-    embedder: Embedder,
-) -> None:
-    """Embed one batch document by document, and note which documents fail.
-
-    Args:
-        texts: The batch.
-        owners: The document of each text; ascending.
-        vectors: Filled in place: float32, shape (len(texts), dimensions).
-        failed: Filled in place; documents in it already are skipped.
-        embedder: The model.
-
-    Raises:
-        EmbeddingUnavailable: If its endpoint does not answer.
-    """
-    for owner in sorted(set(owners) - failed.keys()):
-        start = owners.index(owner)
-        end = start + owners.count(owner)
-        try:
-            vectors[start:end] = await embedder.encode(texts[start:end], are_passages=True)
-        except EmbeddingUnavailable:
-            raise
-        except EmbeddingError as error:
-            failed[owner] = error
+async def _split(chunker: Chunker, content: str) -> list[Chunk]:
+    """Cut a document in a thread, part by part, so that a worker that stops does not wait for a whole book."""
+    parts, chunks = chunker.split_parts(content), list[Chunk]()
+    while (part := await asyncio.to_thread(next, parts, None)) is not None:
+        chunks += part
+    return chunks

@@ -102,7 +102,7 @@ class Reembedding:
         try:
             texts = await asyncio.to_thread(_render, chunker, passages)
             try:
-                vectors = np.asarray(await embedder.encode(texts, are_passages=True), dtype=np.float32)
+                vectors = np.asarray(await self._models.encode(embedder, texts), dtype=np.float32)
             except TextsFailed as failure:
                 refused = failure.failed
                 places = sorted(failure.vectors)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from pgclarify.data.documents import Chunk, PendingDocument, passage_hash
+from pgclarify.data.documents import Chunk, passage_hash
 from pgclarify.data.vocabulary import AT_ENDPOINT
-from pgclarify.ingest.chunking import PART_CHUNKS, Chunker
+from pgclarify.ingest.chunking import Chunker
 from pgclarify.protocols import Embedder
+
+# A claim has about so many chunks, unless a single document has more.
+CLAIM_CHUNKS = 256
 
 
 def chunker_of(embedder: Embedder) -> Chunker:
@@ -18,11 +21,6 @@ def chunker_of(embedder: Embedder) -> Chunker:
         ConfigurationError: If the model's input is too short.
     """
     return Chunker(embedder.tokenizer, embedder.max_tokens)
-
-
-def expected_passages(document: PendingDocument, chars: int, passages: int) -> int:
-    """Estimate how many passages a document will have, if its first chars give so many."""
-    return max(1, round(passages * len(document.content) / chars))
 
 
 def new_chunks(title: str | None, chunks: Sequence[Chunk], hashes: Sequence[bytes]) -> list[Chunk]:
@@ -47,7 +45,7 @@ def texts_a_call(embedder: Embedder, usual: int) -> int:
         embedder: The model.
         usual: The number for a model on this machine.
     """
-    return PART_CHUNKS if is_behind_endpoint(embedder) else usual
+    return CLAIM_CHUNKS if is_behind_endpoint(embedder) else usual
 
 
 def is_behind_endpoint(embedder: Embedder) -> bool:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -61,28 +59,6 @@ class PendingDocument:
     embedding_space_id: int
     embedding_model: str
     dimensions: int
-
-
-@dataclass(frozen=True, slots=True)
-class LongDocument:
-    """A document that is indexed part by part, claimed by this worker for the next part.
-
-    Attributes:
-        document: The document, as it is claimed for each part.
-        batch_id: The batch of staged passages; None if none is staged.
-        staged_passages: Number of staged passages.
-        staged_chars: Where the next part starts; the document's length if all are staged.
-    """
-
-    document: PendingDocument
-    batch_id: UUID | None
-    staged_passages: int
-    staged_chars: int
-
-    @property
-    def is_staged(self) -> bool:
-        """Return whether only the last step is left: moving the passages into place."""
-        return self.staged_chars >= len(self.document.content)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_left, bisect_right
-from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -26,12 +25,8 @@ _SMALL_TOKENS = 16
 # English has 4 to 5 characters a token.
 _MAX_CHARS_PER_TOKEN = 16
 _MEASURED_AT_ONCE = 256
-# One step of indexing a long document cuts, embeds and stores one part. Cutting takes more than linear time.
-PART_CHARS = 64_000
-PART_CHUNKS = 256
-# How many documents' headings are cached. Finding them in ten million characters takes seconds, and every part needs
-# them.
-_REMEMBERED_DOCUMENTS = 4
+# A long document is cut part by part, because cutting takes more than linear time.
+_PART_CHARS = 64_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +43,7 @@ class Chunker:
 
     Every heading starts a chunk: a passage gets one verdict, so two sections in one passage would lose a reading. A
     section that is too long is cut at the highest possible boundary: block, sentence, word. Chunks do not overlap.
-    Together they contain every character of the document, except white space between them. The document is cut part by
-    part.
+    Together they contain every character of the document, except white space between them.
 
     Args:
         tokenizer: The model's tokenizer, without truncation or padding.
@@ -70,7 +64,6 @@ class Chunker:
             )
         self._splitter = MarkdownSplitter.from_huggingface_tokenizer(tokenizer, self._capacity)
         self._char_splitter = TextSplitter(self._capacity * _MAX_CHARS_PER_TOKEN)
-        self._remembered: OrderedDict[bytes, tuple[list[Heading], HeadingPaths]] = OrderedDict()
 
     @cached_property
     def _half_splitter(self) -> MarkdownSplitter:
@@ -86,58 +79,32 @@ class Chunker:
             Chunks in order; none if the content is only white space. chunk.content equals
             content[chunk.start_char:chunk.end_char].
         """
-        chunks, next_start = self.split_part(content)
-        while next_start is not None:
-            part, next_start = self.split_part(content, next_start, ordinal=len(chunks) + 1)
-            chunks += part
-        return chunks
+        return [chunk for part in self.split_parts(content) for chunk in part]
 
-    def split_part(self, content: str, start: int = 0, *, ordinal: int = 1) -> tuple[list[Chunk], int | None]:
-        """Cut the next part of a document into at most 256 chunks, which depend on the document alone.
+    def split_parts(self, content: str) -> Iterator[list[Chunk]]:
+        """Cut a document as `split` does, and yield the chunks of one part after the other.
 
         Args:
-            content: The whole document.
-            start: 0, or the start of the next part as the previous call returned it.
-            ordinal: Ordinal of the part's first chunk.
-
-        Returns:
-            Chunks in order, none if the part is only white space; and the start of the next part, None if this is the
-            last one.
+            content: Plain text or Markdown.
         """
-        headings, paths = self._headings(content)
-        end = _part_end(content, start, headings)
-        spans = self._join_small(content, self._split_spans(content, start, end, headings), headings)
-        next_start = end if end < len(content) else None
-        if len(spans) > PART_CHUNKS:
-            next_start = spans[PART_CHUNKS].start
-            spans = spans[:PART_CHUNKS]
-        chunks = [
-            Chunk(
-                ordinal=number,
-                # If a title is directly above the first section, it is a heading of that section, too.
-                heading=paths.at(min(_text_start(content, span, headings), span.end - 1)),
-                content=content[span.start : span.end],
-                start_char=span.start,
-                end_char=span.end,
-            )
-            for number, span in enumerate(spans, start=ordinal)
-        ]
-        return chunks, next_start
-
-    def _headings(self, content: str) -> tuple[list[Heading], HeadingPaths]:
-        """Return the headings of a document. Those of recent long documents are cached."""
-        if len(content) <= PART_CHARS:
-            headings = find_headings(content)
-            return headings, HeadingPaths(headings)
-        key = hashlib.sha256(content.encode("utf-8", "surrogatepass")).digest()
-        found = self._remembered.pop(key, None)
-        if found is None:
-            headings = find_headings(content)
-            found = headings, HeadingPaths(headings)
-        self._remembered[key] = found
-        while len(self._remembered) > _REMEMBERED_DOCUMENTS:
-            self._remembered.popitem(last=False)
-        return found
+        headings = find_headings(content)
+        paths = HeadingPaths(headings)
+        start, ordinal = 0, 1
+        while start < len(content):
+            end = _part_end(content, start, headings)
+            spans = self._join_small(content, self._split_spans(content, start, end, headings), headings)
+            yield [
+                Chunk(
+                    ordinal=number,
+                    # If a title is directly above the first section, it is a heading of that section, too.
+                    heading=paths.at(min(_text_start(content, span, headings), span.end - 1)),
+                    content=content[span.start : span.end],
+                    start_char=span.start,
+                    end_char=span.end,
+                )
+                for number, span in enumerate(spans, start=ordinal)
+            ]
+            start, ordinal = end, ordinal + len(spans)
 
     def embedding_text(self, title: str | None, heading: str | None, content: str) -> str:
         """Return the text that is embedded for a passage: title, headings and content, one line each.
@@ -234,7 +201,7 @@ class Chunker:
 
 def _part_end(content: str, start: int, headings: list[Heading]) -> int:
     """Return where a part ends: before a heading if possible, else between paragraphs."""
-    limit, least = start + PART_CHARS, start + PART_CHARS // 2
+    limit, least = start + _PART_CHARS, start + _PART_CHARS // 2
     if limit >= len(content):
         return len(content)
     for position in range(bisect_right(headings, limit, key=lambda heading: heading.start_char) - 1, 0, -1):

@@ -18,21 +18,12 @@ pending_document = sa.Table(
     column(
         "is_long",
         sa.Boolean,
-        "Whether a worker found that it takes several steps, each for its next part.",
-        default="false",
+        "Whether it has more passages than a claim of other documents. Workers index such documents beside the others.",
+        sa.Computed("passages > 256", persisted=True),
     ),
-    column(
-        "batch_id",
-        UUID,
-        "Its batch in staged_passage, with the passages that are embedded already; null if there are none.",
-        null=True,
-    ),
-    column("staged_passages", sa.Integer, "How many there are.", default="0"),
-    column("staged_chars", sa.Integer, "Where its next part starts; its length once all are staged.", default="0"),
     sa.PrimaryKeyConstraint("corpus_id", "document_id"),
     sa.CheckConstraint("(leased_by is null) = (leased_until is null)", name="pending_document_lease_has_a_holder"),
     sa.CheckConstraint("passages >= 1", name="pending_document_has_passages"),
-    sa.CheckConstraint("is_long or batch_id is null", name="pending_document_staged_is_long"),
     sa.Index("pending_document_corpus_id_is_long_added_at_idx", "corpus_id", "is_long", "added_at"),
     sa.Index("pending_document_added_at_idx", "added_at", postgresql_where=sa.text("is_long")),
     sa.Index("pending_document_leased_by_idx", "leased_by", postgresql_where=sa.text("leased_by is not null")),
@@ -60,8 +51,8 @@ staged_passage = sa.Table(
     sa.Index("staged_passage_batch_id_idx", "batch_id"),
     prefixes=["unlogged"],
     comment=(
-        "Staging table: a worker copies passages here, and one statement then moves them into place; those of a long "
-        "document arrive in parts. Unlogged, because a crash only loses work."
+        "Staging table: a worker copies passages here, and moves them into place in the same transaction. Unlogged, "
+        "because a crash only loses work."
     ),
 )
 

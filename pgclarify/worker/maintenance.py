@@ -6,19 +6,14 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-from pgclarify.corpora.long_documents import LongIngestion
-from pgclarify.data.documents import LongDocument
 from pgclarify.database.pool import Pool, fetch_value, fetch_within
 from pgclarify.database.runs import LOCK_NOT_AVAILABLE
 from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
 from pgclarify.worker.executor import RunExecutor
 
 _logger = logging.getLogger(__name__)
-
-_Done = TypeVar("_Done")
 
 # A task that fails at once must not fill the log.
 _PAUSE_SECONDS = 2.0
@@ -116,40 +111,15 @@ async def requeue_lost_runs(pool: Pool, executor: RunExecutor, worker_id: int) -
     await executor.settle()
 
 
-async def embed(turn: asyncio.Lock, once: Callable[[], Awaitable[int]]) -> None:
-    """Embed documents, or passages with another model, until nothing is pending: about 256 passages a turn."""
+async def embed(once: Callable[[], Awaitable[int]]) -> None:
+    """Embed documents, or passages with another model, claim by claim until nothing is pending."""
     try:
-        while await in_turn(turn, once):
+        while await once():
             pass
     except DatabaseBusy:
         # Passages that could not be stored are embedded again the next time. Wait, to avoid repeating that at once.
         await asyncio.sleep(_PAUSE_SECONDS)
         raise
-
-
-async def ingest_long(ingestion: LongIngestion, turn: asyncio.Lock) -> None:
-    """Index long documents, part by part. The last step, moving a document into place, needs no model and no turn."""
-    try:
-        while (claimed := await in_turn(turn, partial(_embed_part, ingestion))) is not None:
-            if claimed.is_staged and not await ingestion.publish(claimed):
-                return
-    except DatabaseBusy:
-        await asyncio.sleep(_PAUSE_SECONDS)
-        raise
-
-
-async def _embed_part(ingestion: LongIngestion) -> LongDocument | None:
-    claimed = await ingestion.claim()
-    if claimed is not None and not claimed.is_staged:
-        await ingestion.embed_part(claimed)
-    return claimed
-
-
-async def in_turn(turn: asyncio.Lock, work: Callable[[], Awaitable[_Done]]) -> _Done:
-    """Do the work while holding the lock `turn`, and return its result."""
-    # The lock is fair: a waiting task gets it before the task that has just released it.
-    async with turn:
-        return await work()
 
 
 async def repeat(pool: Pool, function: str, **parameters: int) -> None:

@@ -20,7 +20,6 @@ from pgclarify.config import Settings
 from pgclarify.corpora.embedders import open_embedders
 from pgclarify.corpora.embedding_models import CorpusModels
 from pgclarify.corpora.ingestion import Ingestion
-from pgclarify.corpora.long_documents import LongIngestion
 from pgclarify.corpora.reembedding import Reembedding
 from pgclarify.database.connections import Connections, with_keepalives
 from pgclarify.database.documents import Documents
@@ -48,7 +47,6 @@ from pgclarify.worker.maintenance import (
     drop_orphans,
     embed,
     every,
-    ingest_long,
     keep_looking,
     read_work_counts,
     repeat,
@@ -225,12 +223,14 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         # Registered before the embedders are opened, so it is called after they are closed. Requests may end until
         # then, and each of them costs money.
         stack.push_async_callback(try_to_count_embeddings, pool, embedders.tally)
-        corpus_models = CorpusModels(embedders.get, embedders.forget)
+        corpus_models = CorpusModels(embedders.get, embedders.forget, turn=turn)
         stack.push_async_callback(corpus_models.close)
         documents = Documents(pool, presence.worker_id)
         ingestion = Ingestion(documents, corpus_models, max_chars=_MOST_CHARS_A_CLAIM)
         stack.push_async_callback(ingestion.close)
-        long_ingestion = LongIngestion(documents, corpus_models)
+        long_documents = Documents(pool, presence.worker_id, are_long=True)
+        long_ingestion = Ingestion(long_documents, corpus_models, max_documents=1)
+        stack.push_async_callback(long_ingestion.close)
         reembedding = Reembedding(EmbeddingSpaces(pool, presence.worker_id), corpus_models)
         spaces = Spaces(pool, embedders)
         stack.push_async_callback(spaces.close)
@@ -243,9 +243,9 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         kinds: dict[str, tuple[Callable[[], Awaitable[object]], float]] = {
             "spaces": (spaces.open_new, _WORK_SECONDS),
             "space_steps": (spaces.advance, _WORK_SECONDS),
-            "documents": (lambda: embed(turn, ingestion.ingest_once), _WORK_SECONDS),
-            "long_documents": (lambda: ingest_long(long_ingestion, turn), _WORK_SECONDS),
-            "passages": (lambda: embed(turn, reembedding.fill_once), _WORK_SECONDS),
+            "documents": (lambda: embed(ingestion.ingest_once), _WORK_SECONDS),
+            "long_documents": (lambda: embed(long_ingestion.ingest_once), _WORK_SECONDS),
+            "passages": (lambda: embed(reembedding.fill_once), _WORK_SECONDS),
             "graph": (lambda: link(pool, building), _WORK_SECONDS),
             "terms": (lambda: repeat(pool, "apply_term_changes"), _WORK_SECONDS),
             "tallies": (lambda: fetch(pool, "fold_tallies"), _WORK_SECONDS),

@@ -328,10 +328,6 @@ begin
     -- block everyone until the end of the transaction. Their rows are invisible, and a worker drops them.
     perform from pgclarify_private.run where corpus_id = v_corpus.corpus_id order by run_id for no key update;
     update pgclarify_private.run set corpus_id = null where corpus_id = v_corpus.corpus_id;
-    delete from pgclarify_private.staged_passage
-    where batch_id in (
-        select pending.batch_id from pgclarify_private.pending_document as pending where pending.corpus_id = v_corpus.corpus_id
-    );
     delete from pgclarify_private.pending_document where corpus_id = v_corpus.corpus_id;
     delete from pgclarify_private.document where corpus_id = v_corpus.corpus_id;
     -- A worker also drops the functions of attached tables' triggers, and the triggers with them.

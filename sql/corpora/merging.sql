@@ -159,15 +159,14 @@ begin
                 and document.id = any(v_changed)
                 and document.id = given.id;
             changed := changed + cardinality(v_changed);
-            -- What a worker has made of the old content is deleted. Its next write is refused, because of the hash.
-            perform pgclarify_private.restart_indexing(put_documents.corpus_id, v_pending);
+            -- A worker that is indexing the old content cannot store it, because of the hash.
             insert into pgclarify_private.pending_document (corpus_id, document_id, passages)
             select put_documents.corpus_id, given.id, pgclarify_private.expected_passages(given.content)
             from unnest(v_left) as given
             inner join unnest(v_pending) as new (id) on new.id = given.id
             order by given.id
             on conflict on constraint pending_document_pk do update
-            set leased_by = null, leased_until = null, is_long = false, passages = excluded.passages;
+            set leased_by = null, leased_until = null, passages = excluded.passages;
         end if;
         if cardinality(v_reread) > 0 then
             -- After the queue was filled: new readers do not find passages of an earlier content.
@@ -183,7 +182,8 @@ begin
             and document.origin is distinct from given.origin;
         if cardinality(v_failed) > 0 then
             -- A document that cannot be indexed is not found by its old content.
-            perform pgclarify_private.dequeue_documents(put_documents.corpus_id, v_failed);
+            delete from pgclarify_private.pending_document as pending
+            where pending.corpus_id = put_documents.corpus_id and pending.document_id = any(v_failed);
             unindexable := unindexable || v_failed;
         end if;
 
@@ -267,7 +267,8 @@ begin
         select coalesce(array_agg(locked.id), '{}'), count(locked.readers) into v_kept, v_restricted from locked;
         delete from pgclarify_private.document
         where document.corpus_id = merge_documents.corpus_id and document.id = any(v_kept);
-        perform pgclarify_private.dequeue_documents(merge_documents.corpus_id, v_kept);
+        delete from pgclarify_private.pending_document as pending
+        where pending.corpus_id = merge_documents.corpus_id and pending.document_id = any(v_kept);
         removed := cardinality(v_kept);
         v_gone := v_gone || v_kept;
         insert into pgclarify_private.corpus_tally (corpus_id, documents, restricted_documents)

@@ -208,19 +208,10 @@ begin
     update pgclarify_private.corpus
     set embedding_space_id = switch_space.embedding_space_id
     where corpus.corpus_id = switch_space.corpus_id;
-    -- Workers can no longer store what they are embedding with the old model, or have embedded of long documents. These
-    -- documents are claimed again, from the beginning.
+    -- Workers can no longer store what they are embedding with the old model. These documents are claimed again.
     update pgclarify_private.pending_document as pending
     set leased_by = null, leased_until = null
     where pending.corpus_id = switch_space.corpus_id and pending.leased_by is not null;
-    perform pgclarify_private.restart_indexing(
-        switch_space.corpus_id,
-        array(
-            select pending.document_id
-            from pgclarify_private.pending_document as pending
-            where pending.corpus_id = switch_space.corpus_id and pending.is_long
-        )
-    );
     -- As before, every passage has a vector; none has neighbors; and answers may differ.
     insert into pgclarify_private.corpus_tally (corpus_id, linked, revision)
     select counted.corpus_id, -counted.linked, 1

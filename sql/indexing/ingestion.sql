@@ -1,5 +1,4 @@
--- Indexing by workers: leasing documents, and marking those that cannot be indexed. Storing is in indexing/storing.sql;
--- indexing/long_document.sql has documents that take several steps.
+-- Indexing by workers: leasing documents, and marking those that cannot be indexed. Storing is in indexing/storing.sql.
 
 create or replace function pgclarify_private.claim_documents(
     worker_id bigint,
@@ -7,7 +6,8 @@ create or replace function pgclarify_private.claim_documents(
     max_chars bigint,
     lease interval,
     skipped_models text[],
-    after_corpus_id bigint
+    after_corpus_id bigint,
+    are_long boolean
 )
 returns table (
     corpus_id bigint,
@@ -45,7 +45,8 @@ begin
     for v_corpus_id in
         select waiting.corpus_id
         from pgclarify_private.waiting_corpora(
-            false, claim_documents.skipped_models, claim_documents.after_corpus_id, v_living, v_delayed_space_ids
+            claim_documents.are_long, claim_documents.skipped_models, claim_documents.after_corpus_id, v_living,
+            v_delayed_space_ids
         ) as waiting
     loop
         perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
@@ -60,7 +61,7 @@ begin
             inner join pgclarify_private.document
                 on document.corpus_id = (select v_corpus_id) and document.id = pending.document_id
             where pending.corpus_id = (select v_corpus_id)
-                and not pending.is_long
+                and pending.is_long = claim_documents.are_long
                 and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
             order by pending.added_at
             limit claim_documents.max_documents
@@ -115,13 +116,13 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.claim_documents(bigint, integer, bigint, interval, text[], bigint) is
-'Lease up to max_documents pending documents of one corpus, of about max_chars characters together, at least one; not those '
-'that are known to be long. A character counts as many times as it has bytes. Leases of dead workers, and expired leases, are '
-'taken over. skipped_models: embedding models that the worker does not have; their corpora are left to others. '
+comment on function pgclarify_private.claim_documents(bigint, integer, bigint, interval, text[], bigint, boolean) is
+'Lease up to max_documents pending documents of one corpus, of about max_chars characters together, at least one. are_long: '
+'long documents, or the others. A character counts as many times as it has bytes. Leases of dead workers, and expired leases, '
+'are taken over. skipped_models: embedding models that the worker does not have; their corpora are left to others. '
 'after_corpus_id: the corpus of the last turn, 0 at first. Corpora are skipped if no budget allows their embeddings now.';
 grant execute on function
-    pgclarify_private.claim_documents(bigint, integer, bigint, interval, text[], bigint) to pgclarify_worker;
+    pgclarify_private.claim_documents(bigint, integer, bigint, interval, text[], bigint, boolean) to pgclarify_worker;
 
 create or replace function pgclarify_private.leased_documents(
     worker_id bigint, corpus_id bigint, document_ids text[], content_hashes bytea[], lease interval
@@ -201,7 +202,7 @@ $$;
 
 comment on function pgclarify_private.release_documents(bigint, boolean, bigint, text[], bytea[]) is
 'Release the leases of a worker, and return how many it keeps: because the rows are locked, or because it is still working on '
-'the documents. are_long: documents that take several steps, or the others, because a worker works on both; null for both. '
+'the documents. are_long: long documents, or the others, because a worker works on both; null for both. '
 'corpus_id, document_ids, content_hashes: these documents, if they are unchanged; null for all.';
 grant execute on function pgclarify_private.release_documents(bigint, boolean, bigint, text[], bytea[]) to pgclarify_worker;
 
@@ -234,7 +235,8 @@ begin
     if not found then
         return;
     end if;
-    perform pgclarify_private.dequeue_documents(fail_document.corpus_id, array[fail_document.document_id]);
+    delete from pgclarify_private.pending_document as pending
+    where pending.corpus_id = fail_document.corpus_id and pending.document_id = fail_document.document_id;
     update pgclarify_private.document
     set error = fail_document.error
     where document.corpus_id = fail_document.corpus_id and document.id = fail_document.document_id;

@@ -19,7 +19,7 @@ comment on function pgclarify_private.reach_shards(bigint) is
 'Read from all shards of a distributed corpus. Storing a document needs them all, so if a node is down, this fails before the '
 'embedding model is paid.';
 
-create or replace function pgclarify_private.passage_hashes(corpus_id bigint, document_ids text[], batch_id uuid)
+create or replace function pgclarify_private.passage_hashes(corpus_id bigint, document_ids text[])
 returns table (document_id text, content_hashes bytea[])
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -31,30 +31,21 @@ begin
         perform pgclarify_private.reach_shards(passage_hashes.corpus_id);
         return query execute format(
             $sql$
-            with known as materialized (
-                select passage.document_id, passage.content_hash
-                from %s as passage
-                where passage.corpus_id = $1 and passage.document_id = any($2)
-            ),
-            free as (
-                select known.document_id, known.content_hash from known
-                except all
-                select staged.document_id, staged.content_hash
-                from pgclarify_private.staged_passage as staged
-                where staged.batch_id = $3 and staged.vector is null
-            )
-            select free.document_id, array_agg(free.content_hash) from free group by free.document_id
+            select passage.document_id, array_agg(passage.content_hash)
+            from %s as passage
+            where passage.corpus_id = $1 and passage.document_id = any($2)
+            group by passage.document_id
             $sql$,
             pgclarify_private.partition_name('passage', passage_hashes.corpus_id)
-        ) using passage_hashes.corpus_id, passage_hashes.document_ids, passage_hashes.batch_id;
+        ) using passage_hashes.corpus_id, passage_hashes.document_ids;
     end if;
 end
 $$;
 
-comment on function pgclarify_private.passage_hashes(bigint, text[], uuid) is
-'Hashes of the passages that documents have, each as often as it occurs, without those that a batch has staged to keep (null: '
-'no batch); a new passage that has one of them needs no vector. Fails if a node of a distributed corpus is down.';
-grant execute on function pgclarify_private.passage_hashes(bigint, text[], uuid) to pgclarify_worker;
+comment on function pgclarify_private.passage_hashes(bigint, text[]) is
+'Hashes of the passages that documents have, each as often as it occurs; a new passage that has one of them needs no vector. '
+'Fails if a node of a distributed corpus is down.';
+grant execute on function pgclarify_private.passage_hashes(bigint, text[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.match_passages(corpus_id bigint, batch_id uuid, document_ids text[])
 returns table (document_id text, ordinal integer, passage_id bigint, is_same boolean, is_lost boolean)
@@ -432,7 +423,8 @@ begin
         update pgclarify_private.document
         set indexed_at = now()
         where document.corpus_id = store_documents.corpus_id and document.id = any(v_locked.document_ids);
-        perform pgclarify_private.dequeue_documents(store_documents.corpus_id, v_locked.document_ids);
+        delete from pgclarify_private.pending_document as pending
+        where pending.corpus_id = store_documents.corpus_id and pending.document_id = any(v_locked.document_ids);
         insert into pgclarify_private.corpus_tally (
             corpus_id, passages, restricted_passages, linked, lexemes, restricted_lexemes, revision
         )

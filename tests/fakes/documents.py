@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +32,6 @@ class FakeDocumentStore(Documents):
         failed: By id, why a document could not be indexed.
         stored: Ids of each call of `store_documents` that succeeded.
         leased: Claimed documents that were neither stored, failed nor released.
-        set_aside: By id, the number of passages of documents that are too long for one claim.
         delayed: By id of a space, why documents wait for its model.
     """
 
@@ -51,7 +49,6 @@ class FakeDocumentStore(Documents):
         self.failed: dict[str, str] = {}
         self.stored: list[list[str]] = []
         self.leased: dict[str, PendingDocument] = {}
-        self.set_aside: dict[str, int] = {}
         self.delayed: dict[int, str] = {}
         self._embedding_model = embedding_model
         self._dimensions = dimensions
@@ -95,15 +92,7 @@ class FakeDocumentStore(Documents):
         await asyncio.sleep(0)
         return {document.document_id for document in documents} & self.leased.keys()
 
-    async def set_aside_document(self, document: PendingDocument, passages: int) -> None:
-        """Store the number of its passages."""
-        await asyncio.sleep(0)
-        self.set_aside[document.document_id] = passages
-        self.leased.pop(document.document_id, None)
-
-    async def release_documents(
-        self, documents: Sequence[PendingDocument] | None = None, *, are_long: bool = False
-    ) -> int:
+    async def release_documents(self, documents: Sequence[PendingDocument] | None = None) -> int:
         """Make leased documents of the given version pending again."""
         await asyncio.sleep(0)
         given = list(self.leased.values()) if documents is None else documents
@@ -113,9 +102,7 @@ class FakeDocumentStore(Documents):
         self.pending[:0] = back
         return len(self.leased)
 
-    async def passage_hashes(
-        self, documents: Sequence[PendingDocument], batch_id: UUID | None = None
-    ) -> dict[str, list[bytes]]:
+    async def passage_hashes(self, documents: Sequence[PendingDocument]) -> dict[str, list[bytes]]:
         """Return the hashes of the stored passages."""
         await asyncio.sleep(0)
         ids = [document.document_id for document in documents]

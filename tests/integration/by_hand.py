@@ -255,6 +255,8 @@ class HandWorker:
         lease: float = 60,
         skipped_models: Sequence[str] = (),
         after_corpus_id: int = 0,
+        *,
+        are_long: bool = False,
     ) -> list[dict[str, Any]]:
         """Lease pending documents. lease: In seconds."""
         return self.send(
@@ -265,6 +267,7 @@ class HandWorker:
             lease=timedelta(seconds=lease),
             skipped_models=list(skipped_models),
             after_corpus_id=after_corpus_id,
+            are_long=are_long,
         )
 
     def release(self, documents: Sequence[Mapping[str, Any]] | None = None) -> int:
@@ -289,11 +292,7 @@ class HandWorker:
     def hashes(self, documents: Sequence[Mapping[str, Any]]) -> dict[str, list[bytes]]:
         """Read which passages claimed documents have."""
         ids = [document["document_id"] for document in documents]
-        rows = (
-            self.send("passage_hashes", corpus_id=documents[0]["corpus_id"], document_ids=ids, batch_id=None)
-            if ids
-            else []
-        )
+        rows = self.send("passage_hashes", corpus_id=documents[0]["corpus_id"], document_ids=ids) if ids else []
         return {row["document_id"]: row["content_hashes"] for row in rows}
 
     def follow(self, waiting: Mapping[str, Any], max_rows: int = 1000, max_bytes: int = 10**9) -> int | None:

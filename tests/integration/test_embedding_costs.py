@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -266,20 +265,12 @@ class TestBudgets:
         price(connection, PRICED)
         worker = hire()
         corpus(connection, worker)
-        add(connection, "1")
-        (document,) = worker.claim()
-        worker.send(
-            "set_aside_document",
-            worker_id=worker.worker_id,
-            corpus_id=document["corpus_id"],
-            document_id="1",
-            passages=1000,
-        )
-        claim: dict[str, Any] = {"lease": timedelta(minutes=1), "skipped_models": [], "after_corpus_id": 0}
+        connection.execute("select pgclarify.add_document('cars', '1', repeat('Cars. ', 40000))")
         budget(connection, max_cost_usd=0)
-        assert worker.send("claim_long_document", worker_id=worker.worker_id, **claim) == []
+        assert worker.claim(are_long=True) == []
         connection.execute("select pgclarify.remove_budget('all')")
-        assert len(worker.send("claim_long_document", worker_id=worker.worker_id, **claim)) == 1
+        assert worker.claim() == []
+        assert len(worker.claim(are_long=True)) == 1
 
 
 PAID: Sequence[PaidTexts] = [PaidTexts(Payer(), "endpoint:words-1", 2, 100)]
@@ -321,7 +312,8 @@ async def test_embeddings_are_counted_until_ingestion_is_closed(
         )
         await asyncio.wait_for(serving._serve(world, stopping, stopping.set, grace=10.0), 60)
     cross_encoders.close()
-    assert counted(connection) == [(2, 100)]
+    # Once for long documents, and once for the others.
+    assert counted(connection) == [(4, 200)]
 
 
 @pytest.mark.committed

@@ -69,7 +69,7 @@ BROKEN = {
     ),
     "neighborhood": ("neighbor_ids = '{1}'", "similarities = '{1}'"),
     "passage": ("start_char = -1", "end_char = 0", "ordinal = 0"),
-    "pending_document": ("passages = 0", "leased_by = 1", "leased_until = now()", "batch_id = gen_random_uuid()"),
+    "pending_document": ("passages = 0", "leased_by = 1", "leased_until = now()"),
     "pending_passage": ("leased_by = 1", "leased_until = now()"),
     "question_group": ("embedding_model = 'm'",),
     "question_wording": ("wording_hash = 'short'",),

@@ -90,15 +90,6 @@ def statements(
         assert worker.retrieve(run_id, run["attempt"], "cars", vector_of("cars"))
         worker.finish(run_id, run["attempt"])
 
-    def claim_long_document() -> None:
-        worker.send(
-            "claim_long_document",
-            worker_id=worker.worker_id,
-            lease=timedelta(minutes=1),
-            skipped_models=[],
-            after_corpus_id=0,
-        )
-
     def claim_passages() -> None:
         for space in worker.send("due_spaces"):
             worker.send("advance_space", **space)
@@ -140,9 +131,9 @@ def statements(
         "passages of a corpus": send("select * from pgclarify.passage where corpus_id = 1"),
         "a run": carry_out,
         "claim_documents": worker.claim,
-        "claim_long_document": claim_long_document,
+        "claim_documents, long": lambda: worker.claim(are_long=True),
         "store_documents": lambda: worker.store([leased["leased"]]),
-        "passage_hashes": lambda: worker.send("passage_hashes", corpus_id=1, document_ids=["open"], batch_id=None),
+        "passage_hashes": lambda: worker.send("passage_hashes", corpus_id=1, document_ids=["open"]),
         "fail_document": lambda: worker.fail(leased["broken"]),
         "release_documents": worker.release,
         "apply_term_changes": lambda: worker.send("apply_term_changes"),

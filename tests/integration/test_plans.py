@@ -202,7 +202,7 @@ def test_looking_for_documents_does_not_read_the_queue(connection: Connection, *
 
     with plans(connection) as seen:
         (due,) = scalar(connection, "select array_agg(due) from pgclarify_private.due_work() as due")
-        connection.execute("select pgclarify_private.claim_long_document(1, '1 minute', '{}', 0)")
+        connection.execute("select pgclarify_private.claim_documents(1, 1, 1, '1 minute', '{}', 0, true)")
 
     assert "documents" in due
     assert "long_documents" not in due

@@ -269,5 +269,4 @@ def test_no_model_is_paid_while_a_node_is_down(connection: Connection, both: Han
                     "passage_hashes",
                     corpus_id=claimed["corpus_id"],
                     document_ids=[claimed["document_id"]],
-                    batch_id=None,
                 )

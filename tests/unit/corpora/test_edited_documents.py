@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -31,7 +32,7 @@ async def edited(before: Document, *after: Document) -> tuple[FakeDocumentStore,
     for document in after:
         texts = [
             chunker.embedding_text(document.title, chunk.heading, chunk.content)
-            for chunk in chunker.split_part(document.content)[0]
+            for chunk in chunker.split(document.content)
         ]
         # After all retries, each passage has the vector of its own text.
         assert np.array_equal(vectors(store, document.document_id), await embedder.encode(texts))
@@ -44,12 +45,11 @@ class Paragraphs(Chunker):
     def __init__(self, embedder: Embedder) -> None:
         super().__init__(embedder.tokenizer, embedder.max_tokens)
 
-    def split_part(self, content: str, start: int = 0, *, ordinal: int = 1) -> tuple[list[Chunk], int | None]:
-        chunks = [
-            Chunk(number, None, found[0], start + found.start(), start + found.end())
-            for number, found in enumerate(re.finditer(".+", content[start:]), start=ordinal)
+    def split_parts(self, content: str) -> Iterator[list[Chunk]]:
+        yield [
+            Chunk(number, None, found[0], found.start(), found.end())
+            for number, found in enumerate(re.finditer(".+", content), start=1)
         ]
-        return chunks, None
 
 
 async def test_only_what_changed_in_a_document_is_embedded_again() -> None:

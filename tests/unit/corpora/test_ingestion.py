@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from uuid import UUID
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -155,10 +154,10 @@ async def test_a_document_that_cannot_be_cut_fails_alone() -> None:
         def __init__(self, embedder: Embedder) -> None:
             super().__init__(embedder.tokenizer, embedder.max_tokens)
 
-        def split_part(self, content: str, start: int = 0, *, ordinal: int = 1) -> tuple[list[Chunk], int | None]:
+        def split_parts(self, content: str) -> Iterator[list[Chunk]]:
             if "driver" in content:
                 raise ValueError("no driver\n  here")
-            return super().split_part(content, start, ordinal=ordinal)
+            return super().split_parts(content)
 
     store = FakeDocumentStore(SHORT)
     assert await ingestion(store, FakeEmbedder(), chunkers=PickyChunker).ingest_once() == 3
@@ -220,9 +219,7 @@ async def test_nothing_is_embedded_while_passages_can_be_neither_read_nor_stored
     """As those of a distributed corpus while a node is down. A paid model would be paid at every attempt."""
 
     class DownStore(FakeDocumentStore):
-        async def passage_hashes(
-            self, documents: Sequence[PendingDocument], batch_id: UUID | None = None
-        ) -> dict[str, list[bytes]]:
+        async def passage_hashes(self, documents: Sequence[PendingDocument]) -> dict[str, list[bytes]]:
             raise DatabaseBusy("connection to the remote node failed", sqlstate="08006")
 
         async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:

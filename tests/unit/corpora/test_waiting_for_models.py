@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from pgclarify.corpora.embedding_models import CorpusModels, public_reason
 from pgclarify.corpora.ingestion import Ingestion
-from pgclarify.corpora.long_documents import LongIngestion
-from pgclarify.data.documents import LongDocument
 from pgclarify.data.vocabulary import Document
 from pgclarify.embedding.batching import OutOfMemory
 from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingUnavailable, ModelNotFound, PgclarifyError
@@ -78,19 +76,14 @@ FOREIGN = "/etc/key says: a passage that is not for all"
     ],
     ids=lambda error: type(error).__name__,
 )
-@pytest.mark.parametrize("is_long", [False, True])
 async def test_the_reason_for_waiting_holds_no_foreign_text(
-    error: PgclarifyError, is_long: bool, caplog: pytest.LogCaptureFixture
+    error: PgclarifyError, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def embedder_of(model: str) -> Embedder:
         raise error
 
     store, models = FakeDocumentStore(SHORT), CorpusModels(embedder_of)
-    if is_long:
-        claimed = LongDocument(store.pending[0], None, 0, 0)
-        await LongIngestion(store, models).embed_part(claimed)
-    else:
-        await Ingestion(store, models).ingest_once()
+    await Ingestion(store, models).ingest_once()
     assert store.delayed == {1: f"{error.message}: {error.hint}"}
     assert FOREIGN in caplog.text
 
@@ -170,3 +163,14 @@ async def test_nobody_waits_for_a_model_that_is_being_loaded(monkeypatch: pytest
         await pipeline.ingest_once()
     assert store.stored == [["policy", "drivers", "offices"]]
     await pipeline.close()
+
+
+async def test_claims_take_turns_at_a_model_of_this_machine() -> None:
+    models, embedder = CorpusModels(lambda model: asyncio.sleep(0, FakeEmbedder())), FakeEmbedder()
+
+    async def embed(*texts: str) -> None:
+        for text in texts:
+            await models.encode(embedder, [text])
+
+    await asyncio.gather(embed("part 1", "part 2", "part 3"), embed("short"))
+    assert embedder.calls == [["part 1"], ["short"], ["part 2"], ["part 3"]]
