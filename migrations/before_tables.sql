@@ -206,18 +206,6 @@ comment on column pgclarify.proposed_question.is_answerable is
 comment on column pgclarify.proposed_question.citations is
     'The evidence of the reformulation: array of objects with the columns of view citation.';
 
-create type pgclarify.reformulated_question as (
-    conversation_id bigint,
-    turn integer,
-    question text,
-    turns_left integer
-);
-comment on type pgclarify.reformulated_question is 'The state of a conversation after a turn: the row of reply.';
-comment on column pgclarify.reformulated_question.conversation_id is 'The conversation.';
-comment on column pgclarify.reformulated_question.turn is 'The number of this turn, from 1 to 3.';
-comment on column pgclarify.reformulated_question.question is 'The question after this turn, reformulated.';
-comment on column pgclarify.reformulated_question.turns_left is 'How many more turns are possible: 2 to 0.';
-
 create type pgclarify.answer as (
     run_id bigint,
     ordinal integer,

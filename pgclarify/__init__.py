@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pgclarify.client.awaiting import AsyncClient, connect_async
     from pgclarify.client.blocking import Client, connect
-    from pgclarify.client.dialogue_records import Ambiguity, ProposedQuestion, ReformulatedQuestion, RewrittenQuestion
+    from pgclarify.client.dialogue_records import Ambiguity, ProposedQuestion, RewrittenQuestion
     from pgclarify.client.records import (
         Answer,
         Citation,
@@ -54,7 +54,6 @@ __all__ = [
     "ListedAnswer",
     "Neighbor",
     "ProposedQuestion",
-    "ReformulatedQuestion",
     "Results",
     "RewrittenQuestion",
     "RunOutcome",

@@ -84,14 +84,14 @@ def serve(corpus: str | None) -> None:
 
     @server.tool()
     async def ask_back(
-        question: str | None = None, corpus: str | None = None, conversation_id: int | None = None
+        question: str | None = None, corpus: str | None = None, reply_run_id: int | None = None
     ) -> dict[str, Any]:
         """Propose precise questions that the documents answer, for the user to choose from. Then call reply.
 
-        conversation_id: instead of a question, to ask back once more about the question of a reply.
+        reply_run_id: instead of question and corpus, to ask back once more about the question of a reply.
         """
         async with connected(corpus) as client:
-            going_on: dict[str, Any] = {} if conversation_id is None else {"conversation": conversation_id}
+            going_on: dict[str, Any] = {} if reply_run_id is None else {"reply": reply_run_id}
             return _quoted(proposals=await client.clarifying_questions(question, form="select", **going_on))
 
     @server.tool()
@@ -100,7 +100,7 @@ def serve(corpus: str | None) -> None:
         if (words is None) == (ordinal is None):
             raise ToolError(str(InputError("a reply has words or an ordinal", hint="Pass one of the two.")))
         async with connected() as client:
-            return _quoted(turn=[await client.reply(run_id, words, ordinal=ordinal)])
+            return _quoted(question=[await client.reply(run_id, words, ordinal=ordinal)])
 
     @server.tool()
     async def cite(run_id: int) -> dict[str, Any]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pgclarify.client.dialogue_records import Ambiguity, ProposedQuestion, ReformulatedQuestion, RewrittenQuestion
+from pgclarify.client.dialogue_records import Ambiguity, ProposedQuestion, RewrittenQuestion
 from pgclarify.client.operations import ask
-from pgclarify.client.results import Results, results
-from pgclarify.client.rows import record
-from pgclarify.client.scripts import Call, Script, Session, listed, timed, to_json
+from pgclarify.client.results import Results
+from pgclarify.client.scripts import Script, Session, listed, timed
 
 
 def detect_ambiguity(
@@ -92,33 +91,27 @@ def clarifying_questions(
 
         proposed = client.clarifying_questions("rental cars", corpus="insurance", form="select")
         chosen = client.reply(proposed[0].run_id, ordinal=proposed[0].ordinal)
-        readings = client.clarify(chosen.question, corpus="insurance")
+        readings = client.clarify(chosen.rewritten, corpus="insurance")
 
     form="respond", the default, gives questions to answer in your own words, with reply. A conversation has up to three
-    turns: `client.clarifying_questions(conversation=chosen.conversation_id)` asks about the latest question.
+    turns: `client.clarifying_questions(reply=chosen.run_id)` asks back about the question of that reply.
 
     Args:
-        question: 1 to 10,000 characters; None only with option conversation.
+        question: 1 to 10,000 characters; None only with option reply.
         history: As in detect_ambiguity.
-        corpus: Its name. None means the corpus of the conversation; without one, no corpus if check="none", else the
-            client's, then the server's (`pgclarify.corpus`, or the only one).
+        corpus: Its name. None means no corpus if check="none", else the client's, then the server's
+            (`pgclarify.corpus`, or the only one). A conversation keeps its corpus.
         timeout: Seconds to wait; None waits without limit.
         options: As in SQL.
 
     Returns:
         Questions or reformulations, in order; none if no document answers any of them.
     """
-    goes_without = options.get("conversation") is not None or options.get("check") == "none"
-    rows = yield Call(
-        "clarifying_questions",
-        {
-            "question": question,
-            "corpus": corpus or (None if goes_without else session.corpus),
-            "history": listed(history),
-            "options": to_json(timed(options, timeout), "an option"),
-        },
-    )
-    return results(ProposedQuestion, rows)
+    goes_without = options.get("reply") is not None or options.get("check") == "none"
+    arguments: dict[str, object] = {"question": question, "history": listed(history)}
+    if corpus is not None or not goes_without:
+        arguments["corpus"] = corpus
+    return (yield from ask(session, "clarifying_questions", arguments, timed(options, timeout)))
 
 
 def reply(
@@ -130,11 +123,11 @@ def reply(
     ordinal: int | None = None,
     timeout: float | None = 60.0,
     **options: object,
-) -> Script[ReformulatedQuestion]:
+) -> Script[RewrittenQuestion]:
     """Reply to clarifying_questions: in your own words, from which the question is then rewritten, or by a choice.
 
         proposed = client.clarifying_questions("rental cars", corpus="insurance")
-        print(client.reply(proposed[0].run_id, "I mean while mine is repaired.").question)
+        print(client.reply(proposed[0].run_id, "I mean while mine is repaired.").rewritten)
 
     Args:
         run_id: The run that asked the questions.
@@ -147,13 +140,6 @@ def reply(
     Returns:
         The question as it is now.
     """
-    (row,) = yield Call(
-        "reply",
-        {
-            "run_id": run_id,
-            "reply": reply,
-            "ordinal": ordinal,
-            "options": to_json(timed(options, timeout), "an option"),
-        },
-    )
-    return record(ReformulatedQuestion, row)
+    arguments = {"run_id": run_id, "reply": reply, "ordinal": ordinal}
+    found: list[RewrittenQuestion] = yield from ask(session, "reply", arguments, timed(options, timeout))
+    return found[0]

@@ -53,15 +53,15 @@ class RewrittenQuestion:
     """A question that stands alone.
 
     Attributes:
-        run_id: The run.
+        run_id: The run. To go on from a reply, pass it to clarifying_questions as option reply.
         rewritten: The rewritten question. If the original was clear or could not be rewritten, exactly the original.
-        was_ambiguous: Whether the question was ambiguous, given the earlier turns.
+        was_ambiguous: Whether the question was ambiguous, given the earlier turns; None for a reply.
         reason: Why it was rewritten in this way, or not at all; None if it is clear without its history.
     """
 
     run_id: int
     rewritten: str
-    was_ambiguous: bool
+    was_ambiguous: bool | None
     reason: str | None
 
 
@@ -91,20 +91,3 @@ class ProposedQuestion:
     reasoning: str | None
     is_answerable: bool | None
     citations: tuple[Citation, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReformulatedQuestion:
-    """The state of a conversation after a turn.
-
-    Attributes:
-        conversation_id: The conversation; pass it to clarifying_questions for the next turn.
-        turn: The number of this turn, from 1 to 3.
-        question: The question as it is now.
-        turns_left: How many more turns are possible, from 2 to 0.
-    """
-
-    conversation_id: int
-    turn: int
-    question: str
-    turns_left: int

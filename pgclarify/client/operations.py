@@ -30,7 +30,6 @@ ROWS: Final[Mapping[str, tuple[str, type[Any]]]] = {
     "investigate": ("investigation", Investigation),
     "detect_ambiguity": ("detection", Ambiguity),
     "rewrite": ("rewriting", RewrittenQuestion),
-    # Its run rewrites the question; the method reply returns the turn of the conversation.
     "reply": ("rewriting", RewrittenQuestion),
     "clarifying_questions": ("proposed_question", ProposedQuestion),
     "list_answers": ("answer", ListedAnswer),

@@ -84,7 +84,7 @@ class Run:
         corpus_id: The corpus; None for operations without a corpus.
         embedding_model: The model of the corpus; None if there is no corpus, or no worker has opened its space yet.
         dimensions: The dimensions of that model; None in the same cases.
-        parent_run_id: The run whose verdicts a `consolidate` clusters again, or whose question a `reply` answers.
+        parent_run_id: The run that this one goes on from, such as that whose verdicts a `consolidate` clusters again.
     """
 
     run_id: int

@@ -1,4 +1,4 @@
-"""The tables of dialogues: detections, rewritten questions, clarifying questions, conversations and listed answers."""
+"""The tables of dialogues: detections, rewritten questions, clarifying questions and listed answers."""
 
 from __future__ import annotations
 

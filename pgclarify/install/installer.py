@@ -49,7 +49,7 @@ class AdoptedRole:
 
     Attributes:
         name: The role.
-        kind: Their kind: corpus, run, conversation, evaluation, attached table; or a grant to the name itself.
+        kind: Their kind: corpus, run, evaluation, attached table; or a grant to the name itself.
         count: How many.
     """
 

@@ -45,7 +45,7 @@ class Stores:
     Attributes:
         passages: The store of passages and candidates.
         steps: The store of steps of investigations.
-        dialogue: The store of rules of ambiguity, conversations, detections, rewritten questions and listed answers.
+        dialogue: The store of rules of ambiguity, detections, rewritten questions, turns and listed answers.
         estimates: The store of estimates.
     """
 

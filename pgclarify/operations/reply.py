@@ -10,6 +10,7 @@ from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.missing_models import no_language_model
 from pgclarify.prompts.rewriting import reformulation
 
 
@@ -17,18 +18,22 @@ async def reply(context: RunContext) -> Ending:
     """Make one question from a conversation.
 
     The run succeeds if the model returned a question, even the same one, because a reply may add nothing. It fails if
-    there is none.
+    there is none. A reformulation that was chosen is the question, without a call.
 
     Args:
-        context: The run; its question is the one before the reply. It uses the setting history: the turns before the
-            original question.
+        context: The run; its question is the one before the reply. Settings: text, the reply; ordinal, if it is a
+            reformulation that was chosen; history, what was said before the original question.
     """
-    await context.stores.dialogue.record_rewriting(context.run, await _reformulate(context))
+    settings = context.run.settings
+    rewriting = Rewriting(settings["text"], None) if "ordinal" in settings else await _reformulate(context)
+    await context.stores.dialogue.record_rewriting(context.run, rewriting)
     return Ending()
 
 
 async def _reformulate(context: RunContext) -> Rewriting:
     run = context.run
+    if context.models.chat is None:
+        raise no_language_model("replying in words", "choose a reformulation by its ordinal, which works without one")
     first, turns = await context.stores.dialogue.turns(run)
     is_unchanged = False
 

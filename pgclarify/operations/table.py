@@ -43,7 +43,7 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     "detect_ambiguity": Operation(detect_ambiguity),
     "rewrite": Operation(rewrite),
     "clarifying_questions": Operation(propose_questions, ("asking back", _CLARIFY_INSTEAD)),
-    "reply": Operation(reply, ("replying in words", "choose a reformulation by its ordinal, which works without one")),
+    "reply": Operation(reply),
     "list_answers": Operation(list_answers),
     "estimate": Operation(estimate),
 }

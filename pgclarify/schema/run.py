@@ -41,7 +41,8 @@ run = sa.Table(
     column(
         "parent_run_id",
         sa.BigInteger,
-        "The run whose verdicts this one consolidates again, or whose question it replies to; else null.",
+        "The run whose verdicts this one consolidates again, whose questions it replies to, or whose reply it goes on "
+        "from; else null.",
         sa.ForeignKey("run.run_id", ondelete="SET NULL"),
         null=True,
     ),

@@ -78,7 +78,17 @@ begin
         v_choices := v_known -> 'choices';
         v_is_fit := case
             when v_choices is not null then v_choices @> jsonb_build_array(v_option.value)
-            when jsonb_typeof(v_option.value) <> replace(v_known ->> 'type', 'integer', 'number') then false
+            when jsonb_typeof(v_option.value) <> case v_known ->> 'type'
+                    when 'integer' then 'number'
+                    when 'interval' then 'string'
+                    else v_known ->> 'type'
+                end then false
+            when v_known ->> 'type' = 'interval' then
+                case
+                    when pg_input_is_valid(v_option.value #>> '{}', 'interval')
+                        then (v_option.value #>> '{}')::interval > interval '0'
+                    else false
+                end
             when v_known ->> 'type' = 'integer' then
                 trunc(v_option.value::numeric) = v_option.value::numeric
                 and v_option.value::numeric between (v_known ->> 'least')::numeric and (v_known ->> 'most')::numeric
@@ -105,6 +115,7 @@ begin
                             format('Pass a whole number from %s to %s.', v_known ->> 'least', v_known ->> 'most')
                         when v_known ->> 'type' = 'number' then
                             format('Pass a number from %s to %s.', v_known ->> 'least', v_known ->> 'most')
+                        when v_known ->> 'type' = 'interval' then 'Pass a positive interval, such as "60s".'
                         when v_known -> 'never' ? lower(btrim(v_option.value #>> '{}')) then
                             format(
                                 'Pass %s, or the name or path of a CrossEncoder; or leave it out.',
@@ -138,9 +149,9 @@ $$;
 
 comment on function pgclarify_private.check_options(jsonb, jsonb) is
 'Options completed by their defaults, or error 22023 that lists the allowed values. known maps each name to {"choices": […]}, '
-'{"type": "…"}, {"type": "integer" or "number", "least": …, "most": …} or {"type": "string", "longest": …}, and its '
-'"default". With longest there may also be "never", words that would be taken for names, and "keywords" with a meaning of '
-'their own. Whole numbers are returned without a fraction, others with six decimals at most.';
+'{"type": "…"}, {"type": "interval"} above 0, {"type": "integer" or "number", "least": …, "most": …} or {"type": "string", '
+'"longest": …}, and its "default". With longest there may also be "never", words that would be taken for names, and "keywords" '
+'with a meaning of their own. Whole numbers are returned without a fraction, others with six decimals at most.';
 
 create or replace function pgclarify_private.options_of(name text)
 returns jsonb
@@ -169,12 +180,12 @@ begin
         when 'clarify' then v_clarify
         when 'clarify_many' then v_clarify
         when 'estimate' then v_clarify || '{
-            "timeout": {"type": "string", "default": "60s"}
+            "timeout": {"type": "interval", "default": "60s"}
         }'
         when 'consolidate' then '{
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
-            "timeout": {"type": "string", "default": "60s"}
+            "timeout": {"type": "interval", "default": "60s"}
         }'
         -- Defaults that depend on other options are in check_settings.
         when 'search' then '{
@@ -184,7 +195,7 @@ begin
                 "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"]
             },
             "max_passages": {"type": "integer", "least": 1, "most": 1000},
-            "timeout": {"type": "string", "default": "60s"}
+            "timeout": {"type": "interval", "default": "60s"}
         }'
         when 'investigate' then '{
             "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
@@ -201,7 +212,7 @@ begin
                 "type": "string", "longest": 500, "keywords": ["embedding", "model", "none"], "never": ["signal"],
                 "default": "embedding"
             },
-            "timeout": {"type": "string", "default": "5min"}
+            "timeout": {"type": "interval", "default": "5min"}
         }'
         when 'list_answers' then '{
             "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
@@ -210,7 +221,7 @@ begin
             },
             "top_k": {"type": "integer", "least": 1, "most": 100, "default": 20},
             "max_answers": {"type": "integer", "least": 1, "most": 50, "default": 10},
-            "timeout": {"type": "string", "default": "5min"}
+            "timeout": {"type": "interval", "default": "5min"}
         }'
         when 'clarifying_questions' then '{
             "form": {"choices": ["respond", "select"], "default": "respond"},
@@ -218,8 +229,8 @@ begin
             "check": {"choices": ["drop", "mark", "none"], "default": "drop"},
             "method": {"choices": ["hybrid", "dense", "lexical"]},
             "top_k": {"type": "integer", "least": 1, "most": 20},
-            "conversation": {"type": "integer", "least": 1, "most": 9223372036854775807},
-            "timeout": {"type": "string", "default": "5min"}
+            "reply": {"type": "integer", "least": 1, "most": 9223372036854775807},
+            "timeout": {"type": "interval", "default": "5min"}
         }'
         when 'alter_corpus' then '{
             "embedding_model": {"type": "string"},
@@ -229,15 +240,15 @@ begin
         when 'detect_ambiguity' then '{
             "corpus": {"type": "string", "longest": 200},
             "threshold": {"type": "number", "least": 0, "most": 1},
-            "timeout": {"type": "string", "default": "60s"}
+            "timeout": {"type": "interval", "default": "60s"}
         }'
         when 'rewrite' then '{
             "corpus": {"type": "string", "longest": 200},
             "threshold": {"type": "number", "least": 0, "most": 1},
-            "timeout": {"type": "string", "default": "60s"}
+            "timeout": {"type": "interval", "default": "60s"}
         }'
         when 'reply' then '{
-            "timeout": {"type": "string", "default": "60s"}
+            "timeout": {"type": "interval", "default": "60s"}
         }'
         when 'create_corpus' then '{
             "search_config": {"type": "string", "default": "english"},
@@ -374,33 +385,6 @@ end;
 comment on function pgclarify_private.with_history(jsonb, jsonb) is
 'Settings with the earlier turns under the key history, as ask and enter_runs take them and workers get them; without that '
 'key if there are none.';
-
-create or replace function pgclarify_private.timeout(given text)
-returns interval
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_timeout interval;
-begin
-    begin
-        v_timeout := timeout.given::interval;
-    exception
-        when invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
-            null;
-    end;
-    if v_timeout > interval '0' then
-        return v_timeout;
-    end if;
-    raise exception 'option "timeout" has a wrong value'
-        using errcode = 'invalid_parameter_value',
-            column = 'timeout',
-            detail = format('It is "%s".', pgclarify_private.shown(timeout.given)),
-            hint = 'Pass a positive interval, such as "60s", or leave it out for the default.';
-end
-$$;
-
-comment on function pgclarify_private.timeout(text) is 'Option timeout as an interval above 0, or error 22023.';
 
 create or replace function pgclarify_private.deadline(timeout interval)
 returns timestamptz

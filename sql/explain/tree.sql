@@ -151,7 +151,7 @@ begin
         select
             decided.place, 1, null,
             case
-                when (explain_tree.run).parent_run_id is null then '->  passages'
+                when (explain_tree.run).operation <> 'consolidate' then '->  passages'
                 else '->  verdicts of run ' || (explain_tree.run).parent_run_id
             end,
             pgclarify_private.shown_figures(null, null, null, decided.passages, null, null, null, null)

@@ -160,50 +160,6 @@ grant execute on function pgclarify.clarify_many(
     text[], text[], text, integer, interval, jsonb
 ) to pgclarify_user;
 
-create or replace function pgclarify_private.prepare_consolidate(
-    caller pgclarify_private.caller, run pgclarify_private.run, run_id bigint
-)
-returns pgclarify_private.run
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_run constant pgclarify_private.run := pgclarify_private.visible_run(prepare_consolidate.caller, prepare_consolidate.run_id);
-    v_new pgclarify_private.run := prepare_consolidate.run;
-begin
-    if v_run.operation not in ('clarify', 'consolidate') or v_run.status not in ('succeeded', 'partial') then
-        raise exception 'run % has no verdicts to consolidate', v_run.run_id
-            using errcode = 'object_not_in_prerequisite_state',
-                detail = format('Its operation is %s, and its status %s.', v_run.operation, v_run.status),
-                hint = 'Pass a clarify run that succeeded.';
-    end if;
-    if v_run.corpus_id is null then
-        raise exception 'the corpus of run % was dropped', v_run.run_id
-            using errcode = 'object_not_in_prerequisite_state', hint = 'Its result can still be read with pgclarify.result.';
-    end if;
-    -- An analyst sees runs on a corpus that it may not search, and a worker would refuse the new run.
-    if not exists (
-        select
-        from pgclarify_private.visible_corpora(
-            pgclarify_private.roles_of((prepare_consolidate.caller).name)
-        ) as visible
-        where visible.corpus_id = v_run.corpus_id
-    ) then
-        raise exception 'permission denied for corpus "%"', v_run.corpus_name
-            using errcode = 'insufficient_privilege',
-                detail = format('You may see run %s, but you may not search its corpus.', v_run.run_id),
-                hint = 'Have its owner give you access with pgclarify.grant_access.';
-    end if;
-    v_new.corpus_id := v_run.corpus_id;
-    v_new.question := v_run.question;
-    v_new.parent_run_id := v_run.run_id;
-    return v_new;
-end
-$$;
-
-comment on function pgclarify_private.prepare_consolidate(pgclarify_private.caller, pgclarify_private.run, bigint) is
-'The run that consolidate enters. run: with its settings. run_id: the run whose verdicts it takes.';
-
 create or replace function pgclarify.consolidate(run_id bigint, options jsonb default '{}')
 returns setof pgclarify.clarification
 language sql volatile

@@ -57,47 +57,47 @@ comment on function pgclarify_private.rows(pgclarify.proposed_question, bigint[]
 'The proposed questions of runs. It does not check who may see the runs; documents are those that the requester may read now.';
 
 create or replace function pgclarify_private.prepare_clarifying_questions(
-    roles name[], run pgclarify_private.run, question text, corpus text
+    caller pgclarify_private.caller, run pgclarify_private.run, question text, corpus text
 )
 returns pgclarify_private.run
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_question constant text := prepare_clarifying_questions.question;
+    v_corpus constant text := prepare_clarifying_questions.corpus;
     v_run pgclarify_private.run := prepare_clarifying_questions.run;
-    v_is_checked constant boolean := v_run.settings ->> 'check' <> 'none';
-    v_question text := prepare_clarifying_questions.question;
-    v_corpus pgclarify_private.corpus;
-    v_conversation pgclarify_private.conversation;
-    v_turn integer;
 begin
-    if v_run.settings ? 'conversation' then
-        v_conversation := pgclarify_private.find_conversation(
-            prepare_clarifying_questions.roles, (v_run.settings -> 'conversation')::bigint
-        );
-        v_corpus := pgclarify_private.corpus_to_go_on_in(
-            v_conversation, prepare_clarifying_questions.roles, prepare_clarifying_questions.corpus, v_is_checked
-        );
-        select goes_on.question, goes_on.history, goes_on.next_turn into v_question, v_run.history, v_turn
-        from pgclarify_private.go_on_asking(v_conversation, v_question, v_run.history) as goes_on;
-        v_run.settings := v_run.settings || jsonb_build_object('turn', v_turn);
-    elsif v_question is null then
+    if v_run.settings ? 'reply' then
+        if num_nonnulls(v_question, v_corpus) > 0 or v_run.history <> '[]' then
+            raise exception 'the question of a conversation is known'
+                using errcode = 'invalid_parameter_value',
+                    column = 'reply',
+                    detail = 'Its corpus and its history are known, too.',
+                    hint = 'Omit question, corpus and history, or option "reply".';
+        end if;
+        return pgclarify_private.prepare_next_questions(prepare_clarifying_questions.caller, v_run);
+    end if;
+    if v_question is null then
         raise exception 'there is no question'
             using errcode = 'invalid_parameter_value',
-                hint = 'Pass a question, or option "conversation" to continue a conversation.';
-    elsif prepare_clarifying_questions.corpus is not null or v_is_checked then
-        v_corpus := pgclarify_private.find_corpus(
-            prepare_clarifying_questions.roles, prepare_clarifying_questions.corpus
-        );
+                hint = 'Pass a question, or option "reply" to go on from a reply.';
     end if;
-    v_run.corpus_id := v_corpus.corpus_id;
+    if v_corpus is not null or v_run.settings ->> 'check' <> 'none' then
+        v_run.corpus_id := (
+            pgclarify_private.find_corpus(
+                pgclarify_private.roles_of((prepare_clarifying_questions.caller).name), v_corpus
+            )
+        ).corpus_id;
+    end if;
     v_run.question := (pgclarify_private.check_questions(array[v_question]))[1];
     return v_run;
 end
 $$;
 
-comment on function pgclarify_private.prepare_clarifying_questions(name[], pgclarify_private.run, text, text) is
-'The run that clarifying_questions enters. run: with its settings and history. question, corpus: as given, or null.';
+comment on function pgclarify_private.prepare_clarifying_questions(
+    pgclarify_private.caller, pgclarify_private.run, text, text
+) is 'The run that clarifying_questions enters. run: with its settings and history. question, corpus: as given, or null.';
 
 create or replace function pgclarify.clarifying_questions(
     question text default null, corpus text default null, history text[] default '{}', options jsonb default '{}'
@@ -126,9 +126,10 @@ end;
 comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
 'What to ask back about a vague question: questions to answer, or reformulations to choose, for reply. Each is checked '
 'against the corpus, with the documents that answer it. It needs a language model. question: 1 to 10,000 characters; null '
-'with option conversation, which has its own question. corpus: its name; null means pgclarify.corpus, or the only one, and '
-'with check none no corpus; a conversation keeps its corpus, or none. history: earlier turns, oldest first. options: form '
+'with option reply, which has its own question. corpus: its name; null means pgclarify.corpus, or the only one, and with '
+'check none no corpus; null with option reply. history: earlier turns, oldest first; empty with option reply. options: form '
 '(respond, select), count (1 to 10; 1 to respond to, the first of 3 '
 'proposals that check drop keeps; 5 to select from), check (drop, mark, none), '
-'method (hybrid, dense, lexical), top_k (passages judged for each, 4), conversation (its number), timeout (5min).';
+'method (hybrid, dense, lexical), top_k (passages judged for each, 4), reply (a run of reply, to ask back about its question), '
+'timeout (5min).';
 grant execute on function pgclarify.clarifying_questions(text, text, text[], jsonb) to pgclarify_user;

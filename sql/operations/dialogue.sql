@@ -170,58 +170,6 @@ comment on function pgclarify_private.record_clarifying_questions(bigint, intege
 'start_char, end_char).';
 grant execute on function pgclarify_private.record_clarifying_questions(bigint, integer, jsonb) to pgclarify_worker;
 
-create or replace function pgclarify_private.conversation_turns(run_id bigint, attempt integer)
-returns table (ordinal integer, question text, asked text[], reply text)
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-rows 3
-as $$
-declare
-    v_run pgclarify_private.run := pgclarify_private.running_attempt(conversation_turns.run_id, conversation_turns.attempt);
-    v_conversation_id constant bigint := v_run.settings -> 'conversation';
-    v_question text;
-begin
-    select coalesce(conversation.question, parent.question) into v_question
-    from pgclarify_private.run as parent
-    left join pgclarify_private.conversation on conversation.conversation_id = v_conversation_id
-    where parent.run_id = v_run.parent_run_id
-        and (v_conversation_id is null or conversation.conversation_id is not null);
-    if not found then
-        raise exception 'what run % replies to is gone', v_run.run_id
-            using errcode = 'undefined_object',
-                detail = 'The run that asked back, or the conversation, was deleted.',
-                hint = 'End the run as failed.';
-    end if;
-    return query
-    select turns.ordinal, v_question, turns.asked, turns.reply
-    from (
-        select turn.ordinal, string_to_array(turn.asked, E'\n') as asked, turn.reply
-        from pgclarify_private.turn
-        where turn.conversation_id = v_conversation_id
-        union all
-        -- The turn that this run makes.
-        select
-            coalesce(
-                (select max(turn.ordinal) from pgclarify_private.turn where turn.conversation_id = v_conversation_id), 0
-            ) + 1,
-            array(
-                select coalesce(listed.clarifying_question, listed.reformulation)
-                from pgclarify_private.clarifying_question as listed
-                where listed.run_id = v_run.parent_run_id
-                order by listed.ordinal
-            ),
-            v_run.settings ->> 'text'
-    ) as turns
-    order by turns.ordinal;
-end
-$$;
-
-comment on function pgclarify_private.conversation_turns(bigint, integer) is
-'The questions and replies of the conversation that a run of reply continues, one row for each turn, in order; the last one '
-'is the turn of the run. question: the first question of the conversation, in every row. asked: clarifying questions, or '
-'reformulations to choose from. Error 42704 if the run that asked back, or the conversation, was deleted.';
-grant execute on function pgclarify_private.conversation_turns(bigint, integer) to pgclarify_worker;
-
 create or replace function pgclarify_private.record_answers(run_id bigint, attempt integer, answers jsonb)
 returns void
 language plpgsql volatile security definer

@@ -304,7 +304,7 @@ begin
         return;
     end if;
     v_run_ids := pgclarify_private.ask_one(
-        estimate.caller, v_run, pgclarify_private.timeout(v_run.settings ->> 'timeout')
+        estimate.caller, v_run, (v_run.settings ->> 'timeout')::interval
     );
     return query
     select seen.* from pgclarify_private.current_rows(null::pgclarify.estimate, v_run_ids, null) as seen;

@@ -46,7 +46,9 @@ begin
         when parameters_of.operation in ('detect_ambiguity', 'rewrite') then v_question || v_history
         when parameters_of.operation = 'clarifying_questions' then v_question || v_corpus || v_history
         when parameters_of.operation = 'consolidate' then v_run
-        when parameters_of.operation = 'reply' then v_run || '{"reply": {"type": "string"}}'
+        when parameters_of.operation = 'reply' then v_run || '{
+            "reply": {"type": "string"}, "ordinal": {"type": "integer", "least": 1, "most": 10}
+        }'
         when parameters_of.operation = 'estimate' then v_corpus || v_top_k || '{"questions": {"type": "array"}}'
     end;
 end

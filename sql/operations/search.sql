@@ -69,7 +69,7 @@ declare
         ),
         search_corpus.options
     );
-    v_timeout constant interval := pgclarify_private.timeout(v_run.settings ->> 'timeout');
+    v_timeout constant interval := (v_run.settings ->> 'timeout')::interval;
     v_run_ids bigint[];
 begin
     if v_run.settings ->> 'method' = 'lexical' and not v_run.settings ? 'reranker' then

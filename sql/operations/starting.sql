@@ -87,6 +87,48 @@ comment on function pgclarify_private.check_settings(text, jsonb) is
 'max_passages are present if passages are scored again. For clarifying_questions, proposals is how many the model must '
 'propose, if that is more than count.';
 
+create or replace function pgclarify_private.parent_run(caller pgclarify_private.caller, run_id bigint, operations text[])
+returns pgclarify_private.run
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run constant pgclarify_private.run := pgclarify_private.visible_run(parent_run.caller, parent_run.run_id);
+begin
+    if v_run.operation <> all(parent_run.operations) then
+        raise exception 'run % is of another operation', v_run.run_id
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = format('Its operation is %s.', v_run.operation),
+                hint = format('Pass a run of %s.', array_to_string(parent_run.operations, ' or '));
+    end if;
+    if v_run.status not in ('succeeded', 'partial') then
+        perform pgclarify_private.raise_unless_succeeded(seen)
+        from pgclarify_private.rows(null::pgclarify.run_outcome, array[v_run.run_id], null) as seen;
+    end if;
+    if v_run.corpus_id is null and v_run.corpus_name is not null then
+        raise exception 'the corpus of run % was dropped', v_run.run_id
+            using errcode = 'object_not_in_prerequisite_state',
+                hint = pgclarify_private.reading_hint(v_run.operation, v_run.run_id);
+    end if;
+    -- An analyst sees runs on a corpus that it may not search, and a worker would refuse the new run.
+    if v_run.corpus_id is not null and not exists (
+        select
+        from pgclarify_private.visible_corpora(pgclarify_private.roles_of((parent_run.caller).name)) as visible
+        where visible.corpus_id = v_run.corpus_id
+    ) then
+        raise exception 'permission denied for corpus "%"', v_run.corpus_name
+            using errcode = 'insufficient_privilege',
+                detail = format('You may see run %s, but you may not search its corpus.', v_run.run_id),
+                hint = 'Have its owner give you access with pgclarify.grant_access.';
+    end if;
+    return v_run;
+end
+$$;
+
+comment on function pgclarify_private.parent_run(pgclarify_private.caller, bigint, text[]) is
+'A run that a new run of the caller goes on from. Errors: 42704 if the caller may not see it; 55000 if it is not over, or of '
+'another operation, or if its corpus was dropped; PC003 if it failed; 42501 if the caller may not search its corpus.';
+
 create or replace function pgclarify_private.prepare(
     caller pgclarify_private.caller, operation text, parameters jsonb, options jsonb
 )
@@ -100,6 +142,7 @@ declare
     v_given constant jsonb := prepare.parameters;
     v_top_k integer;
     v_run pgclarify_private.run;
+    v_parent pgclarify_private.run;
 begin
     v_run.operation := prepare.operation;
     v_run.history := '[]';
@@ -121,10 +164,16 @@ begin
     v_run.settings := pgclarify_private.check_settings(prepare.operation, v_run.settings);
     case prepare.operation
         when 'consolidate' then
-            return pgclarify_private.prepare_consolidate(prepare.caller, v_run, (v_given ->> 'run_id')::bigint);
+            v_parent := pgclarify_private.parent_run(
+                prepare.caller, (v_given ->> 'run_id')::bigint, '{clarify,consolidate}'
+            );
+            v_run.corpus_id := v_parent.corpus_id;
+            v_run.question := v_parent.question;
+            v_run.parent_run_id := v_parent.run_id;
+            return v_run;
         when 'reply' then
             return pgclarify_private.prepare_reply(
-                prepare.caller, (v_given ->> 'run_id')::bigint, v_given ->> 'reply', v_run.settings ->> 'timeout'
+                prepare.caller, v_run, (v_given ->> 'run_id')::bigint, v_given ->> 'reply', (v_given ->> 'ordinal')::integer
             );
         when 'estimate' then
             return pgclarify_private.prepare_estimate(
@@ -133,7 +182,7 @@ begin
             );
         when 'clarifying_questions' then
             return pgclarify_private.prepare_clarifying_questions(
-                v_roles, v_run, v_given ->> 'question', v_given ->> 'corpus'
+                prepare.caller, v_run, v_given ->> 'question', v_given ->> 'corpus'
             );
         else
             v_run.question := (pgclarify_private.check_questions(array[v_given ->> 'question']))[1];
@@ -217,7 +266,7 @@ declare
         start_and_wait.caller, start_and_wait.operation, start_and_wait.parameters, start_and_wait.options
     );
     v_run_ids constant bigint[] := pgclarify_private.ask_one(
-        start_and_wait.caller, v_run, pgclarify_private.timeout(v_run.settings ->> 'timeout')
+        start_and_wait.caller, v_run, (v_run.settings ->> 'timeout')::interval
     );
     v_row_type constant regtype := (
         select ('pgclarify.' || known.row_type)::regtype

@@ -8,7 +8,6 @@ begin atomic
     values
     ('corpus', 'owner', 'owner_oid', 'corpus'),
     ('run', 'requested_by', 'requested_by_oid', 'run'),
-    ('conversation', 'requested_by', 'requested_by_oid', 'conversation'),
     ('eval_run', 'requested_by', 'requested_by_oid', 'evaluation'),
     ('source', 'attached_by', 'attached_by_oid', 'attached table'),
     ('named_role', 'name', 'role_oid', 'name of a reader, an analyst or a budget'),

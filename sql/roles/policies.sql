@@ -16,8 +16,6 @@ alter table pgclarify_private.step enable row level security;
 alter table pgclarify_private.detection enable row level security;
 alter table pgclarify_private.rewriting enable row level security;
 alter table pgclarify_private.clarifying_question enable row level security;
-alter table pgclarify_private.conversation enable row level security;
-alter table pgclarify_private.turn enable row level security;
 alter table pgclarify_private.listed_answer enable row level security;
 alter table pgclarify_private.estimate enable row level security;
 alter table pgclarify_private.ambiguity_rule enable row level security;
@@ -195,22 +193,6 @@ create policy estimate_of_visible_run on pgclarify_private.estimate for select t
 );
 comment on policy estimate_of_visible_run on pgclarify_private.estimate is 'Roles that see the run.';
 grant select on pgclarify_private.estimate to pgclarify_views;
-
-drop policy if exists conversation_is_visible on pgclarify_private.conversation;
-create policy conversation_is_visible on pgclarify_private.conversation for select to pgclarify_views using (
-    pgclarify_private.is_among(requested_by, requested_by_oid, (select pgclarify_private.my_role_oids()))
-    or corpus_id = any(array(select analyzed.corpus_id from pgclarify_private.my_analyzed_corpus as analyzed))
-);
-comment on policy conversation_is_visible on pgclarify_private.conversation is
-'The role that asked, members of that role, and the analyst of the corpus.';
-grant select on pgclarify_private.conversation to pgclarify_views;
-
-drop policy if exists turn_of_visible_conversation on pgclarify_private.turn;
-create policy turn_of_visible_conversation on pgclarify_private.turn for select to pgclarify_views using (
-    exists (select from pgclarify_private.conversation where conversation.conversation_id = turn.conversation_id)
-);
-comment on policy turn_of_visible_conversation on pgclarify_private.turn is 'Roles that see the conversation.';
-grant select on pgclarify_private.turn to pgclarify_views;
 
 drop policy if exists ambiguity_rule_is_readable on pgclarify_private.ambiguity_rule;
 create policy ambiguity_rule_is_readable on pgclarify_private.ambiguity_rule for select to pgclarify_views using (

@@ -44,11 +44,6 @@ begin atomic
                     'Read it with: select * from pgclarify.%s where run_id = %s.', known.result_view, reading_hint.run_id
                 )
         end
-        || case
-            when reading_hint.operation = 'reply'
-                then ' Then reply again in the same words: that makes a turn of it, and what was paid for is kept.'
-            else ''
-        end
     from pgclarify_private.operations() as known
     where known.operation = reading_hint.operation;
 end;

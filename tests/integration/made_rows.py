@@ -38,7 +38,6 @@ _BY_TABLE: Mapping[str, Mapping[str, str]] = {
     "citation": {"start_char": "0", "is_medoid": "true"},
     "clarifying_question": {"clarifying_question": "'Which?'"},
     "completion": {"purpose": "'verdict'"},
-    "conversation": {"corpus_id": "$n", "corpus_name": "'text $n'"},
     "corpus": {"search_config": "'simple'"},
     "detection": {"kind": "'lexical'", "reasons": "'[]'"},
     "embedding_space": {"dimensions": "4"},
@@ -56,7 +55,6 @@ _BY_TABLE: Mapping[str, Mapping[str, str]] = {
     "run": {"operation": "'clarify'", "corpus_id": "$n", "corpus_name": "'text $n'"},
     "stage": {"name": "'retrieval'"},
     "step": {"kind": "'direct'", "outcome": "'failed'"},
-    "turn": {"form": "'respond'"},
     "verdict": {"outcome": "'erased'"},
 }
 _COLUMNS = """

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-from threading import Event
 from typing import Any
 
-import psycopg
 import pytest
 
 from tests.integration.answering import rows
-from tests.integration.by_hand import Connection, at_once, state_of
+from tests.integration.by_hand import Connection, state_of
 from tests.openai_rules.questioning import SUBJECTS, reformulated, reformulation
 from tests.openai_server import Chat, Reply, Server, by_rules
-from tests.workers import CORPUS, DOCUMENTS, Service, scalar
+from tests.workers import CORPUS, DOCUMENTS, scalar
 
 # No document has a word of it.
 QUESTION = "zebra"
@@ -32,6 +28,11 @@ def reply(connection: Connection, run_id: int, text: str) -> dict[str, Any]:
     return row
 
 
+def go_on(connection: Connection, replied: dict[str, Any]) -> list[dict[str, Any]]:
+    """Ask back about the question of a reply, with reformulations to choose from."""
+    return ask(connection, f'{{"check": "none", "form": "select", "reply": {replied["run_id"]}}}', question=None)
+
+
 def failing(purpose: str) -> Any:
     """A model that fails for one purpose."""
 
@@ -39,13 +40,6 @@ def failing(purpose: str) -> Any:
         return Reply.error(403) if chat.purpose == purpose else by_rules(chat)
 
     return behave
-
-
-@pytest.fixture
-def other(service: Service) -> Iterator[Connection]:
-    """Another session of the role that asks."""
-    with closing(service.connect(service.asker)) as connection:
-        yield connection
 
 
 class TestProposals:
@@ -104,84 +98,29 @@ class TestConversation:
         """Replies by words, by choice, and by words that reject all choices."""
         (run_id,) = {row["run_id"] for row in ask(asker, UNCHECKED)}
         first = reply(asker, run_id, " the second \n")
-        assert first["question"] == reformulated(QUESTION, "the second")
+        assert first["rewritten"] == reformulated(QUESTION, "the second")
 
-        talk = f'"conversation": {first["conversation_id"]}'
-        offered = ask(asker, f'{{"check": "none", "form": "select", {talk}}}', question=None)
+        offered = go_on(asker, first)
+        calls = model.calls
         (second,) = rows(asker, "select * from pgclarify.reply(%s, ordinal => 1)", offered[0]["run_id"])
-        assert second["question"] == offered[0]["reformulation"] == reformulation(first["question"], SUBJECTS[0])
+        assert second["rewritten"] == offered[0]["reformulation"] == reformulation(first["rewritten"], SUBJECTS[0])
+        assert model.calls == calls
 
-        # A reply may repeat the question.
-        options = f'{{"check": "none", "form": "select", {talk}}}'
-        offered = ask(asker, options, question=second["question"])
+        offered = go_on(asker, second)
         assert all(SUBJECTS[0] not in row["reformulation"].split(", for ")[0] for row in offered)
         third = reply(asker, offered[0]["run_id"], "neither")
-        assert third["question"] == reformulated(QUESTION, "the second", second["question"], "neither")
-        assert [(turn["turn"], turn["turns_left"]) for turn in (first, second, third)] == [(1, 2), (2, 1), (3, 0)]
-
-        turns = rows(
-            asker,
-            "select form, asked, reply, question from pgclarify.conversation_turn where conversation_id = %s"
-            " order by ordinal",
-            first["conversation_id"],
-        )
-        assert [turn["form"] for turn in turns] == ["respond", "select", "respond"]
-        assert turns[0]["asked"].splitlines() == [f"Is it about {subject}?" for subject in SUBJECTS]
-        assert turns[2]["asked"].splitlines() == [row["reformulation"] for row in offered]
-        history = rows(asker, "select history from pgclarify.run where run_id = %s", offered[0]["run_id"])
-        assert history[0]["history"] == [
-            QUESTION, turns[0]["asked"], "the second", turns[1]["asked"], turns[1]["reply"]
-        ]  # fmt: skip
-        assert state_of(asker, ASK, [None, options]) == "55000"
-
-    def test_two_replies_at_once_store_one_turn(self, asker: Connection, other: Connection, model: Server) -> None:
-        first = reply(asker, ask(asker, UNCHECKED)[0]["run_id"], "the third")
-        options = f'{{"check": "none", "conversation": {first["conversation_id"]}}}'
-        run_id = ask(asker, options, question=None)[0]["run_id"]
-        calls = model.calls
-        ended = at_once(lambda: reply(asker, run_id, "this"), lambda: reply(other, run_id, "that"))
-        assert sorted(ended, key=str) == ["55000", None]
-        # The refused reply makes no model call.
-        assert model.calls == calls + 1
+        assert third["rewritten"] == reformulated(QUESTION, "the second", second["rewritten"], "neither")
+        assert state_of(asker, ASK, [None, f'{{"reply": {third["run_id"]}}}']) == "55000"
 
     @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
-    def test_a_conversation_goes_on_in_a_frozen_snapshot(self, asker: Connection, model: Server, level: str) -> None:
+    def test_a_reply_in_a_frozen_snapshot(self, asker: Connection, model: Server, level: str) -> None:
         run_id = ask(asker, UNCHECKED)[0]["run_id"]
         with asker.transaction():
             asker.execute(f"set transaction isolation level {level}".encode())
-            turn = reply(asker, run_id, level)
-        assert turn["question"] == reformulated(QUESTION, level)
-        assert (
-            scalar(asker, "select count(*) from pgclarify.conversation_turn where question = %s", turn["question"]) == 1
-        )
-
-    def test_a_reply_that_takes_too_long_is_there_later(self, asker: Connection, model: Server) -> None:
-        run_id = ask(asker, UNCHECKED)[0]["run_id"]
-        is_over = Event()
-
-        def behave(chat: Chat) -> Reply:
-            is_over.wait(60)
-            return by_rules(chat)
-
-        model.behavior = behave
-        query = "select pgclarify.reply(%s, 'slowly', options => '{\"timeout\": \"50ms\"}')"
-        with pytest.raises(psycopg.Error) as late:
-            asker.execute(query.encode(), [run_id])
-        is_over.set()
-        assert late.value.sqlstate == "PC002"
-        # It makes a turn, here of a new conversation.
-        assert "Then reply again in the same words: that makes a turn of it" in (late.value.diag.message_hint or "")
-        rows(
-            asker,
-            "select * from pgclarify.wait(array(select run_id from pgclarify.run where parent_run_id = %s))",
-            run_id,
-        )
-        calls = model.calls
-        assert reply(asker, run_id, "slowly")["question"] == reformulated(QUESTION, "slowly")
-        assert model.calls == calls
+            replied = reply(asker, run_id, level)
+        assert replied["rewritten"] == reformulated(QUESTION, level)
 
     def test_a_model_that_makes_no_question_of_it(self, asker: Connection, model: Server) -> None:
         run_id = ask(asker, UNCHECKED)[0]["run_id"]
         model.behavior = failing("reformulation")
         assert state_of(asker, "select pgclarify.reply(%s, 'in vain')", [run_id]) == "PC003"
-        assert not scalar(asker, "select count(*) from pgclarify.conversation_turn where run_id = %s", run_id)

@@ -37,7 +37,6 @@ BROKEN = {
         *("input_hash = 'short'", "leased_by = 1", "leased_until = now()", "sample = -1", "reserved_usd = 1"),
         "budget_ids = '{1}'; reserved_usd = 1; reserved_at = now()",
     ),
-    "conversation": ("history = '{}'", "corpus_name = null"),
     "corpus": ("graph_degree = 0", "name = ''", "name = repeat('x', 201)"),
     "detection": ("kind = null", "kind = 'unkind'", "ordinal = 0", "probability = 1.1", "reasons = '{}'"),
     "document": (
@@ -99,7 +98,6 @@ BROKEN = {
         *("examples = 0", "figures = '[]'", "judges_questions = false; judges_conversations = false"),
         *("shipped_version = ''", "threshold = 1.1", "version = 0", "weights = '{NaN}'", "weights = '{}'"),
     ),
-    "turn": ("form = 'sing'", "ordinal = 4", "question = ' '"),
     "verdict": (
         *("abstention_code = 'threshold'", "outcome = 'abstained'", "outcome = 'lost'", "error_code = 'XX000'"),
         *("outcome = 'abstained'; abstention_code = 'lost'", "error = 'No.'", "outcome = 'grounded'"),

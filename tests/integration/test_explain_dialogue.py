@@ -69,7 +69,7 @@ def test_many_questions_are_shown_by_their_number(desk: Desk, question: str, sho
 
 def test_a_reply_is_told_with_what_it_replies_to(desk: Desk) -> None:
     asked_back = desk.enter("clarifying_questions", ASKED_BACK, question="harbor museum")
-    settings = {"text": "yes,\nwith my dog", "conversation": 3}
+    settings = {"text": "yes,\nwith my dog", "ordinal": 3}
     run_id = desk.start(desk.enter("reply", settings, asked_back, question="harbor museum"))
     question = "Can one visit the harbor museum with a dog?"
     desk.worker.finish(run_id, stages=[stage("rewriting", "00.000", 100, note=question)])
@@ -80,7 +80,7 @@ def test_a_reply_is_told_with_what_it_replies_to(desk: Desk) -> None:
         '  Reply: "yes, with my dog"',
         "  Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker",
         "  Model a-model, prompts v1, worker 1 (extractive on here)",
-        "  Settings: conversation=3",
+        "  Settings: ordinal=3",
         "  ->  rewriting  (time=0.0..100 ms, 10%)",
         f"        Note: {question}",
         "  Total: calls=0, reused=0, cost=$0",

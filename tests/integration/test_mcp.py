@@ -87,10 +87,11 @@ async def test_an_agent_asks_back_and_asks_the_question_that_is_chosen(service: 
     async with agent(service, service.asker) as asking:
         proposals = (await asking.call("ask_back", question="rental car"))["quoted"]["proposals"]
         first = proposals[0]
-        (turn,) = (await asking.call("reply", run_id=first["run_id"], ordinal=first["ordinal"]))["quoted"]["turn"]
-        assert turn["question"] == first["reformulation"]
-        again = await asking.call("ask_back", conversation_id=turn["conversation_id"])
-        found = await asking.call("clarify", question=turn["question"])
+        replied = await asking.call("reply", run_id=first["run_id"], ordinal=first["ordinal"])
+        (chosen,) = replied["quoted"]["question"]
+        assert chosen["rewritten"] == first["reformulation"]
+        again = await asking.call("ask_back", reply_run_id=chosen["run_id"])
+        found = await asking.call("clarify", question=chosen["rewritten"])
     assert set(again["quoted"]) == {"proposals"}
     assert found["quoted"]["readings"]
 

@@ -71,7 +71,7 @@ OF_CORPUS = (
 TABLES = (
     "corpus", "document", "passage", "run", "candidate", "verdict", "interpretation", "citation", "source_status",
     "seen_stage", "detection", "rewriting", "clarifying_question", "estimate", "listed_answer",
-    "ambiguity_rule", "conversation_turn", "investigation_step", "budget", "usage", "asked_question", "stale_answer",
+    "ambiguity_rule", "investigation_step", "budget", "usage", "asked_question", "stale_answer",
     "finding", "my_changed_name",
 )  # fmt: skip
 

@@ -17,7 +17,7 @@ ANIMAL = "zebra"
 QUESTION = f"{ANIMAL} cars"
 DOCUMENT = f"{ANIMAL.title()} cars are insured."
 PRESENT = {
-    "detection", "rewriting", "clarifying_question", "conversation_turn", "listed_answer", "estimate", "citation",
+    "detection", "rewriting", "clarifying_question", "listed_answer", "estimate", "citation",
 }  # fmt: skip
 
 
@@ -35,7 +35,6 @@ class House:
         owner.execute("select pgclarify.add_document('hidden', %s, %s, 'Policy')", [f"{ANIMAL} 1", DOCUMENT])
         # These numbers occur nowhere else in a message.
         owner.execute("alter table pgclarify_private.run alter column run_id restart with 123456789")
-        owner.execute("alter table pgclarify_private.conversation alter column conversation_id restart with 234567891")
         self.worker: HandWorker = hire()
         self.worker.index_everything()
         self.asker = connect(self.team)
@@ -80,6 +79,12 @@ class House:
         self.worker.finish(run_id)
         return run_id
 
+    def reply(self, corpus_id: int | None) -> int:
+        run_id = self.start("reply", corpus_id, self.ask_back(corpus_id), text=ANIMAL)
+        self.record(run_id, "rewriting", "rewriting", {"rewritten": ANIMAL, "was_ambiguous": None, "reason": None})
+        self.worker.finish(run_id)
+        return run_id
+
     def converse(self, corpus_id: int | None) -> None:
         """Ask everything, of a corpus or without one."""
         reason = {"source": "rule", "name": ANIMAL, "text": ANIMAL}
@@ -95,8 +100,7 @@ class House:
                 rewriting = {"rewritten": ANIMAL, "was_ambiguous": True, "reason": ANIMAL}
                 self.record(run_id, "rewriting", "rewriting", rewriting)
             self.worker.finish(run_id)
-        asked_back = self.ask_back(corpus_id)
-        self.asker.execute("select pgclarify.reply(%s, ordinal => 1)", [asked_back])
+        self.reply(corpus_id)
         if corpus_id is not None:
             run_id = self.start("list_answers", corpus_id)
             answer = {"ordinal": 1, "answer": ANIMAL, "variants": [ANIMAL], "citations": self.cite(run_id)}
@@ -187,13 +191,12 @@ class TestCalls:
 
     @pytest.mark.committed
     def test_a_conversation_of_another_role_looks_like_a_missing_one(self, house: House) -> None:
-        house.converse(None)
-        conversation_id = scalar(house.asker, "select conversation_id from pgclarify.conversation_turn")
+        replied = house.reply(None)
         stranger = house.connect(house.make_role("pgclarify_user"))
-        go_on = 'select pgclarify.clarifying_questions(options => \'{{"check": "none", "conversation": {}}}\')'
+        go_on = 'select pgclarify.clarifying_questions(options => \'{{"check": "none", "reply": {}}}\')'
 
         missing = refusal(stranger, go_on.format(987654321), "987654321")
-        assert refusal(stranger, go_on.format(conversation_id), str(conversation_id)) == missing
+        assert refusal(stranger, go_on.format(replied), str(replied)) == missing
 
     def test_an_analyst_looks_on(self, house: House) -> None:
         run_id = house.ask_back(house.corpus_id)
@@ -204,7 +207,6 @@ class TestCalls:
             f"select pgclarify.reply({run_id}, 'yes')",
         ):
             assert state_of(analyst, statement) == "42501"
-        assert scalar(house.owner, "select count(*) from pgclarify_private.conversation") == 0
 
 
 def test_every_table_and_view_is_looked_at(connection: Connection) -> None:

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.rolled_back
 
 # Names of people's own things, of models and of software.
 NAMES = {
-    "ambiguity_rule.corpus", "budget.name", "completion.model", "conversation.corpus_name", "corpus.name",
+    "ambiguity_rule.corpus", "budget.name", "completion.model", "corpus.name",
     "corpus.search_config", "embedding_space.model", "embedding_usage.corpus_name", "embedding_usage.model",
     "eval_case.case_id", "eval_run.corpus_name", "eval_run.data_set", "eval_run.name", "loopback.host",
     "loopback.socket_dir", "model_price.model", "question_group.embedding_model", "run.corpus_name",
@@ -30,7 +30,7 @@ CLOSED = {
     "eval_run.method", "eval_run.settings", "run.error_code", "run.operation",
     "run.route", "run.status", "run.stop_code", "schema_version.version_num", "source.layout", "source.load_phase",
     "source.state", "stage.name", "step.abstention_code", "step.kind", "step.outcome",
-    "trained_classifier.figures", "trained_classifier.shipped_version", "turn.form", "verdict.abstention_code",
+    "trained_classifier.figures", "trained_classifier.shipped_version", "verdict.abstention_code",
     "verdict.error_code", "verdict.outcome",
 }  # fmt: skip
 # Ids of documents, and files that they come from. Joins need them. Those of an erased document stay until ANALYZE.

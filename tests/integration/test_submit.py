@@ -84,22 +84,10 @@ def test_rows_are_those_of_the_function_that_waits(
     assert found[0].keys() == waited[0].keys()
 
 
-def test_a_reply_is_worked_out_beforehand(asker: Connection, superuser: Connection, model: Server) -> None:
+def test_a_conversation_can_be_submitted(asker: Connection, model: Server) -> None:
     offered = submitted(asker, "clarifying_questions", "Zebra", check="none")
-    (made,) = submitted(asker, "reply", run_id=offered[0]["run_id"], reply="the animal")
-    calls = scalar(superuser, CALLS)
-
-    (turn,) = rows(asker, "select * from pgclarify.reply(%s, 'the animal')", offered[0]["run_id"])
-    assert turn["question"] == made["rewritten"]
-    assert scalar(superuser, CALLS) == calls
-    more = submitted(asker, "clarifying_questions", conversation=turn["conversation_id"], check="none")
-    again = [more[0]["run_id"], "in the wild"]
-    assert rows(asker, "select * from pgclarify.reply(%s, %s)", *again)[0]["turn"] == 2
-    # It is a turn already.
-    statement = (
-        "select pgclarify.submit('reply', options => jsonb_build_object('run_id', %s::bigint, 'reply', %s::text))"
-    )
-    assert state_of(asker, statement, again) == NOT_READY
+    (replied,) = submitted(asker, "reply", run_id=offered[0]["run_id"], reply="the animal")
+    assert submitted(asker, "clarifying_questions", reply=replied["run_id"], check="none")
 
 
 @pytest.mark.rolled_back

@@ -31,8 +31,6 @@ TABLES = {
     "step": "run_id, ordinal",
     "listed_answer": "run_id, ordinal",
     "clarifying_question": "run_id, ordinal",
-    "conversation": "conversation_id",
-    "turn": "conversation_id, ordinal",
     "detection": "run_id, ordinal",
     "rewriting": "run_id",
     "estimate": "run_id",

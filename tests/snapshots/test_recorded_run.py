@@ -138,12 +138,12 @@ def _ask_back(recorder: Recorder) -> None:
     (offered, *_) = recorder.record(
         "clarifying_questions, select", ask, "zebra", _options(form="select", method="lexical")
     )
-    (turn,) = recorder.record("reply, chosen", "select * from pgclarify.reply(%s, ordinal => 1)", offered["run_id"])
+    (chosen,) = recorder.record("reply, chosen", "select * from pgclarify.reply(%s, ordinal => 1)", offered["run_id"])
     (asked, *_) = recorder.record(
         "clarifying_questions, respond",
         ask,
         None,
-        _options(conversation=turn["conversation_id"], check="mark", count=2),
+        _options(reply=chosen["run_id"], check="mark", count=2),
     )
     recorder.record("reply", "select * from pgclarify.reply(%s, %s)", asked["run_id"], "the fee for smoking")
 

@@ -20,13 +20,13 @@ NEW = "Who printed the first edition of Lindvik Harbor?"
 
 
 async def replied(
-    said: str | CompletionError | list[str | CompletionError | None], **settings: object
+    said: str | CompletionError | list[str | CompletionError | None], *, has_model: bool = True, **settings: object
 ) -> tuple[RunRecord, Rewriting | None, ScriptedCompleter]:
     store = FakeStore()
     run = store.add_run(QUESTION, operation="reply", settings={"text": SAID} | settings)
     dialogue = FakeDialogueStore(store, conversations={run.run_id: (FIRST, TURNS)})
     rewriter = scripts.rewriter({SAID: said})
-    await execute(context_of(run, store, rewriter, dialogue=dialogue))
+    await execute(context_of(run, store, rewriter, chat=rewriter if has_model else None, dialogue=dialogue))
     return store.runs[run.run_id], dialogue.rewritings.get(run.run_id), rewriter
 
 
@@ -41,6 +41,16 @@ async def test_the_whole_conversation_becomes_one_question() -> None:
         *(line for turn in TURNS for line in (f"Asked back: {' / '.join(turn.asked)}", f"Reply: {turn.reply}")),
     ]
     assert [(stage.name, stage.calls, stage.note) for stage in record.stages] == [("rewriting", 1, NEW)]
+
+
+async def test_a_chosen_reformulation_needs_no_call_and_no_language_model() -> None:
+    record, rewriting, rewriter = await replied(NEW, has_model=False, ordinal=2)
+    assert (record.status, rewriting, rewriter.calls) == (RunStatus.SUCCEEDED, Rewriting(SAID, None), [])
+
+
+async def test_a_reply_in_words_needs_a_language_model() -> None:
+    record, _, _ = await replied(NEW, has_model=False)
+    assert (record.error or "").startswith("replying in words needs a language model")
 
 
 @pytest.mark.parametrize("first", [None, " \n", QUESTION, "who wrote lindvik harbor"])

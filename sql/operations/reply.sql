@@ -1,0 +1,201 @@
+-- Replies to clarifying questions. A conversation is a chain of runs, each of which has the run before as its parent: a run of
+-- reply answers a run of clarifying_questions, and another run of clarifying_questions may go on from that reply.
+
+create or replace function pgclarify_private.turns_of(replied pgclarify_private.run)
+returns table (history jsonb, question text, asked text[], reply text)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+rows 3
+begin atomic
+    with recursive turn as (
+        select 1 as age, (turns_of.replied).parent_run_id as asking_run_id, (turns_of.replied).settings ->> 'text' as reply
+        union all
+        select turn.age + 1, earlier.parent_run_id, earlier.settings ->> 'text'
+        from turn
+        inner join pgclarify_private.run as asking on turn.asking_run_id = asking.run_id
+        inner join pgclarify_private.run as earlier on asking.parent_run_id = earlier.run_id
+    )
+    select
+        first_value(asking.history) over (order by turn.age desc),
+        first_value(asking.question) over (order by turn.age desc),
+        array(
+            select coalesce(listed.clarifying_question, listed.reformulation)
+            from pgclarify_private.clarifying_question as listed
+            where listed.run_id = asking.run_id
+            order by listed.ordinal
+        ),
+        turn.reply
+    from turn
+    -- The first runs may have been deleted. The run that asked after them has their texts in its history.
+    inner join pgclarify_private.run as asking on turn.asking_run_id = asking.run_id
+    order by turn.age desc;
+end;
+
+comment on function pgclarify_private.turns_of(pgclarify_private.run) is
+'The turns of a conversation up to a run of reply, in order. history, question: what was said before the first '
+'question, and this question, in every row. asked: clarifying questions, or reformulations to choose from.';
+
+create or replace function pgclarify_private.conversation_turns(run_id bigint, attempt integer)
+returns table (question text, asked text[], reply text)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+rows 3
+as $$
+begin
+    return query
+    select turns.question, turns.asked, turns.reply
+    from pgclarify_private.turns_of(
+        pgclarify_private.running_attempt(conversation_turns.run_id, conversation_turns.attempt)
+    ) as turns;
+    if not found then
+        raise exception 'what run % replies to is gone', conversation_turns.run_id
+            using errcode = 'undefined_object',
+                detail = 'The run that asked back was deleted.',
+                hint = 'End the run as failed.';
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.conversation_turns(bigint, integer) is
+'The turns of turns_of for a run of reply; the last one is the turn of the run. Error 42704 if the run that asked back was '
+'deleted.';
+grant execute on function pgclarify_private.conversation_turns(bigint, integer) to pgclarify_worker;
+
+create or replace function pgclarify_private.prepare_reply(
+    caller pgclarify_private.caller, run pgclarify_private.run, run_id bigint, reply text, ordinal integer
+)
+returns pgclarify_private.run
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify_private.run := prepare_reply.run;
+    v_text text := btrim(prepare_reply.reply, E' \t\r\n\f\x0b');
+    v_asking pgclarify_private.run;
+    v_reformulations text[];
+begin
+    if (v_text is null) = (prepare_reply.ordinal is null) then
+        raise exception 'pass either a reply or the ordinal of a reformulation'
+            using errcode = 'invalid_parameter_value',
+                hint = 'In words: reply(7, ''…''). A choice: reply(7, ordinal => 2).';
+    end if;
+    if length(v_text) not between 1 and 10000 then
+        raise exception 'a reply needs 1 to 10000 characters'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It has %s.', length(v_text)),
+                hint = 'Write what you mean in your own words.';
+    end if;
+    v_asking := pgclarify_private.parent_run(prepare_reply.caller, prepare_reply.run_id, '{clarifying_questions}');
+    v_reformulations := array(
+        select listed.reformulation
+        from pgclarify_private.clarifying_question as listed
+        where listed.run_id = v_asking.run_id
+        order by listed.ordinal
+    );
+    if v_reformulations = '{}' then
+        raise exception 'run % has nothing to reply to', v_asking.run_id
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'No document answers what the model proposed, so nothing was asked back.',
+                hint = 'Use option check mark, or ask another corpus.';
+    end if;
+    if prepare_reply.ordinal is not null then
+        v_text := v_reformulations[prepare_reply.ordinal];
+        v_run.settings := v_run.settings || jsonb_build_object('ordinal', prepare_reply.ordinal);
+    end if;
+    if v_text is null then
+        raise exception 'run % has no reformulation %', v_asking.run_id, prepare_reply.ordinal
+            using errcode = 'invalid_parameter_value',
+                detail = format('It proposed %s.', cardinality(v_reformulations)),
+                hint = 'Pass the ordinal of one, or reply in words if none of them is right.';
+    end if;
+    v_run.corpus_id := v_asking.corpus_id;
+    v_run.question := v_asking.question;
+    v_run.parent_run_id := v_asking.run_id;
+    v_run.settings := v_run.settings || jsonb_build_object('text', v_text);
+    v_run.history := (select turns.history from pgclarify_private.turns_of(v_run) as turns limit 1);
+    return v_run;
+end
+$$;
+
+comment on function pgclarify_private.prepare_reply(
+    pgclarify_private.caller, pgclarify_private.run, bigint, text, integer
+) is 'The run that reply enters. run: with its settings. Other parameters as in reply.';
+
+create or replace function pgclarify_private.prepare_next_questions(caller pgclarify_private.caller, run pgclarify_private.run)
+returns pgclarify_private.run
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_most_turns constant integer := 3;
+    -- The limits of check_history.
+    v_most_elements constant integer := 100;
+    v_most_chars constant integer := 10000;
+    v_run pgclarify_private.run := prepare_next_questions.run;
+    v_replied constant pgclarify_private.run := pgclarify_private.parent_run(
+        prepare_next_questions.caller, (v_run.settings -> 'reply')::bigint, '{reply}'
+    );
+    v_said text[];
+    v_turn record;
+begin
+    v_run.question := (
+        select rewriting.rewritten from pgclarify_private.rewriting where rewriting.run_id = v_replied.run_id
+    );
+    for v_turn in
+        select turns.*
+        from pgclarify_private.turns_of(v_replied) with ordinality as turns (history, question, asked, reply, ordinal)
+    loop
+        if v_turn.ordinal = 1 then
+            v_said := array(select jsonb_array_elements_text(v_turn.history)) || v_turn.question;
+        end if;
+        v_said := v_said || array_to_string(v_turn.asked, E'\n') || v_turn.reply;
+    end loop;
+    if v_turn.ordinal >= v_most_turns then
+        raise exception 'the conversation has had its % turns', v_most_turns
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = format('Its question is now: "%s".', pgclarify_private.shown(v_run.question)),
+                hint = 'Ask pgclarify.clarify with that question.';
+    end if;
+    v_run.history := (
+        select coalesce(jsonb_agg(left(said.line, v_most_chars) order by said.ordinal), '[]')
+        from unnest(v_said) with ordinality as said (line, ordinal)
+        where said.ordinal > cardinality(v_said) - v_most_elements
+    );
+    v_run.corpus_id := v_replied.corpus_id;
+    v_run.parent_run_id := v_replied.run_id;
+    v_run.settings := v_run.settings - 'reply';
+    return v_run;
+end
+$$;
+
+comment on function pgclarify_private.prepare_next_questions(pgclarify_private.caller, pgclarify_private.run) is
+'The run that clarifying_questions enters to go on from a reply: with its question and corpus, and a history of all turns, up '
+'to the limit of a history. run: with its settings, one of which is reply. Error 55000 after the last turn.';
+
+create or replace function pgclarify.reply(
+    run_id bigint, reply text default null, ordinal integer default null, options jsonb default '{}'
+)
+returns setof pgclarify.rewriting
+language sql volatile
+set search_path = pg_catalog, pg_temp
+rows 1
+begin atomic
+    select seen.*
+    from pgclarify_private.caller
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.rewriting,
+        pgclarify_private.start_and_wait(
+            caller,
+            'reply',
+            jsonb_build_object('run_id', reply.run_id, 'reply', reply.reply, 'ordinal', reply.ordinal),
+            reply.options
+        )
+    ) as seen;
+end;
+
+comment on function pgclarify.reply(bigint, text, integer, jsonb) is
+'Reply to clarifying questions: in words, or by choosing a reformulation. One row: the question that is meant. For words, a '
+'language model makes one question of the conversation; a choice calls no model. To ask back once more, pass the run of the '
+'reply to clarifying_questions, as option reply. run_id: a run of clarifying_questions. reply: 1 to 10,000 characters. '
+'ordinal: the place of the chosen reformulation, instead of a reply. options: timeout (60s).';
+grant execute on function pgclarify.reply(bigint, text, integer, jsonb) to pgclarify_user;
