@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -59,21 +59,14 @@ class Sense:
     Attributes:
         negated: The words that a negation applies to, folded, without a plural s.
         affirmed: The other words of clauses without a negation, in the same form.
-        divided: Words that one clause negates and another affirms: "theft is covered, loss is not covered". They are
-            not among the affirmed words. If their clause has other words ("loss"), these are negated instead.
-        granted: The words beside a divided one in the clauses that affirm it ("theft"), without function words.
-        subjects: The words before the negations, in the same form.
         of_numbers: "lower" and "upper", the limits of its numbers and dates.
         of_others: The same for other limits: "within 30 days after the trip" has an upper and a lower one.
     """
 
     negated: frozenset[str]
     affirmed: frozenset[str]
-    divided: frozenset[str]
-    granted: frozenset[str]
-    subjects: frozenset[str]
-    of_numbers: frozenset[str] = frozenset()
-    of_others: frozenset[str] = frozenset()
+    of_numbers: frozenset[str]
+    of_others: frozenset[str]
 
     def is_opposite(self, other: Sense, shared: frozenset[str]) -> bool:
         """Tell whether a text denies what another one says.
@@ -85,16 +78,11 @@ class Sense:
             other: The sense of the other text.
             shared: The words that both texts have.
         """
-        is_negated = not shared.isdisjoint(self._denied_of(other) | other._denied_of(self))
+        is_negated = not shared.isdisjoint(self.negated & other.affirmed | other.negated & self.affirmed)
         is_limited = bool(shared) and (
             _are_opposite(self.of_numbers, other.of_numbers) or _are_opposite(self.of_others, other.of_others)
         )
         return is_negated != is_limited
-
-    def _denied_of(self, other: Sense) -> frozenset[str]:
-        """Return the words that another text affirms, and this one negates: also "fire" in "fire is not covered"."""
-        of_divided = frozenset() if self.negated.isdisjoint(other.divided) else self.subjects & other.granted
-        return self.negated & other.affirmed | of_divided - other.subjects
 
 
 # The verdicts of a run share their question, and both sides of a check their clauses.
@@ -112,9 +100,7 @@ def sense_of(text: str) -> Sense:
         is_of_number = match["number"] is not None or bool(match["and"])
         (of_numbers if is_of_number else of_others).add("lower" if is_lower else "upper")
     one_clause = _START.sub(lambda match: match[0].replace(",", ""), text)
-    return replace(
-        _claims(_LIMIT.sub(" ", one_clause)), of_numbers=frozenset(of_numbers), of_others=frozenset(of_others)
-    )
+    return Sense(*_claims(_LIMIT.sub(" ", one_clause)), frozenset(of_numbers), frozenset(of_others))
 
 
 def spell_negations(text: str) -> str:
@@ -127,38 +113,28 @@ def split_clauses(text: str) -> list[str]:
     return _CLAUSE_END.split(text)
 
 
-def _claims(text: str) -> Sense:
-    """Find the words that are negated, affirmed, divided, granted and before a negation.
+def _claims(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Find the words that are negated, and those that are affirmed.
 
     A negation applies to the first words after it in its clause, or else to the last before it. If another clause
-    affirms one of these, the negation applies to the words that only its clause has, if there are any.
+    affirms one of these, the negation applies to the words that only its clause has, if there are any: to "loss" in
+    "theft is covered, loss is not covered".
     """
-    affirming, around = list[set[str]](), list[tuple[list[str], list[str]]]()
+    affirmed, negated = set[str](), set[str]()
+    around = list[tuple[list[str], list[str]]]()
     for clause in split_clauses(text):
         negation = _NEGATION.search(clause)
         if negation is None:
-            affirming.append(set(_singulars(clause)))
+            affirmed.update(_singulars(clause))
         else:
             around.append((_singulars(clause[: negation.start()]), _singulars(clause[negation.end() :])))
-    negated, divided, subjects = set[str](), set[str](), set[str]()
-    affirmed = set[str]().union(*affirming)
     known = affirmed | _FUNCTION_WORDS
     for before, after in around:
         scope = set(after[:_NEGATED] or before[-_NEGATED:])
-        affirmed_too = (scope & affirmed) - _FUNCTION_WORDS
-        if affirmed_too:
+        if not (scope & affirmed) <= _FUNCTION_WORDS:
             scope = set(before) - known or set(after) - known or scope
         negated |= scope
-        divided |= affirmed_too
-        subjects.update(before)
-    granted = set[str]().union(*(clause for clause in affirming if not divided.isdisjoint(clause)))
-    return Sense(
-        negated=frozenset(negated),
-        affirmed=frozenset(affirmed - negated - divided),
-        divided=frozenset(divided),
-        granted=frozenset(granted - divided - _FUNCTION_WORDS),
-        subjects=frozenset(subjects),
-    )
+    return frozenset(negated), frozenset(affirmed - negated)
 
 
 def _singulars(text: str) -> list[str]:

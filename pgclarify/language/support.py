@@ -11,7 +11,7 @@ from typing import Final
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.names import content_words
 from pgclarify.language.number_words import digits, numbers
-from pgclarify.language.numbers import find_quantities, write_numbers
+from pgclarify.language.numbers import write_numbers
 from pgclarify.language.quotes import fold, without_accents
 from pgclarify.language.rivals import codes
 from pgclarify.language.stems import singular, stem
@@ -48,9 +48,6 @@ _CAPITALIZED: Final = re.compile(r"\b[^\W\d_a-z]\w*(?:[\s-]+(?:(?:of|the|and|for
 _BARE: Final = re.compile(r"\b(?:in|of|from|by)\s+([a-z]{4,})(?=\s+(?:season|series|episode|part|book|volume)\b)")
 # A passage need not mention how many things are asked for: "top 5 benefits", "3 ways to pay".
 _HOW_MANY: Final = re.compile(r"\b(?i:top|first|best)\s+(\d+)|\b(\d{1,2})(?=\s+[a-z]+s\b)")
-# Separators of a list in a sentence, for counting: "Ida, Jon and Nora".
-_BETWEEN_ITEMS: Final = re.compile(r"\s*(?:[,;]\s*(?:and|or)?|\b(?:and|or)\b)\s+", re.IGNORECASE)
-_MOST_COUNTED: Final = 20
 _LONGEST_INITIALS: Final = 6
 
 
@@ -127,16 +124,6 @@ def _are_half_there(words: frozenset[str], there: frozenset[str]) -> bool:
         return True
     stems = frozenset(map(stem, there))
     return 2 * sum(stem(word) not in stems for word in missing) <= len(words)
-
-
-def counts_parts(answer: str, text: str) -> bool:
-    """Tell whether an answer is the number of items of a list in a text: three for "Ida, Jon and Nora"."""
-    quantities, _ = find_quantities(answer, is_question=False)
-    numbers = quantities.get("number", frozenset())
-    if len(quantities) != 1 or len(numbers) != 1:
-        return False
-    (number,) = numbers
-    return number.isdigit() and 2 <= int(number) <= min(_MOST_COUNTED, 1 + len(_BETWEEN_ITEMS.findall(text)))
 
 
 def topic_of(question: str, *without: str) -> frozenset[str]:

@@ -20,7 +20,6 @@ from pgclarify.language.rivals import names_rival, says_opposite
 from pgclarify.language.sentences import Kind, Sentence, split_sentences
 from pgclarify.language.stems import singular
 from pgclarify.language.support import (
-    counts_parts,
     is_english,
     says_answer,
     shared_words,
@@ -200,17 +199,14 @@ def _refusal(
         # "She" refers to the person in the title.
         texts = [quote, *leading, *(_headings(passage) if _PRONOUN.search(quote) else ())]
         answer, given, *texts = map(write_spoken, (answer, given, *texts))
-        is_said = (
-            # 1.5 percent are "1,5 Prozent".
-            (is_foreign(asked) or is_foreign(question) or has_amounts(answer, [*texts, given]))
-            and (
-                says_answer(answer, texts, asked=given)
-                or any(
-                    says_answer(write(answer), list(map(write, texts)), asked=write(given))
-                    for write in (write_numbers, write_measures)
-                )
+        # 1.5 percent are "1,5 Prozent".
+        is_said = (is_foreign(asked) or is_foreign(question) or has_amounts(answer, [*texts, given])) and (
+            says_answer(answer, texts, asked=given)
+            or any(
+                says_answer(write(answer), [*map(write, texts)], asked=write(given))
+                for write in (write_numbers, write_measures)
             )
-        ) or counts_parts(answer, quote)
+        )
         if not is_said:
             return Refusal.ANSWER_NOT_QUOTED
     if Refusal.BESIDE_THE_POINT in checks:

@@ -21,9 +21,6 @@ from pgclarify.language.amounts import find_units, has_amounts, split_negatives
         ("2", "World War II"),
         ("5 million", "5,000,000 people"),
         ("10kg", "10 kg"),
-        # Lists without blanks.
-        ("443", "an address with the open ports 80,443"),
-        ("102", "for rooms 101,102,103"),
         # Ranges.
         ("20", "10 -20 days"),
         ("10-20", "10 to 20 days"),
@@ -38,13 +35,6 @@ from pgclarify.language.amounts import find_units, has_amounts, split_negatives
         ("40 per cent", "40%"),
         ("50 cents", "$0.50"),
         ("10 to 20 °C", "10 °C \u201320 °C"),
-        ("-20 °C", "20 °C below freezing"),
-        ("-20", "twenty degrees below zero"),
-        ("It fell by 5%", "-5%"),
-        ("-5%", "a decline of about 5%"),
-        ("a loss of $5 million", "-$5 million"),
-        # Telephone numbers.
-        ("(555) 123-4567", "555.123.4567"),
         # Letters that equal "s" and "i" if case is ignored.
         ("5 thou\u017fand", "5 thou\u017fand"),
         ("5 m\u0131llion", "5 M\u0130LLION"),
@@ -85,17 +75,13 @@ def test_a_number_is_there_in_another_notation(answer: str, text: str) -> None:
         ("3", "3.5"),
         ("45", "45,123 people"),
         ("$45", "$45,000"),
-        ("200", "for rooms $1,200"),
-        ("200", "for rooms 1,200 dollars"),
         ("12/05/2024", "05/12/2024"),
         ("20 °C", "-20 °C"),
         ("20", "minus twenty"),
         ("20 °F", "20 °C"),
         ("$40", "€40"),
         ("$50", "50 cents"),
-        ("It fell to 20 °C", "-20 °C"),
         ("50 cents", "0.50%"),
-        ("555 123 4567", "555-123-4568"),
         ("2024-05-12", "signed on May 13, 2024"),
         ("1.5 million", "1.5 billion"),
         ("9 am", "9 pm"),
@@ -118,10 +104,6 @@ def test_a_hyphen_before_an_item_is_no_minus() -> None:
     assert has_amounts("30 days", ["-30 days for the clothing"])
     assert has_amounts("-30", ["-30"])
     assert not has_amounts("-30", ["30"])
-
-
-def test_blanks_are_read_in_linear_time() -> None:
-    assert not has_amounts("4", ["5" + " " * 20_000 + "below"])
 
 
 def test_all_numbers_must_be_there() -> None:

@@ -78,9 +78,6 @@ def check(told: Passage, asked: str, answer: str, quote: str, *, question: str =
          "The rental reimbursement endorsement pays $45 a day"),
         # No passage has the words yes and no.
         (POLICY, "Is the endorsement available in Lindvik County?", "no", "It is not available in Lindvik County."),
-        # A count of listed things.
-        (POLICY, "How many papers does a claim need?", "three",
-         "A claim needs a receipt, a police report and a signed form."),
         # Only the title has the name, and the sentence has a pronoun.
         (passage("She was born in 1872, and it was the sea that she painted.", "Ida Holm"),
          "When was Ida Holm born?", "1872", "She was born in 1872"),
