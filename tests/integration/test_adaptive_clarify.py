@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
@@ -119,12 +118,6 @@ def test_a_reranker_chooses_what_is_judged(asker: Connection, superuser: Connect
     assert len(superuser.execute(CANDIDATES, [rows[0][0]]).fetchall()) <= 3
 
 
-def test_a_reranker_that_there_is_not_fails_the_run(asker: Connection) -> None:
-    with pytest.raises(psycopg.Error) as failed:
-        clarify(asker, "whatever", reranker="/no/such/model", retrieval="adaptive")
-    assert failed.value.sqlstate == "PC003"
-
-
 QUESTION = "when is it open ?"
 
 
@@ -183,15 +176,6 @@ def test_search_from_neighbor_to_neighbor(asker: Connection, superuser: Connecti
     assert found[0] == (None, 1)
     # By rank, which is not the order in which they were reached.
     assert sorted(found[1:]) == [(True, 2)] * 2 + [(True, 3)] * 2
-
-
-def test_search_scored_again_by_a_model(asker: Connection, model: Server) -> None:
-    calls = model.calls
-    options = '{"reranker": "model", "max_passages": 4}'
-    rows = asker.execute("select score from pgclarify.search('fuel', %s, 3, %s)", [CORPUS, options]).fetchall()
-    assert len(rows) == 3
-    assert all(0 < score < 1 for (score,) in rows)
-    assert model.calls == calls + 4
 
 
 def scored_again(connection: Connection, reranker: str) -> list[tuple[str, float, str]]:

@@ -9,7 +9,7 @@ import pytest
 from tests.integration.answering import rows
 from tests.integration.by_hand import Connection, state_of
 from tests.openai_rules.questioning import SUBJECTS, reformulated, reformulation
-from tests.openai_server import Chat, Reply, Server, by_rules
+from tests.openai_server import Server
 from tests.workers import CORPUS, DOCUMENTS, scalar
 
 # No document has a word of it.
@@ -31,15 +31,6 @@ def reply(connection: Connection, run_id: int, text: str) -> dict[str, Any]:
 def go_on(connection: Connection, replied: dict[str, Any]) -> list[dict[str, Any]]:
     """Ask back about the question of a reply, with reformulations to choose from."""
     return ask(connection, f'{{"check": "none", "form": "select", "reply": {replied["run_id"]}}}', question=None)
-
-
-def failing(purpose: str) -> Any:
-    """A model that fails for one purpose."""
-
-    def behave(chat: Chat) -> Reply:
-        return Reply.error(403) if chat.purpose == purpose else by_rules(chat)
-
-    return behave
 
 
 class TestProposals:
@@ -119,8 +110,3 @@ class TestConversation:
             asker.execute(f"set transaction isolation level {level}".encode())
             replied = reply(asker, run_id, level)
         assert replied["rewritten"] == reformulated(QUESTION, level)
-
-    def test_a_model_that_makes_no_question_of_it(self, asker: Connection, model: Server) -> None:
-        run_id = ask(asker, UNCHECKED)[0]["run_id"]
-        model.behavior = failing("reformulation")
-        assert state_of(asker, "select pgclarify.reply(%s, 'in vain')", [run_id]) == "PC003"

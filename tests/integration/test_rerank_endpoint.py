@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg.rows import dict_row
 
@@ -19,7 +18,6 @@ from tests.workers import API_KEY, CORPUS, Service, StartWorker, load, scalar, w
 
 RERANKER = "endpoint:words-1"
 RERANKED = {"reranker": RERANKER}
-RUN_FAILED, ENDPOINT_UNAVAILABLE = "PC003", "PC013"
 
 
 @pytest.fixture(autouse=True)
@@ -146,18 +144,6 @@ def test_an_estimate_asks_nobody_and_knows_both_prices(asker: Connection, superu
         assert cost > estimate()[3] > 0
     finally:
         superuser.execute("delete from pgclarify_private.model_price where model = 'rules-1'")
-
-
-def test_a_server_that_fails_fails_the_run(asker: Connection, superuser: Connection, model: Server) -> None:
-    model.rerank = lambda _: Reply.error(401, f"{API_KEY} is no key")
-    with pytest.raises(psycopg.Error) as caught:
-        search(asker, "smoked in the car")
-    assert caught.value.sqlstate == RUN_FAILED
-    assert API_KEY not in str(caught.value)
-    assert (
-        scalar(superuser, "select error_code from pgclarify.run order by run_id desc limit 1") == ENDPOINT_UNAVAILABLE
-    )
-    assert scalar(superuser, "select count(*) from pgclarify_private.completion where leased_until is not null") == 0
 
 
 def test_scores_are_erased_with_a_document_that_they_are_of(

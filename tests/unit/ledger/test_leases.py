@@ -51,37 +51,14 @@ async def test_the_lease_of_a_killed_worker_is_taken_over() -> None:
     assert replies(await asking) == ["one", NOTHING]
 
 
-async def stand_in_line_with_a_dead_workers_lease(
-    table: FakeLedgerTable,
-) -> tuple[asyncio.Event, ScriptedCompleter, asyncio.Task[list[Paid | CompletionError]]]:
-    """Let a worker take over the call of a dead one, behind another call in line that waits for the event."""
+async def test_a_call_in_line_that_another_took_over_is_waited_for() -> None:
+    table, gate = FakeLedgerTable(lease_seconds=60), asyncio.Event()
     await FakeLedger(table, worker="dead").claim_completions([request("a")])
     table.kill("dead")
-    gate = asyncio.Event()
-    verifier = scripts.verifier({"a": "anew", "b": "two"}, concurrency=1, gate=gate, gated={"b"})
+    verifier = scripts.verifier({"b": "two"}, concurrency=1, gate=gate, gated={"b"})
     asking = asyncio.create_task(buy(FakeLedger(table), verifier, [request("b"), request("a")]))
     await until_in_flight(verifier, 1)
     assert table.row(request("a")).holder == "worker"
-    return gate, verifier, asking
-
-
-async def test_a_reply_that_comes_late_spares_a_call_in_line() -> None:
-    table = FakeLedgerTable()
-    gate, verifier, asking = await stand_in_line_with_a_dead_workers_lease(table)
-    completion_id = table.row(request("a")).completion_id
-    await FakeLedger(table, worker="dead").store_completion(completion_id, Completion("late", 1, 1, 1.0))
-    gate.set()
-
-    results = await asking
-    assert replies(results) == ["two", "late"]
-    assert reused(results) == [False, True]
-    assert [call.messages[0].content for call in verifier.calls] == ["b"]
-    assert not table.leased
-
-
-async def test_a_call_in_line_that_another_took_over_is_waited_for() -> None:
-    table = FakeLedgerTable(lease_seconds=60)
-    gate, verifier, asking = await stand_in_line_with_a_dead_workers_lease(table)
     table.now = 61
     other = FakeLedger(table, worker="other")
     (claim,) = await other.claim_completions([request("a")])
@@ -93,17 +70,6 @@ async def test_a_call_in_line_that_another_took_over_is_waited_for() -> None:
 
     assert replies(await asking) == ["two", "theirs"]
     assert [call.messages[0].content for call in verifier.calls] == ["b"]
-
-
-async def test_a_call_in_line_that_nobody_has_answered_is_made_once() -> None:
-    table = FakeLedgerTable()
-    gate, verifier, asking = await stand_in_line_with_a_dead_workers_lease(table)
-    gate.set()
-
-    assert replies(await asking) == ["two", "anew"]
-    assert len(verifier.calls) == 2
-    # The claim of the dead worker, our claim, and another claim before a call that was taken over.
-    assert table.claims == 3
 
 
 def test_a_lease_that_is_not_renewed_is_longer_than_the_longest_call() -> None:
