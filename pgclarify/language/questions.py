@@ -8,15 +8,13 @@ from typing import Final
 
 from pgclarify.language.names import content_words
 from pgclarify.language.quotes import fold
-from pgclarify.language.stems import root, singular
+from pgclarify.language.stems import root
 from pgclarify.language.words import (
-    ARTICLES,
     ASKING,
     AUXILIARIES,
     COMMON,
     WORD,
     content_stems,
-    without_possessive,
     word_set,
 )
 
@@ -75,25 +73,6 @@ _NO_NOUNS: Final = (
     | word_set("old long many much far big large high tall late early often soon still ever not")
 )
 
-# Openings of clarifying questions about any topic. Only whole phrases: "to see a castle", "to get to it" and "for
-# teachers" have a meaning.
-_KNOWING: Final = r"(?:(?:know|find out)(?: more)?(?: about)?|(?:learn|hear|read)(?: more)? about)"
-_OPENINGS: Final = (
-    r"(?:could|can|would|will) you(?: please)? (?:tell me|tell us|say|specify|clarify)(?: (?:if|whether))?",
-    r"(?:(?:do|would) you|i)(?: would)? (?:want|like|wish|need) to know (?:if|whether)",
-    rf"(?:(?:do|would) you|i)(?: would)? (?:want|like|wish|need) to {_KNOWING}",
-    rf"(?:are you|i am)(?: (?:looking|trying|hoping|wanting))? to {_KNOWING}",
-    r"(?:are you|i am) (?:looking|searching|asking) for",
-    r"(?:are you|i am) (?:asking|inquiring|curious) about",
-    r"(?:are you|i am) interested in(?: (?:knowing|finding out|(?:learning|hearing|reading)(?: more)? about))?",
-    r"(?:do |did )?you mean",
-)
-_INFORMATION: Final = r"(?:(?:some|any|more|further) )?(?:information|info|details) (?:about|on)"
-_OPENING: Final = re.compile(
-    rf"(?:(?:{'|'.join(_OPENINGS)}) )*"
-    rf"(?:(?:(?:(?:do|would) you|i)(?: would)? (?:want|like|wish|need) )?{_INFORMATION} )?"
-)
-
 
 def asks_same(first: str, second: str, cosine: float, *, threshold: float) -> bool:
     """Tell whether two questions ask the same, so that their answers should agree.
@@ -136,20 +115,6 @@ def ask_for(answer: str, reading: str, question: str) -> str:
     told = content_stems(answer)
     is_told = bool(told) and told <= content_stems(reading) and not told <= content_stems(question)
     return question if is_question and is_told and not reading.rstrip().endswith("?") else reading
-
-
-def proposes_same(first: str, second: str) -> bool:
-    """Tell whether two proposals are the same with another opening.
-
-    After the opening ("Are you looking for information about", "Would you like to know if you mean") they must be the
-    same, word by word, except for articles and plurals. Embeddings do not decide: "above the ground" and "below the
-    ground" are more similar than most pairs of equal meaning, and losing a meaning is worse than repeating one.
-
-    Args:
-        first: A clarifying question, a reformulation, or a question.
-        second: Another one.
-    """
-    return _matter(first) == _matter(second)
 
 
 def stands_alone(question: str) -> bool:
@@ -213,11 +178,3 @@ def _demand(question: str) -> tuple[tuple[list[str], list[str]], set[str]]:
     kinds = {place: word for place, word, _ in found if place + 1 in named and word in _KINDS and place not in named}
     others = [root(word) for place, word, is_name in found if not is_name and place not in kinds]
     return ([word for _, word, is_name in found if is_name], others), set(kinds.values())
-
-
-def _matter(text: str) -> list[str]:
-    said = f"{' '.join(WORD.findall(fold(text)))} "
-    opening = _OPENING.match(said)
-    # If a question has nothing but an opening, the opening is its topic.
-    rest = said[opening.end() :].split() if opening is not None else []
-    return [singular(without_possessive(word)) for word in rest or said.split() if word not in ARTICLES]

@@ -12,7 +12,7 @@ from pgclarify.data.dialogue import ClarifyingQuestion, Form, ProposedQuestion
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import CompletionError, InvalidReply, code_of
 from pgclarify.language.numbers import counted
-from pgclarify.language.questions import proposes_same
+from pgclarify.language.questions import asks_same_words
 from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.judging.answerability import Answerability, AnswerabilityCheck
@@ -100,26 +100,20 @@ class _Proposing:
         return value
 
     def _fit(self, proposed: Sequence[ProposedQuestion]) -> list[ProposedQuestion]:
-        """Remove useless proposals: the question itself, and repetitions.
+        """Remove proposals that are the question itself.
 
         Raises:
             InvalidReply: If nothing is left.
         """
-        fit: list[ProposedQuestion] = []
-        for one in proposed:
-            if not self._is_known(one, fit):
-                fit.append(self._without_repetition(one))
+        question = self._run.question
+        fit = [self._without_repetition(one) for one in proposed if not asks_same_words(_said(one), question)]
         if not fit:
             raise InvalidReply("the model proposed nothing but the question itself")
         return fit
 
-    def _is_known(self, one: ProposedQuestion, earlier: Sequence[ProposedQuestion]) -> bool:
-        said = _said(one)
-        return any(proposes_same(said, known) for known in (self._run.question, *map(_said, earlier)))
-
     def _without_repetition(self, one: ProposedQuestion) -> ProposedQuestion:
         """Remove a reformulation that is the question itself: checking it would tell nothing about this proposal."""
-        if one.reformulation is None or not proposes_same(one.reformulation, self._run.question):
+        if one.reformulation is None or not asks_same_words(one.reformulation, self._run.question):
             return one
         return replace(one, reformulation=None)
 

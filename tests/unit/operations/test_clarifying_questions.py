@@ -79,8 +79,8 @@ async def test_the_question_itself_is_not_proposed_and_nothing_twice() -> None:
     asked = await ask_back(
         [
             proposal("lindvik harbor?"),
-            proposal("Do you mean the novel?", "The Lindvik harbor."),
-            proposal("Would you like to know if you mean the novel?", COST),
+            proposal("Do you mean the novel?", "Lindvik harbor."),
+            proposal("do you mean the novel", COST),
             proposal("Do you want to keep a boat there?", COST),
         ]
     )
