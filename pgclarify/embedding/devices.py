@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +12,6 @@ from numpy.typing import NDArray
 from pgclarify.config import Device
 from pgclarify.embedding.batching import OutOfMemory
 from pgclarify.errors import ConfigurationError
-
-# Lowest cosine between a half-precision vector and its float32 vector. Suitable models reach 0.9999. If a number inside
-# the model is too large for 16 bits, the cosine is far lower, or NaN.
-_LEAST_SIMILARITY = 0.999
-_PROBES = [
-    "rental cars",
-    "Tolls are charged to the renter with an administrative fee of six dollars for each day of use.",
-    "Wer haftet für Schäden am Mietwagen? 2026-05-01, § 7 (3) b, https://example.com/a?b=c" * 4,
-]
 
 _Input = TypeVar("_Input")
 
@@ -95,30 +85,6 @@ def out_of_memory(detail: str) -> OutOfMemory:
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
     return OutOfMemory(detail)
-
-
-def in_half_precision(
-    model: Any,  # noqa: ANN401 - the library's class, which is slow to import
-    encode: Callable[[Any, list[str]], NDArray[np.float32]],
-) -> Any:  # noqa: ANN401 - likewise
-    """Return an embedding model in half precision if its vectors hardly change, else the model itself.
-
-    The model itself is also returned if the GPU has no memory for both.
-
-    Args:
-        model: In float32, on a GPU.
-        encode: Embeds texts with a model: rows of unit length.
-    """
-    try:
-        rounded = copy.deepcopy(model).half()
-        similarities = (encode(model, _PROBES) * encode(rounded, _PROBES)).sum(axis=1)
-    except RuntimeError as error:
-        # Both copies may not fit into memory.
-        if not is_out_of_memory(error):
-            raise
-        return model
-    # Written so that NaN counts as different.
-    return rounded if similarities.min() >= _LEAST_SIMILARITY else model
 
 
 def _missing(device: Device, why: str) -> ConfigurationError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from functools import partial
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from pgclarify.config import Device
-from pgclarify.embedding.devices import in_half_precision, telling_out_of_memory
+from pgclarify.embedding.devices import telling_out_of_memory
 from pgclarify.embedding.embedder import ACCELERATOR_BATCH_CHARS, CPU_BATCH_CHARS, LoadedModel
 from pgclarify.embedding.loading import load_model
 from pgclarify.errors import EmbeddingError
@@ -26,7 +25,7 @@ def load_sentence_transformer(name: str, *, device: Device = Device.AUTO) -> Loa
     Args:
         name: "all-MiniLM-L6-v2" (from an installed package if there is one), another sentence-transformers name, or a
             local path.
-        device: The device. With CUDA the model uses half precision, unless its vectors change too much.
+        device: The device.
 
     Raises:
         ModelNotFound: If there is no such model.
@@ -46,12 +45,6 @@ def load_sentence_transformer(name: str, *, device: Device = Device.AUTO) -> Loa
     counting.no_truncation()
     counting.no_padding()
     is_cpu = transformer.device.type == "cpu"
-    encode = partial(_encode, transformer)
-    if transformer.device.type == "cuda":
-        chosen = in_half_precision(transformer, _encode)
-        if chosen is not transformer:
-            encode = partial(_encode_rounded, chosen)
-        transformer = chosen
     # Some models exclude the prompt from the vector; then it is not part of the text.
     is_text = all(getattr(module, "include_prompt", True) for module in transformer)
     prompts = {name: prompt for name, prompt in transformer.prompts.items() if prompt and is_text}
@@ -59,7 +52,7 @@ def load_sentence_transformer(name: str, *, device: Device = Device.AUTO) -> Loa
     passage_prompt = next((prompts[name] for name in _PASSAGE_PROMPTS if name in prompts), "")
     prompt_tokens = max(map(len, counting.encode_batch([query_prompt, passage_prompt], add_special_tokens=False)))
     return LoadedModel(
-        encode=telling_out_of_memory(encode),
+        encode=telling_out_of_memory(partial(_encode, transformer)),
         tokenizer=counting,
         dimensions=int(dimensions),
         max_tokens=int(transformer.max_seq_length or transformer.tokenizer.model_max_length) - prompt_tokens,
@@ -81,17 +74,7 @@ def _encode(transformer: Any, texts: list[str]) -> NDArray[np.float32]:  # noqa:
     )
     if vectors.dtype == np.float32:
         return np.asarray(vectors)
-    # In half precision the length of a vector is wrong by some thousandths.
+    # A model file may be in half precision. Then the length of a vector is wrong by some thousandths.
     wide = np.asarray(vectors, dtype=np.float32)
     unit: NDArray[np.float32] = wide / np.linalg.norm(wide, axis=1, keepdims=True)
     return unit
-
-
-def _encode_rounded(rounded: Any, texts: list[str]) -> NDArray[np.float32]:  # noqa: ANN401 - the library's class, which is slow to import
-    """Encode in half precision; use float32 for texts for which a number was too large for 16 bits."""
-    vectors = _encode(rounded, texts)
-    lost = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-    if lost.size:
-        # A copy for this batch only, because such texts are rare.
-        vectors[lost] = _encode(copy.deepcopy(rounded).float(), [texts[place] for place in lost])
-    return vectors
