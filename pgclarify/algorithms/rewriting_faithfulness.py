@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 from typing import Final
 
 from pgclarify.language.names import names
@@ -36,8 +35,6 @@ _NEGATION: Final = re.compile(
     r"\b(?:\w+n't|(?:do|does|did|is|are|was|were|has|have|had|could|would|should|ca|wo)nt|not|cannot|no(?!\.?\s?\d)"
     r"|never|none|nobody|nothing|nowhere|neither|nor|without|hardly|barely|scarcely|seldom|rarely|unless|except)\b"
 )
-# These negations change nothing: "No, where was she born?", "Did she sell it or not?", "It was sold, wasn't it?"
-_IDLE: Final = re.compile(r"^\W*no\s*[,.;:!]|\bor not\W*$|,\s*(?:no|\w+n't \w+)\W*$")
 # Most characters of a text that a reason repeats.
 _LONGEST_SHOWN: Final = 80
 _FIRST: Final = re.compile(r"[^\W_]+(['\u2019]s\b)?(?=(\s+[^\W\d_a-z])?)")
@@ -79,7 +76,7 @@ def find_fault(question: str, rewritten: str, history: Sequence[str]) -> str | N
         return f"brings in {gain}, which nobody said"
     if _asks(question) and not _asks(rewritten):
         return "is no question"
-    return _other_meaning(question, rewritten, told)
+    return _other_meaning(question, rewritten)
 
 
 def _losses(question: str, rewritten: str, known: set[str]) -> Iterator[str]:
@@ -108,46 +105,21 @@ def _gains(rewritten: str, told: Sequence[str], known: set[str]) -> Iterator[str
             yield f'the name "{_spelled(name, rewritten)}"'
 
 
-def _other_meaning(question: str, rewritten: str, told: Sequence[str]) -> str | None:
+def _other_meaning(question: str, rewritten: str) -> str | None:
     """Say what gives the rewritten question another meaning, although its names and numbers are the same."""
-    said = fold("\n".join(told))
-    negations, new_negations = _count_negations(question, said), _count_negations(rewritten, said)
+    negations, new_negations = (len(_NEGATION.findall(fold(text))) for text in (question, rewritten))
     if negations != new_negations:
         return "brings in a negation" if new_negations > negations else "has lost a negation"
     if len(rewritten.strip().splitlines()) > len(question.strip().splitlines()):
         return "has more lines"
-    if _count_sentences(rewritten, said) > max(1, _count_sentences(question, said)):
+    if _count_sentences(rewritten) > max(1, _count_sentences(question)):
         return "has more sentences"
     content = _content(question)
     return "asks in other words" if 2 * len(content & _content(rewritten)) < len(content) else None
 
 
-def _count_negations(text: str, said: str) -> int:
-    """Count the negations of a text, except those in titles that were said: "The Man Without Qualities"."""
-    text = _without_titles(text, said)
-    in_names = [
-        word
-        for word, following in pairwise(PIECE.findall(text))
-        if _NEGATION.fullmatch(fold(word))
-        and word.istitle()
-        and following[0].isupper()
-        and f"{fold(word)} {fold(following)}" in said
-    ]
-    return len(_NEGATION.findall(_IDLE.sub(" ", fold(text)))) - len(in_names)
-
-
-def _count_sentences(text: str, said: str) -> int:
-    return sum(PIECE.search(sentence) is not None for sentence in _sentences(_without_titles(text, said)))
-
-
-def _without_titles(text: str, said: str) -> str:
-    """Remove from a text the quotes of several words that were said before."""
-
-    def replace(match: re.Match[str]) -> str:
-        quoted = fold(next(filter(None, match.groups())))
-        return " " if len(quoted.split()) > 1 and quoted in said else match[0]
-
-    return _QUOTED.sub(replace, text)
+def _count_sentences(text: str) -> int:
+    return sum(PIECE.search(sentence) is not None for sentence in _sentences(text))
 
 
 def _quoted(text: str) -> list[str]:

@@ -21,8 +21,6 @@ _HISTORY = ("Who painted the Lindvik Altar?", "Ida Holm, in 1903", "Is she a pro
         ("\u00bfD\u00f3nde naci\u00f3?", "\u00bfD\u00f3nde naci\u00f3 Ida Holm?"),
         ("Why didn't she sell it?", "Why did Ida Holm not sell the Lindvik Altar?"),
         ("why didnt she sell it", "Why didn\u2019t Ida Holm sell the Lindvik Altar?"),
-        ("No, where was she born?", "Where was Ida Holm born?"),
-        ("She sold it, didn't she?", "Ida Holm sold the Lindvik Altar?"),
         ("Is it at no. 5?", "Is the Lindvik Altar at number 5?"),
         ("Where was she born?", "Where was Prof. Ida Holm, of whom you spoke, born?"),
         ("Altars:\nwho painted it?", "Altars:\nwho painted the Lindvik Altar?"),
@@ -75,19 +73,6 @@ def test_a_capital_at_the_beginning_is_a_name_if_it_is_one_elsewhere():
 
     assert find_fault("Norway today?", "Who is king of Norway today?", history) is None
     assert find_fault("Norway today?", "Who is king of Sweden today?", history) is not None
-
-
-@pytest.mark.parametrize(
-    ("history", "rewritten"),
-    [
-        (("Who wrote The Man Without Qualities?", "Musil"), "When was The Man Without Qualities written?"),
-        (("who wrote the man without qualities", "musil"), "When was The Man Without Qualities written?"),
-        (("Who wrote Never Let Me Go?", "Ishiguro"), 'When was "never let me go" written?'),
-        (("Who wrote Who Is There? No One?", "Nobody"), 'When was "Who Is There? No One?" written?'),
-    ],
-)
-def test_a_title_has_no_negations_and_ends_no_sentence(history, rewritten):
-    assert find_fault("When was it written?", rewritten, history) is None
 
 
 @pytest.mark.parametrize(
