@@ -151,7 +151,7 @@ class TestReply:
 
 class TestRefusedReply:
     @in_turn("said", [{}, {"reply": "x", "ordinal": 1}, {"reply": " \n"}, {"reply": "x" * 10001}, {"ordinal": 3}])
-    def test_it_has_words_or_the_ordinal_of_a_reformulation(
+    def test_a_reply_has_words_or_the_ordinal_of_a_reformulation(
         self, alice: Connection, asking: int, said: dict[str, Any]
     ) -> None:
         assert refused(alice, "reply", run_id=asking, **said) == WRONG

@@ -58,6 +58,7 @@ def test_the_packaged_model_can_be_loaded() -> None:
     assert "384" in check.finding
 
 
+@pytest.mark.slow
 def test_a_path_without_a_model_is_a_problem(tmp_path: Path) -> None:
     check = machine.check_embedding_model(str(tmp_path / "no-model"))
     assert check.level is Level.PROBLEM
