@@ -1,11 +1,9 @@
-"""Erasing a document: what is deleted, what stays, who may erase, late replies, and transactions that are open."""
+"""Erasing a document: what is deleted, what stays, who may erase, and late replies."""
 
 from __future__ import annotations
 
 import json
-import re
 
-import psycopg
 import pytest
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
@@ -137,34 +135,6 @@ class TestWhatGoes:
         assert connection.execute("select ordinal, answer from pgclarify_private.step").fetchall() == [(1, "nine")]
         assert connection.execute("select ordinal, quote from pgclarify_private.citation").fetchall() == [(1, "nine")]
 
-    def test_erasing_deletes_reasons_that_quote_the_corpus(
-        self, connection: Connection, alice: Connection, worker: HandWorker
-    ) -> None:
-        said = [
-            [{"source": "rule", "name": "r", "text": "a rule"}],
-            [{"source": "feature", "name": "f", "text": "a feature"},
-             {"source": "corpus", "name": "readings", "text": CANARY, "document_ids": [OPEN, SECRET]}],
-            [{"source": "corpus", "name": "readings", "text": "of the other one", "document_ids": [OPEN]}],
-        ]  # fmt: skip
-        (run_id,) = alice.execute("select pgclarify.submit('clarify', 'cars', %s)", [CORPUS]).fetchone() or (0,)
-        assert worker.start(run_id) is not None
-        detections = [
-            {"question": "cars", "is_ambiguous": False, "probability": 0.1, "kind": None, "reasons": reasons,
-             "classifier_version": "1"}
-            for reasons in said
-        ]  # fmt: skip
-        worker.send("record_detections", run_id=run_id, attempt=1, detections=json.dumps(detections))
-        worker.finish(run_id)
-
-        assert erase(alice)
-
-        assert places(connection) == set()
-        kept = connection.execute("select reasons from pgclarify.detection order by ordinal").fetchall()
-        assert [[reason["source"] for reason in reasons] for (reasons,) in kept] == [
-            ["rule"],
-            ["feature"],
-            ["corpus"],
-        ]
 
 
 class TestWhatStays:
@@ -343,118 +313,3 @@ class TestWhoMay:
         assert erase(alice)
         worker.send("apply_term_changes")
         assert {place for place in places(connection) if not place.startswith("note.")} == set()
-
-
-BUSY = "55P03"
-# The test fails instead of waiting without an end. Erasing has a limit of its own.
-IMPATIENT = "set lock_timeout = '5s'"
-
-
-def named_processes(refused: pytest.ExceptionInfo[psycopg.Error]) -> set[int]:
-    assert refused.value.sqlstate == BUSY
-    return {int(number) for number in re.findall(r"process (\d+)", refused.value.diag.message_detail or "")}
-
-
-@pytest.mark.committed
-def test_erasing_does_not_wait_for_questions_or_changes_of_other_documents(
-    alice: Connection, worker: HandWorker, connection: Connection, connect: Connect
-) -> None:
-    carry_out(alice, worker)
-    asker = connect(alice.info.user)
-    alice.execute(IMPATIENT)
-    with asker.transaction():
-        for call in (
-            "search('cars', 'insurance', options => '{\"method\": \"lexical\"}')",
-            "submit('clarify', 'cars', 'insurance')",
-            "result(1)",
-            "add_document('insurance', 'new', 'Boats.')",
-            "remove_document('insurance', 'open')",
-        ):
-            asker.execute(f"select pgclarify.{call}".encode())
-
-        assert erase(alice)
-
-    worker.send("apply_term_changes")
-    assert places(connection) == set()
-    assert scalar(connection, "select count(*) from pgclarify_private.term where passages < 0") == 0
-
-
-@pytest.mark.committed
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "select pgclarify.add_document('insurance', 'secret', 'Boats.')",
-        "select pgclarify.remove_document('insurance', 'secret')",
-        "select pgclarify.cancel(array[2])",
-        "select pgclarify.erase_document('insurance', 'open')",
-        "select pgclarify.drop_corpus('insurance')",
-    ],
-)
-def test_erasing_names_the_process_that_blocks_it(
-    alice: Connection, worker: HandWorker, connect: Connect, statement: str
-) -> None:
-    carry_out(alice, worker)
-    assert worker.start(submit(alice, "boats")) is not None
-    asker, other = (connect(alice.info.user) for _ in range(2))
-    for impatient in (alice, other):
-        impatient.execute(IMPATIENT)
-    with asker.transaction(), other.transaction():
-        # drop_corpus waits for transactions that have asked the corpus.
-        if "drop_corpus" not in statement:
-            asker.execute("select pgclarify.submit('clarify', 'vans', %s)", [CORPUS])
-        other.execute(statement.encode())
-
-        with pytest.raises(psycopg.Error) as refused:
-            erase(alice)
-
-        # The other one has asked the corpus: it has locks, too.
-        assert other.info.backend_pid in named_processes(refused) <= {other.info.backend_pid, asker.info.backend_pid}
-
-
-@pytest.mark.committed
-def test_erasing_names_the_process_that_locks_a_table(
-    alice: Connection, worker: HandWorker, connection: Connection
-) -> None:
-    carry_out(alice, worker)
-    alice.execute(IMPATIENT)
-    with connection.transaction():
-        connection.execute("lock table pgclarify_private.citation in share mode")
-
-        with pytest.raises(psycopg.Error) as refused:
-            erase(alice)
-
-        assert named_processes(refused) == {connection.info.backend_pid}
-
-
-@pytest.mark.committed
-def test_a_run_that_was_submitted_meanwhile_starts_after_it(
-    alice: Connection, worker: HandWorker, connect: Connect
-) -> None:
-    asker = connect(alice.info.user)
-    asker.execute(IMPATIENT)
-    with alice.transaction():
-        assert erase(alice)
-
-        run_id = submit(asker, "cars")
-        with pytest.raises(psycopg.Error) as refused:
-            worker.start(run_id)
-
-    assert refused.value.sqlstate == BUSY
-    assert worker.start(run_id) is not None
-    assert [row["document_id"] for row in worker.retrieve(run_id, question="cars")] == [OPEN]
-
-
-@pytest.mark.committed
-def test_a_worker_goes_on_indexing_other_documents_meanwhile(alice: Connection, worker: HandWorker) -> None:
-    alice.execute("select pgclarify.add_document(%s, 'new', 'Boats.')", [CORPUS])
-    with alice.transaction():
-        assert erase(alice, SECRET)
-
-        claimed = worker.claim()
-        assert len(claimed) == 1
-        worker.store(claimed)
-
-    (document_ids,) = alice.execute(
-        "select array_agg(document_id order by document_id) from pgclarify.passage"
-    ).fetchone() or ([],)
-    assert document_ids == ["new", OPEN]

@@ -1,0 +1,152 @@
+"""Budgets: who may edit them, and who sees them."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.in_turn import in_turn
+from tests.integration.spending import budget, claim, enter
+
+pytestmark = pytest.mark.rolled_back
+
+INSUFFICIENT_PRIVILEGE = "42501"
+
+
+class TestWhoEdits:
+    def test_owners_of_corpora_edit_theirs_and_whom_it_concerns_sees_it(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        owner, asker = make_role("pgclarify_user"), make_role("pgclarify_user")
+        stranger, admin = make_role("pgclarify_reader"), make_role("pgclarify_owner")
+        secret = make_role("pgclarify_reader")
+        connect(owner).execute("select pgclarify.create_corpus('mine', options => '{}')")
+        connection.execute("update pgclarify_private.corpus set readers = %s where name = 'mine'", [[asker]])
+        connection.execute(MAKE_OPEN_CORPUS, ["other"])
+        make = """select pgclarify.set_budget(%s, %s, '{"period": "day", "max_calls": 1}')"""
+
+        assert state_of(connect(owner), make, ["of mine", "mine"]) is None
+        assert state_of(connect(owner), make, ["of other", "other"]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(connect(owner), make, ["of all", None]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(connect(asker), make, ["of mine, too", "mine"]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(connect(stranger), make, ["of all", None]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(connect(admin), make, ["of all", None]) is None
+        budget(connection, "of one role", role_name=secret, max_calls=1)
+        assert scalar(connect(owner), """select pgclarify.set_budget('of mine', 'mine', '{"max_calls": 2}')""")
+        assert state_of(connect(asker), "select pgclarify.remove_budget('of mine', 'mine')") == INSUFFICIENT_PRIVILEGE
+
+        def seen(role: str) -> set[str]:
+            return {row[0] for row in connect(role).execute("select name from pgclarify.budget")}
+
+        assert seen(owner) == seen(asker) == {"of mine", "of all"}
+        assert seen(stranger) == {"of all"}
+        assert seen(secret) == {"of all", "of one role"}
+        assert seen(admin) == {"of mine", "of all", "of one role"}
+
+        # A role does not see reservations of budgets that it may not see.
+        claim(hire(), enter(connection, secret), "abc")
+
+        def reserved(role: str) -> int:
+            query = "select count(*) from pgclarify_private.caller, pgclarify_private.reserved_now(caller)"
+            return int(scalar(connect(role), query))
+
+        assert (reserved(stranger), reserved(secret), reserved(admin)) == (1, 2, 2)
+
+
+INVALID_PARAMETER = "22023"
+UNDEFINED_OBJECT = "42704"
+
+SET = "select pgclarify.set_budget(%s, %s, %s::text::jsonb)"
+REMOVE = "select pgclarify.remove_budget(%s, %s)"
+DAILY = '{"period": "day", "max_calls": 5}'
+BUDGETS = "select name, period, role_name, max_cost_usd, max_calls from pgclarify.budget order by name"
+BINDING = "select name from pgclarify_private.budget where binds_owner"
+
+
+@pytest.fixture
+def keeper(connect: Connect, make_role: MakeRole) -> Connection:
+    return connect(make_role("pgclarify_owner"))
+
+
+@pytest.fixture
+def owner(connect: Connect, make_role: MakeRole, keeper: Connection) -> Connection:
+    """The owner of a corpus that only the owner sees. It has an administrator's budget and one of the owner."""
+    session = connect(make_role("pgclarify_user"))
+    session.execute("select pgclarify.create_corpus('mine', options => jsonb_build_object('reader', current_user))")
+    assert scalar(keeper, SET, "imposed", "mine", DAILY)
+    assert scalar(session, SET, "own", "mine", DAILY)
+    return session
+
+
+def test_an_owner_edits_its_own_budgets_and_not_those_that_bind_it(
+    connection: Connection, owner: Connection, keeper: Connection
+) -> None:
+    assert scalar(owner, SET, "own", "mine", '{"max_calls": 1000, "period": "month"}')
+    assert not scalar(owner, SET, "own", "mine", '{"max_calls": 1000}')
+    for attempt, given in ((SET, ["imposed", "mine", DAILY]), (REMOVE, ["imposed", "mine"])):
+        assert state_of(owner, attempt, given) == INSUFFICIENT_PRIVILEGE
+    assert owner.execute(BUDGETS).fetchall() == [
+        ("imposed", "day", None, None, 5),
+        ("own", "month", None, None, 1000),
+    ]
+    assert connection.execute(BINDING).fetchall() == [("imposed",)]
+
+    assert scalar(owner, REMOVE, "own", "mine")
+    assert not scalar(owner, REMOVE, "own", "mine")
+    # An administrator may leave the other one to the owner.
+    assert state_of(owner, SET, ["imposed", "mine", '{"binds_owner": false}']) == INSUFFICIENT_PRIVILEGE
+    assert scalar(keeper, SET, "imposed", "mine", '{"binds_owner": false}')
+    assert scalar(owner, REMOVE, "imposed", "mine")
+
+
+def test_an_omitted_field_stays_and_null_removes_it(
+    connection: Connection, owner: Connection, make_role: MakeRole
+) -> None:
+    role = make_role()
+    assert scalar(owner, SET, "own", "mine", f'{{"max_cost_usd": 0.5, "role": "{role}"}}')
+    assert scalar(owner, SET, "own", "mine", '{"max_calls": null}')
+    assert owner.execute(BUDGETS).fetchall()[1] == ("own", "day", role, 0.5, None)
+    assert scalar(owner, SET, "own", "mine", '{"role": null}')
+    assert owner.execute(BUDGETS).fetchall()[1] == ("own", "day", None, 0.5, None)
+    assert connection.execute(BINDING).fetchall() == [("imposed",)]
+
+
+@in_turn(
+    "given, sqlstate",
+    [
+        (["", "mine", DAILY], INVALID_PARAMETER),
+        ([None, "mine", DAILY], INVALID_PARAMETER),
+        (["x" * 101, "mine", DAILY], INVALID_PARAMETER),
+        (["new", "mine", '{"max_calls": 5}'], INVALID_PARAMETER),
+        (["new", "mine", '{"period": "day"}'], INVALID_PARAMETER),
+        (["own", "mine", '{"max_calls": null}'], INVALID_PARAMETER),
+        (["new", "mine", '{"period": "day", "max_calls": 1, "role": "no such role"}'], UNDEFINED_OBJECT),
+        (["new", "none", DAILY], UNDEFINED_OBJECT),
+        (["new", None, DAILY], INSUFFICIENT_PRIVILEGE),
+    ],
+)
+def test_a_wrong_budget_is_refused_with_a_hint(owner: Connection, given: list[str], sqlstate: str) -> None:
+    with pytest.raises(psycopg.Error) as refused:
+        owner.execute(SET.encode(), given)
+
+    assert refused.value.sqlstate == sqlstate
+    assert refused.value.diag.message_hint
+
+
+def test_a_name_tells_nothing_of_budgets_that_are_hidden(
+    connection: Connection, connect: Connect, make_role: MakeRole, owner: Connection
+) -> None:
+    """The names of budgets of other corpora, or of all corpora, may be used again for one's own corpus."""
+    assert scalar(connection, SET, "secret", None, f'{{"period": "day", "max_calls": 5, "role": "{make_role()}"}}')
+    stranger = connect(make_role("pgclarify_user"))
+    stranger.execute("select pgclarify.create_corpus('theirs')")
+
+    for name in ("imposed", "own", "secret", "new"):
+        assert scalar(stranger, SET, name, "theirs", DAILY)
+    for name in ("imposed", "own", "new"):
+        assert not scalar(stranger, REMOVE, f"{name} no more", "theirs")
+    assert {row[0] for row in stranger.execute("select name from pgclarify.budget")} == {
+        "imposed", "own", "secret", "new",
+    }  # fmt: skip
+    assert scalar(connection, "select count(*) from pgclarify.budget") == 7
