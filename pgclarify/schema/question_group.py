@@ -57,7 +57,12 @@ question_wording = sa.Table(
         "corpus_id", sa.BigInteger, "The corpus that was asked.", sa.ForeignKey("corpus.corpus_id", ondelete="CASCADE")
     ),
     column("wording_hash", BYTEA, "SHA-256 of the question without case, white space and punctuation."),
-    column("question_group_id", sa.BigInteger, "Its group."),
+    column(
+        "question_group_id",
+        sa.BigInteger,
+        "Its group.",
+        sa.ForeignKey("question_group.question_group_id", ondelete="CASCADE"),
+    ),
     sa.PrimaryKeyConstraint("corpus_id", "wording_hash"),
     sa.CheckConstraint("length(wording_hash) = 32", name="question_wording_hash_is_sha256"),
     sa.Index("question_wording_question_group_id_idx", "question_group_id"),

@@ -5,18 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from pgclarify.database.pool import Pool, fetch, fetch_value
+from pgclarify.database.pool import Pool, fetch_value
 
 # A transaction takes a few tenths of a second, or longer if all words are new.
 _MOST_RUNS = 200
-# A few milliseconds.
-_MOST_GROUPS = 2000
-# Grouping yields to runs, because both need the CPU. But a queue may never be empty, so grouping waits only this long.
+# Grouping yields to runs, because both need the CPU, and no run starts on a corpus whose questions are being grouped.
+# But a queue may never be empty, so grouping waits only this long.
 _MOST_BEHIND_SECONDS = 300.0
 
 
 class QuestionGrouping:
-    """Groups ended runs whose questions mean the same, and deletes groups without runs.
+    """Groups ended runs whose questions mean the same.
 
     Args:
         pool: The worker's connections.
@@ -29,7 +28,6 @@ class QuestionGrouping:
         self._is_busy = is_busy
         self._clock = clock
         self._behind_since: float | None = None
-        self._pruned_to: int | None = None
 
     async def catch_up(self) -> None:
         """Group until nothing is left or the worker is busy. Ignore that it is busy if grouping waited too long."""
@@ -39,8 +37,3 @@ class QuestionGrouping:
             if not await fetch_value(self._pool, "group_questions", most=_MOST_RUNS):
                 self._behind_since = None
                 return
-
-    async def prune(self) -> None:
-        """Check the next groups, and delete those whose runs were all deleted."""
-        (row,) = await fetch(self._pool, "prune_question_groups", after=self._pruned_to, most=_MOST_GROUPS)
-        self._pruned_to = row["seen"]

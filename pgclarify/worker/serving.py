@@ -77,12 +77,11 @@ _RECONNECT_SECONDS = 2.0
 _INSPECTION_SECONDS = 5.0
 _UPKEEP_SECONDS = 10.0
 _AFTERWARDS_SECONDS = 2.0
-_PRUNING_SECONDS = 60.0
 # A transaction takes a few tenths of a second.
 _MOST_ANSWERS = 1000
 # More than psycopg needs to cancel the statement of a cancelled task.
 _CANCEL_SECONDS = 6.0
-# About 256 passages, or ten seconds of embedding on two cores. Other embedding work waits no longer than that.
+# About 256 passages, or ten seconds of embedding on two cores. Other short documents wait no longer than that.
 _MOST_CHARS_A_CLAIM = 200_000
 
 
@@ -275,7 +274,6 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
                     ("captures", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_capture")),
                     ("readers", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_idle_table_reader")),
                     ("partitions", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_partition")),
-                    ("pruning", _PRUNING_SECONDS, grouping.prune),
                 )
             ),
         ]

@@ -8,8 +8,6 @@ from contextlib import closing
 
 import pytest
 
-from pgclarify.database.pool import open_pool
-from pgclarify.worker.grouping import QuestionGrouping
 from tests.integration.answering import reading
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 
@@ -276,14 +274,6 @@ def test_a_vector_of_an_earlier_attempt_is_of_no_use(connection: Connection, wor
     assert cars != leave
 
 
-PRUNED = "select pruned from pgclarify_private.prune_question_groups(null, 100)"
-KEPT = """
-    select
-        (select count(*) from pgclarify_private.question_group), (select count(*)
-        from pgclarify_private.question_wording)
-"""
-
-
 @pytest.fixture
 def other_corpus(connection: Connection, worker: HandWorker) -> str:
     """A second corpus. The index over leaders exists already: creating it would wait for all other sessions."""
@@ -339,58 +329,15 @@ def test_the_number_of_a_group_tells_nothing_of_when_it_began(
     assert max(numbers) < 2**53, "exact in JSON"
 
 
-@pytest.mark.committed
-class TestPruning:
-    def test_groups_without_runs_go(
-        self, connection: Connection, worker: HandWorker, ask: Ask, other_corpus: str
-    ) -> None:
-        for question, vector in (("cars", at(1)), ("autos", at(NEAR)), ("boats", at(-1))):
-            ask(question, vector)
-        ask("pills", at(1), corpus=other_corpus)
-        group(worker)
-        assert connection.execute(KEPT.encode()).fetchone() == (3, 4)
-        connection.execute("delete from pgclarify_private.run where question in ('cars', 'pills')")
-        assert scalar(connection, PRUNED) == 1
+def test_a_question_whose_group_was_pruned_gets_another(connection: Connection, worker: HandWorker, ask: Ask) -> None:
+    for question in ("cars", "boats"):
+        ask(question)
+    group(worker)
+    cars, boats = groups(connection)
+    connection.execute("delete from pgclarify_private.run where question = 'cars'")
+    connection.execute("delete from pgclarify_private.question_group where question_group_id = %s", [cars])
+    ask("cars")
+    group(worker)
 
-        assert connection.execute(KEPT.encode()).fetchone() == (2, 3), "autos are in the group of cars"
-        connection.execute("delete from pgclarify_private.run")
-        assert scalar(connection, PRUNED) == 2
-        assert connection.execute(KEPT.encode()).fetchone() == (0, 0)
-
-    def test_pruning_keeps_a_group_that_a_run_is_joining(
-        self, connection: Connection, worker: HandWorker, ask: Ask
-    ) -> None:
-        first = ask("cars", at(1))
-        group(worker)
-        connection.execute("delete from pgclarify_private.run where run_id = %s", [first])
-        ask("cars", at(1))
-        with worker.connection.transaction():
-            group(worker)
-            assert scalar(connection, PRUNED) == 0
-
-        assert scalar(connection, PRUNED) == 0
-        assert (
-            scalar(connection, "select question_group_id from pgclarify_private.question_group")
-            == groups(connection)[0]
-        )
-
-    async def test_a_worker_looks_through_all_of_them(
-        self, connection: Connection, worker: HandWorker, ask: Ask, database: str
-    ) -> None:
-        connection.execute("""
-            insert into pgclarify_private.question_group (corpus_id) select 1 from generate_series(1, 4500)
-        """)
-        ask("cars", at(1))
-        group(worker)
-        left = []
-        async with open_pool(database) as pool:
-            grouping = QuestionGrouping(pool, is_busy=lambda: False)
-            for _ in range(4):
-                await grouping.prune()
-                left.append(scalar(connection, "select count(*) from pgclarify_private.question_group"))
-            connection.execute("delete from pgclarify_private.run")
-            await grouping.prune()
-
-        assert left[2:] == [1, 1]
-        assert left[0] >= 2501 and left[1] >= 501
-        assert scalar(connection, "select count(*) from pgclarify_private.question_group") == 0
+    assert groups(connection)[0] == boats
+    assert groups(connection)[1] not in (None, cars, boats)
