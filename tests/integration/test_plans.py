@@ -206,7 +206,7 @@ def test_looking_for_documents_does_not_read_the_queue(connection: Connection, *
 
     assert "documents" in due
     assert "long_documents" not in due
-    assert sum("using pending_document_added_at_idx on pending_document" in plan for plan in seen) == 2
+    assert any("using pending_document_added_at_idx on pending_document" in plan for plan in seen)
     assert not any("Seq Scan on pending_document" in plan for plan in seen)
 
 
