@@ -83,7 +83,7 @@ embedding_space = sa.Table(
     column(
         "queued_at",
         Timestamp,
-        "When all passages had been queued; null before, and once nothing is left to do after the switch.",
+        "When all passages had been queued; null before, and for the first space of a corpus.",
         null=True,
     ),
     column(
@@ -131,7 +131,6 @@ embedding_space = sa.Table(
         postgresql_where=sa.text("state <> 'retired'"),
     ),
     sa.Index("embedding_space_retired_idx", "embedding_space_id", postgresql_where=sa.text("state = 'retired'")),
-    sa.Index("embedding_space_queued_idx", "embedding_space_id", postgresql_where=sa.text("queued_at is not null")),
     comment="A corpus with one embedding model.",
 )
 

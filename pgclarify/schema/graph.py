@@ -99,7 +99,7 @@ pending_cut = sa.Table(
     column("document_id", sa.Text, "The document."),
     sa.PrimaryKeyConstraint("embedding_space_id", "document_id"),
     comment=(
-        "A document with a passage that is too long for the space's model. Once the space is active, the document is "
-        "indexed again, and cut into shorter passages."
+        "A document with a passage that is too long for the space's model. When the space becomes active, the document "
+        "is queued to be indexed again, and cut into shorter passages."
     ),
 )

@@ -10,8 +10,7 @@
 -- queued_passage_id), which starts at ('', 0), were queued in pending_passage; claim_passages continues there.
 -- building, queued_at not null: all were queued. While pending_passage has rows of it, it is still being filled; after
 -- that, it is complete. Next: switch_space, which needs such a moment, too.
--- active, queued_at not null: searched, and documents of its pending_cut must be cut again. Next: cut_anew.
--- active, queued_at null: searched. The first space of a corpus comes here from the first state.
+-- active: searched. The first space of a corpus comes here from the first state.
 -- retired, with retired_at: replaced, or given up while it was being built. Next, after a minute: drop_space.
 --
 -- Until paused_until of a building space, no other work starts on its corpus (is_paused): towards the end of filling
@@ -168,16 +167,11 @@ begin atomic
     -- than that takes.
     where space.state = 'retired'
         and space.retired_at < now() - interval '1 minute'
-        and not pgclarify_private.is_paused(space.corpus_id)
-    union all
-    select space.embedding_space_id
-    from pgclarify_private.embedding_space as space
-    where space.state = 'active' and space.queued_at is not null and not pgclarify_private.is_paused(space.corpus_id);
+        and not pgclarify_private.is_paused(space.corpus_id);
 end;
 
 comment on function pgclarify_private.due_spaces() is
-'Spaces that can take their next step: those to be filled, those that are complete, those that became active and have '
-'documents to cut again, and those that no search reads any more.';
+'Spaces that can take their next step: those to be filled, those that are complete, and those that no search reads any more.';
 grant execute on function pgclarify_private.due_spaces() to pgclarify_worker;
 
 create or replace function pgclarify_private.switch_space(embedding_space_id bigint, corpus_id bigint)
@@ -212,6 +206,14 @@ begin
     update pgclarify_private.pending_document as pending
     set leased_by = null, leased_until = null
     where pending.corpus_id = switch_space.corpus_id and pending.leased_by is not null;
+    -- A document with an error has passages of an earlier content. Its content is indexed only after it is added again.
+    insert into pgclarify_private.pending_document (corpus_id, document_id, passages)
+    select document.corpus_id, document.id, pgclarify_private.expected_passages(document.content)
+    from pgclarify_private.pending_cut as cut
+    inner join pgclarify_private.document on document.corpus_id = switch_space.corpus_id and document.id = cut.document_id
+    where cut.embedding_space_id = switch_space.embedding_space_id and document.error is null
+    on conflict on constraint pending_document_pk do nothing;
+    delete from pgclarify_private.pending_cut as cut where cut.embedding_space_id = switch_space.embedding_space_id;
     -- As before, every passage has a vector; none has neighbors; and answers may differ.
     insert into pgclarify_private.corpus_tally (corpus_id, linked, revision)
     select counted.corpus_id, -counted.linked, 1
@@ -223,67 +225,9 @@ end
 $$;
 
 comment on function pgclarify_private.switch_space(bigint, bigint) is
-'Make a complete space the active one; false if it is not complete. Called with the corpus locked for update: then no '
-'transaction is storing or removing passages, or building the graph.';
-
-create or replace function pgclarify_private.cut_anew(embedding_space_id bigint, corpus_id bigint)
-returns boolean
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_taken integer;
-begin
-    with taken as (
-        select
-            cut.document_id, document.error is null as is_indexable,
-            pgclarify_private.expected_passages(document.content) as passages
-        from pgclarify_private.pending_cut as cut
-        inner join pgclarify_private.document on document.corpus_id = cut_anew.corpus_id and document.id = cut.document_id
-        where cut.embedding_space_id = cut_anew.embedding_space_id
-        order by cut.document_id
-        limit 1000
-        for update of cut skip locked
-        -- A user who is editing a document has queued it already, and waiting for that transaction must be avoided. It
-        -- is left for later.
-        for share of document skip locked
-    ),
-    done as (
-        delete from pgclarify_private.pending_cut as cut
-        using taken
-        where cut.embedding_space_id = cut_anew.embedding_space_id and cut.document_id = taken.document_id
-    ),
-    queued as (
-        insert into pgclarify_private.pending_document (corpus_id, document_id, passages)
-        select cut_anew.corpus_id, taken.document_id, taken.passages
-        from taken
-        -- The passages of the others are of an earlier content. Their content is indexed only after they are added again.
-        where taken.is_indexable
-        on conflict on constraint pending_document_pk do nothing
-    )
-    select count(*) into v_taken from taken;
-    if v_taken > 0 then
-        return true;
-    end if;
-    delete from pgclarify_private.pending_cut as cut
-    where cut.embedding_space_id = cut_anew.embedding_space_id
-        and not exists (
-            select from pgclarify_private.document where document.corpus_id = cut_anew.corpus_id and document.id = cut.document_id
-        );
-    update pgclarify_private.embedding_space as space
-    set queued_at = null, queued_document_id = null, queued_passage_id = null, queued_passages = 0
-    where space.embedding_space_id = cut_anew.embedding_space_id
-        and space.queued_at is not null
-        and not exists (
-            select from pgclarify_private.pending_cut as cut where cut.embedding_space_id = cut_anew.embedding_space_id
-        );
-    return found;
-end
-$$;
-
-comment on function pgclarify_private.cut_anew(bigint, bigint) is
-'Have up to 1,000 documents indexed again whose passages are too long for the model of the space, unless they cannot be '
-'indexed; false if there is nothing to do, or all of it is locked. Called with the corpus locked.';
+'Make a complete space the active one, and have documents indexed again whose passages are too long for its model; false if '
+'it is not complete. Called with the corpus locked for update: then no transaction is storing or removing passages, or '
+'building the graph.';
 
 create or replace function pgclarify_private.drop_space(embedding_space_id bigint)
 returns boolean
@@ -335,15 +279,12 @@ begin
     select space.* into v_space
     from pgclarify_private.embedding_space as space
     where space.embedding_space_id = advance_space.embedding_space_id;
-    if v_space.state in ('retired', 'active') then
+    if v_space.state = 'retired' then
         perform from pgclarify_private.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
         if not found then
             return false;
         end if;
-        return case v_space.state
-            when 'retired' then pgclarify_private.drop_space(v_space.embedding_space_id)
-            else pgclarify_private.cut_anew(v_space.embedding_space_id, v_space.corpus_id)
-        end;
+        return pgclarify_private.drop_space(v_space.embedding_space_id);
     end if;
     -- A transaction that stores passages locks the corpus. When there is none, all existing passages are visible, and later
     -- transactions see the space and queue their passages. So none is missed.

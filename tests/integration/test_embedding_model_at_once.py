@@ -197,27 +197,6 @@ def test_two_workers_and_one_that_dies(connection: Connection, worker: HandWorke
     assert_complete(connection)
 
 
-def test_a_document_that_somebody_is_editing_is_cut_anew_later(connection: Connection, worker: HandWorker) -> None:
-    begin(connection, worker, dimensions=4)
-    while passages := worker.claim_passages():
-        worker.store_vectors(passages, are_cut_off=True)
-    assert worker.advance_spaces() == [True]
-    worker.connection.execute("set lock_timeout = '100ms'")
-    cut = "select min(document_id) from pgclarify_private.pending_cut"
-    with connection.transaction():
-        connection.execute(ADD, ["2", "Ships."])
-        assert worker.advance_spaces() == [True], "it waits for no session"
-        assert worker.advance_spaces() == [False]
-        assert scalar(connection, cut) == "2"
-    worker.connection.execute("set lock_timeout = 0")
-    while any(worker.advance_spaces()):
-        pass
-    assert scalar(connection, cut) is None
-    worker.index_everything()
-    assert worker.advance_spaces() == []
-    assert_complete(connection)
-
-
 def test_documents_wait_a_moment_towards_the_end(connection: Connection, worker: HandWorker) -> None:
     begin(connection, worker, dimensions=4)
     connection.execute(ADD, ["4", "Trains."])
