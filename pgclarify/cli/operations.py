@@ -209,12 +209,12 @@ def estimate(
     arguments |= read_options(option or [])
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
         (row,), run_id = asking.perform(database, "estimate", "Looking at what would be asked", **arguments)
+    cost = row["cost_usd"]
     if as_json:
         # Numbers, also for PostgreSQL's decimals.
-        cost = row["cost_usd"]
         terminal.print_json({**row, "cost_usd": None if cost is None else float(cost)})
         return
-    terminal.results().print(rendering.columns(row))
+    terminal.results().print(rendering.columns({**row, "cost_usd": "unknown" if cost is None else cost}))
     if run_id is not None:
         terminal.notices().print(rendering.explain_hint(run_id))
 

@@ -78,7 +78,7 @@ def statement(database: str, sql: str) -> Text:
 
 
 def psql_table(rows: Sequence[Row]) -> RenderableType:
-    """Render rows in psql's aligned, wrapped format, with arrays in PostgreSQL's notation.
+    """Render rows in psql's aligned, wrapped format.
 
     Args:
         rows: At least one, all with the same columns.
@@ -88,7 +88,7 @@ def psql_table(rows: Sequence[Row]) -> RenderableType:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         table.add_column(printable(column), justify="right" if is_number else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(_psql_value(value)) for value in row.values()))
+        table.add_row(*map(_cell, row.values()))
     return Group(table, Text(f"({counted(len(rows), 'row')})"))
 
 
@@ -99,10 +99,11 @@ class Figure(str):
 
 
 def columns(row: Row) -> RenderableType:
-    """Render one row with a line for each column, under the column's name in SQL."""
+    """Render one row with a line for each column that has a value, under the column's name in SQL."""
     table = Table.grid(padding=(0, 2))
     for name, value in row.items():
-        table.add_row(Text(name, style="bold"), Text(_psql_value(value)))
+        if value is not None:
+            table.add_row(Text(name, style="bold"), _cell(value))
     return table
 
 
@@ -134,16 +135,6 @@ def _cell(value: object) -> Text:
         case datetime():
             return Text(f"{value:%Y-%m-%d %H:%M}")
     return Text(printable(str(value)), style=_STATES.get(str(value), ""))
-
-
-def _psql_value(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:.3g}"
-    if isinstance(value, list):
-        return "{" + ",".join(printable(str(item)) for item in value) + "}"
-    return printable(str(value))
 
 
 @dataclass(frozen=True, slots=True)

@@ -261,8 +261,6 @@ def distribute(session: Session, /, corpus: str, **options: object) -> Script[di
     Returns:
         What was moved, or would be.
     """
-    # Holds only in a transaction of the caller's, which ends with its client.
-    yield Statement("client_notice_lost_client")
     return dict(only_value((yield Call("distribute", {"corpus": corpus, "options": to_json(options, "an option")}))))
 
 

@@ -125,7 +125,7 @@ select
     extract(epoch from coalesce(run.finished_at, now()) - run.created_at)::double precision as seconds,
     run.interpretations, run.candidates, run.verdicts - coalesce(failure.passages, 0) as judged,
     coalesce(failure.passages, 0) as failed, run.completions, run.reused_completions, run.cost_usd, run.model,
-    coalesce(run.error, failure.error, step.reason, checking.note, run.stop_reason) as reason,
+    coalesce(run.error, failure.error, run.stop_reason, known.meaning) as reason,
     run.stop_code, run.stop_reason, known.meaning, known.help
 from pgclarify.run
 left join pgclarify_private.stop_codes() as known on run.stop_code = known.stop_code
@@ -134,22 +134,6 @@ left join lateral (
     from pgclarify.verdict
     where verdict.run_id = run.run_id and verdict.outcome = 'failed'
 ) as failure on run.status in ('failed', 'partial')
-left join lateral (
-    select investigation_step.reason
-    from pgclarify.investigation_step
-    where
-        investigation_step.run_id = run.run_id
-        and investigation_step.outcome = 'failed'
-        and investigation_step.reason is not null
-    order by investigation_step.ordinal
-    limit 1
-) as step on run.status in ('failed', 'partial')
-left join pgclarify_private.seen_stage as checking
-    on
-        run.run_id = checking.run_id
-        and checking.name = 'checking'
-        and run.operation = 'clarifying_questions'
-        and run.status in ('failed', 'partial')
 where %(run_ids)s::bigint[] is null or run.run_id = any(%(run_ids)s::bigint[])
 order by run.run_id desc
 limit %(most)s;
@@ -161,7 +145,3 @@ select set_config('pgclarify.progress', 'on', true);
 -- name: client_get_asked_run
 -- The run of the last question of this transaction.
 select nullif(current_setting('pgclarify.asked_run', true), '')::bigint as run_id;
-
--- name: client_notice_lost_client
--- Until the transaction ends, end the statement of a client that was killed. By default the server would complete it.
-select set_config('client_connection_check_interval', '10s', true) as interval;

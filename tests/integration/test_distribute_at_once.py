@@ -10,7 +10,6 @@ from typing import TypeVar
 
 import pytest
 
-from pgclarify.client.blocking import Client
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, rows_of, scalar, state_of
 from tests.integration.distributed.corpora import SEARCH
 from tests.integration.linking import MANY, add, link
@@ -236,25 +235,6 @@ def test_the_graph_is_dropped_before_the_tables_of_all_corpora_are_locked(
     connection.execute("select pgclarify.distribute('insurance')")
 
     assert connection.execute("table public.noted").fetchall() == [(False,)]
-
-
-def test_the_server_looks_for_the_client_that_distributes(connection: Connection, worker: HandWorker) -> None:
-    """A killed client must not go on. The setting counts when a statement begins, so it has its own."""
-    connection.execute(ONE_SERVER.encode())
-    connection.execute("""
-        create table public.noted (setting text);
-        grant insert on public.noted to public;
-        create or replace function pgclarify_private.check_cluster() returns integer language sql as $$
-            insert into public.noted values (current_setting('client_connection_check_interval'));
-            select 1
-        $$;
-    """)
-
-    with connection.transaction():
-        Client(connection).distribute("insurance")
-
-    *_, last = connection.execute("table public.noted").fetchall()
-    assert last == ("10s",)
 
 
 def test_a_distributed_corpus_is_not_linked(connection: Connection, hire: Hire) -> None:

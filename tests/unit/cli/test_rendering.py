@@ -129,7 +129,7 @@ def every_rendering(text: str) -> list[RenderableType]:
         rendering.failure(text or "x", text, text),
         rendering.loaded(text, 1, 1, is_searchable=True),
         rendering.listed("1 failed:", [text], text),
-        rendering.psql_table([{"answer": text, "document_ids": [text]}]),
+        rendering.psql_table([{"answer": text}]),
         rendering.columns({"model": text}),
         overview.status(state(text, [worker], [corpus])),
         rendering.statement(text, "select 1;"),
