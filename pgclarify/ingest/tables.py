@@ -17,7 +17,7 @@ from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.records import FieldMapping, check_strings, document_of, read_lines
 
-# A row is in memory as a whole. After an unclosed quote, all following lines are one row.
+# The most bytes of a line, and characters of a field, which is in memory as a whole.
 _MAX_ROW_BYTES = 64 * 1024 * 1024
 _MOST_COLUMNS_SHOWN = 30
 _QUOTED = re.compile(r'"[^"]*"')
@@ -41,14 +41,24 @@ def read_table_stream(
         For each row that is not blank, its document, or an error that says why there is none. If the columns do not
         match the mapping, only one error.
     """
-    # This is a setting of the whole process, but nothing else reads CSV here. The limit of a row also limits its
-    # fields.
+    # This is a setting of the whole process, but nothing else reads CSV here. It also ends a quote that is not closed.
     csv.field_size_limit(_MAX_ROW_BYTES)
-    lines = _Lines(stream)
+    number = 0
+
+    def text(line: bytes) -> str:
+        """Count a line, and decode it. Bytes that are not UTF-8 become lone surrogates: only their row is refused."""
+        nonlocal number
+        number += 1
+        if len(line) > _MAX_ROW_BYTES:
+            raise ValueError(f"The line is longer than {_MAX_ROW_BYTES} bytes.")
+        return line.decode("utf-8", "surrogateescape")
+
+    lines = map(text, read_lines(stream, _MAX_ROW_BYTES))
     columns: _Columns | None = None
+    start = 1
     try:
-        first = next((line for line in lines if line.strip()), "")
-        rows = csv.reader(chain([first], lines), delimiter=delimiter or _delimiter(first), strict=True)
+        header = next((line for line in lines if line.strip()), "")
+        rows = csv.reader(chain([header], lines), delimiter=delimiter or _delimiter(header), strict=True)
         while True:
             try:
                 row = next(rows, None)
@@ -60,44 +70,14 @@ def read_table_stream(
                     yield columns.document(row)
             except (ValueError, csv.Error) as error:
                 detail = str(error) if isinstance(error, ValueError) else f"It is not a row of a table: {error}."
-                yield UnreadableFile(f"cannot read {lines.of_row()} of {name}", detail=detail)
+                place = f"line {start}" if number <= start else f"lines {start} to {number}"
+                yield UnreadableFile(f"cannot read {place} of {name}", detail=detail)
                 if columns is None:
                     return
-            lines.start_row()
-    except (OSError, EOFError, zlib.error) as error:
+            start = number + 1
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         detail = f"{type(error).__name__}: {error}."
-        yield UnreadableFile(f"cannot read {name} beyond line {lines.number}", detail=detail)
-
-
-class _Lines:
-    """Yields and counts lines of text. Bytes that are not UTF-8 become lone surrogates: only their row is refused."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self.number = 0
-        self._first_of_row = 1
-        self._row_bytes = 0
-        self._lines = read_lines(stream, _MAX_ROW_BYTES)
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self.number += 1
-        self._row_bytes += len(line)
-        if self._row_bytes > _MAX_ROW_BYTES:
-            raise ValueError(f"The row is longer than {_MAX_ROW_BYTES} bytes: a quote may not be closed.")
-        return line.decode("utf-8", "surrogateescape")
-
-    def start_row(self) -> None:
-        """Mark the next line as the start of a row."""
-        self._first_of_row = self.number + 1
-        self._row_bytes = 0
-
-    def of_row(self) -> str:
-        """Name the lines of the row, for errors."""
-        is_one = self.number <= self._first_of_row
-        return f"line {self._first_of_row}" if is_one else f"lines {self._first_of_row} to {self.number}"
+        yield UnreadableFile(f"cannot read {name} beyond line {number}", detail=detail)
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,8 @@ def test_a_row_over_the_limit_is_a_problem_and_the_next_is_read(monkeypatch: pyt
     rows = read(b"id,text\n1,a\n" + long_line + b"\n4,d\n" + many_lines + b"\n")
     assert [row.document_id for row in rows if isinstance(row, Document)] == ["1", "4"]
     assert any(isinstance(row, UnreadableFile) and "line 3 of" in row.message for row in rows)
+    (problem,) = read(b"id,text," + b"x" * 5000)
+    assert isinstance(problem, UnreadableFile)
 
 
 def test_readers_are_roles_and_never_metadata() -> None:
