@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -12,10 +12,8 @@ import psycopg
 from rich.console import RenderableType
 
 from pgclarify.cli import connection, rendering, terminal
-from pgclarify.cli.client import CommandClient
 from pgclarify.cli.rendering import Row
-from pgclarify.client.blocking import Client
-from pgclarify.errors import LoopbackUnavailable, NotFound, NoWorker, PgclarifyError, RunTimeout
+from pgclarify.errors import NotFound
 
 # SQLSTATE of the notice that says what a call is waiting for.
 _PROGRESS = "PC019"
@@ -45,59 +43,12 @@ def perform(
         arguments: Of the method.
     """
     client = connection.client_of(database)
-    with _waiting(database, what):
-        try:
-            with database.transaction():
-                client.rows("client_show_progress")
-                found = getattr(client, operation)(timeout=timeout, **arguments)
-                asked = client.rows("client_get_asked_run")[0]["run_id"]
-            rows: list[Row] = [asdict(row) for row in (found if isinstance(found, list) else [found])]
-            return rows, rows[0]["run_id"] if rows and "run_id" in rows[0] else asked
-        except LoopbackUnavailable:
-            pass
-        return _submit_and_wait(database, operation, timeout, arguments)
-
-
-def _submit_and_wait(
-    database: connection.Database, operation: str, timeout: float | None, arguments: dict[str, Any]
-) -> tuple[list[Row], int]:
-    """Perform an operation without dblink: no transaction of ours is open that could hide the run."""
-    client = connection.client_of(database)
-    require_worker(client)
-    run_id = client.submit(operation, **arguments)
-    wait(client, [run_id], timeout)
-    return [asdict(row) for row in client.result(run_id)], run_id
-
-
-def require_worker(client: CommandClient) -> None:
-    """Raise an error if no worker is running.
-
-    Raises:
-        NoWorker: If there is none.
-    """
-    if not client.rows("client_list_workers"):
-        raise NoWorker("no worker is running", hint="Start one with: pgclarify up --detach, or pgclarify worker.")
-
-
-def wait(client: Client, run_ids: Sequence[int], timeout: float | None) -> None:
-    """Wait for runs. If that is interrupted, they are cancelled.
-
-    Raises:
-        RunTimeout: If the time is up; the runs continue.
-    """
-    try:
-        going = [outcome.run_id for outcome in client.wait(run_ids, timeout=timeout) if not outcome.is_over]
-    except KeyboardInterrupt:
-        with suppress(PgclarifyError):
-            client.cancel(run_ids)
-        raise
-    if going:
-        raise RunTimeout(
-            f"the answer did not come within {timeout:g} s",
-            detail=f"Run {going[0]} continues.",
-            hint="Ask again with a longer --timeout, or see its state with: pgclarify doctor",
-            run_ids=going,
-        )
+    with _waiting(database, what), database.transaction():
+        client.rows("client_show_progress")
+        found = getattr(client, operation)(timeout=timeout, **arguments)
+        asked = client.rows("client_get_asked_run")[0]["run_id"]
+    rows: list[Row] = [asdict(row) for row in (found if isinstance(found, list) else [found])]
+    return rows, rows[0]["run_id"] if rows and "run_id" in rows[0] else asked
 
 
 @contextmanager

@@ -11,7 +11,6 @@ import pytest
 
 from pgclarify.cli.main import main
 from tests.integration.by_hand import Hire, MakeRole
-from tests.integration.holding_back import held_back
 from tests.openai_server import MODEL, PROSE
 from tests.workers import Service, as_role, loopbacks, scalar, until
 
@@ -124,24 +123,6 @@ def test_the_doctor_reports_a_server_that_does_not_answer(doctor: Doctor) -> Non
     assert code == 1
     assert checks["connection"]["level"] == "problem"
     assert "sesame" not in str(checks)
-
-
-def test_ask_works_without_dblink(
-    service: Service, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], superuser: Any
-) -> None:
-    """The command line waits itself if the server cannot."""
-    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", service.dsn)
-    (host, port) = superuser.execute("select host, port from pgclarify_private.loopback").fetchone()
-    superuser.execute("update pgclarify_private.loopback set host = '127.0.0.1', port = 1")
-    try:
-        assert run("ask", "what does a rental cost without dblink", "--json") == 0
-        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        assert [row["ordinal"] for row in rows] == list(range(1, len(rows) + 1)) != []
-        with held_back(service.model):
-            assert run("ask", "what does a rental cost in time", "--timeout", "0.2") == 1
-        assert "0.2 s" in capsys.readouterr().err
-    finally:
-        superuser.execute("update pgclarify_private.loopback set host = %s, port = %s", [host, port])
 
 
 def test_status_shows_runs_and_errors(

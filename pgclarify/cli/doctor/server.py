@@ -57,7 +57,7 @@ def check_dblink(installed: str | None, available: str | None) -> Check:
         installed: Its version in this database; None if it is not installed.
         available: The version that the server can install; None if there is none.
     """
-    without = "clarify and search cannot wait in SQL; submit, wait and result work, and so does pgclarify ask"
+    without = "calls that wait do not work; submit, wait and result do"
     if installed is not None:
         return ok("extension dblink", f"version {installed}")
     if available is not None:
