@@ -36,7 +36,3 @@ where rolsuper and rolcanlogin and rolname <> 'postgres'
 group by rolname
 having not bool_or(member.of_role = 'pgclarify_owner')
 order by rolname;
-
--- name: install_price_runs
--- Fill in the cost of runs that had no price; up to 10,000 in one transaction.
-select pgclarify_private.price_runs() as runs;

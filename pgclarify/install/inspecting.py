@@ -1,4 +1,4 @@
-"""What doctor reads of a server that may have no schema, and the one thing that it does there."""
+"""What doctor reads of a server that may have no schema."""
 
 from __future__ import annotations
 
@@ -25,14 +25,6 @@ def existing_roles(connection: psycopg.Connection[Any], names: Collection[str]) 
 def open_superusers(connection: psycopg.Connection[Any]) -> list[str]:
     """Return the superusers that can connect to the embedded server over TCP, because of their memberships."""
     return [role for (role,) in _rows(connection, "install_list_open_superusers")]
-
-
-def price_runs(connection: psycopg.Connection[Any]) -> int:
-    """Fill in the cost of runs whose model has got a price; return how many. For members of pgclarify_owner."""
-    priced = 0
-    while found := _rows(connection, "install_price_runs")[0][0]:
-        priced += found
-    return priced
 
 
 def _rows(connection: psycopg.Connection[Any], name: str, **parameters: object) -> list[tuple[Any, ...]]:

@@ -106,7 +106,8 @@ from pgclarify.source_status as source
 where source.error is not null
 union all
 select 'costs', usage.model, 'runs have no cost, because a model had no price', sum(usage.unpriced_runs)::bigint,
-    'Add its price to pgclarify.model_price, and have a member of pgclarify_owner run: pgclarify doctor --price-runs', 'warning'
+    'Add its price to pgclarify.model_price, and have a member of pgclarify_owner run: select pgclarify_private.price_runs()',
+    'warning'
 from pgclarify.usage
 where usage.unpriced_runs > 0
 group by usage.model

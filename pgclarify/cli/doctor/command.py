@@ -35,32 +35,17 @@ DOCTOR_EXAMPLES = terminal.examples(
 
 
 def doctor(
-    price_runs: Annotated[
-        bool,
-        typer.Option(
-            "--price-runs",
-            metavar="",
-            help="First fill in the cost of runs whose model has got a price; for members of pgclarify_owner.",
-        ),
-    ] = False,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object with all checks.")] = False,
 ) -> None:
     """Show the installation, check it, and say how to fix what is missing or wrong; the exit code is then 1.
 
     First come the server, workers, queue, corpora, attached tables, the last runs and their errors; then the checks.
 
-    Without --price-runs, nothing is changed. The only paid calls embed one word with each embedding model behind an
-    endpoint. A warning is about something that works, but could work better.
+    Nothing is changed. The only paid calls embed one word with each embedding model behind an endpoint. A warning is
+    about something that works, but could work better.
     """
     settings = connection.load_settings()
     console = terminal.results()
-    if price_runs:
-        from pgclarify.install.inspecting import price_runs as price
-
-        with connection.connect(connection.running_dsn(settings)) as database:
-            priced = price(database)
-        if not as_json:
-            console.print(f"{priced:,} runs got their cost")
     state = _look(settings)
     if state is not None and not as_json:
         console.print(overview.status(state))
