@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -31,7 +30,6 @@ DOWN_EXAMPLES = terminal.examples("pgclarify down")
 INIT_EXAMPLES = terminal.examples(
     "PGCLARIFY_DATABASE_URL=postgresql://owner@db.example/app pgclarify init",
     "pgclarify init --loopback-host primary.example --loopback-port 5432",
-    "pgclarify init --adopt-roles",
 )
 WORKER_EXAMPLES = terminal.examples(
     "PGCLARIFY_DATABASE_URL=postgresql://… OPENAI_BASE_URL=http://…/v1 PGCLARIFY_LLM_MODEL=… pgclarify worker",
@@ -102,23 +100,12 @@ def init(
     loopback_port: Annotated[
         int | None, typer.Option(metavar="PORT", min=1, max=65535, help="Port of the primary, if it differs.")
     ] = None,
-    adopt_roles: Annotated[
-        bool,
-        typer.Option(
-            "--adopt-roles",
-            metavar="",
-            help="After a restore on another server: give each role what belonged to the former role of the same name;"
-            " pgclarify doctor lists it.",
-        ),
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Install the schema, or upgrade it. Safe to repeat."""
     if loopback_port is not None and not loopback_host:
         raise typer.BadParameter("--loopback-port needs --loopback-host.")
-    _, done = _install(
-        connection.load_settings(), loopback_host=loopback_host, loopback_port=loopback_port, adopt_roles=adopt_roles
-    )
+    _, done = _install(connection.load_settings(), loopback_host=loopback_host, loopback_port=loopback_port)
     if as_json:
         terminal.print_json(done)
 
@@ -164,7 +151,6 @@ def _install(
     *,
     loopback_host: str | None = None,
     loopback_port: int | None = None,
-    adopt_roles: bool = False,
 ) -> tuple[str, dict[str, object]]:
     """Do the same; return the connection string, and what `--json` prints about it."""
     from pgclarify.install.installer import install
@@ -179,7 +165,6 @@ def _install(
             loopback_host=loopback_host,
             loopback_port=loopback_port,
             loopback_password=password.get_secret_value() if password else None,
-            adopt_roles=adopt_roles,
             on_wait=lambda sentence: console.print(sentence, style="yellow", markup=False, soft_wrap=True),
         )
     where = "database of PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded server in {settings.data_dir}"
@@ -192,10 +177,6 @@ def _install(
     console.print(f"schema is {done}: {where}")
     for statement in installation.mended:
         console.print(f"a role was there before, and lacked what it needs; done: {statement}", markup=False)
-    for adopted in installation.adopted:
-        console.print(f"role {adopted.name} has now: {adopted.kind} ({adopted.count:,})", markup=False)
-    if adopt_roles and not installation.adopted:
-        console.print("no role has the name of an earlier one that left something here")
     if not installation.has_dblink:
         console.print("calls that wait will not work here: the server has no dblink; use submit, wait and result")
     elif not installation.has_loopback_password:
@@ -211,7 +192,6 @@ def _install(
         "has_dblink": installation.has_dblink,
         "has_loopback_password": installation.has_loopback_password,
         "mended": installation.mended,
-        "adopted": [asdict(adopted) for adopted in installation.adopted],
     }
 
 

@@ -44,21 +44,6 @@ OnWait = Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True)
-class AdoptedRole:
-    """Objects of a dropped role that an install gave to the role that now has its name.
-
-    Attributes:
-        name: The role.
-        kind: Their kind: corpus, run, evaluation, attached table; or a grant to the name itself.
-        count: How many.
-    """
-
-    name: str
-    kind: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class Installation:
     """What an install found and did.
 
@@ -68,7 +53,6 @@ class Installation:
         has_dblink: False if calls that wait will not work on this server.
         has_loopback_password: False if only another database of the server has the password of pgclarify_loopback. Then
             calls that wait fail if the server asks for it.
-        adopted: Objects given to roles with the names of dropped roles; empty unless asked for.
         mended: Statements that gave existing roles what they lacked.
     """
 
@@ -76,7 +60,6 @@ class Installation:
     current: str
     has_dblink: bool
     has_loopback_password: bool
-    adopted: tuple[AdoptedRole, ...] = ()
     mended: tuple[str, ...] = ()
 
 
@@ -86,7 +69,6 @@ def install(
     loopback_host: str | None = None,
     loopback_port: int | None = None,
     loopback_password: str | None = None,
-    adopt_roles: bool = False,
     on_wait: OnWait = _logger.warning,
 ) -> Installation:
     """Install the schema, or upgrade it. It can be repeated, and two can run at the same time.
@@ -102,8 +84,6 @@ def install(
         loopback_port: Its port.
         loopback_password: Password of pgclarify_loopback, if another database of the server has set one. None keeps the
             stored one, or creates one for a role without password.
-        adopt_roles: Give objects of dropped roles to the roles that now have their names: after a restore on another
-            server.
         on_wait: Called after some seconds, with a sentence, if another session holds the lock of installs.
 
     Raises:
@@ -134,7 +114,6 @@ def install(
             if previous != newest:
                 upgrade(connection, is_new=previous is None)
             apply_sql(cursor, are_tables_new=previous != newest)
-        adopted = _adopt_roles(cursor) if adopt_roles else ()
         cursor.execute("reset role")
         admit_table_readers(cursor)
         has_password = write_keys(
@@ -144,14 +123,7 @@ def install(
             loopback_password,
             is_role_new="pgclarify_loopback" in new_roles,
         )
-        return Installation(previous, newest, has_dblink(cursor), has_password, adopted, mended)
-
-
-def _adopt_roles(cursor: psycopg.Cursor[Any]) -> tuple[AdoptedRole, ...]:
-    cursor.execute(
-        "select name, kind, sum(count)::bigint from pgclarify_private.adopt_roles() group by name, kind order by 1, 2"
-    )
-    return tuple(AdoptedRole(*row) for row in cursor.fetchall())
+        return Installation(previous, newest, has_dblink(cursor), has_password, mended)
 
 
 # A statement that waits for running calls, and one of them for us, is a deadlock.

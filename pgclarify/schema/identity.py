@@ -17,7 +17,7 @@ named_role = sa.Table(
     comment=(
         "Which role a stored name means, where the name grants access: readers and analysts of a corpus, readers of a "
         "document, role of a budget. It is the role that had the name when it was first written. A later role of "
-        "that name has no access until pgclarify init --adopt-roles. A name may have two rows, from two concurrent "
+        "that name has no access until adopt_roles is called. A name may have two rows, from two concurrent "
         "transactions: with a unique key, one would wait for the other."
     ),
 )

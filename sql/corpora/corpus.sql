@@ -199,8 +199,8 @@ begin
                 using errcode = 'object_not_in_prerequisite_state',
                     detail = 'A corpus, a document or a budget named an earlier role of that name, which was dropped, or is of '
                         'another server.',
-                    hint = 'Name a group that this role is a member of; or let an administrator run pgclarify init --adopt-roles, '
-                        'which gives this role all that the earlier one had.';
+                    hint = 'Name a group that this role is a member of; or let an administrator call '
+                        'pgclarify_private.adopt_roles(), which gives this role all that the earlier one had.';
         end if;
     end loop;
 end

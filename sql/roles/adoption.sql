@@ -104,5 +104,5 @@ end
 $$;
 
 comment on function pgclarify_private.adopt_roles() is
-'Give everything that orphaned_roles lists to the roles that have these names now, and return that list. For pgclarify init '
-'--adopt-roles, after a restore on another server.';
+'Give everything that orphaned_roles lists to the roles that have these names now, and return that list: after a restore '
+'on another server. For members of pgclarify_owner.';

@@ -19,7 +19,8 @@ begin
         end || string_agg(format('%s %s', held.kind, held.count), ', ' order by held.kind),
         null::bigint,
         case
-            when held.is_present then 'If they are the same people, after a restore on another server: pgclarify init --adopt-roles'
+            when held.is_present
+                then 'If they are the same people, after a restore: select * from pgclarify_private.adopt_roles()'
         end,
         case when held.is_present then 'warning' else 'note' end
     from (

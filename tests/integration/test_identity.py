@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from contextlib import closing
 
 import psycopg
@@ -42,13 +40,6 @@ def runs_of(connection: Connection) -> list[int]:
 def rows_of(connection: Connection, oid: int) -> dict[str, list[str]]:
     """All rows that a role sees. oid: the role's oid, which is left out."""
     return {name: sorted(str(row).replace(str(oid), "…") for row in rows) for name, rows in seen(connection).items()}
-
-
-def init(dsn: str, *options: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "pgclarify.cli", "init", *options],
-        env=os.environ | {"PGCLARIFY_DATABASE_URL": dsn}, stdout=subprocess.PIPE, timeout=300, check=False,
-    )  # fmt: skip
 
 
 class TestRecreated:
@@ -267,18 +258,19 @@ class TestRestored:
         with closing(psycopg.connect(target, user=asked.team, autocommit=True)) as carol:
             assert {name for name, rows in seen(carol).items() if rows} == {"my_changed_name"}
             assert evaluations.seen(carol) == [set(), set(), set()]
-            assert init(as_role(target, "stranger"), "--adopt-roles").returncode == 1
             assert state_of(carol, "select pgclarify_private.adopt_roles()") == REFUSED
             assert state_of(carol, "select pgclarify_private.orphaned_roles()") == REFUSED
             assert runs_of(carol) == []
 
-            adopted = json.loads(init(target, "--adopt-roles", "--json").stdout)["adopted"]
+            adopt = "select name, kind from pgclarify_private.adopt_roles()"
+            with closing(psycopg.connect(target, autocommit=True)) as root:
+                adopted = root.execute(adopt).fetchall()
+                assert root.execute(adopt).fetchall() == []
 
-            assert {one["name"] for one in adopted} == {asked.team, asked.analysts}
-            assert {"run", "evaluation"} <= {one["kind"] for one in adopted}
+            assert {name for name, _ in adopted} == {asked.team, asked.analysts}
+            assert {"run", "evaluation"} <= {kind for _, kind in adopted}
             assert rows_of(carol, there) == expected
             assert evaluations.seen(carol) == evaluated
-            assert installer.install(target, adopt_roles=True).adopted == ()
 
     def test_on_the_same_server_everything_is_as_it_was(
         self, asked: House, database: str, make_database: MakeRole
