@@ -29,7 +29,6 @@ UP_EXAMPLES = terminal.examples(
 DOWN_EXAMPLES = terminal.examples("pgclarify down")
 INIT_EXAMPLES = terminal.examples(
     "PGCLARIFY_DATABASE_URL=postgresql://owner@db.example/app pgclarify init",
-    "pgclarify init --loopback-host primary.example --loopback-port 5432",
 )
 WORKER_EXAMPLES = terminal.examples(
     "PGCLARIFY_DATABASE_URL=postgresql://… OPENAI_BASE_URL=http://…/v1 PGCLARIFY_LLM_MODEL=… pgclarify worker",
@@ -57,7 +56,7 @@ def up(
     settings = connection.load_settings()
     if listen is not None:
         listening.change(settings, listen)
-    dsn, done = _install(settings)
+    dsn, done = install(settings)
     address = listening.address_of(settings)
     done["listens_on"] = None if address is None else str(address)
     if address is not None:
@@ -88,24 +87,9 @@ def down() -> None:
     say("server stopped" if embedded.stop(settings.data_dir) else "the embedded server was not running")
 
 
-def init(
-    loopback_host: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST",
-            help="Host of the primary, for calls that wait. If left out, it is not changed; '' means this server's Unix"
-            " socket.",
-        ),
-    ] = None,
-    loopback_port: Annotated[
-        int | None, typer.Option(metavar="PORT", min=1, max=65535, help="Port of the primary, if it differs.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+def init(as_json: AsJson = False) -> None:
     """Install the schema, or upgrade it. Safe to repeat."""
-    if loopback_port is not None and not loopback_host:
-        raise typer.BadParameter("--loopback-port needs --loopback-host.")
-    _, done = _install(connection.load_settings(), loopback_host=loopback_host, loopback_port=loopback_port)
+    _, done = install(connection.load_settings())
     if as_json:
         terminal.print_json(done)
 
@@ -137,33 +121,21 @@ def worker(
     _run_worker(settings, connection.running_dsn(settings), address, grace)
 
 
-def start_server(settings: Settings) -> str:
+def install(settings: Settings) -> tuple[str, dict[str, object]]:
     """Start the embedded server if no URL is set, and install or upgrade the schema.
 
     Returns:
-        The connection string.
+        The connection string, and what `--json` prints.
     """
-    return _install(settings)[0]
-
-
-def _install(
-    settings: Settings,
-    *,
-    loopback_host: str | None = None,
-    loopback_port: int | None = None,
-) -> tuple[str, dict[str, object]]:
-    """Do the same; return the connection string, and what `--json` prints about it."""
-    from pgclarify.install.installer import install
+    from pgclarify.install import installer
 
     console = terminal.notices()
     password = settings.loopback_password
     with console.status("Starting PostgreSQL"):
         dsn = connection.started_dsn(settings)
     with console.status("Installing the schema"):
-        installation = install(
+        installation = installer.install(
             dsn,
-            loopback_host=loopback_host,
-            loopback_port=loopback_port,
             loopback_password=password.get_secret_value() if password else None,
             on_wait=lambda sentence: console.print(sentence, style="yellow", markup=False, soft_wrap=True),
         )

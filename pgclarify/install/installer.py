@@ -66,8 +66,6 @@ class Installation:
 def install(
     dsn: str,
     *,
-    loopback_host: str | None = None,
-    loopback_port: int | None = None,
     loopback_password: str | None = None,
     on_wait: OnWait = _logger.warning,
 ) -> Installation:
@@ -79,9 +77,6 @@ def install(
 
     Args:
         dsn: Connection string of a role that may create extensions and roles.
-        loopback_host: Host of the primary for waiting calls, if standbys serve them. None keeps the value of an earlier
-            install; the empty string removes it, and means this server.
-        loopback_port: Its port.
         loopback_password: Password of pgclarify_loopback, if another database of the server has set one. None keeps the
             stored one, or creates one for a role without password.
         on_wait: Called after some seconds, with a sentence, if another session holds the lock of installs.
@@ -116,13 +111,7 @@ def install(
             apply_sql(cursor, are_tables_new=previous != newest)
         cursor.execute("reset role")
         admit_table_readers(cursor)
-        has_password = write_keys(
-            cursor,
-            loopback_host,
-            loopback_port,
-            loopback_password,
-            is_role_new="pgclarify_loopback" in new_roles,
-        )
+        has_password = write_keys(cursor, loopback_password, is_role_new="pgclarify_loopback" in new_roles)
         return Installation(previous, newest, has_dblink(cursor), has_password, mended)
 
 

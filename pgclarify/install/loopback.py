@@ -9,15 +9,11 @@ import psycopg
 from psycopg import sql
 
 
-def write_keys(
-    cursor: psycopg.Cursor[Any], host: str | None, port: int | None, password: str | None, *, is_role_new: bool
-) -> bool:
+def write_keys(cursor: psycopg.Cursor[Any], password: str | None, *, is_role_new: bool) -> bool:
     """Create the callers' key once, and store how the loopback connects to the server.
 
     Args:
         cursor: Of the installer's transaction, in its own role.
-        host: Host of the primary; None keeps the stored one, the empty string means this server.
-        port: Its port.
         password: Of pgclarify_loopback; None keeps the stored one, or creates one.
         is_role_new: True if this transaction created pgclarify_loopback.
 
@@ -30,10 +26,6 @@ def write_keys(
         (bytes(byte ^ 0x36 for byte in key), bytes(byte ^ 0x5C for byte in key)),
     )
     cursor.execute("insert into pgclarify_private.loopback default values on conflict do nothing")
-    if host is not None:
-        cursor.execute(
-            "update pgclarify_private.loopback set host = %s, port = %s", (host or None, port if host else None)
-        )
     _note_socket(cursor)
     return _keep_password(cursor, password, is_role_new)
 

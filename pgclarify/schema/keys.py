@@ -25,7 +25,7 @@ loopback = sa.Table(
     column(
         "host",
         sa.Text,
-        "Socket directory or host name of the primary, as passed to init; null means this server.",
+        "Socket directory or host name of the primary, which an administrator sets; null means this server.",
         null=True,
     ),
     column("port", sa.Integer, "Port of the primary; null means this server's own.", null=True),

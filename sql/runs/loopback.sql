@@ -33,7 +33,8 @@ begin
     select loopback.* into v_loopback from pgclarify_private.loopback;
     if pg_is_in_recovery() and v_loopback.host is null then
         raise exception 'this server is a standby and does not know its primary'
-            using errcode = 'PC005', hint = 'Run on the primary: pgclarify init --loopback-host HOST --loopback-port PORT.';
+            using errcode = 'PC005',
+                hint = 'Run on the primary: update pgclarify_private.loopback set host = ''HOST'', port = PORT;';
     end if;
     v_settings := jsonb_strip_nulls(
         jsonb_build_object(

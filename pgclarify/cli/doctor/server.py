@@ -121,10 +121,8 @@ def loopback_remedy(detail: str, database: str) -> str:
             "Let both sides know one password. As a superuser: alter role pgclarify_loopback password 'a long one';"
             " and in each database: update pgclarify_private.loopback set password = 'the same';"
         )
-    return (
-        "Tell pgclarify where the server reaches itself: pgclarify init --loopback-host HOST --loopback-port PORT"
-        f" (in pg_hba.conf: {line})."
-    )
+    statement = "update pgclarify_private.loopback set host = 'HOST', port = PORT;"
+    return f"Tell pgclarify where the server reaches itself: {statement} (in pg_hba.conf: {line})."
 
 
 def check_memberships(user: str, usages: set[str]) -> Check:

@@ -40,7 +40,6 @@ def test_help_and_version_succeed(capsys: pytest.CaptureFixture[str]) -> None:
         ("ask", "q", "--timeout", "0"),
         ("load", "corpus", "/no/such/*.md"),
         ("load", "/dev/null", "/dev/null"),
-        ("init", "--loopback-port", "5432"),
         ("up", "--listen", "db.example:5433"),
     ],
 )

@@ -39,7 +39,7 @@ def test_without_dblink_there_is_a_way_round() -> None:
         ("Non-superusers must provide a password in the connection string.", "pgclarify init"),
         ("fe_sendauth: no password supplied", "alter role pgclarify_loopback password"),
         ('FATAL:  role "pgclarify_loopback" does not exist', "pgclarify init"),
-        ('connection to server at "localhost", port 5432 failed: Connection refused', "--loopback-host"),
+        ('connection to server at "localhost", port 5432 failed: Connection refused', "set host"),
     ],
 )
 def test_every_refusal_of_the_loopback_has_its_remedy(detail: str, remedy: str) -> None:
