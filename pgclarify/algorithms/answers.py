@@ -88,7 +88,7 @@ def relate_answers(one: str, other: str) -> Relation:
     """Compare two answers to the same question, by their words alone.
 
     AGREE: they are variants of each other; both are yes, or both are no; or they agree as in `relate`: one says all
-    that the other says, or they share half of their words.
+    that the other says.
 
     CONFLICT: each name has a word that the other lacks (Kris Benson, Anna Benson); or they conflict as in `relate`:
     other numbers, dates or times, yes against no, names that share no word.

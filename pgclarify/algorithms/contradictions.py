@@ -32,8 +32,6 @@ class Relation(IntEnum):
     AGREE = 1
 
 
-# Two answers agree if this share of their content words is the same, or if one contains all words of the other.
-AGREEMENT_OVERLAP = 0.5
 # Two questions ask the same if one contains all words of the other, and this share of its words is in the other.
 ALIKE = 0.6
 # The shorter answer must have at least this share of the longer one's words, unless it is a number.
@@ -64,7 +62,6 @@ class _Statement:
         quantities: Numbers, by kind, as `find_quantities` returns them; "-20" below zero.
         words: Content words, folded, without a plural s; numbers and units are among them.
         units: The units among the words.
-        initials: First letters of the words, in order.
         is_name: True if every content word is capitalized.
         polarity: True for yes, False for no, None for neither.
         sense: What it negates and limits.
@@ -73,7 +70,6 @@ class _Statement:
     quantities: dict[str, frozenset[str]]
     words: frozenset[str]
     units: frozenset[str]
-    initials: str
     is_name: bool
     polarity: bool | None
     sense: Sense
@@ -95,13 +91,13 @@ def relate(one: tuple[str, str], other: tuple[str, str]) -> Relation:
     - One answer is yes and the other is no.
     - Both answers are names, and share no word.
     - Their interpretations differ in one word, and their answers do not agree.
-    - Their answers would agree, but one negates a word that the other affirms ("covered", "not covered"), or one has a
+    - One answer negates a word that the other affirms ("covered", "not covered"); or they share a word, and one has a
       lower limit and the other an upper one ("more than 30 days", "less than 30 days").
 
     They AGREE if they are not in conflict, and one answer contains all that the other says. That other answer has at
-    least a fifth of the words of the first, or is a number. They also agree if they share half of their words.
-    Interpretations that differ in one word never agree ("return window for clothing", "... for electronics", both 30
-    days). The same applies if one negates what the other asks, or if they have opposite limits.
+    least a fifth of the words of the first, or is a number. Interpretations that differ in one word never agree
+    ("return window for clothing", "... for electronics", both 30 days). The same applies if one negates what the other
+    asks, or if they have opposite limits.
 
     All other pairs are UNKNOWN.
     """
@@ -111,9 +107,9 @@ def relate(one: tuple[str, str], other: tuple[str, str]) -> Relation:
 def relate_readings(interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np.int8]:
     """Compare readings pair by pair, by their words alone, and note which of them ask the same.
 
-    This is `relate`, with one difference. Two readings that ask the same are in CONFLICT instead of UNKNOWN, unless one
-    answer may abbreviate the other. Two readings ask the same if one question contains all words of the other, in some
-    form, and at least the share ALIKE of its words is in the other. Small models and the extractive verifier often give
+    This is `relate`, with one difference. Two readings that ask the same are in CONFLICT instead of UNKNOWN. Two
+    readings ask the same if one question contains all words of the other, and at least the share ALIKE of its words is
+    in the other. Small models and the extractive verifier often give
     such readings. Only their answers differ, and the embedding of "question answer" depends mostly on the question. So
     no similarity shows which of them are the same.
 
@@ -138,29 +134,23 @@ def _reading(interpretation: str, answer: str) -> _Reading:
 
 def _relation_of_readings(one: _Reading, other: _Reading) -> Relation:
     relation = _relation(one, other)
-    if relation is not Relation.UNKNOWN or not _ask_alike(one[0].words, other[0].words):
-        return relation
-    may_be_short = any(_abbreviates(short, full) for short, full in ((one[1], other[1]), (other[1], one[1])))
-    return relation if may_be_short else Relation.CONFLICT
+    is_unknown = relation is Relation.UNKNOWN
+    return Relation.CONFLICT if is_unknown and _ask_alike(one[0].words, other[0].words) else relation
 
 
 def _ask_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    if one == other:
-        return True
     fewer, more = sorted((one, other), key=len)
-    return len(fewer) >= ALIKE * len(more) and all(
-        any(_may_name_the_same(word, known) for known in more) for word in fewer - more
-    )
+    return fewer <= more and len(fewer) >= ALIKE * len(more)
 
 
 def _relation(one: _Reading, other: _Reading) -> Relation:
     (one_asked, one_told), (other_asked, other_told) = one, other
     if _quantities_conflict(one_asked, other_asked) or _answers_conflict(one_told, other_told):
         return Relation.CONFLICT
-    is_agreed = _answers_agree(one_told, other_told)
-    if is_agreed and _are_opposite(one_told, other_told):
+    if _are_opposite(one_told, other_told):
         # "Covered", "not covered".
         return Relation.CONFLICT
+    is_agreed = _answers_agree(one_told, other_told)
     if _is_contrast(one_asked, other_asked) or _are_opposite(one_asked, other_asked):
         return Relation.UNKNOWN if is_agreed else Relation.CONFLICT
     return Relation.AGREE if is_agreed else Relation.UNKNOWN
@@ -185,7 +175,6 @@ def _read(text: str, *, is_question: bool) -> _Statement:
         quantities=quantities,
         words=words.union(*quantities.values()),
         units=words & _UNITS,
-        initials="".join(word[0].casefold() for word in found),
         is_name=bool(found) and not quantities and all(word[0].isupper() for word in found),
         polarity=start[1].casefold() == "yes" if start else None,
         sense=sense_of(text),
@@ -216,37 +205,18 @@ def _answers_conflict(one: _Statement, other: _Statement) -> bool:
     if one.quantities and one.quantities == other.quantities and _units_differ(one, other):
         # Five minutes are not five seconds; five miles an hour are five mph.
         return one.units <= _TIMES and other.units <= _TIMES
-    return (
-        one.is_name
-        and other.is_name
-        and not any(_may_name_the_same(word, initial) for word in one.words for initial in other.words)
-        and not any(_abbreviates(short, full) for short, full in ((one, other), (other, one)))
-    )
-
-
-def _may_name_the_same(one: str, other: str) -> bool:
-    # Democrat, Democratic Party.
-    return one == other or (min(len(one), len(other)) > 3 and (one.startswith(other) or other.startswith(one)))
-
-
-def _abbreviates(short: _Statement, full: _Statement) -> bool:
-    # HB, Hudson Bay; USA, United States. "Division III" is no short form of "Division I".
-    return len(full.initials) > 1 and any(
-        word.startswith(full.initials) or (len(word) > 1 and full.initials.startswith(word))
-        for word in short.words - full.words
-    )
+    return one.is_name and other.is_name and one.words.isdisjoint(other.words)
 
 
 def _answers_agree(one: _Statement, other: _Statement) -> bool:
     shared = len(one.words & other.words)
     if not shared or _units_differ(one, other) or _quantities_conflict(one, other):
         return False
-    says_all = shared == min(len(one.words), len(other.words))
     # "At puberty" does not say the same as a sentence that begins with it. "1919" says the same as a sentence that
     # gives it.
     if shared < LEAST_SHARE * max(len(one.words), len(other.words)) and not _share_quantity(one, other):
         return False
-    return says_all or shared >= AGREEMENT_OVERLAP * len(one.words | other.words)
+    return shared == min(len(one.words), len(other.words))
 
 
 def _share_quantity(one: _Statement, other: _Statement) -> bool:
@@ -256,10 +226,7 @@ def _share_quantity(one: _Statement, other: _Statement) -> bool:
 
 
 def _is_contrast(one: _Statement, other: _Statement) -> bool:
-    only_one, only_other = one.words - other.words, other.words - one.words
-    if len(only_one) != 1 or len(only_other) != 1 or not one.words & other.words:
-        return False
-    return not _may_name_the_same(*only_one, *only_other)
+    return len(one.words - other.words) == len(other.words - one.words) == 1 and bool(one.words & other.words)
 
 
 def _units_differ(one: _Statement, other: _Statement) -> bool:

@@ -32,7 +32,8 @@ VERSION: Final = "6"
 _ABOUT: Final = 0.4
 # A sentence must also have this part of the best share in the passage.
 _OF_BEST: Final = 0.75
-# Two questions ask the same if their words have this F1 (the threshold of Eq. 16, for unigrams instead of BLEU).
+# Two questions ask the same, and two answers say the same, if their words have this F1 (the threshold of Eq. 16, for
+# unigrams instead of BLEU).
 _SAME: Final = 0.5
 
 # Yes or no alone, or with a sentence after it. "No Country for Old Men" and "No. 5" are names.
@@ -128,7 +129,7 @@ def states_answer(answers: Sequence[str], passage: Passage) -> bool:
 
 
 def is_same_answer(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether two answers are the same: a spelling of one is a variant of the other's, or has the same words.
+    """Return whether two answers are the same: a spelling of one agrees with the other's, or shares its words.
 
     Args:
         one: An answer in all its spellings; an empty answer is the same as no answer.
@@ -210,7 +211,9 @@ def _say_the_same(one: str, other: str) -> bool:
     said, said_too = _YES_OR_NO.match(one), _YES_OR_NO.match(other)
     if said or said_too:
         return said is not None and said_too is not None and said["said"].lower() == said_too["said"].lower()
-    return relate_answers(one, other) is Relation.AGREE
+    relation = relate_answers(one, other)
+    is_similar = relation is Relation.UNKNOWN and _overlap(_words(one), _words(other)) >= _SAME
+    return is_similar or relation is Relation.AGREE
 
 
 def _is_common(answer: str) -> bool:
