@@ -1,15 +1,5 @@
 -- What commands of an administrator read before there is a schema, or do beside it.
 
--- name: install_list_extensions
--- The extensions of pgclarify: the versions in this database, and those that the server can install.
-select
-    wanted.name,
-    installed.extversion as installed,
-    available.default_version as available
-from (values ('vector'), ('dblink')) as wanted (name)
-left join pg_catalog.pg_extension as installed on wanted.name = installed.extname
-left join pg_catalog.pg_available_extensions as available on wanted.name = available.name;
-
 -- name: install_list_roles
 -- Existing roles of these names, and whether the caller has their rights.
 select

@@ -11,12 +11,6 @@ from psycopg.rows import tuple_row
 from pgclarify.database.queries import queries
 
 
-def extension_versions(connection: psycopg.Connection[Any]) -> dict[str, tuple[str | None, str | None]]:
-    """Return the installed and the available version of each extension that pgclarify needs; None for none."""
-    rows = _rows(connection, "install_list_extensions")
-    return {name: (installed, available) for name, installed, available in rows}
-
-
 def existing_roles(connection: psycopg.Connection[Any], names: Collection[str]) -> dict[str, bool]:
     """Return which of these roles exist, and whether the caller has their rights."""
     return dict(_rows(connection, "install_list_roles", roles=list(names)))

@@ -92,7 +92,9 @@ begin
                     raise exception 'the loopback connection failed'
                         using errcode = 'PC005',
                             detail = v_message,
-                            hint = 'Run pgclarify doctor, or use pgclarify.submit, commit, and pgclarify.wait.';
+                            hint = 'The server must let role pgclarify_loopback in by its password, at the address in '
+                                'pgclarify_private.loopback: see docs/operations.md#connections. Or use pgclarify.submit, commit, '
+                                'and pgclarify.wait.';
                 end if;
             when sqlstate '2F003' or connection_exception then
                 -- dblink itself refused: there is no password, or the server did not ask for it.

@@ -98,7 +98,7 @@ def test_a_loopback_that_leads_nowhere(
     code, checks = doctor(database)
     assert code == 1
     assert checks["loopback"]["level"] == "problem"
-    assert "set host" in checks["loopback"]["remedy"]
+    assert "operations.md#connections" in checks["loopback"]["remedy"]
 
 
 @pytest.mark.parametrize(

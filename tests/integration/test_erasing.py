@@ -136,7 +136,6 @@ class TestWhatGoes:
         assert connection.execute("select ordinal, quote from pgclarify_private.citation").fetchall() == [(1, "nine")]
 
 
-
 class TestWhatStays:
     def test_ids_times_and_costs_stay(self, connection: Connection, alice: Connection, worker: HandWorker) -> None:
         run_id = carry_out(alice, worker)

@@ -148,11 +148,9 @@ def _examine_listening(settings: Settings, database: connection.Database) -> Ite
 
 
 def _examine_server(settings: Settings, database: connection.Database) -> Iterator[Check]:
-    from pgclarify.install.inspecting import existing_roles, extension_versions
+    from pgclarify.install.inspecting import existing_roles
     from pgclarify.install.roles import ROLES
 
-    installed, available = extension_versions(database)["dblink"]
-    yield server.check_dblink(installed, available)
     roles = existing_roles(database, ROLES)
     if roles:
         yield server.check_memberships(database.info.user, {role for role, has_usage in roles.items() if has_usage})
@@ -160,8 +158,7 @@ def _examine_server(settings: Settings, database: connection.Database) -> Iterat
     yield revision
     # The following checks use objects of the schema, which may differ in another revision.
     if revision.level is Level.OK:
-        if installed is not None:
-            yield server.check_loopback(database)
+        yield server.check_loopback(database)
         yield from _examine_service(settings, database)
 
 

@@ -1,4 +1,4 @@
-"""Checks of the database server: dblink, the loopback, the schema, the caller's roles.
+"""Checks of the database server: the loopback, the schema, the caller's roles.
 
 Only `pgclarify init` checks what it refuses or mends, such as an old server; and only a worker refuses a pooler.
 """
@@ -50,25 +50,6 @@ def check_superusers(found: Sequence[str]) -> Check:
     )
 
 
-def check_dblink(installed: str | None, available: str | None) -> Check:
-    """Check the extension dblink, which calls that wait need.
-
-    Args:
-        installed: Its version in this database; None if it is not installed.
-        available: The version that the server can install; None if there is none.
-    """
-    without = "calls that wait do not work; submit, wait and result do"
-    if installed is not None:
-        return ok("extension dblink", f"version {installed}")
-    if available is not None:
-        return warning("extension dblink", f"not installed here, so {without}", "Run as a superuser: pgclarify init")
-    return warning(
-        "extension dblink",
-        f"not available on this server, so {without}",
-        "Install PostgreSQL's contrib package on the server, then run as a superuser: pgclarify init",
-    )
-
-
 def check_loopback(database: connection.Database) -> Check:
     """Check whether a waiting call gets its second connection, by opening one as any caller does.
 
@@ -80,49 +61,16 @@ def check_loopback(database: connection.Database) -> Check:
         database.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         with database.transaction():
             connection.client_of(database).wait([], timeout=5.0)
-    except PermissionDenied as error:
-        # dblink's own refusal looks similar, but its detail names a password.
-        detail = error.detail or ""
-        if "password" in detail.lower():
-            return _no_loopback(database, detail)
+    except PermissionDenied:
         return warning(
             name, "could not be checked by this role, which may not ask", "Run pgclarify doctor as a role that may ask."
         )
     except PgclarifyError as error:
-        return _no_loopback(database, error.detail or error.message)
+        detail = " ".join(f"{error.message}: {error.detail or ''}".split()).rstrip(".:")
+        return problem(name, f"calls that wait get no second connection: {detail}", error.hint)
     finally:
         database.isolation_level = None
     return ok(name, "a call that waits gets its second connection")
-
-
-def _no_loopback(database: connection.Database, detail: str) -> Check:
-    finding = f"calls that wait get no second connection: {' '.join(detail.split()).rstrip('.')}"
-    return problem("loopback", finding, loopback_remedy(detail, database.info.dbname))
-
-
-def loopback_remedy(detail: str, database: str) -> str:
-    """Say what to do about a loopback connection that the server refuses.
-
-    Args:
-        detail: The message of the server or of libpq.
-        database: Name of the database.
-    """
-    said = detail.lower()
-    # The kind of line in pg_hba.conf depends on the connection.
-    kind = "local" if "[local]" in said or "socket" in said else "host"
-    address = " 127.0.0.1/32" if kind == "host" else ""
-    line = f"{kind} {database} pgclarify_loopback{address} scram-sha-256"
-    if "pg_hba.conf" in said or "peer authentication" in said or "ident authentication" in said:
-        return f"Add this line to pg_hba.conf, above all that fit as well: {line} - then run: select pg_reload_conf();"
-    if "non-superusers" in said or "does not exist" in said:
-        return "Have a superuser run: pgclarify init"
-    if "password" in said:
-        return (
-            "Let both sides know one password. As a superuser: alter role pgclarify_loopback password 'a long one';"
-            " and in each database: update pgclarify_private.loopback set password = 'the same';"
-        )
-    statement = "update pgclarify_private.loopback set host = 'HOST', port = PORT;"
-    return f"Tell pgclarify where the server reaches itself: {statement} (in pg_hba.conf: {line})."
 
 
 def check_memberships(user: str, usages: set[str]) -> Check:
