@@ -1,19 +1,14 @@
-"""The tables of dialogues: detections, rewritten questions, clarifying questions and listed answers."""
+"""What runs read about a question: rules of ambiguity, trained classifiers and turns of conversations."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Final
 
 from pgclarify.data.dialogue import (
-    ClarifyingQuestion,
-    Detection,
-    ListedAnswer,
     MatchedRule,
-    Rewriting,
     TrainedVersion,
     Turn,
 )
@@ -31,7 +26,7 @@ _PROGRAM_LIMIT_EXCEEDED: Final = "54000"
 
 
 class DialogueTables:
-    """Detections, rewritten questions, clarifying questions and listed answers of the runs of a worker."""
+    """Rules of ambiguity, trained classifiers, turns and routes of the runs of a worker."""
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
@@ -91,18 +86,6 @@ class DialogueTables:
             return key, None if row["weights"] is None else TrainedVersion(**row)
         return None
 
-    async def record_detections(self, run: Run, detections: Sequence[Detection]) -> None:
-        """Store detections, in the order of the run's questions; they replace earlier ones.
-
-        Raises:
-            RunLost: If the run is no longer this worker's.
-        """
-        await self._runs.fetch(
-            run,
-            "record_detections",
-            detections=json.dumps([asdict(detection) for detection in detections]),
-        )
-
     async def record_route(self, run: Run, route: str) -> None:
         """Store the route of a run with ask_back when_vague.
 
@@ -114,28 +97,6 @@ class DialogueTables:
             RunLost: If the run is no longer this worker's.
         """
         await self._runs.fetch(run, "record_route", route=route)
-
-    async def record_rewriting(self, run: Run, rewriting: Rewriting) -> None:
-        """Store the rewritten question of a run; it replaces an earlier one.
-
-        Raises:
-            RunLost: If the run is no longer this worker's.
-        """
-        await self._runs.fetch(run, "record_rewriting", rewriting=json.dumps(asdict(rewriting)))
-
-    async def record_clarifying_questions(self, run: Run, questions: Sequence[ClarifyingQuestion]) -> None:
-        """Store clarifying questions with their evidence; they replace earlier ones.
-
-        The cited candidates must be recorded already.
-
-        Raises:
-            RunLost: If the run is no longer this worker's.
-        """
-        await self._runs.fetch(
-            run,
-            "record_clarifying_questions",
-            questions=json.dumps([asdict(question) for question in questions]),
-        )
 
     async def turns(self, run: Run) -> tuple[str, list[Turn]]:
         """Read the conversation that a run of reply continues.
@@ -149,14 +110,6 @@ class DialogueTables:
         """
         rows = await self._runs.fetch(run, "conversation_turns")
         return rows[0]["question"], [Turn(asked=row["asked"], reply=row["reply"]) for row in rows]
-
-    async def record_answers(self, run: Run, answers: Sequence[ListedAnswer]) -> None:
-        """Store all answers of a run with their evidence. The candidates that they cite must be recorded already.
-
-        Raises:
-            RunLost: If the run is no longer this worker's.
-        """
-        await self._runs.fetch(run, "record_answers", answers=json.dumps([asdict(answer) for answer in answers]))
 
 
 def _slices(questions: Sequence[str]) -> Iterator[tuple[int, list[str]]]:

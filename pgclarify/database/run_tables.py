@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from pgclarify.data.dialogue import ClarifyingQuestion, Detection, ListedAnswer, Rewriting
 from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Interpretation
+from pgclarify.data.investigation import Step
 from pgclarify.data.model_calls import CompletionRequest
 from pgclarify.data.runs import Run, Stage, as_ended
 from pgclarify.data.verdicts import Verdict
@@ -19,6 +22,15 @@ from pgclarify.database.ledger import LedgerTables
 from pgclarify.database.pool import fetch
 from pgclarify.database.runs import Runs
 from pgclarify.errors import RunLost
+
+Result: TypeAlias = Detection | Rewriting | ClarifyingQuestion | ListedAnswer | Step
+_RELATIONS: Final[Mapping[type[Result], str]] = {
+    Detection: "detection",
+    Rewriting: "rewriting",
+    ClarifyingQuestion: "clarifying_question",
+    ListedAnswer: "listed_answer",
+    Step: "step",
+}
 
 
 class RunTables(LedgerTables):
@@ -73,6 +85,19 @@ class RunTables(LedgerTables):
         is_running = await self._runs.verdicts.add((run, verdict))
         if not is_running:
             raise RunLost(f"run {run.run_id} is no longer this worker's")
+
+    async def record_results(self, run: Run, results: Sequence[Result]) -> None:
+        """Store results of one kind with their citations, in order; those that are there already stay.
+
+        They are durable when this returns, and visible to others while the run is not over. The candidates that they
+        cite must be recorded already.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+        if results:
+            rows = json.dumps([_result_row(result) for result in results])
+            await self._runs.fetch(run, "record_results", relation=_RELATIONS[type(results[0])], results=rows)
 
     async def verdicts(self, run: Run) -> list[tuple[Passage, Verdict]]:
         """The grounded verdicts of run.parent_run_id, copied into this run, each with its passage.
@@ -145,3 +170,10 @@ class RunTables(LedgerTables):
         )
         # The alert about budgets must find the run also if other calls failed.
         self.status, self.code = status, (stopped if stopped == StopCode.BUDGET else error_code or stopped) or ""
+
+
+def _result_row(result: Result) -> dict[str, Any]:
+    """Return the columns of a result, with those of a proposed question among them."""
+    row: dict[str, Any] = asdict(result)
+    proposed: dict[str, Any] = row.pop("proposed", {})
+    return proposed | row

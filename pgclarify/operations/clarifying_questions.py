@@ -70,7 +70,7 @@ class _Proposing:
             else ClarifyingQuestion(ordinal, one, checked.is_answerable, checked.citations)
             for ordinal, (one, checked) in enumerate(kept[: self._run.settings["count"]], start=1)
         ]
-        await self._context.stores.dialogue.record_clarifying_questions(self._run, questions)
+        await self._context.store.record_results(self._run, questions)
         errors = [error for checked in checks.values() for error in checked.errors]
         return Ending(
             RunStatus.PARTIAL if errors else RunStatus.SUCCEEDED, error_code=code_of_failures(map(code_of, errors))

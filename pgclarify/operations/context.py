@@ -12,7 +12,6 @@ from pgclarify.data.vocabulary import RunStatus
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.estimates import EstimateTables
 from pgclarify.database.exploration import ExplorationTables
-from pgclarify.database.investigations import StepTables
 from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import (
     BudgetSpent,
@@ -44,13 +43,11 @@ class Stores:
 
     Attributes:
         passages: The store of passages and candidates.
-        steps: The store of steps of investigations.
-        dialogue: The store of rules of ambiguity, detections, rewritten questions, turns and listed answers.
+        dialogue: The store of rules of ambiguity, trained classifiers, turns and routes.
         estimates: The store of estimates.
     """
 
     passages: ExplorationTables
-    steps: StepTables
     dialogue: DialogueTables
     estimates: EstimateTables
 

@@ -31,5 +31,5 @@ async def detect_ambiguity(context: RunContext) -> Ending:
         detections = await context.models.detector.detect(run, dialogue, asked, run.settings.get("threshold"))
         tally.rows = len(detections)
         tally.note = summarize(detections)
-    await dialogue.record_detections(run, detections)
+    await context.store.record_results(run, detections)
     return Ending()

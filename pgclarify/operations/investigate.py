@@ -238,7 +238,7 @@ class _Investigation:
         self._stop("a question was asked again")
 
     async def _record(self, step: Step) -> Step:
-        await self._means.context.stores.steps.record_step(self._run, step)
+        await self._means.context.store.record_results(self._run, [step])
         self._steps.append(step)
         return step
 

@@ -42,7 +42,7 @@ async def list_answers(context: RunContext) -> Ending:
         answers = await asyncio.to_thread(merge_answers, judged)
         most: int = context.run.settings["max_answers"]
         tally.rows = min(len(answers), most)
-        await context.stores.dialogue.record_answers(context.run, answers[:most])
+        await context.store.record_results(context.run, answers[:most])
     ending = ending_of(context, verdicts)
     if len(answers) > most and ending.status is RunStatus.SUCCEEDED:
         context.trace.stop_reason = f"the limit of {counted(most, 'answer')} was reached"

@@ -26,7 +26,7 @@ async def reply(context: RunContext) -> Ending:
     """
     settings = context.run.settings
     rewriting = Rewriting(settings["text"], None) if "ordinal" in settings else await _reformulate(context)
-    await context.stores.dialogue.record_rewriting(context.run, rewriting)
+    await context.store.record_results(context.run, [rewriting])
     return Ending()
 
 

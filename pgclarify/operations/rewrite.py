@@ -81,9 +81,9 @@ class _Rewrite:
         self._class = QuestionClass.CLEAR
 
     async def carry_out(self) -> Ending:
-        dialogue, chat = self._context.stores.dialogue, self._context.models.chat
+        chat = self._context.models.chat
         detection = await self._detect()
-        await dialogue.record_detections(self._run, [detection])
+        await self._context.store.record_results(self._run, [detection])
         failure = None
         if self._class is QuestionClass.CLEAR:
             unread = (reason.text for reason in detection.reasons if reason.name == LANGUAGE)
@@ -98,7 +98,7 @@ class _Rewrite:
             rewriting = self._as_it_was("there is no language model that could rewrite it")
         else:
             rewriting, failure = await self._by_model(chat)
-        await dialogue.record_rewriting(self._run, rewriting)
+        await self._context.store.record_results(self._run, [rewriting])
         if failure is None:
             return Ending()
         self._trace.stop_reason = describe(failure)

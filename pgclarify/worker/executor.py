@@ -16,7 +16,6 @@ from pgclarify.data.vocabulary import RunStatus
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.estimates import EstimateTables
 from pgclarify.database.exploration import ExplorationTables
-from pgclarify.database.investigations import StepTables
 from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import FailedRun, Runs, TakenRun
 from pgclarify.embedding.cross_encoder import CrossEncoders
@@ -77,7 +76,7 @@ class RunExecutor:
         self._models = models
         self._quarantine = quarantine
         self._monitor = monitor
-        self._stores = Stores(ExplorationTables(runs), StepTables(runs), DialogueTables(runs), EstimateTables(runs))
+        self._stores = Stores(ExplorationTables(runs), DialogueTables(runs), EstimateTables(runs))
         # The key has the attempt too: a run that counted as lost may return while its first attempt still ends.
         self._held: dict[tuple[int, int], _Held] = {}
         self._unsettled: list[tuple[Run, timedelta | None]] = []

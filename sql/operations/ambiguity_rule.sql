@@ -193,3 +193,78 @@ end;
 comment on function pgclarify.remove_ambiguity_rule(text, text) is
 'Remove a rule of ambiguity; true if there was one. pattern: its pattern, as it was given. corpus: as in add_ambiguity_rule.';
 grant execute on function pgclarify.remove_ambiguity_rule(text, text) to pgclarify_user;
+
+create or replace function pgclarify_private.match_ambiguity_rules(run_id bigint, attempt integer, questions text[])
+returns table (ordinal integer, ambiguity_rule_id bigint, kind text, note text, matched text)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+rows 10
+as $$
+declare
+    v_longest_match constant integer := 100;
+    -- regexp_substr finds all matches before it returns the first, in quadratic time.
+    v_most_searched constant integer := 500;
+    v_run pgclarify_private.run := pgclarify_private.running_attempt(match_ambiguity_rules.run_id, match_ambiguity_rules.attempt);
+    v_limit constant interval := current_setting('statement_timeout')::interval;
+    v_rule record;
+    v_began timestamptz;
+    v_took interval;
+    v_slowest_id bigint;
+    v_slowest_took interval;
+begin
+    if v_run.corpus_name is not null then
+        perform pgclarify_private.check_searchable(v_run);
+    end if;
+    for v_rule in
+        select rule.ambiguity_rule_id, rule.pattern, rule.kind, rule.note
+        from pgclarify_private.ambiguity_rule as rule
+        where
+            rule.corpus is null
+            or rule.corpus = (select corpus.name from pgclarify_private.corpus where corpus.corpus_id = v_run.corpus_id)
+        order by rule.ambiguity_rule_id
+    loop
+        v_began := clock_timestamp();
+        -- One rule after another, so that each is compiled once: a session caches only a few.
+        return query
+        select
+            asked.ordinal::integer,
+            v_rule.ambiguity_rule_id,
+            v_rule.kind,
+            v_rule.note,
+            coalesce(
+                left(regexp_substr(left(asked.question, v_most_searched), v_rule.pattern, 1, 1, 'i'), v_longest_match), ''
+            )
+        from unnest(match_ambiguity_rules.questions) with ordinality as asked (question, ordinal)
+        where asked.question ~* v_rule.pattern;
+        v_took := clock_timestamp() - v_began;
+        if v_slowest_took is null or v_took > v_slowest_took then
+            v_slowest_id := v_rule.ambiguity_rule_id;
+            v_slowest_took := v_took;
+        end if;
+    end loop;
+exception
+    when query_canceled then
+        -- A user cancelled the statement, not the time limit; the limit starts a moment earlier.
+        if v_began is null or v_limit = interval '0' or clock_timestamp() < statement_timestamp() + 0.9 * v_limit then
+            raise;
+        end if;
+        v_took := clock_timestamp() - v_began;
+        if v_slowest_took is null or v_took > v_slowest_took then
+            v_slowest_id := v_rule.ambiguity_rule_id;
+            v_slowest_took := v_took;
+        end if;
+        raise exception 'rules of ambiguity could not be tried within %', current_setting('statement_timeout')
+            using errcode = 'program_limit_exceeded',
+                detail = format(
+                    'The slowest is rule %s, which took %s seconds: simplify or delete it.',
+                    v_slowest_id, round(extract(epoch from v_slowest_took), 1)
+                ),
+                hint = format('See: select * from pgclarify.ambiguity_rule where ambiguity_rule_id = %s.', v_slowest_id);
+end
+$$;
+
+comment on function pgclarify_private.match_ambiguity_rules(bigint, integer, text[]) is
+'Rules of ambiguity that questions match: those for all corpora, and those for the corpus of the run. One row for each '
+'match, by rule, then by question. matched: the first words of the question that match, cut to 100 characters; empty if they '
+'are not among its first 500 characters. Error 54000 with the slowest rule if they take longer than statement_timeout.';
+grant execute on function pgclarify_private.match_ambiguity_rules(bigint, integer, text[]) to pgclarify_worker;

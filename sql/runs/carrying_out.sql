@@ -116,3 +116,84 @@ $$;
 comment on function pgclarify_private.copy_verdicts(bigint, integer) is
 'Copy candidates and verdicts of the parent run into a run, and return the grounded ones with their passages.';
 grant execute on function pgclarify_private.copy_verdicts(bigint, integer) to pgclarify_worker;
+
+create or replace function pgclarify_private.record_citations(run_id bigint, items jsonb)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    insert into pgclarify_private.citation (
+        run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, is_medoid, quote, start_char,
+        end_char
+    )
+    select
+        record_citations.run_id, coalesce((item.value -> 'ordinal')::integer, item.place), cited.rank, citation.candidate_rank,
+        candidate.corpus_id, candidate.document_id, candidate.passage_id, candidate.heading, citation.is_medoid,
+        citation.quote, citation.start_char, citation.end_char
+    from jsonb_array_elements(record_citations.items) with ordinality as item (value, place)
+    cross join lateral jsonb_array_elements(item.value -> 'citations') with ordinality as cited (value, rank)
+    cross join lateral jsonb_to_record(cited.value) as citation (
+        candidate_rank integer, is_medoid boolean, quote text, start_char integer, end_char integer
+    )
+    -- A missing candidate violates a constraint.
+    left join pgclarify_private.candidate
+        on candidate.run_id = record_citations.run_id and candidate.rank = citation.candidate_rank
+    -- A worker sends results again if it does not know whether they were stored.
+    on conflict on constraint citation_pk do nothing;
+end;
+
+comment on function pgclarify_private.record_citations(bigint, jsonb) is
+'Store the citations of results of a run. items: array of objects with ordinal (the place in the array if missing) and '
+'citations: array of objects with candidate_rank, quote, start_char, end_char and, for an interpretation, is_medoid, in order.';
+
+create or replace function pgclarify_private.record_results(run_id bigint, attempt integer, relation text, results jsonb)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if record_results.relation <> all('{detection,rewriting,clarifying_question,listed_answer,step}') then
+        raise exception 'table % has no results', record_results.relation
+            using errcode = 'invalid_parameter_value',
+                hint = 'Pass detection, rewriting, clarifying_question, listed_answer or step.';
+    end if;
+    perform pgclarify_private.lock_run(record_results.run_id, record_results.attempt);
+    execute format(
+        $sql$
+        insert into pgclarify_private.%1$I
+        select result.*
+        from jsonb_array_elements($2) with ordinality as given (value, place)
+        cross join lateral jsonb_populate_record(
+            null::pgclarify_private.%1$I,
+            jsonb_build_object('ordinal', given.place) || given.value
+            || jsonb_build_object('run_id', $1, 'created_at', clock_timestamp())
+        ) as result
+        -- As in record_citations.
+        on conflict do nothing
+        $sql$,
+        record_results.relation
+    ) using record_results.run_id, record_results.results;
+    perform pgclarify_private.record_citations(record_results.run_id, record_results.results);
+end
+$$;
+
+comment on function pgclarify_private.record_results(bigint, integer, text, jsonb) is
+'Store results of a run with their citations; those that are there already stay. relation: the table. results: array of '
+'objects with the columns of the table but run_id and created_at, and citations. ordinal, citations: as in record_citations.';
+grant execute on function pgclarify_private.record_results(bigint, integer, text, jsonb) to pgclarify_worker;
+
+create or replace function pgclarify_private.record_route(run_id bigint, attempt integer, route text)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform pgclarify_private.lock_run(record_route.run_id, record_route.attempt);
+    update pgclarify_private.run
+    set route = record_route.route
+    where run.run_id = record_route.run_id;
+end
+$$;
+
+comment on function pgclarify_private.record_route(bigint, integer, text) is 'Store the route that a run took.';
+grant execute on function pgclarify_private.record_route(bigint, integer, text) to pgclarify_worker;

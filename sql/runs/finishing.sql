@@ -1,32 +1,5 @@
 -- The end of a run: its interpretations, their citations, its stages and what it cost.
 
-create or replace function pgclarify_private.record_citations(run_id bigint, items jsonb)
-returns void
-language sql volatile security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    insert into pgclarify_private.citation (
-        run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, is_medoid, quote, start_char,
-        end_char
-    )
-    select
-        record_citations.run_id, coalesce((item.value -> 'ordinal')::integer, item.place), cited.rank, citation.candidate_rank,
-        candidate.corpus_id, candidate.document_id, candidate.passage_id, candidate.heading, citation.is_medoid,
-        citation.quote, citation.start_char, citation.end_char
-    from jsonb_array_elements(record_citations.items) with ordinality as item (value, place)
-    cross join lateral jsonb_array_elements(item.value -> 'citations') with ordinality as cited (value, rank)
-    cross join lateral jsonb_to_record(cited.value) as citation (
-        candidate_rank integer, is_medoid boolean, quote text, start_char integer, end_char integer
-    )
-    -- A missing candidate violates a constraint.
-    left join pgclarify_private.candidate
-        on candidate.run_id = record_citations.run_id and candidate.rank = citation.candidate_rank;
-end;
-
-comment on function pgclarify_private.record_citations(bigint, jsonb) is
-'Store the citations of results of a run. items: array of objects with ordinal (the place in the array if missing) and '
-'citations: array of objects with candidate_rank, quote, start_char, end_char and, for an interpretation, is_medoid, in order.';
-
 create or replace function pgclarify_private.finish_run(
     run_id bigint,
     attempt integer,

@@ -10,7 +10,6 @@ from tests.fakes.estimates import FakeEstimateStore
 from tests.fakes.exploration import FakeExplorationStore
 from tests.fakes.ledger import FakeLedger, FakeLedgerTable
 from tests.fakes.spaces import FakeSpaceStore
-from tests.fakes.steps import FakeStepStore
 from tests.fakes.store import FakeStore, RunRecord
 
 __all__ = [
@@ -25,7 +24,6 @@ __all__ = [
     "FakeLedger",
     "FakeLedgerTable",
     "FakeSpaceStore",
-    "FakeStepStore",
     "FakeStore",
     "RunRecord",
 ]

@@ -10,7 +10,6 @@ from pgclarify.data.runs import Run
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.estimates import EstimateTables
 from pgclarify.database.exploration import ExplorationTables
-from pgclarify.database.investigations import StepTables
 from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import ModelNotFound
 from pgclarify.operations.context import Models, RunContext, Stores
@@ -24,7 +23,6 @@ from tests.fakes.dialogue import FakeDialogueStore
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.estimates import FakeEstimateStore
 from tests.fakes.exploration import FakeExplorationStore
-from tests.fakes.steps import FakeStepStore
 from tests.fakes.store import FakeStore
 
 
@@ -35,7 +33,6 @@ def context_of(
     *,
     chat: Completer | EllipsisType | None = ...,
     passages: ExplorationTables | None = None,
-    steps: StepTables | None = None,
     dialogue: DialogueTables | None = None,
     estimates: EstimateTables | None = None,
     embedder: Embedder | None = None,
@@ -53,8 +50,7 @@ def context_of(
         completer: The judge. The default has no replies.
         chat: The language model. The default is the completer.
         passages: The passages to find. The default are those of the store.
-        steps: The store of steps.
-        dialogue: The store of rules, conversations and their results.
+        dialogue: The store of rules and conversations.
         estimates: The store of estimates.
         embedder: Used for each embedding model.
         reader: By default no reader confirms verdicts.
@@ -80,7 +76,6 @@ def context_of(
         store,
         Stores(
             exploration,
-            steps or FakeStepStore(fake),
             dialogue or FakeDialogueStore(fake),
             estimates or FakeEstimateStore(fake, cast(FakeExplorationStore, exploration)),
         ),

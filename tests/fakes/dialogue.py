@@ -6,11 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from pgclarify.data.dialogue import (
-    ClarifyingQuestion,
-    Detection,
-    ListedAnswer,
     MatchedRule,
-    Rewriting,
     TrainedVersion,
     Turn,
 )
@@ -30,11 +26,7 @@ class FakeDialogueStore(DialogueTables):
     Attributes:
         trained: The trained version that judges the questions of all corpora, with its key; None for none.
         sent: Keys of the trained versions that were read, in order.
-        detections: By run_id.
         routes: By run_id.
-        rewritings: By run_id.
-        questions: By run_id.
-        answers: By run_id, in order.
     """
 
     def __init__(
@@ -46,11 +38,7 @@ class FakeDialogueStore(DialogueTables):
     ) -> None:
         self.trained: tuple[int, TrainedVersion] | None = None
         self.sent: list[int] = []
-        self.detections: dict[int, list[Detection]] = {}
         self.routes: dict[int, str] = {}
-        self.rewritings: dict[int, Rewriting] = {}
-        self.questions: dict[int, list[ClarifyingQuestion]] = {}
-        self.answers: dict[int, list[ListedAnswer]] = {}
         self._store = store
         self._rules = list(rules)
         self._conversations = dict(conversations or {})
@@ -79,32 +67,12 @@ class FakeDialogueStore(DialogueTables):
         self.sent.append(key)
         return key, trained
 
-    async def record_detections(self, run: Run, detections: Sequence[Detection]) -> None:
-        """Store the result of a detection."""
-        await self._store.record(run)
-        self.detections[run.run_id] = list(detections)
-
     async def record_route(self, run: Run, route: str) -> None:
         """Store the route."""
         await self._store.record(run)
         self.routes[run.run_id] = route
 
-    async def record_rewriting(self, run: Run, rewriting: Rewriting) -> None:
-        """Store the question."""
-        await self._store.record(run)
-        self.rewritings[run.run_id] = rewriting
-
-    async def record_clarifying_questions(self, run: Run, questions: Sequence[ClarifyingQuestion]) -> None:
-        """Store the clarifying questions."""
-        await self._store.record(run)
-        self.questions[run.run_id] = list(questions)
-
     async def turns(self, run: Run) -> tuple[str, list[Turn]]:
         """Read the conversation."""
         await self._store.record(run)
         return self._conversations[run.run_id]
-
-    async def record_answers(self, run: Run, answers: Sequence[ListedAnswer]) -> None:
-        """Store the answers."""
-        await self._store.record(run)
-        self.answers[run.run_id] = list(answers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,11 @@ from pgclarify.data.model_calls import CompletionRequest
 from pgclarify.data.runs import Run, Stage, as_ended
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
-from pgclarify.database.run_tables import RunTables
+from pgclarify.database.run_tables import Result, RunTables
 from pgclarify.errors import RunLost
 from tests.fakes.ledger import FakeLedger, FakeLedgerTable
+
+R = TypeVar("R")
 
 _DEFAULTS = {
     "top_k": 20,
@@ -43,6 +46,7 @@ class RunRecord:
         candidates: By rank.
         verdicts: By the rank of their candidates.
         interpretations: The interpretations, in order.
+        results: What was recorded by `record_results`, in order.
         error: Why it failed.
         error_code: The same as a SQLSTATE.
         stages: Its stages; set when it ends.
@@ -59,11 +63,16 @@ class RunRecord:
     candidates: list[Candidate] = field(default_factory=list)
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     interpretations: list[Interpretation] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
     error: str | None = None
     error_code: str | None = None
     stages: list[Stage] = field(default_factory=list)
     stop_reason: str | None = None
     stop_code: StopCode | None = None
+
+    def results_of(self, kind: type[R]) -> list[R]:
+        """The recorded results of a kind, in order."""
+        return [result for result in self.results if isinstance(result, kind)]
 
 
 class FakeStore(FakeLedger, RunTables):
@@ -143,6 +152,10 @@ class FakeStore(FakeLedger, RunTables):
     async def record_verdict(self, run: Run, verdict: Verdict) -> None:
         """Store a verdict."""
         (await self.record(run)).verdicts[verdict.rank] = verdict
+
+    async def record_results(self, run: Run, results: Sequence[Result]) -> None:
+        """Store results."""
+        (await self.record(run)).results.extend(results)
 
     async def verdicts(self, run: Run) -> list[tuple[Passage, Verdict]]:
         """Copy the grounded verdicts of the run's parent."""

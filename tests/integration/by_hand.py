@@ -223,6 +223,10 @@ class HandWorker:
         rows = [{name: (usual | dict(one)).get(name) for name in names} for one in candidates]
         return list(self.value("record_candidates", run_id=run_id, attempt=attempt, candidates=json.dumps(rows)))
 
+    def record_results(self, run_id: int, relation: str, *results: Mapping[str, Any], attempt: int = 1) -> None:
+        """Store results with their citations."""
+        self.send("record_results", run_id=run_id, attempt=attempt, relation=relation, results=json.dumps(results))
+
     def record_verdicts(self, run_id: int, *verdicts: Mapping[str, Any], attempt: int = 1) -> list[int]:
         """Store verdicts; return the runs that are still active.
 

@@ -22,6 +22,7 @@ from pgclarify.data.runs import Run
 from pgclarify.data.vocabulary import AmbiguityType
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.pool import open_pool
+from pgclarify.database.run_tables import Result, RunTables
 from pgclarify.database.runs import Runs
 from pgclarify.errors import ConfigurationError, DatabaseBusy, DatabaseError, RunLost
 from tests.integration.answering import rows
@@ -62,6 +63,9 @@ class Played:
             self.desk.choose(run_id, *((document, 0.5, "dense", None, 1) for document in ("101", "102")))
         return run
 
+    async def record(self, run: Run, *results: Result) -> None:
+        await RunTables(self.runs, run).record_results(run, results)
+
     def cited(self, run: Run) -> list[dict[str, Any]]:
         """The rows of table citation."""
         return self.kept(run, "citation", schema="pgclarify_private")
@@ -87,11 +91,13 @@ def cited(ordinal: int, rank: int, citation: Citation, document_id: str, desk: D
 
 
 class TestKept:
-    async def test_detections_in_order_in_the_place_of_others(self, played: Played) -> None:
+    """A worker that lost its connection does not know whether results were stored, and sends them again."""
+
+    async def test_detections_in_order(self, played: Played) -> None:
         run = await played.start("detect_ambiguity", None)
 
-        await played.tables.record_detections(run, [VAGUE, VAGUE, CLEAR])
-        await played.tables.record_detections(run, [CLEAR, VAGUE])
+        for _ in range(2):
+            await played.record(run, VAGUE, CLEAR)
 
         assert played.kept(run, "detection") == [
             asdict(detection)
@@ -99,29 +105,26 @@ class TestKept:
                 "operation": "detect_ambiguity", "corpus": None, "ordinal": ordinal,
                 "reasons": [asdict(reason) for reason in detection.reasons], "finished_at": None,
             }
-            for ordinal, detection in enumerate((CLEAR, VAGUE), start=1)
+            for ordinal, detection in enumerate((VAGUE, CLEAR), start=1)
         ]  # fmt: skip
 
-    async def test_the_last_rewriting(self, played: Played) -> None:
+    async def test_a_rewriting(self, played: Played) -> None:
         run = await played.start("rewrite", None)
 
-        await played.tables.record_rewriting(run, Rewriting("Why?", True, "no"))
-        await played.tables.record_rewriting(run, Rewriting("  Why\n“so”?", None))
+        for _ in range(2):
+            await played.record(run, Rewriting("  Why\n“so”?", None))
 
         assert played.kept(run, "rewriting") == [
             {"rewritten": "  Why\n“so”?", "was_ambiguous": None, "reason": None},
         ]
 
-    async def test_clarifying_questions_with_citations_in_the_place_of_others(self, played: Played) -> None:
+    async def test_clarifying_questions_with_citations(self, played: Played) -> None:
         run = await played.start("clarifying_questions")
-        await played.tables.record_clarifying_questions(
-            run, [ClarifyingQuestion(ordinal, ASKED, True, (THIRTY,)) for ordinal in (1, 2, 3)]
-        )
 
-        await played.tables.record_clarifying_questions(
-            run,
-            [ClarifyingQuestion(1, ASKED, True, (DEDUCTIBLE, THIRTY)), ClarifyingQuestion(2, CHOICE, False)],
-        )
+        for _ in range(2):
+            await played.record(
+                run, ClarifyingQuestion(1, ASKED, True, (DEDUCTIBLE, THIRTY)), ClarifyingQuestion(2, CHOICE, False)
+            )
 
         of_run = {"corpus": "insurance", "question": "rental cars", "form": None}
         assert played.kept(run, "clarifying_question") == [
@@ -133,15 +136,15 @@ class TestKept:
             cited(1, 2, THIRTY, "101", played.desk),
         ]
 
-    async def test_listed_answers_once(self, played: Played) -> None:
+    async def test_listed_answers(self, played: Played) -> None:
         run = await played.start("list_answers")
-        answers = [
-            ListedAnswer(1, "ten", ("ten", "10"), (DEDUCTIBLE, THIRTY)),
-            ListedAnswer(2, "thirty", ("thirty",), (THIRTY,)),
-        ]
-        await played.tables.record_answers(run, answers)
-        # A worker that lost its connection does not know whether they were stored.
-        await played.tables.record_answers(run, answers)
+
+        for _ in range(2):
+            await played.record(
+                run,
+                ListedAnswer(1, "ten", ("ten", "10"), (DEDUCTIBLE, THIRTY)),
+                ListedAnswer(2, "thirty", ("thirty",), (THIRTY,)),
+            )
 
         of_run = {"corpus": "insurance", "question": "rental cars"}
         assert sorted(played.kept(run, "listed_answer"), key=lambda row: row["ordinal"]) == [
@@ -154,14 +157,20 @@ class TestKept:
             cited(2, 1, THIRTY, "101", played.desk),
         ]
 
+    async def test_nothing_in_other_tables(self, played: Played) -> None:
+        run = await played.start("list_answers")
+        with pytest.raises(DatabaseError) as refused:
+            await played.runs.fetch(run, "record_results", relation="document", results="[]")
+        assert refused.value.sqlstate == "22023"
+
     async def test_nothing_that_cites_what_was_not_found(self, played: Played) -> None:
         run = await played.start("list_answers")
         unfound = Citation(3, "x", 0, 1)
 
         with pytest.raises(DatabaseError):
-            await played.tables.record_answers(run, [ListedAnswer(1, "ten", ("ten",), (THIRTY, unfound))])
+            await played.record(run, ListedAnswer(1, "ten", ("ten",), (THIRTY, unfound)))
         with pytest.raises(DatabaseError):
-            await played.tables.record_clarifying_questions(run, [ClarifyingQuestion(1, ASKED, True, (unfound,))])
+            await played.record(run, ClarifyingQuestion(1, ASKED, True, (unfound,)))
 
         assert [played.kept(run, table) for table in ("listed_answer", "clarifying_question", "citation")] == [
             [],
@@ -171,11 +180,11 @@ class TestKept:
 
     async def test_nothing_of_an_earlier_attempt(self, played: Played) -> None:
         run = await played.start("list_answers")
-        await played.tables.record_detections(run, [VAGUE])
-        await played.tables.record_rewriting(run, Rewriting("Why?", True))
+        await played.record(run, VAGUE)
+        await played.record(run, Rewriting("Why?", True))
         await played.tables.record_route(run, "clarified")
-        await played.tables.record_clarifying_questions(run, [ClarifyingQuestion(1, ASKED, True, (THIRTY,))])
-        await played.tables.record_answers(run, [ListedAnswer(2, "ten", ("ten",), (THIRTY,))])
+        await played.record(run, ClarifyingQuestion(1, ASKED, True, (THIRTY,)))
+        await played.record(run, ListedAnswer(2, "ten", ("ten",), (THIRTY,)))
 
         assert await played.runs.start(run.run_id) is not None
 
@@ -190,12 +199,9 @@ class TestKept:
 
         for kept in (
             tables.match_rules(run, ["Why?"]),
-            tables.record_detections(run, [VAGUE]),
             tables.record_route(run, "clarified"),
-            tables.record_rewriting(run, Rewriting("Why?", True)),
-            tables.record_clarifying_questions(run, []),
             tables.turns(run),
-            tables.record_answers(run, [ListedAnswer(1, "ten", ("ten",), ())]),
+            played.record(run, Rewriting("Why?", True)),
         ):
             with pytest.raises(RunLost):
                 await kept
@@ -250,7 +256,7 @@ async def fetch_setting(played: Played) -> list[str]:
 async def test_turns_are_read(played: Played) -> None:
     asking = await played.start("clarifying_questions", None, question="cars")
     checked = [ClarifyingQuestion(ordinal, one) for ordinal, one in enumerate((ASKED, CHOICE), start=1)]
-    await played.tables.record_clarifying_questions(asking, checked)
+    await played.record(asking, *checked)
     run = await played.start("reply", None, settings={"text": "A small one"}, parent_run_id=asking.run_id)
 
     assert await played.tables.turns(run) == (
@@ -267,7 +273,7 @@ class TestEvidence:
             ListedAnswer(1, "ten", ("ten",), (DEDUCTIBLE, THIRTY)),
             ListedAnswer(2, "thirty", ("thirty",), (THIRTY, DEDUCTIBLE, again)),
         ]
-        await played.tables.record_answers(run, answers)
+        await played.record(run, *answers)
         return run
 
     def seen(self, played: Played, run: Run, ordinal: int) -> tuple[list[dict[str, Any]], list[str]]:

@@ -126,7 +126,7 @@ class TestWhatGoes:
                 "confidence": 0.5, "reason": None, "semantic_sets": 1,
                 "citations": [{"candidate_rank": min(ordinal, 2), "quote": said, "start_char": 0, "end_char": 4}],
             }  # fmt: skip
-            worker.send("record_step", run_id=run_id, attempt=1, step=json.dumps(step))
+            worker.record_results(run_id, "step", step)
         worker.finish(run_id)
 
         assert erase(alice)

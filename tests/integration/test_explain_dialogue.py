@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.integration.explaining import Desk, desk, reading, stage
-from tests.integration.explaining_dialogue import ASKED_BACK, LISTED, record
+from tests.integration.explaining_dialogue import ASKED_BACK, LISTED
 
 pytestmark = pytest.mark.rolled_back
 
@@ -31,7 +31,7 @@ def test_a_detection_shows_its_note_and_where_its_reasons_are(desk: Desk) -> Non
     history = ["Who painted the altar?", "Ida Holm"]
     settings = {"threshold": 0.25, "history": history}
     run_id = desk.start(desk.enter("detect_ambiguity", settings, question="Where was she born?", corpus_id=None))
-    record(desk, run_id, "detections", [detection(1, "Where was she born?", 0.8312, "pragmatic")])
+    desk.worker.record_results(run_id, "detection", detection(1, "Where was she born?", 0.8312, "pragmatic"))
     note = "ambiguous (pragmatic), probability 0.83"
     desk.worker.finish(run_id, stages=[stage("detection", "00.000", 8.25, rows=1, note=note)])
     desk.date(run_id)
@@ -93,7 +93,8 @@ class TestRoute:
 
     def told(self, desk: Desk, kind: str | None, route: str | None) -> str:
         run_id = desk.start(desk.submit(ask_back="when_vague"))
-        record(desk, run_id, "detections", [detection(1, "rental cars", 0.25 if kind is None else 0.75, kind)])
+        found = detection(1, "rental cars", 0.25 if kind is None else 0.75, kind)
+        desk.worker.record_results(run_id, "detection", found)
         if route is not None:
             desk.worker.send("record_route", run_id=run_id, attempt=1, route=route)
         desk.choose(run_id, ("101", 0.5, "dense", None, 1))

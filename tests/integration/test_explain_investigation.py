@@ -79,7 +79,7 @@ def test_an_investigation_shows_its_steps(desk: Desk) -> None:
         }
         | nothing,
     ):  # fmt: skip
-        desk.worker.send("record_step", run_id=run_id, attempt=1, step=json.dumps(step))
+        desk.worker.record_results(run_id, "step", step)
     told_of = {"step_ordinal": 1}
     desk.worker.finish(
         run_id,

@@ -59,9 +59,6 @@ class House:
         assert self.worker.start(run_id) is not None
         return run_id
 
-    def record(self, run_id: int, what: str, name: str, value: object) -> None:
-        self.worker.send(f"record_{what}", run_id=run_id, attempt=1, **{name: json.dumps(value)})
-
     def cite(self, run_id: int) -> list[dict[str, Any]]:
         passage_id = scalar(self.owner, "select id from pgclarify.passage")
         self.worker.record_candidates(run_id, {"rank": 1, "document_id": f"{ANIMAL} 1", "passage_id": passage_id})
@@ -74,14 +71,14 @@ class House:
             "ambiguity_type": "specify", "reasoning": ANIMAL, "clarifying_question": None,
             "reformulation": f"{ANIMAL}?",
         }  # fmt: skip
-        entry = {"ordinal": 1, "proposed": proposed, "is_answerable": True, "citations": citations}
-        self.record(run_id, "clarifying_questions", "questions", [entry])
+        entry = proposed | {"ordinal": 1, "is_answerable": True, "citations": citations}
+        self.worker.record_results(run_id, "clarifying_question", entry)
         self.worker.finish(run_id)
         return run_id
 
     def reply(self, corpus_id: int | None) -> int:
         run_id = self.start("reply", corpus_id, self.ask_back(corpus_id), text=ANIMAL)
-        self.record(run_id, "rewriting", "rewriting", {"rewritten": ANIMAL, "was_ambiguous": None, "reason": None})
+        self.worker.record_results(run_id, "rewriting", {"rewritten": ANIMAL})
         self.worker.finish(run_id)
         return run_id
 
@@ -95,21 +92,21 @@ class House:
                 "ordinal": 1, "question": QUESTION, "is_ambiguous": True, "probability": 1, "kind": "lexical",
                 "reasons": [reason], "classifier_version": "1",
             }  # fmt: skip
-            self.record(run_id, "detections", "detections", [found])
+            self.worker.record_results(run_id, "detection", found)
             if operation == "rewrite":
                 rewriting = {"rewritten": ANIMAL, "was_ambiguous": True, "reason": ANIMAL}
-                self.record(run_id, "rewriting", "rewriting", rewriting)
+                self.worker.record_results(run_id, "rewriting", rewriting)
             self.worker.finish(run_id)
         self.reply(corpus_id)
         if corpus_id is not None:
             run_id = self.start("list_answers", corpus_id)
             answer = {"ordinal": 1, "answer": ANIMAL, "variants": [ANIMAL], "citations": self.cite(run_id)}
-            self.record(run_id, "answers", "answers", [answer])
+            self.worker.record_results(run_id, "listed_answer", answer)
             self.worker.finish(run_id)
             run_id = self.start("estimate", corpus_id, questions=1, distinct_questions=1, answered=0)
             asked = [{"purpose": "verdict", "calls": 1, "reused_calls": 0, "input_bytes": 400}]
             prospect = {"sampled": 1, "purposes": asked, "calls_at_most": 1, "calls_at_most_each": 1}
-            self.record(run_id, "estimate", "seen", prospect)
+            self.worker.send("record_estimate", run_id=run_id, attempt=1, seen=json.dumps(prospect))
             self.worker.finish(run_id)
 
 
@@ -163,12 +160,8 @@ class TestRows:
             {"candidate_rank": 1, "quote": DOCUMENT[:5], "start_char": 0, "end_char": 5},
             {"candidate_rank": 2, "quote": other[:10], "start_char": 0, "end_char": 10},
         ]
-        house.record(
-            run_id,
-            "answers",
-            "answers",
-            [{"ordinal": 1, "answer": "Smith", "variants": ["Smith", "John Smith"], "citations": citations}],
-        )
+        answer = {"answer": "Smith", "variants": ["Smith", "John Smith"], "citations": citations}
+        house.worker.record_results(run_id, "listed_answer", {"ordinal": 1} | answer)
         house.worker.finish(run_id)
 
         def shown() -> tuple[list[str], int]:

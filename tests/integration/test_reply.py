@@ -51,12 +51,12 @@ def enter(connection: Connection, role: str, question: str = QUESTION, *, has_co
 def ask_back(worker: HandWorker, run_id: int, proposed: Sequence[str | None] = PROPOSED) -> int:
     """Carry a run of clarifying_questions out."""
     entries = [
-        {"ordinal": ordinal, "proposed": {"reformulation": text, "clarifying_question": "Which?"}}
+        {"ordinal": ordinal, "reformulation": text, "clarifying_question": "Which?"}
         for ordinal, text in enumerate(proposed, start=1)
     ]
     run = worker.start(run_id)
     assert run is not None
-    worker.send("record_clarifying_questions", run_id=run_id, attempt=run["attempt"], questions=json.dumps(entries))
+    worker.record_results(run_id, "clarifying_question", *entries, attempt=run["attempt"])
     worker.finish(run_id, run["attempt"])
     return run_id
 
@@ -78,7 +78,7 @@ def reply(session: Connection, worker: HandWorker, run_id: int, text: str = "the
     run = worker.start(replied)
     assert run is not None
     rewriting = {"rewritten": text.upper(), "was_ambiguous": None, "reason": None}
-    worker.send("record_rewriting", run_id=replied, attempt=run["attempt"], rewriting=json.dumps(rewriting))
+    worker.record_results(replied, "rewriting", rewriting, attempt=run["attempt"])
     worker.finish(replied, run["attempt"])
     return replied
 

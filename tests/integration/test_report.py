@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from psycopg.rows import dict_row
 
@@ -12,7 +10,7 @@ from pgclarify.reports.run_page import run_page
 from pgclarify.reports.run_tables import RunReport, read_run
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
 from tests.integration.explaining import DOCUMENTS, Desk, desk, explored
-from tests.integration.explaining_dialogue import ASKED_BACK, LISTED, quoted, record
+from tests.integration.explaining_dialogue import ASKED_BACK, LISTED, quoted
 from tests.unit.reports.reported import Page, check_page
 
 __all__ = ["desk"]
@@ -69,7 +67,7 @@ class TestWhatIsRead:
             "ordinal": 1, "kind": "follow_up", "question": "What does the fee cover?", "outcome": "answered",
             "answer": "refueling", "confidence": 0.75, "reason": None, "semantic_sets": 2, "citations": [citation],
         }  # fmt: skip
-        desk.worker.send("record_step", run_id=run_id, attempt=1, step=json.dumps(step))
+        desk.worker.record_results(run_id, "step", step)
         report = read(connect, desk.user.info.user, run_id)
 
         (finding,) = report.findings
@@ -87,7 +85,7 @@ class TestWhatIsRead:
             "variants": ["thirty days", "30 days"],
             "citations": quoted(1, 2),
         }
-        record(desk, run_id, "answers", [value])
+        desk.worker.record_results(run_id, "listed_answer", value)
         desk.worker.finish(run_id)
         report = read(connect, desk.user.info.user, run_id)
 

@@ -92,7 +92,7 @@ class OnePass:
             )
             tally.rows = len(detections)
             tally.note = summarize(detections)
-        await self._dialogue.record_detections(self._run, detections)
+        await self._context.store.record_results(self._run, detections)
         # A question that cannot be judged may be ambiguous.
         return detections[0].is_ambiguous or detections[0].probability is None
 

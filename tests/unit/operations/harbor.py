@@ -11,7 +11,6 @@ from pgclarify.data.vocabulary import AmbiguityType
 from pgclarify.errors import CompletionError
 from pgclarify.operations.execution import execute
 from tests.fakes import (
-    FakeDialogueStore,
     FakeExplorationStore,
     FakeStore,
     RunRecord,
@@ -74,7 +73,7 @@ class Asked:
 
     run: Run
     record: RunRecord
-    questions: list[ClarifyingQuestion] | None
+    questions: list[ClarifyingQuestion]
     exploration: FakeExplorationStore
     completer: ScriptedCompleter
 
@@ -99,9 +98,9 @@ async def ask_back(
     store = FakeStore()
     passages = [Passage(f"d{number}", number, text, start_char=100 * number) for number, text in enumerate(CONTENTS, 1)]
     exploration = FakeExplorationStore(store, passages, gone=gone)
-    dialogue = FakeDialogueStore(store)
     run = store.add_run(QUESTION, operation="clarifying_questions", settings={**SETTINGS, **settings})
     # Without a corpus, nothing can be checked.
     asked = run if is_checked else replace(run, corpus_id=None, embedding_model=None, dimensions=None)
-    await execute(context_of(asked, store, completer, passages=exploration, dialogue=dialogue))
-    return Asked(run, store.runs[run.run_id], dialogue.questions.get(run.run_id), exploration, completer)
+    await execute(context_of(asked, store, completer, passages=exploration))
+    record = store.runs[run.run_id]
+    return Asked(run, record, record.results_of(ClarifyingQuestion), exploration, completer)

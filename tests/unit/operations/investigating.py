@@ -20,7 +20,6 @@ from tests.fakes import (
     FakeEntailment,
     FakeExplorationStore,
     FakeLedgerTable,
-    FakeStepStore,
     FakeStore,
     RunRecord,
 )
@@ -114,18 +113,16 @@ async def carry_out(
     exploration = FakeExplorationStore(
         store, passages(contents), first=first, neighbors=neighbors, signals=signals, gone=gone
     )
-    steps = FakeStepStore(store)
     run = store.add_run(question, operation="investigate", settings={**SETTINGS, **settings})
     context = context_of(
         run,
         store,
         investigator,
         passages=exploration,
-        steps=steps,
         embedder=embedder,
         rerankers=rerankers,
         entailments=entailments or SameWords(None, no_cross_encoder),
     )
     with patch.multiple(gathering, BATCH_SIZE=batch, SAMPLES=samples):
         await execute(context)
-    return Told(run, store.runs[run.run_id], steps.steps.get(run.run_id, []), exploration)
+    return Told(run, store.runs[run.run_id], store.runs[run.run_id].results_of(Step), exploration)

@@ -26,11 +26,11 @@ async def test_proposals_are_checked_by_their_reformulations() -> None:
     asked = await ask_back()
 
     assert (asked.record.status, asked.record.error, asked.record.stop_reason) == (RunStatus.SUCCEEDED, None, None)
-    assert [(one.ordinal, one.proposed, one.is_answerable) for one in asked.questions or []] == [
+    assert [(one.ordinal, one.proposed, one.is_answerable) for one in asked.questions] == [
         (1, PROPOSED[0], True),
         (2, PROPOSED[1], True),
     ]
-    assert [one.citations for one in asked.questions or []] == [
+    assert [one.citations for one in asked.questions] == [
         (Citation(1, "a novel that was written by Ida Holm", 118, 154),),
         (Citation(2, "A berth costs forty crowns", 200, 226),),
     ]
@@ -52,7 +52,7 @@ async def test_the_first_answerable_proposal_is_asked(
 ) -> None:
     asked = await ask_back(verdicts=verdicts, count=1, proposals=3)
 
-    assert [(one.ordinal, one.proposed) for one in asked.questions or []] == [(1, said)]
+    assert [(one.ordinal, one.proposed) for one in asked.questions] == [(1, said)]
     assert asked.record.stop_reason == left_out
     (request,) = [call for call in asked.completer.calls if call.purpose == "questions"]
     assert request.schema is not None
@@ -62,7 +62,7 @@ async def test_the_first_answerable_proposal_is_asked(
 async def test_without_a_check_nothing_is_judged() -> None:
     asked = await ask_back(check="none", is_checked=False)
 
-    assert [(one.is_answerable, one.citations) for one in asked.questions or []] == [(None, ()), (None, ())]
+    assert [(one.is_answerable, one.citations) for one in asked.questions] == [(None, ()), (None, ())]
     assert asked.exploration.searches == []
     assert asked.stages() == [("questioning", 2, 1)]
 
@@ -71,7 +71,7 @@ async def test_a_proposal_without_a_reformulation_cannot_be_checked() -> None:
     unclear = proposal("Which harbor?", None)
     asked = await ask_back([unclear])
 
-    assert [(one.proposed, one.is_answerable) for one in asked.questions or []] == [(unclear, None)]
+    assert [(one.proposed, one.is_answerable) for one in asked.questions] == [(unclear, None)]
     assert asked.exploration.searches == []
 
 
@@ -87,7 +87,7 @@ async def test_the_question_itself_is_not_proposed_and_nothing_twice() -> None:
 
     assert asked.said == ["Do you mean the novel?", "Do you want to keep a boat there?"]
     # A check of the original question would tell nothing about this proposal.
-    assert [one.proposed.reformulation for one in asked.questions or []] == [None, COST]
+    assert [one.proposed.reformulation for one in asked.questions] == [None, COST]
     assert [search[0] for search in asked.exploration.searches] == [COST]
 
 
@@ -105,7 +105,7 @@ class TestTrouble:
         asked = await ask_back(said)
         assert asked.record.status is RunStatus.FAILED
         assert (asked.record.error or "").startswith(error)
-        assert asked.questions is None
+        assert asked.questions == []
         assert [stage.name for stage in asked.record.stages] == ["questioning"]
 
     async def test_a_passage_that_could_not_be_judged_leaves_the_answer_open(self) -> None:
@@ -118,12 +118,12 @@ class TestTrouble:
 
         assert (asked.record.status, asked.record.error_code) == (RunStatus.PARTIAL, GONE.sqlstate)
         # Another passage answers it, which is enough.
-        assert [one.is_answerable for one in asked.questions or []] == [True, None]
+        assert [one.is_answerable for one in asked.questions] == [True, None]
         assert asked.record.stages[-1].note == "2 of 6 verdicts failed: the endpoint cannot be reached"
 
     async def test_a_passage_that_is_gone_cannot_be_cited(self) -> None:
         asked = await ask_back(gone=[1], check="mark")
-        assert [one.is_answerable for one in asked.questions or []] == [False, True]
+        assert [one.is_answerable for one in asked.questions] == [False, True]
         assert len(asked.completer.asked("verdict")) == 4
 
 

@@ -52,7 +52,7 @@ async def carry_out(
     classifier = FakeClassifier({VAGUE: 0.8}, otherwise=0.1)
     judge = detector(classifier, **options)
     await execute(context_of(without_corpus(run), store, dialogue=dialogue, detector=judge))
-    return dialogue.detections.get(run.run_id), store.runs[run.run_id], classifier
+    return store.runs[run.run_id].results_of(Detection), store.runs[run.run_id], classifier
 
 
 class TestOneQuestion:
@@ -96,8 +96,9 @@ class TestOneQuestion:
         await execute(context_of(without_corpus(run), store, dialogue=dialogue, detector=silent))
 
         text = f"nothing in its wording speaks for that; the threshold is {threshold}"
-        assert dialogue.detections[run.run_id][0].reasons == (DetectionReason("classifier", "threshold", text),)
-        assert store.runs[run.run_id].stages[0].note == f"{found}, probability 0.22: {text}"
+        record = store.runs[run.run_id]
+        assert record.results_of(Detection)[0].reasons == (DetectionReason("classifier", "threshold", text),)
+        assert record.stages[0].note == f"{found}, probability 0.22: {text}"
 
     async def test_is_judged_with_what_was_said_before_without_blanks(self) -> None:
         _, _, classifier = await carry_out(VAGUE, settings={"history": ["Is there a tour?", " ", "Yes"]})

@@ -10,7 +10,7 @@ from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.operations.execution import execute
-from tests.fakes import FakeDialogueStore, FakeLedgerTable, FakeStore, RunRecord, scripts
+from tests.fakes import FakeLedgerTable, FakeStore, RunRecord, scripts
 from tests.fakes.context import context_of
 
 QUESTION = "Who played the queen in Lindvik Castle?"
@@ -35,11 +35,10 @@ async def carry_out(
         [Passage(f"d{place}", 1, content, title="Lindvik Castle") for place, content in enumerate(contents, 1)],
         table=FakeLedgerTable(max_calls=max_calls),
     )
-    dialogue = FakeDialogueStore(store)
     settings = {"method": "dense", "top_k": 20, "max_answers": max_answers}
     run = store.add_run(QUESTION, operation="list_answers", settings=settings)
-    await execute(context_of(run, store, scripts.verifier(replies), dialogue=dialogue))
-    return store.runs[run.run_id], dialogue.answers.get(run.run_id, [])
+    await execute(context_of(run, store, scripts.verifier(replies)))
+    return store.runs[run.run_id], store.runs[run.run_id].results_of(ListedAnswer)
 
 
 class TestRun:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from pgclarify.data.dialogue import Detection
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding
 from pgclarify.data.runs import Run
@@ -118,7 +119,7 @@ async def test_an_ambiguous_question_is_clarified() -> None:
     assert desk.investigator.calls == []
     assert record.query == "driver license"
     assert desk.route == "clarified"
-    assert desk.dialogue.detections[1][0].kind == "pragmatic"
+    assert desk.store.runs[1].results_of(Detection)[0].kind == "pragmatic"
     assert notes(record)["detection"] == "ambiguous (pragmatic), probability 0.90: it is 0.9 ambiguous"
 
 
@@ -127,7 +128,7 @@ async def test_a_question_in_another_language_is_clarified_since_nobody_knows_wh
     record = await desk.ask()
     assert {found.answer for found in record.interpretations} == {"two years", "30 dollars a day"}
     assert desk.route == "clarified"
-    assert desk.dialogue.detections[1][0].probability is None
+    assert desk.store.runs[1].results_of(Detection)[0].probability is None
 
 
 @pytest.mark.parametrize(
@@ -250,7 +251,7 @@ async def test_without_the_option_there_is_no_gate() -> None:
     desk = Desk(settings={"ask_back": None})
     await desk.ask()
     assert desk.dialogue.routes == {}
-    assert desk.dialogue.detections == {}
+    assert desk.store.runs[1].results == []
 
 
 async def test_where_nothing_is_found_it_is_clarified() -> None:

@@ -27,7 +27,8 @@ async def replied(
     dialogue = FakeDialogueStore(store, conversations={run.run_id: (FIRST, TURNS)})
     rewriter = scripts.rewriter({SAID: said})
     await execute(context_of(run, store, rewriter, chat=rewriter if has_model else None, dialogue=dialogue))
-    return store.runs[run.run_id], dialogue.rewritings.get(run.run_id), rewriter
+    record = store.runs[run.run_id]
+    return record, next(iter(record.results_of(Rewriting)), None), rewriter
 
 
 async def test_the_whole_conversation_becomes_one_question() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pgclarify.algorithms.ambiguity import AmbiguityKind
-from pgclarify.data.dialogue import DetectionReason, Rewriting
+from pgclarify.data.dialogue import Detection, DetectionReason, Rewriting
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.operations.execution import execute
@@ -31,7 +31,8 @@ async def carry_out(question=VAGUE, history=HISTORY, rewriter=None, *, rules=(),
         run, store, rewriter, chat=rewriter, dialogue=dialogue, embedder=embedder, classifier=classifier
     )
     await execute(context)
-    return dialogue.rewritings.get(run.run_id), store.runs[run.run_id], dialogue.detections.get(run.run_id)
+    record = store.runs[run.run_id]
+    return next(iter(record.results_of(Rewriting)), None), record, record.results_of(Detection)
 
 
 class TestWhatIsNotRewritten:
