@@ -22,7 +22,8 @@ from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, HandWorker, 
 from tests.integration.exploring import ANGLES, ask, find, near, passage, record, user, worker
 from tests.integration.in_turn import in_turn
 from tests.integration.linking import add, load
-from tests.integration.test_retrieval import bm25, cosine
+from tests.integration.retrieving import cosine
+from tests.integration.test_retrieval import bm25
 
 pytestmark = pytest.mark.rolled_back
 

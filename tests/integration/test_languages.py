@@ -10,7 +10,8 @@ import pytest
 
 from tests.integration.by_hand import Connection, Hire, scalar
 from tests.integration.in_turn import in_turn
-from tests.integration.test_retrieval import add_all, bm25, lexical
+from tests.integration.retrieving import add_all, lexical
+from tests.integration.test_retrieval import bm25
 from tests.languages import CORPORA
 
 pytestmark = pytest.mark.rolled_back

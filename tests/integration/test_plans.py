@@ -13,8 +13,8 @@ from psycopg import sql
 
 from pgclarify.cli.client import CommandClient
 from tests.integration.by_hand import Connection, Hire, scalar
+from tests.integration.retrieving import add_all
 from tests.integration.spending import claim
-from tests.integration.test_retrieval import add_all
 
 DIMENSIONS = 64
 PASSAGES = 3000
