@@ -355,7 +355,7 @@ class Client:
                     try:
                         return read(await self._send(path, body)), tries
                     except openai.APIStatusError as error:
-                        fault = refused(error.response)
+                        fault = refused(error)
                         self._learn(error.response, fault.wait if fault.status == TOO_MANY else None)
                     # Several libraries below HTTP have their own errors, and a server may send anything.
                     except Exception as error:

@@ -8,8 +8,9 @@ from enum import Enum, auto
 from typing import Final
 
 import aiohttp
-import httpx2
+import openai
 
+from pgclarify.language.foreign_text import storable
 from pgclarify.providers.rate_limit import asked_wait
 from pgclarify.providers.reply import UnreadableReply, read_refusal
 from pgclarify.providers.transport import Encoded, TooLarge
@@ -70,16 +71,15 @@ class NoReply(Exception):
         self.tries = tries
 
 
-def refused(response: httpx2.Response) -> Fault:
+def refused(error: openai.APIStatusError) -> Fault:
     """Say what was wrong with an answer that is a refusal."""
-    refusal = read_refusal(response.content)
-    status, location = response.status_code, response.headers.get("Location")
-    said = f"it points to {location}" if 300 <= status < 400 and location else refusal.message
+    headers, status, location = error.response.headers, error.status_code, error.response.headers.get("Location")
+    said = f"it points to {location}" if 300 <= status < 400 and location else read_refusal(error.body)
+    parameter, code = (storable(named) if isinstance(named, str) else "" for named in (error.param, error.code))
     # The server's own statement has priority.
-    told = response.headers.get("x-should-retry")
+    told = headers.get("x-should-retry")
     may_pass = told == "true" or (told != "false" and (status in _PASSING or status >= 500))
-    wait = asked_wait(response.headers)
-    return Fault(Problem.REFUSED, said, status, refusal.parameter, refusal.code, wait, is_final=not may_pass)
+    return Fault(Problem.REFUSED, said, status, parameter, code, asked_wait(headers), is_final=not may_pass)
 
 
 def fault_of(error: Exception) -> Fault:

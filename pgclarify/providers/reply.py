@@ -41,15 +41,6 @@ class UnreadableReply(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """The body of a response with an error status: message, parameter and code, each empty if it is missing."""
-
-    message: str
-    parameter: str = ""
-    code: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class ChatReply:
     """The parts of a chat completion that are kept.
 
@@ -102,21 +93,13 @@ class RerankReply:
     tokens: int | None
 
 
-def read_refusal(body: bytes) -> Refusal:
-    """Read the body of a response with an error status, in OpenAI's form or a similar one."""
-    try:
-        found = _parsed(body)
-    except UnreadableReply:
-        text = body.decode("utf-8", "replace").strip()
-        return Refusal("" if text.startswith("<") else storable(text))
-    if isinstance(found, list) and found:
-        found = found[0]
-    if not isinstance(found, dict):
-        return Refusal(_words(found))
-    error = next((found[name] for name in ("error", "detail") if found.get(name)), found)
-    fields = error if isinstance(error, dict) else {}
-    named = [fields.get(key) for key in ("param", "code")]
-    return Refusal(_words(error), *(storable(name) if isinstance(name, str) else "" for name in named))
+def read_refusal(body: object) -> str:
+    """Return the message in the parsed body of a response with an error status; empty if there is none."""
+    if isinstance(body, list) and body:
+        body = body[0]
+    fields = _dict(body)
+    said = _words(fields.get("error") or fields.get("detail") or body)
+    return "" if said.startswith("<") else said
 
 
 def read_reply(body: bytes) -> ChatReply:
