@@ -22,29 +22,15 @@ def check_device(device: Device) -> None:
     Raises:
         ConfigurationError: If it does not exist.
     """
-    if device in (Device.CUDA, Device.MPS):
-        describe_device(device)
-
-
-def describe_device(device: Device) -> str:
-    """Name the device of the models.
-
-    Raises:
-        ConfigurationError: If it does not exist.
-    """
+    if device not in (Device.CUDA, Device.MPS):
+        return
     if find_spec("torch") is None:
-        if device in (Device.AUTO, Device.CPU):
-            return "the processor; PyTorch, which a GPU takes, is not installed"
         raise _missing(device, "PyTorch is not installed where the worker runs.")
     import torch
 
-    if device in (Device.AUTO, Device.CUDA) and torch.cuda.is_available():
-        return f"{Device.CUDA}: {torch.cuda.get_device_name()}"
-    if device in (Device.AUTO, Device.MPS) and torch.backends.mps.is_available():
-        return str(Device.MPS)
-    if device in (Device.AUTO, Device.CPU):
-        return "the processor"
-    raise _missing(device, f"PyTorch {torch.__version__} finds none.")
+    is_there = torch.cuda.is_available() if device is Device.CUDA else torch.backends.mps.is_available()
+    if not is_there:
+        raise _missing(device, f"PyTorch {torch.__version__} finds none.")
 
 
 def telling_out_of_memory(

@@ -27,8 +27,6 @@ class Doctor:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self._monkeypatch = monkeypatch
         self._capsys = capsys
-        # A real load is slow, and tested elsewhere.
-        monkeypatch.setattr("pgclarify.cli.doctor.machine.check_embedding_model", lambda model: _skipped())
         monkeypatch.setenv("PGCLARIFY_LLM_PROVIDER", "extractive")
 
     def __call__(self, dsn: str) -> tuple[int, dict[str, dict[str, Any]]]:
@@ -40,12 +38,6 @@ class Doctor:
         checks = sorted(report["checks"], key=lambda check: order.index(check["level"]))
         assert report["problems"] == sum(check["level"] == "problem" for check in checks)
         return code, {check["name"]: check for check in checks}
-
-
-def _skipped() -> Any:
-    from pgclarify.cli.doctor.check import ok
-
-    return ok("embedding model", "not loaded in this test")
 
 
 @pytest.fixture

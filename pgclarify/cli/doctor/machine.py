@@ -1,14 +1,12 @@
-"""Checks of this machine: variables, the disk, the device, the embedding model."""
+"""Checks of this machine: variables and the disk."""
 
 from __future__ import annotations
 
 import shutil
-from contextlib import closing
 from pathlib import Path
 
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
-from pgclarify.config import Device, unknown_variables
-from pgclarify.errors import ConfigurationError, EmbeddingError, ModelNotFound, PgclarifyError
+from pgclarify.config import unknown_variables
 
 # A full disk stops the server; 1,000 documents need about 10 MB with their vectors and indexes.
 _LEAST_BYTES = 200_000_000
@@ -50,53 +48,6 @@ def disk_check(free: int, folder: Path, *, holds_database: bool) -> Check:
     if free < (_FEW_BYTES if holds_database else _LEAST_BYTES):
         return warning("disk", finding, remedy)
     return ok("disk", finding)
-
-
-def check_device(device: Device) -> Check:
-    """Check the device that sentence-transformers models of a worker would use.
-
-    Args:
-        device: As in the settings.
-    """
-    try:
-        from pgclarify.embedding.devices import describe_device
-    except ModuleNotFoundError:
-        return ok("device", "none: this installation asks, and runs no worker")
-    try:
-        return ok("device", describe_device(device))
-    except ConfigurationError as error:
-        return problem("device", _said(error), error.hint)
-
-
-def check_embedding_model(model: str) -> Check:
-    """Load the model of new corpora from this machine only; this takes seconds.
-
-    Args:
-        model: As in the settings.
-    """
-    try:
-        from pgclarify.embedding import load_embedder
-    except ModuleNotFoundError:
-        return ok("embedding model", "none: this installation asks, and runs no worker")
-    try:
-        with closing(load_embedder(model)) as embedder:
-            dimensions = embedder.dimensions
-    except ModelNotFound as error:
-        # A worker may still download a name; a path must exist.
-        is_path = model.startswith((".", "/", "~"))
-        say = problem if is_path else warning
-        return say(
-            "embedding model",
-            f"{model} is not on this machine",
-            error.hint if is_path else f"A worker downloads it if it can. {error.hint}",
-        )
-    except EmbeddingError as error:
-        return problem("embedding model", _said(error), error.hint)
-    return ok("embedding model", f"{model} can be loaded ({dimensions} dimensions)")
-
-
-def _said(error: PgclarifyError) -> str:
-    return f"{error.message} ({error.detail.rstrip('.')})" if error.detail else error.message
 
 
 def _nearest(folder: Path) -> Path:

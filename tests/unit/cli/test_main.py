@@ -11,7 +11,6 @@ import psycopg
 import pytest
 
 from pgclarify.cli.commands import COMMANDS
-from pgclarify.cli.doctor.check import ok
 from pgclarify.cli.main import explain, main
 
 
@@ -105,9 +104,6 @@ def test_an_address_that_cannot_be_read_is_not_repeated(
     url: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", url)
-    monkeypatch.setattr(
-        "pgclarify.cli.doctor.machine.check_embedding_model", lambda model: ok("embedding model", model)
-    )
     assert run(*command) == 1
     captured = capsys.readouterr()
     assert "onnection string cannot be used" in captured.out + captured.err

@@ -49,17 +49,3 @@ def test_a_variable_that_is_no_setting_is_told_with_the_likest_one(
 )
 def test_a_full_disk_matters_more_where_the_database_is(free: int, holds_database: bool, level: Level) -> None:
     assert machine.disk_check(free, Path("/data"), holds_database=holds_database).level is level
-
-
-@pytest.mark.slow
-def test_the_packaged_model_can_be_loaded() -> None:
-    check = machine.check_embedding_model("all-MiniLM-L6-v2")
-    assert check.level is Level.OK
-    assert "384" in check.finding
-
-
-@pytest.mark.slow
-def test_a_path_without_a_model_is_a_problem(tmp_path: Path) -> None:
-    check = machine.check_embedding_model(str(tmp_path / "no-model"))
-    assert check.level is Level.PROBLEM
-    assert check.remedy
