@@ -17,7 +17,6 @@ from pgclarify.cli.doctor import endpoint, machine, server, service
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
 from pgclarify.cli.rendering import Row, counted
 from pgclarify.config import Settings
-from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import PgclarifyError
 
 # Enough to see the latest runs, on a screen that also shows the rest.
@@ -40,8 +39,7 @@ def doctor(
 
     First come the server, workers, queue, corpora, attached tables, the last runs and their errors; then the checks.
 
-    Nothing is changed. The only paid calls embed one word with each embedding model behind an endpoint. A warning is
-    about something that works, but could work better.
+    Nothing is changed or paid for. A warning is about something that works, but could work better.
     """
     settings = connection.load_settings()
     console = terminal.results()
@@ -110,10 +108,6 @@ def examine(settings: Settings) -> Iterator[Check]:
         has_workers = has_workers or (check.name == "workers" and check.level == "ok")
         yield check
     yield from endpoint.check_endpoints(settings, has_workers=has_workers)
-    if settings.rerank_base_url is not None:
-        yield endpoint.check_rerank_endpoint(settings)
-    if settings.embedding_model.startswith(AT_ENDPOINT):
-        yield from endpoint.check_embedding_models(settings, [settings.embedding_model])
 
 
 def _examine_database(settings: Settings) -> Iterator[Check]:
@@ -160,8 +154,6 @@ def _examine_service(settings: Settings, database: connection.Database) -> Itera
     client = connection.client_of(database)
     workers = client.rows("client_list_workers")
     yield from service.check_workers(workers, version=__version__, expected=endpoint.expected_worker(settings))
-    models = service.models_at_endpoint(client.corpora()) - {settings.embedding_model}
-    yield from endpoint.check_embedding_models(settings, sorted(models), has_workers=bool(workers))
     try:
         yield from service.check_findings(client.rows("client_list_findings"))
     except PgclarifyError as error:

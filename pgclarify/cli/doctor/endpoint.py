@@ -1,10 +1,10 @@
-"""Checks of the endpoints in the settings of this environment."""
+"""Checks of the endpoint of the language model in the settings of this environment."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -26,8 +26,6 @@ _MOST_BYTES = 4 * 1024 * 1024
 _MOST_NAMES = 10
 _TOO_MANY = 429
 _NAME = "language model"
-_EMBEDDING_NAME = "embedding model"
-_RERANK_NAME = "rerank endpoint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ def expected_worker(settings: Settings) -> tuple[str, str | None] | None:
 
 
 def check_endpoints(settings: Settings, *, has_workers: bool) -> list[Check]:
-    """Check whether each endpoint answers a free request for its list of models, and how fast. Keys are never shown.
+    """Check whether the endpoint answers a free request for its list of models, and how fast. Keys are never shown.
 
     Args:
         settings: The settings of this environment.
@@ -106,7 +104,7 @@ async def _ask_chat_endpoint(settings: Settings) -> Check:
         answer, seconds = await _list_of_models(endpoint.address)
     if isinstance(answer, list):
         return models_check(endpoint.model, answer, endpoint.address.base_url, seconds)
-    return _failure_check(answer, endpoint.address, _NAME)
+    return _failure_check(answer, endpoint.address)
 
 
 async def _list_of_models(address: Address) -> tuple[list[str] | NoReply, float]:
@@ -125,7 +123,7 @@ async def _list_of_models(address: Address) -> tuple[list[str] | NoReply, float]
     return names, time.perf_counter() - began
 
 
-def _failure_check(failure: NoReply, address: Address, name: str) -> Check:
+def _failure_check(failure: NoReply, address: Address) -> Check:
     """Say what it means that no list of models was received."""
     status = failure.fault.status
     if status in (404, 405):
@@ -133,9 +131,9 @@ def _failure_check(failure: NoReply, address: Address, name: str) -> Check:
         finding = f"{address.base_url} answers, but lists no models (status {status})"
         if not urlsplit(address.base_url).path.strip("/"):
             below = f"{address.base_url.rstrip('/')}/v1"
-            return problem(name, finding, f"Most servers answer below /v1: use {below} as {address.url_variable}.")
+            return problem(_NAME, finding, f"Most servers answer below /v1: use {below} as {address.url_variable}.")
         remedy = f"Check {address.url_variable}, which usually ends in /v1. Some servers work without such a list."
-        return warning(name, finding, remedy)
+        return warning(_NAME, finding, remedy)
     error = address.explain(
         failure,
         PgclarifyError,
@@ -145,81 +143,7 @@ def _failure_check(failure: NoReply, address: Address, name: str) -> Check:
         model_hint="",
         refused_hint=f"Check {address.url_variable}.",
     )
-    return Check(name, Level.WARNING if status == _TOO_MANY else Level.PROBLEM, describe(error), error.hint)
-
-
-def check_embedding_models(settings: Settings, models: Iterable[str], *, has_workers: bool = False) -> list[Check]:
-    """Check whether the embedding endpoint embeds a word, and with how many dimensions. Keys are never shown.
-
-    All models are checked at once, so that a silent endpoint costs its timeout only once.
-
-    Args:
-        settings: The settings of this environment.
-        models: Names of embedding models behind an endpoint.
-        has_workers: Whether workers are alive; they may have other settings.
-    """
-
-    async def ask() -> list[Check]:
-        return await asyncio.gather(*(_check_embedding_model(settings, model, has_workers) for model in models))
-
-    return asyncio.run(ask())
-
-
-async def _check_embedding_model(settings: Settings, model: str, has_workers: bool) -> Check:
-    try:
-        finding = await _ask_embedding_endpoint(settings, model)
-    except PgclarifyError as error:
-        if has_workers:
-            return warning(
-                _EMBEDDING_NAME,
-                f"{model} cannot be asked from here: {describe(error)}",
-                f"The living workers may have settings of their own. {error.hint or ''}".rstrip(),
-            )
-        return problem(_EMBEDDING_NAME, f"{model} cannot be asked: {describe(error)}", error.hint)
-    return ok(_EMBEDDING_NAME, finding)
-
-
-async def _ask_embedding_endpoint(settings: Settings, model: str) -> str:
-    from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
-    from pgclarify.providers.endpoint_embedder import EndpointEmbedder
-
-    async with EmbeddingEndpoint.from_settings(settings, timeout=_SECONDS, max_retries=0) as endpoint:
-        began = time.perf_counter()
-        embedder = await EndpointEmbedder.open(endpoint, model)
-        took = _milliseconds(time.perf_counter() - began)
-    return f"{model} at {endpoint.address.base_url} ({embedder.dimensions} dimensions), which answers in {took}"
-
-
-def check_rerank_endpoint(settings: Settings) -> Check:
-    """Check whether the rerank endpoint answers, and how fast. Keys are never shown.
-
-    It is asked for its models, which is free. Many such servers have no list of models, so any answer is accepted.
-
-    Args:
-        settings: The settings of this environment.
-    """
-    from pgclarify.providers.rerank_endpoint import RerankEndpoint
-
-    async def ask() -> Check:
-        from pgclarify.providers.faults import NoReply, Problem
-
-        address = RerankEndpoint.from_settings(settings).address
-        answer, seconds = await _list_of_models(address)
-        if isinstance(answer, NoReply) and (
-            answer.fault.problem in (Problem.SILENT, Problem.BROKEN)
-            or answer.fault.status in (401, 403, _TOO_MANY)
-            or answer.fault.status >= 500
-        ):
-            return _failure_check(answer, address, _RERANK_NAME)
-        return ok(
-            _RERANK_NAME,
-            f"{address.base_url} answers in {_milliseconds(seconds)}; it was not asked to rank anything",
-        )
-
-    try:
-        return asyncio.run(ask())
-    except ConfigurationError as error:
-        return problem(_RERANK_NAME, error.message, f"{error.detail} {error.hint}")
+    return Check(_NAME, Level.WARNING if status == _TOO_MANY else Level.PROBLEM, describe(error), error.hint)
 
 
 def models_check(model: str, names: Sequence[str], base_url: str, seconds: float) -> Check:

@@ -7,8 +7,6 @@ from itertools import groupby
 
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
 from pgclarify.cli.rendering import Row
-from pgclarify.client.records import CorpusStatus
-from pgclarify.data.vocabulary import AT_ENDPOINT
 
 # Names in a line, and lines of a kind.
 _SHOWN = 5
@@ -60,16 +58,6 @@ def check_models(workers: Sequence[Row], expected: tuple[str, str | None] | None
             )
         ]
     return []
-
-
-def models_at_endpoint(corpora: Sequence[CorpusStatus]) -> set[str]:
-    """Return the embedding models behind an endpoint that corpora use, or change to.
-
-    Args:
-        corpora: From `Client.corpora`.
-    """
-    models = {model for corpus in corpora for model in (corpus.embedding_model, corpus.next_embedding_model)}
-    return {model for model in models if model is not None and model.startswith(AT_ENDPOINT)}
 
 
 def check_findings(findings: Sequence[Row]) -> list[Check]:

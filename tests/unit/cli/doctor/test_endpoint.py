@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,7 @@ import pytest
 from pgclarify.cli.doctor import endpoint
 from pgclarify.cli.doctor.check import Check, Level
 from pgclarify.config import Provider, Settings
-from tests.openai_server import Reply
 from tests.unit.cli.model_list import ModelList, serving
-from tests.workers import model_server
 
 KEY = "sk-sesame"
 
@@ -121,46 +118,3 @@ def test_no_endpoint_is_a_problem_unless_a_worker_has_one() -> None:
     ):
         (check,) = endpoint.check_endpoints(settings, has_workers=has_workers)
         assert check.level is level
-
-
-@pytest.mark.parametrize("has_workers", [False, True])
-def test_an_embedding_model_behind_an_endpoint(has_workers: bool) -> None:
-    with model_server() as served:
-        ours = settings(served.base_url)
-
-        def check(model: str = "endpoint:words-1@48") -> Check:
-            (found,) = endpoint.check_embedding_models(ours, [model], has_workers=has_workers)
-            return found
-
-        found = check()
-        assert found.level is Level.OK
-        assert "48 dimensions" in found.finding
-        assert served.embedding_calls == 2
-        served.embed = lambda _: Reply.error(401, f"{KEY} is no key")
-        refused = check()
-    gone = check()
-    assert {refused.level, gone.level} == {Level.WARNING if has_workers else Level.PROBLEM}
-    assert KEY not in f"{refused}{gone}"
-    assert refused.remedy
-    assert gone.remedy
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "level"),
-    [
-        (200, None, Level.OK),
-        # Some rerankers have no list of models.
-        (200, "<html>", Level.OK),
-        (404, "not found", Level.OK),
-        (401, f"wrong key {KEY}", Level.PROBLEM),
-        (429, "slower", Level.WARNING),
-        (503, "loading", Level.PROBLEM),
-    ],
-)
-def test_a_rerank_endpoint_answers_or_does_not(server: ModelList, status: int, body: str | None, level: Level) -> None:
-    server.status = status
-    server.body = server.body if body is None else body
-    check = endpoint.check_rerank_endpoint(settings("", rerank_base_url=server.base_url, rerank_api_key=KEY))
-    assert (check.name, check.level) == ("rerank endpoint", level)
-    assert KEY not in f"{check.finding}{check.remedy}"
-    assert (re.search(r"answers in [\d,]+ ms", check.finding) is not None) == (level is Level.OK)

@@ -10,7 +10,6 @@ from pgclarify.cli.doctor import service
 from pgclarify.cli.doctor.check import Check, Level
 from pgclarify.cli.doctor.command import recent_errors
 from pgclarify.cli.rendering import Row
-from pgclarify.client.records import CorpusStatus
 
 
 def worker(*, version: str = "1", model: str = "small") -> Row:
@@ -42,14 +41,6 @@ def test_a_worker_with_other_settings_than_ours(expected: tuple[str, str | None]
 def test_workers_that_differ() -> None:
     found = levels(worker(), worker(model="large", version="0.9"), expected=("openai", "small"))
     assert found == {"workers": Level.OK, "worker versions": Level.WARNING, "worker models": Level.WARNING}
-
-
-def test_embedding_models_behind_an_endpoint() -> None:
-    def corpus(model: str, following: str | None = None) -> CorpusStatus:
-        return CorpusStatus("c", 0, 0, 0, 0, 0, 0, None, None, model, None, next_embedding_model=following)
-
-    corpora = [corpus("all-MiniLM-L6-v2"), corpus("endpoint:a", "endpoint:b"), corpus("endpoint:a")]
-    assert service.models_at_endpoint(corpora) == {"endpoint:a", "endpoint:b"}
 
 
 def test_findings_are_shown_with_their_level_and_remedy() -> None:
