@@ -57,7 +57,6 @@ from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs
 from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.embedding.registry import Embedders
-from pgclarify.errors import PgclarifyError
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.records import Stated
 from pgclarify.language.questions import asks_same_words
@@ -247,16 +246,11 @@ async def _outcome(
 
 
 async def _is_confirmed(confirmation: Confirmation, supported: Supported) -> bool:
-    said: list[bool | PgclarifyError] = []
-
-    async def on_result(_: int, is_confirmed: bool | PgclarifyError) -> None:
-        said.append(is_confirmed)
-
     reading = supported.reading
     passage = supported.candidate.passage
     given = given_answer(passage, reading.interpretation, reading.answer, supported.quoted)
-    await confirmation.ask([given], on_result, tally=Tally())
-    return said == [True]
+    (is_confirmed,) = await confirmation.ask([given], tally=Tally())
+    return is_confirmed is True
 
 
 async def _consolidated(

@@ -145,21 +145,13 @@ class OnePass:
         """Say why an answer is not confirmed; None if it is, or need not be."""
         if self._confirmation is None:
             return None
-        said: list[bool | PgclarifyError] = []
-
-        async def on_result(_: int, is_confirmed: bool | PgclarifyError) -> None:
-            said.append(is_confirmed)
-
         citation = proven.citations[0]
         quoted = Quoted(citation.quote, citation.start_char, citation.end_char)
         given = given_answer(proven.cited[0].passage, self._run.question, proven.answer, quoted)
-        await self._confirmation.ask([given], on_result, tally=tally)
-        match said:
-            case [PgclarifyError() as error]:
-                return describe(error)
-            case [True]:
-                return None
-        return NOT_FOUND
+        (answer,) = await self._confirmation.ask([given], tally=tally)
+        if isinstance(answer, PgclarifyError):
+            return describe(answer)
+        return None if answer else NOT_FOUND
 
     async def _verdict(self, proven: Proven, result: CallResult[Proven | None]) -> Answered:
         candidate, citation = proven.cited[0], proven.citations[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -11,7 +11,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Tally
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError
 from pgclarify.language.languages import is_foreign
-from pgclarify.ledger.completions import CallResult, ask_all
+from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.verdict_check import Quoted, counts_as_english
 from pgclarify.operations.missing_models import no_language_model
@@ -32,22 +32,17 @@ _LONGEST_HEADING: Final = 300
 class Confirmation(Protocol):
     """Reads passages once more, and judges whether they give the answers that were read in them."""
 
-    async def ask(
-        self,
-        given: Sequence[GivenAnswer],
-        on_result: Callable[[int, bool | PgclarifyError], Awaitable[None]],
-        *,
-        tally: Tally,
-    ) -> None:
+    async def ask(self, given: Sequence[GivenAnswer], *, tally: Tally) -> Sequence[bool | PgclarifyError]:
         """Ask about answers.
 
         Args:
             given: Any number, also none.
-            on_result: Called with the index of each answer and the judgement, or the error.
             tally: Counts the replies.
 
+        Returns:
+            For each answer the judgement, or the error.
+
         Raises:
-            RunLost: If on_result raised it; calls in flight are cancelled.
             DatabaseError: If the ledger fails.
         """
 
@@ -64,17 +59,9 @@ class ReaderConfirmation:
         self._question = question
         self._reader = reader
 
-    async def ask(
-        self,
-        given: Sequence[GivenAnswer],
-        on_result: Callable[[int, bool | PgclarifyError], Awaitable[None]],
-        *,
-        tally: Tally,
-    ) -> None:
+    async def ask(self, given: Sequence[GivenAnswer], *, tally: Tally) -> Sequence[bool | PgclarifyError]:
         """Ask about all answers at once, so that the reader computes them in batches."""
-        judgements = await asyncio.gather(*map(self._judge, given))
-        for place, is_confirmed in enumerate(judgements):
-            await on_result(place, is_confirmed)
+        return await asyncio.gather(*map(self._judge, given))
 
     async def _judge(self, given: GivenAnswer) -> bool | PgclarifyError:
         passage = given.passage
@@ -106,26 +93,18 @@ class ModelConfirmation:
         self._context = context
         self._chat = chat
 
-    async def ask(
-        self,
-        given: Sequence[GivenAnswer],
-        on_result: Callable[[int, bool | PgclarifyError], Awaitable[None]],
-        *,
-        tally: Tally,
-    ) -> None:
+    async def ask(self, given: Sequence[GivenAnswer], *, tally: Tally) -> Sequence[bool | PgclarifyError]:
         """Ask about answers, several in a call, with all calls in flight at once."""
-
-        async def on_call(index: int, result: CallResult[list[bool]]) -> None:
-            value, first = result.value, index * AT_ONCE
-            for place in range(first, min(first + AT_ONCE, len(given))):
-                await on_result(place, value if isinstance(value, CompletionError) else value[place - first])
-
         context = self._context
         # Which answers share a call depends on the answers before them. If a verdict failed, and succeeds in a later
         # run, that run asks again about it and all after it. Calls by blocks of rank would not change. But if a third
         # of 20 passages is supported, every run would make twice as many calls.
-        calls = [confirmation(given[start : start + AT_ONCE]) for start in range(0, len(given), AT_ONCE)]
-        await ask_all(context.store, self._chat, calls, on_call, tally=tally)
+        asked = [given[start : start + AT_ONCE] for start in range(0, len(given), AT_ONCE)]
+        results = await ask_all(context.store, self._chat, [confirmation(some) for some in asked], tally=tally)
+        judged: list[bool | PgclarifyError] = []
+        for some, result in zip(asked, results, strict=True):
+            judged += [result.value] * len(some) if isinstance(result.value, CompletionError) else result.value
+        return judged
 
 
 def confirms_nothing() -> ConfigurationError:

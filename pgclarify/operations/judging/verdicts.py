@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -118,39 +119,30 @@ class PassageJudge:
             await ask_all(self._context.store, self._context.models.completer, calls, keep, tally=tally)
         if self._confirmation is not None and supported:
             with trace.stage("confirmation", batch=batch) as tally:
-                await self._confirm(self._confirmation, supported, record, tally)
+                verdicts = await self._confirm(self._confirmation, supported, tally)
+            await asyncio.gather(*(record(*pair) for pair in verdicts))
         return sorted(judged, key=lambda pair: pair[0].rank)
 
     async def _confirm(
-        self,
-        confirmation: Confirmation,
-        supported: Sequence[Supported],
-        record: Callable[[Candidate, Verdict], Awaitable[None]],
-        tally: Tally,
-    ) -> None:
+        self, confirmation: Confirmation, supported: Sequence[Supported], tally: Tally
+    ) -> list[tuple[Candidate, Verdict]]:
         # By rank, not by arrival, so that a repeated run makes the same calls.
         supported = sorted(supported, key=lambda one: one.candidate.rank)
-        tally.rows = 0
+        given = [
+            given_answer(one.candidate.passage, one.reading.interpretation, one.reading.answer, one.quoted)
+            for one in supported
+        ]
+        answers = await confirmation.ask(given, tally=tally)
+        tally.rows = sum(answer is True for answer in answers)
+        verdicts = await asyncio.gather(*map(self._confirmed, supported, answers))
+        return [(one.candidate, verdict) for one, verdict in zip(supported, verdicts, strict=True)]
 
-        async def keep(index: int, is_confirmed: bool | PgclarifyError) -> None:
-            one = supported[index]
-            if isinstance(is_confirmed, PgclarifyError):
-                verdict = _failed(one.undecided, is_confirmed)
-            elif is_confirmed:
-                verdict = await grounded_verdict(one, self._embedder)
-                tally.rows = (tally.rows or 0) + 1
-            else:
-                verdict = _refused(one.undecided, Refusal.NOT_CONFIRMED)
-            await record(one.candidate, verdict)
-
-        await confirmation.ask(
-            [
-                given_answer(one.candidate.passage, one.reading.interpretation, one.reading.answer, one.quoted)
-                for one in supported
-            ],
-            keep,
-            tally=tally,
-        )
+    async def _confirmed(self, supported: Supported, answer: bool | PgclarifyError) -> Verdict:
+        if isinstance(answer, PgclarifyError):
+            return _failed(supported.undecided, answer)
+        if not answer:
+            return _refused(supported.undecided, Refusal.NOT_CONFIRMED)
+        return await grounded_verdict(supported, self._embedder)
 
     async def find_first(self, candidates: Sequence[Candidate], *, tally: Tally) -> tuple[Candidate, Verdict] | None:
         """Ask for verdicts on candidates, one after the other, until one answers; record none.

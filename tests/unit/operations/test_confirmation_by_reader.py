@@ -58,13 +58,8 @@ async def test_a_reader_that_fails_makes_the_verdict_fail() -> None:
 
 
 async def is_confirmed(reader: FakeReader, question: str, given: GivenAnswer) -> bool | PgclarifyError:
-    judged: list[bool | PgclarifyError] = []
-
-    async def on_result(_: int, result: bool | PgclarifyError) -> None:
-        judged.append(result)
-
-    await ReaderConfirmation(question, reader).ask([given], on_result, tally=Tally())
-    return judged[0]
+    (judged,) = await ReaderConfirmation(question, reader).ask([given], tally=Tally())
+    return judged
 
 
 async def test_the_question_is_read_if_the_reading_is_a_statement() -> None:
