@@ -129,7 +129,7 @@ async def _explore(context: RunContext, question: str, vector: NDArray[np.float3
     first = await find_first(context, query, depth=_BUDGET)
     explored = await Exploration(context, query, first=first, scorer=by_signal, max_passages=_BUDGET).carry_out()
     assert len(explored) == _BUDGET
-    await context.stores.passages.record_candidates(context.run, explored[:_TOP_K])
+    await context.passages.record_candidates(context.run, explored[:_TOP_K])
     found = {one.passage.passage_id for one in first}
     return sum(one.passage.passage_id not in found for one in explored)
 

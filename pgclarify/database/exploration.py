@@ -67,7 +67,7 @@ class ExplorationTables:
             are_chosen=are_chosen,
             asked_vector=None if asked_vector is None else vector_text(asked_vector),
         )
-        return [found_passage(row) for row in rows]
+        return [Found(_passage(row), row["score"], row["origin"], row["signal_score"]) for row in rows]
 
     async def find_neighbors(
         self,
@@ -148,11 +148,6 @@ def _candidate_row(candidate: Candidate) -> dict[str, Any]:
         "batch": candidate.batch,
         "step_ordinal": candidate.step_ordinal,
     }
-
-
-def found_passage(row: Mapping[str, Any]) -> Found:
-    """Read a row of a search."""
-    return Found(_passage(row), row["score"], row["origin"], row["signal_score"])
 
 
 def _passage(row: Mapping[str, Any]) -> Passage:

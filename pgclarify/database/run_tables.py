@@ -12,13 +12,14 @@ import numpy as np
 
 from pgclarify.data.dialogue import ClarifyingQuestion, Detection, ListedAnswer, Rewriting
 from pgclarify.data.documents import Passage
+from pgclarify.data.estimates import Prospect
 from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.investigation import Step
-from pgclarify.data.model_calls import CompletionRequest
+from pgclarify.data.model_calls import Completion, CompletionKey, CompletionRequest
 from pgclarify.data.runs import Run, Stage, as_ended
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
-from pgclarify.database.ledger import LedgerTables
+from pgclarify.database.ledger import LedgerTables, key_of_call
 from pgclarify.database.pool import fetch
 from pgclarify.database.runs import Runs
 from pgclarify.errors import RunLost
@@ -126,6 +127,43 @@ class RunTables(LedgerTables):
             )
             for row in rows
         ]
+
+    async def known_completions(
+        self, run: Run, keys: Sequence[CompletionKey], shown: Sequence[Sequence[str]]
+    ) -> list[Completion | None]:
+        """Look up inputs in the ledger without leasing them.
+
+        Args:
+            run: The run.
+            keys: The inputs.
+            shown: For each of them, the documents whose passages it shows.
+
+        Returns:
+            For each key the reply; None if there is none yet.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+        if not keys:
+            return []
+        calls = [
+            {**key_of_call(key), "document_ids": list(document_ids)}
+            for key, document_ids in zip(keys, shown, strict=True)
+        ]
+        rows = await self._runs.fetch(run, "known_completions", calls=json.dumps(calls))
+        known: list[Completion | None] = [None] * len(keys)
+        for row in rows:
+            place = row.pop("ordinal") - 1
+            known[place] = Completion(**row)
+        return known
+
+    async def record_estimate(self, run: Run, prospect: Prospect) -> None:
+        """Store the result of an estimate; it replaces an earlier one.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+        await self._runs.fetch(run, "record_estimate", seen=json.dumps(asdict(prospect)))
 
     async def finish_run(
         self,

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from pgclarify.data.estimates import Expected
 from pgclarify.data.model_calls import Completion, CompletionKey, CompletionRequest, ModelCall
 from pgclarify.data.runs import Run
-from pgclarify.database.estimates import EstimateTables
+from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import InvalidReply
 from pgclarify.ledger.completions import MOST_ATTEMPTS
 from pgclarify.protocols import Completer
@@ -35,7 +35,7 @@ class Expectations:
         looked_up: How many different inputs were looked up.
     """
 
-    def __init__(self, run: Run, store: EstimateTables, completer: Completer) -> None:
+    def __init__(self, run: Run, store: RunTables, completer: Completer) -> None:
         self._run = run
         self._store = store
         self._completer = completer

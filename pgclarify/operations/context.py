@@ -10,7 +10,6 @@ from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.runs import Run
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.database.dialogue import DialogueTables
-from pgclarify.database.estimates import EstimateTables
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import (
@@ -35,21 +34,6 @@ OUTAGES: Final = tuple(
     error.sqlstate for error in (ConfigurationError, ModelNotFound, EndpointUnavailable, EndpointFailed)
 )
 """Codes of failures that do not depend on the request, beginning with those that a person must end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stores:
-    """The tables that all runs of a worker share.
-
-    Attributes:
-        passages: The store of passages and candidates.
-        dialogue: The store of rules of ambiguity, trained classifiers, turns and routes.
-        estimates: The store of estimates.
-    """
-
-    passages: ExplorationTables
-    dialogue: DialogueTables
-    estimates: EstimateTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +68,16 @@ class RunContext:
     Attributes:
         run: The run.
         store: Its tables and the ledger. The operation must not write the end of the run: see `execute`.
-        stores: All other tables.
+        passages: The passages of its corpus, and its candidates.
+        dialogue: Rules of ambiguity, trained classifiers, turns and routes.
         models: The models.
         trace: Records the stages, and why the run stopped early.
     """
 
     run: Run
     store: RunTables
-    stores: Stores
+    passages: ExplorationTables
+    dialogue: DialogueTables
     models: Models
     trace: Trace = field(default_factory=Trace)
 

@@ -22,7 +22,7 @@ async def detect_ambiguity(context: RunContext) -> Ending:
 
     Source: Detect, then rewrite (summary), Method Summary.
     """
-    run, dialogue = context.run, context.stores.dialogue
+    run, dialogue = context.run, context.dialogue
     is_many = "questions" in run.settings
     questions: list[str] = json.loads(run.question) if is_many else [run.question]
     history = run.settings.get("history", [])

@@ -25,6 +25,7 @@ from pgclarify.operations.judging.confirmation import AT_ONCE, confirms_nothing
 from pgclarify.operations.judging.verdicts import verdict_call
 from pgclarify.operations.missing_models import no_language_model
 from pgclarify.operations.retrieval.evidence import cut_evidence
+from pgclarify.operations.retrieval.exploration import find_for_each
 from pgclarify.operations.retrieval.first_stage import RERANKED, ranked
 from pgclarify.operations.retrieval.reranking import reranking_calls
 from pgclarify.prompts.relaxation import relaxation
@@ -48,7 +49,7 @@ async def estimate(context: RunContext) -> Ending:
     """
     survey = _Survey(context, await context.embedder())
     prospect = await survey.carry_out(json.loads(context.run.question))
-    await context.stores.estimates.record_estimate(context.run, prospect)
+    await context.store.record_estimate(context.run, prospect)
     return Ending()
 
 
@@ -59,15 +60,13 @@ class _Survey:
         self._context = context
         self._run = context.run
         self._trace = context.trace
-        self._estimates = context.stores.estimates
         self._completer = context.models.completer
         self._chat = context.models.chat
         self._embedder = embedder
-        self._expected = Expectations(self._run, self._estimates, self._completer)
+        self._expected = Expectations(self._run, context.store, self._completer)
         self._at_most = 0
         self._passages = 0
         settings = self._run.settings
-        self._method: str = settings["method"]
         self._top_k: int = settings["top_k"]
         self._most_verdicts = most_verdicts(settings)
         self._reranker: str | None = settings.get("reranker")
@@ -117,7 +116,7 @@ class _Survey:
         with self._trace.stage("detection") as tally:
             detections = await self._context.models.detector.detect(
                 self._run,
-                self._context.stores.dialogue,
+                self._context.dialogue,
                 [(question, ()) for question in questions],
                 self._run.settings.get("threshold"),
             )
@@ -190,10 +189,7 @@ class _Survey:
 
     async def _search(self, queries: Sequence[str]) -> list[list[Found]]:
         """Search as `FirstStage` does. Passages are not ranked again, which would only decide which ones are judged."""
-        vectors = await self._embedder.encode(queries) if self._method != "lexical" else None
-        rankings = await self._estimates.find_for_each(
-            self._run, queries, vectors, method=self._method, depth=self._depth
-        )
+        rankings = await find_for_each(self._context, self._embedder, queries, depth=self._depth)
         self._passages += sum(map(len, rankings))
         return rankings
 

@@ -34,7 +34,7 @@ async def _reformulate(context: RunContext) -> Rewriting:
     run = context.run
     if context.models.chat is None:
         raise no_language_model("replying in words", "choose a reformulation by its ordinal, which works without one")
-    first, turns = await context.stores.dialogue.turns(run)
+    first, turns = await context.dialogue.turns(run)
     is_unchanged = False
 
     def check(question: str) -> str:

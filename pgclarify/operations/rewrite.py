@@ -109,7 +109,7 @@ class _Rewrite:
         with self._trace.stage("detection") as tally:
             # With its history and, because the rewritten question will stand alone, without.
             asked = [(question, self._history), (question, ())] if self._history else [(question, ())]
-            detector, dialogue = self._context.models.detector, self._context.stores.dialogue
+            detector, dialogue = self._context.models.detector, self._context.dialogue
             detection, *alone = await detector.detect(self._run, dialogue, asked, threshold)
             self._class = classify(
                 question, is_ambiguous=detection.is_ambiguous, kind_alone=alone[0].kind if alone else None

@@ -67,4 +67,4 @@ async def _retrieve_and_rerank(context: RunContext, embedder: Embedder, reranker
         is_limited = len(explored) >= max_passages
         limit = f"the limit of {counted(max_passages, 'passage')} is reached"
         context.trace.stop_reason = limit if is_limited else "nothing was left to look at"
-    await context.stores.passages.record_candidates(run, explored[: settings["top_k"]])
+    await context.passages.record_candidates(run, explored[: settings["top_k"]])

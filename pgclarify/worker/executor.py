@@ -14,7 +14,6 @@ from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.data.runs import Run
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.database.dialogue import DialogueTables
-from pgclarify.database.estimates import EstimateTables
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import FailedRun, Runs, TakenRun
@@ -22,7 +21,7 @@ from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.embedding.remembering import RememberedTexts
 from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, ServerUnavailable
-from pgclarify.operations.context import Models, RunContext, Stores
+from pgclarify.operations.context import Models, RunContext
 from pgclarify.operations.detector import Detector
 from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
@@ -76,7 +75,7 @@ class RunExecutor:
         self._models = models
         self._quarantine = quarantine
         self._monitor = monitor
-        self._stores = Stores(ExplorationTables(runs), DialogueTables(runs), EstimateTables(runs))
+        self._passages, self._dialogue = ExplorationTables(runs), DialogueTables(runs)
         # The key has the attempt too: a run that counted as lost may return while its first attempt still ends.
         self._held: dict[tuple[int, int], _Held] = {}
         self._unsettled: list[tuple[Run, timedelta | None]] = []
@@ -138,7 +137,7 @@ class RunExecutor:
 
     async def _attempt(self, taken: TakenRun, run: Run) -> None:
         tables = RunTables(self._runs, run)
-        context = RunContext(run, tables, self._stores, self._models)
+        context = RunContext(run, tables, self._passages, self._dialogue, self._models)
         urgency = Urgency(taken.is_waited_for)
         with paid_by(Payer(run_id=run.run_id)), urgent(urgency):
             task = asyncio.create_task(execute(context))

@@ -23,55 +23,6 @@ comment on column pgclarify.estimate.model is 'The model that would be called; n
 
 grant select on pgclarify.estimate to pgclarify_reader;
 
-create or replace function pgclarify_private.find_for_estimate(
-    run_id bigint,
-    attempt integer,
-    questions text[],
-    query_vectors @extschema:vector@.halfvec[],
-    embedding_model text,
-    method text,
-    depth integer
-)
-returns table (
-    question_ordinal integer,
-    document_id text,
-    passage_id bigint,
-    title text,
-    heading text,
-    content text,
-    start_char integer,
-    score double precision,
-    origin text,
-    signal_score double precision
-)
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_run pgclarify_private.run := pgclarify_private.check_searchable(
-        pgclarify_private.running_attempt(find_for_estimate.run_id, find_for_estimate.attempt)
-    );
-begin
-    return query
-    select asked.ordinal::integer, found.*
-    from unnest(find_for_estimate.questions, find_for_estimate.query_vectors)
-        with ordinality as asked (question, query_vector, ordinal)
-    cross join lateral pgclarify_private.ranked_passages(
-        v_run, asked.question, asked.query_vector, find_for_estimate.embedding_model, find_for_estimate.method,
-        find_for_estimate.depth, null
-    ) as found;
-end
-$$;
-
-comment on function pgclarify_private.find_for_estimate(
-    bigint, integer, text[], @extschema:vector@.halfvec[], text, text, integer
-) is
-'Search for several questions of a run, as its requester, and store nothing: passages of each question, best first. '
-'query_vectors: one for each question, null if the method needs none. Other parameters as in find_passages.';
-grant execute on function pgclarify_private.find_for_estimate(
-    bigint, integer, text[], @extschema:vector@.halfvec[], text, text, integer
-) to pgclarify_worker;
-
 create or replace function pgclarify_private.known_completions(run_id bigint, attempt integer, calls jsonb)
 returns table (
     ordinal integer,

@@ -1,75 +1,6 @@
 -- Exploration: what a worker reads for a run before it chooses any of it. Every function has the requester's roles as an
 -- explicit predicate. Partitions are named, never reached through their parent.
 
-create or replace function pgclarify_private.ranked_passages(
-    run pgclarify_private.run,
-    question text,
-    query_vector @extschema:vector@.halfvec,
-    embedding_model text,
-    method text,
-    depth integer,
-    signal text
-)
-returns table (
-    document_id text,
-    passage_id bigint,
-    title text,
-    heading text,
-    content text,
-    start_char integer,
-    score double precision,
-    origin text,
-    signal_score double precision
-)
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_run alias for $1;
-begin
-    return query
-    with asked as materialized (
-        select
-            pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid) as roles,
-            pgclarify_private.query_vector(
-                v_run.corpus_id, ranked_passages.embedding_model, ranked_passages.query_vector
-            ) as vector
-    ),
-    seen as materialized (
-        select result.*
-        from asked
-        cross join lateral pgclarify_private.search(
-            v_run.corpus_id, asked.roles, ranked_passages.method, ranked_passages.question, asked.vector,
-            ranked_passages.depth
-        ) as result
-    ),
-    scored as materialized (
-        select
-            pgclarify_private.signal_scores(
-                v_run.corpus_id, asked.roles, ranked_passages.signal, ranked_passages.question, asked.vector,
-                listed.document_ids, listed.passage_ids
-            ) as scores
-        from asked
-        cross join (
-            select
-                array_agg(seen.document_id order by seen.rank) as document_ids,
-                array_agg(seen.passage_id order by seen.rank) as passage_ids
-            from seen
-        ) as listed
-    )
-    select
-        seen.document_id, seen.passage_id, seen.title, seen.heading, seen.content, seen.start_char, seen.score,
-        seen.origin, scored.scores[seen.rank]
-    from seen
-    cross join scored
-    order by seen.rank;
-end
-$$;
-
-comment on function pgclarify_private.ranked_passages(
-    pgclarify_private.run, text, @extschema:vector@.halfvec, text, text, integer, text
-) is 'What a search finds for a run, as its requester: as find_passages has it.';
-
 create or replace function pgclarify_private.find_passages(
     run_id bigint,
     attempt integer,
@@ -103,7 +34,8 @@ declare
 begin
     -- Do not wait for the disk: after a crash the run is executed again, so what it wrote before its end may be lost.
     perform set_config('synchronous_commit', 'off', true);
-    -- Vectors of an investigation are of its sub-questions. clarify and list_answers search for their question, relaxed or not.
+    -- Vectors of an investigation are of its sub-questions, and those of an estimate of its sample. clarify and list_answers
+    -- search for their question, relaxed or not.
     update pgclarify_private.run
     set
         question_vector = coalesce(find_passages.asked_vector, find_passages.query_vector, run.question_vector),
@@ -116,32 +48,53 @@ begin
                 then find_passages.question
             else run.relaxed_question
         end
-    where run.run_id = find_passages.run_id and run.operation <> 'investigate';
+    where run.run_id = find_passages.run_id and run.operation not in ('investigate', 'estimate');
     return query
-    with found as materialized (
-        select ranked.*
-        from pgclarify_private.ranked_passages(
-            v_run, find_passages.question, find_passages.query_vector, find_passages.embedding_model,
-            find_passages.method, find_passages.depth, find_passages.signal
-        ) with ordinality as ranked (
-            document_id, passage_id, title, heading, content, start_char, score, origin, signal_score, rank
-        )
+    with asked as materialized (
+        select
+            pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid) as roles,
+            pgclarify_private.query_vector(
+                v_run.corpus_id, find_passages.embedding_model, find_passages.query_vector
+            ) as vector
+    ),
+    seen as materialized (
+        select result.*
+        from asked
+        cross join lateral pgclarify_private.search(
+            v_run.corpus_id, asked.roles, find_passages.method, find_passages.question, asked.vector,
+            find_passages.depth
+        ) as result
+    ),
+    scored as materialized (
+        select
+            pgclarify_private.signal_scores(
+                v_run.corpus_id, asked.roles, find_passages.signal, find_passages.question, asked.vector,
+                listed.document_ids, listed.passage_ids
+            ) as scores
+        from asked
+        cross join (
+            select
+                array_agg(seen.document_id order by seen.rank) as document_ids,
+                array_agg(seen.passage_id order by seen.rank) as passage_ids
+            from seen
+        ) as listed
     ),
     chosen as (
         insert into pgclarify_private.candidate (
             run_id, rank, corpus_id, document_id, passage_id, heading, score, origin
         )
         select
-            v_run.run_id, found.rank, v_run.corpus_id, found.document_id, found.passage_id, found.heading, found.score,
-            found.origin
-        from found
+            v_run.run_id, seen.rank, v_run.corpus_id, seen.document_id, seen.passage_id, seen.heading, seen.score,
+            seen.origin
+        from seen
         where find_passages.are_chosen
     )
     select
-        found.document_id, found.passage_id, found.title, found.heading, found.content, found.start_char, found.score,
-        found.origin, found.signal_score
-    from found
-    order by found.rank;
+        seen.document_id, seen.passage_id, seen.title, seen.heading, seen.content, seen.start_char, seen.score,
+        seen.origin, scored.scores[seen.rank]
+    from seen
+    cross join scored
+    order by seen.rank;
 end
 $$;
 

@@ -6,7 +6,6 @@ from tests.fakes.dialogue import FakeDialogueStore
 from tests.fakes.documents import FakeDocumentStore
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.entailment import FakeEntailment
-from tests.fakes.estimates import FakeEstimateStore
 from tests.fakes.exploration import FakeExplorationStore
 from tests.fakes.ledger import FakeLedger, FakeLedgerTable
 from tests.fakes.spaces import FakeSpaceStore
@@ -19,7 +18,6 @@ __all__ = [
     "FakeDocumentStore",
     "FakeEmbedder",
     "FakeEntailment",
-    "FakeEstimateStore",
     "FakeExplorationStore",
     "FakeLedger",
     "FakeLedgerTable",

@@ -8,11 +8,10 @@ from typing import cast
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.data.runs import Run
 from pgclarify.database.dialogue import DialogueTables
-from pgclarify.database.estimates import EstimateTables
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import ModelNotFound
-from pgclarify.operations.context import Models, RunContext, Stores
+from pgclarify.operations.context import Models, RunContext
 from pgclarify.operations.detector import Detector
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
@@ -21,7 +20,6 @@ from tests.fakes.classifier import FakeClassifier
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.dialogue import FakeDialogueStore
 from tests.fakes.embedder import FakeEmbedder
-from tests.fakes.estimates import FakeEstimateStore
 from tests.fakes.exploration import FakeExplorationStore
 from tests.fakes.store import FakeStore
 
@@ -34,7 +32,6 @@ def context_of(
     chat: Completer | EllipsisType | None = ...,
     passages: ExplorationTables | None = None,
     dialogue: DialogueTables | None = None,
-    estimates: EstimateTables | None = None,
     embedder: Embedder | None = None,
     reader: SpanReader | None = None,
     rerankers: Rerankers | None = None,
@@ -51,7 +48,6 @@ def context_of(
         chat: The language model. The default is the completer.
         passages: The passages to find. The default are those of the store.
         dialogue: The store of rules and conversations.
-        estimates: The store of estimates.
         embedder: Used for each embedding model.
         reader: By default no reader confirms verdicts.
         rerankers: By default there is no cross-encoder, and the language model is not called.
@@ -62,7 +58,6 @@ def context_of(
     completer = completer or ScriptedCompleter({})
     model = embedder or FakeEmbedder()
     fake = cast(FakeStore, store)
-    exploration = passages or FakeExplorationStore(fake)
 
     async def get_embedder(_: str) -> Embedder:
         return model
@@ -74,11 +69,8 @@ def context_of(
     return RunContext(
         run,
         store,
-        Stores(
-            exploration,
-            dialogue or FakeDialogueStore(fake),
-            estimates or FakeEstimateStore(fake, cast(FakeExplorationStore, exploration)),
-        ),
+        passages or FakeExplorationStore(fake),
+        dialogue or FakeDialogueStore(fake),
         Models(
             completer=completer,
             chat=completer if chat is ... else chat,

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
+from pgclarify.data.estimates import Prospect
 from pgclarify.data.interpretations import Interpretation
-from pgclarify.data.model_calls import CompletionRequest
+from pgclarify.data.model_calls import Completion, CompletionKey, CompletionRequest
 from pgclarify.data.runs import Run, Stage, as_ended
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
@@ -47,6 +48,7 @@ class RunRecord:
         verdicts: By the rank of their candidates.
         interpretations: The interpretations, in order.
         results: What was recorded by `record_results`, in order.
+        prospect: The result of an estimate.
         error: Why it failed.
         error_code: The same as a SQLSTATE.
         stages: Its stages; set when it ends.
@@ -64,6 +66,7 @@ class RunRecord:
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     interpretations: list[Interpretation] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
+    prospect: Prospect | None = None
     error: str | None = None
     error_code: str | None = None
     stages: list[Stage] = field(default_factory=list)
@@ -156,6 +159,18 @@ class FakeStore(FakeLedger, RunTables):
     async def record_results(self, run: Run, results: Sequence[Result]) -> None:
         """Store results."""
         (await self.record(run)).results.extend(results)
+
+    async def known_completions(
+        self, run: Run, keys: Sequence[CompletionKey], shown: Sequence[Sequence[str]]
+    ) -> list[Completion | None]:
+        """Look keys up among the rows of the ledger."""
+        await self.record(run)
+        known = {row.request.key: row.completion for row in self.table.rows.values()}
+        return [known.get(key) for key in keys]
+
+    async def record_estimate(self, run: Run, prospect: Prospect) -> None:
+        """Store the result of an estimate."""
+        (await self.record(run)).prospect = prospect
 
     async def verdicts(self, run: Run) -> list[tuple[Passage, Verdict]]:
         """Copy the grounded verdicts of the run's parent."""

@@ -60,7 +60,7 @@ class GuidedExploration:
     def __init__(self, context: RunContext, first_stage: FirstStage, judge: PassageJudge) -> None:
         self._context = context
         self._run = context.run
-        self._passages = context.stores.passages
+        self._passages = context.passages
         self._trace = context.trace
         self._first_stage = first_stage
         self._judge = judge

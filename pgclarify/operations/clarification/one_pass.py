@@ -61,7 +61,7 @@ class OnePass:
         self._context = context
         self._run = context.run
         self._trace = context.trace
-        self._dialogue = context.stores.dialogue
+        self._dialogue = context.dialogue
         self._embedder = embedder
         self._first_stage = first_stage
         self._judge = judge
@@ -174,7 +174,7 @@ class OnePass:
         candidate, verdict = answered
         # First only this candidate. If it is gone, no other candidate may be recorded, because clarifying would collide
         # with it.
-        passages = self._context.stores.passages
+        passages = self._context.passages
         if not await passages.record_candidates(self._run, [candidate]):
             return False
         await passages.record_candidates(self._run, [one for one in candidates if one.rank != candidate.rank])

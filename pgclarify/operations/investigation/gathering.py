@@ -115,7 +115,7 @@ class Gatherer:
         )
         self._ranks += len(kept)
         # Passages that are gone by now cannot be cited.
-        recorded = set(await self._context.stores.passages.record_candidates(self._run, kept))
+        recorded = set(await self._context.passages.record_candidates(self._run, kept))
         kept = tuple(candidate for candidate in kept if candidate.rank in recorded)
         # Answers, the next questions and the conclusion repeat what these passages say.
         self._context.store.note_sources(candidate.passage.document_id for candidate in kept)

@@ -13,6 +13,7 @@ from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.verdict_check import check_quote
 from pgclarify.operations.judging.verdicts import counts_at, verdict_call
+from pgclarify.operations.retrieval.exploration import find_for_each
 from pgclarify.protocols import Embedder
 
 
@@ -94,21 +95,13 @@ class AnswerabilityCheck:
 
         Return what has to be judged: question, place in its search, passage.
         """
-        run, passages = self._context.run, self._context.stores.passages
-        method, depth = run.settings["method"], run.settings["top_k"]
-        needs_vectors = method != "lexical"
-        vectors = await self._embedder.encode(questions) if needs_vectors else [None] * len(questions)
-        rankings = []
-        # One after the other, because each search locks the run's row: concurrent searches would wait for each other,
-        # and each would hold one of the few connections of all runs.
-        for question, vector in zip(questions, vectors, strict=True):
-            with self._context.trace.stage("retrieval") as tally:
-                found = await passages.find_passages(run, question, vector, method=method, depth=depth)
-                tally.rows = len(found)
-                tally.note = method
-            rankings.append(found)
+        context = self._context
+        with context.trace.stage("retrieval") as tally:
+            rankings = await find_for_each(context, self._embedder, questions, depth=context.run.settings["top_k"])
+            tally.rows = sum(map(len, rankings))
+            tally.note = context.run.settings["method"]
         candidates = _number(rankings)
-        kept = set(await passages.record_candidates(run, list(candidates.values())))
+        kept = set(await context.passages.record_candidates(context.run, list(candidates.values())))
         return [
             (question, place, candidate)
             for question, ranking in enumerate(rankings)

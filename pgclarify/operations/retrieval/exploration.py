@@ -126,7 +126,7 @@ async def find_first(
         RunLost: If the run is no longer this worker's.
     """
     with context.trace.stage("retrieval", step_ordinal=step_ordinal) as tally:
-        found = await context.stores.passages.find_passages(
+        found = await context.passages.find_passages(
             context.run,
             query.text,
             query.vector,
@@ -139,6 +139,35 @@ async def find_first(
         tally.rows = len(found)
         tally.note = query.method
     return found
+
+
+async def find_for_each(
+    context: RunContext, embedder: Embedder, queries: Sequence[str], *, depth: int
+) -> list[list[Found]]:
+    """Search with each of several queries, by settings["method"].
+
+    One after the other, because each search locks the run's row: concurrent searches would wait for each other, and
+    each would hold one of the few connections of all runs.
+
+    Args:
+        context: The run.
+        embedder: The corpus's model.
+        queries: Any number.
+        depth: Most passages of each, from 1.
+
+    Returns:
+        For each query its passages, best first.
+
+    Raises:
+        EmbeddingError: If the queries could not be embedded.
+        RunLost: If the run is no longer this worker's.
+    """
+    method = context.run.settings["method"]
+    vectors = [None] * len(queries) if method == "lexical" else await embedder.encode(queries)
+    return [
+        await context.passages.find_passages(context.run, query, vector, method=method, depth=depth)
+        for query, vector in zip(queries, vectors, strict=True)
+    ]
 
 
 class Exploration:
@@ -244,7 +273,7 @@ class Exploration:
 
     async def _look_up(self, ids: Sequence[int]) -> None:
         with self._context.trace.stage("neighbors", batch=self._number, step_ordinal=self._step_ordinal) as tally:
-            near = await self._context.stores.passages.find_neighbors(
+            near = await self._context.passages.find_neighbors(
                 self._context.run,
                 [self._known[passage_id].passage for passage_id in ids],
                 k=self._k,

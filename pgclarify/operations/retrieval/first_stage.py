@@ -69,7 +69,7 @@ class FirstStage:
         if not self.is_reranked:
             return ranked(await self._find(question, depth=wanted, are_chosen=True))
         candidates = ranked(await self.rank(question, at_most=wanted))
-        kept = set(await self._context.stores.passages.record_candidates(run, candidates))
+        kept = set(await self._context.passages.record_candidates(run, candidates))
         return [candidate for candidate in candidates if candidate.rank in kept]
 
     async def rank(self, question: str, *, at_most: int | None = None) -> list[Found]:

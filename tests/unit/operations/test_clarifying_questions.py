@@ -37,7 +37,7 @@ async def test_proposals_are_checked_by_their_reformulations() -> None:
     assert [search[0] for search in asked.exploration.searches] == [WHO, COST]
     # Each passage is one candidate, and is judged once for each question.
     assert [(one.rank, one.passage.passage_id) for one in asked.record.candidates] == [(1, 1), (2, 2), (3, 3)]
-    assert asked.stages() == [("questioning", 2, 1), ("retrieval", 3, 0), ("retrieval", 3, 0), ("checking", 6, 6)]
+    assert asked.stages() == [("questioning", 2, 1), ("retrieval", 6, 0), ("checking", 6, 6)]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from tests.fakes import (
     FakeClassifier,
     FakeDialogueStore,
     FakeEmbedder,
-    FakeEstimateStore,
     FakeExplorationStore,
     FakeStore,
     scripts,
@@ -49,7 +48,6 @@ class Desk:
         found = passages(self.contents)
         self.store = FakeStore(found)
         self.exploration = FakeExplorationStore(self.store, found)
-        self.estimates = FakeEstimateStore(self.store, self.exploration)
         self.verifier = scripts.verifier(
             self.verdicts,
             relaxation=self.relaxation,
@@ -84,7 +82,6 @@ class Desk:
             chat=self.investigator if self.has_model else None,
             passages=self.exploration,
             dialogue=self.dialogue,
-            estimates=self.estimates,
             embedder=self.embedder,
             rerankers=Rerankers(self.relevance, no_cross_encoder, at_endpoint=self.reranker.at_endpoint),
             classifier=self.classifier,
@@ -96,7 +93,9 @@ class Desk:
         await self.carry_out(run)
         assert self.paid == before, "no model is called"
         assert self.store.runs[run.run_id].error is None
-        return self.estimates.prospects[run.run_id]
+        found = self.store.runs[run.run_id].prospect
+        assert found is not None
+        return found
 
     async def clarify(self, questions: Sequence[str] = QUESTIONS, **settings: object) -> int:
         """Ask the questions, and return how many calls that made."""
@@ -130,11 +129,11 @@ async def test_an_estimate_equals_the_calls_that_clarify_then_makes() -> None:
     length = sum(len(message.content) for messages in rendered for message in messages)
     assert before.purposes[1] == Expected("verdict", "fake", 6, 0, length)
     # The search uses the question itself, because the relaxed one is unknown.
-    assert desk.estimates.searches == [list(QUESTIONS)]
+    assert [query for query, *_ in desk.exploration.searches] == [*QUESTIONS]
 
     assert await desk.clarify() == 8
     assert figures(await desk.estimate()) == (0, 0, 8)
-    assert desk.estimates.searches[1] == ["driver license"] * 2
+    assert [query for query, *_ in desk.exploration.searches[-2:]] == ["driver license"] * 2
 
 
 async def test_only_questions_without_a_relaxed_one_in_the_ledger_are_bounded() -> None:
@@ -159,7 +158,7 @@ async def test_an_estimate_follows_stored_replies_that_were_unreadable(
     estimate = await desk.estimate(question)
     # Where no reply could be read, the next run asks again: about the office, and for a relaxed question.
     assert (calls(estimate), figures(estimate)[2]) == (asked_again, paid)
-    assert desk.estimates.searches[-1] == [relaxation[1] or QUESTIONS[0]]
+    assert desk.exploration.searches[-1][0] == (relaxation[1] or QUESTIONS[0])
 
 
 async def test_a_retry_that_was_cut_off_is_to_be_paid() -> None:
@@ -256,7 +255,7 @@ class TestConfirming:
 async def test_without_a_language_model_nothing_is_asked_and_nothing_looked_for() -> None:
     desk = Desk(provider="extractive")
     assert await desk.estimate() == Prospect(2, [], 0, 0)
-    assert desk.estimates.searches == []
+    assert desk.exploration.searches == []
 
 
 @pytest.mark.parametrize("settings", [{"reranker": "model"}, {"verify": "model"}])
@@ -265,7 +264,7 @@ async def test_a_model_that_is_not_there_is_an_error(settings: dict[str, object]
     run = desk.enter()
     await desk.carry_out(run)
     record = desk.store.runs[run.run_id]
-    assert (record.status, desk.estimates.prospects) == (RunStatus.FAILED, {})
+    assert (record.status, record.prospect) == (RunStatus.FAILED, None)
     assert "language model" in (record.error or "")
 
 
@@ -273,4 +272,4 @@ async def test_many_passages_are_read_in_turns() -> None:
     desk = Desk(settings={"top_k": 400}, relaxation=None)
     questions = [f"What is {number}?" for number in range(5)]
     assert calls(await desk.estimate(questions)) == 15
-    assert [len(queries) for queries in desk.estimates.searches] == [2, 2, 1]
+    assert [len(queries) for queries in desk.embedder.calls] == [2, 2, 1]
