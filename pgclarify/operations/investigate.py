@@ -23,14 +23,11 @@ from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.investigation.answering import StepAnswerer
 from pgclarify.operations.investigation.conclusion import Chain, Conclusion
-from pgclarify.operations.investigation.means import Means
+from pgclarify.operations.investigation.context import InvestigationContext
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.judging.answer_proof import is_told
 from pgclarify.prompts.investigation import follow_up
 
-# Two questions count as the same if their cosine is at least this. all-MiniLM-L6-v2 gives "the father of" and "the
-# mother of" 0.94.
-_REPEATED = 0.96
 # After this many unanswered questions in a row, further ones would be guesses.
 _UNANSWERED = 2
 
@@ -54,8 +51,8 @@ async def investigate(context: RunContext) -> Ending:
     judge = "embedding" if run.settings["entailment"] == "none" else run.settings["entailment"]
     entailment = await models.entailments.get(judge, store, embedder, calls=calls)
     reranker = await models.rerankers.get(run.settings["reranker"], store, calls=calls)
-    means = Means(context, embedder, reranker, calls, SemanticEquivalence(entailment))
-    return await _Investigation(means).carry_out()
+    shared = InvestigationContext(context, embedder, reranker, calls, SemanticEquivalence(entailment))
+    return await _Investigation(shared).carry_out()
 
 
 class _Unfit(InvalidReply):
@@ -76,12 +73,12 @@ class _Unfit(InvalidReply):
 class _Investigation:
     """One run of investigate."""
 
-    def __init__(self, means: Means) -> None:
-        self._means = means
-        self._run = means.context.run
-        self._trace = means.context.trace
-        self._calls = means.calls
-        self._answerer = StepAnswerer(means)
+    def __init__(self, shared: InvestigationContext) -> None:
+        self._shared = shared
+        self._run = shared.context.run
+        self._trace = shared.context.trace
+        self._calls = shared.calls
+        self._answerer = StepAnswerer(shared)
         self._steps: list[Step] = []
 
     async def carry_out(self) -> Ending:
@@ -89,8 +86,8 @@ class _Investigation:
         with self._calls.keeping(CALLS_TO_ANSWER):
             answer = await self._decompose()
         chain = Chain(self._steps, self._answerer.shown, self._answerer.relevance, answer)
-        end = await Conclusion(self._means).conclude(chain)
-        errors = self._means.errors
+        end = await Conclusion(self._shared).conclude(chain)
+        errors = self._shared.errors
         if self._calls.were_short:
             self._trace.stop_reason = self._calls.shortage(CALLS_TO_ANSWER)
             self._trace.stop_code = StopCode.LIMIT
@@ -149,17 +146,13 @@ class _Investigation:
         """Take the next step; None if there are too many."""
         ordinal = len(self._steps) + 1
         question = follow_up.question
-        if question is None or (not self._steps and _same(question, self._run.question)):
+        if question is None or (not self._steps and asks_same(question, self._run.question)):
             return await self._record(
                 await self._answerer.answer(self._run.question, kind=StepKind.DIRECT, ordinal=ordinal)
             )
         most = self._run.settings["max_steps"]
         if sum(step.kind is StepKind.FOLLOW_UP for step in self._steps) == most:
             self._stop(f"the limit of {counted(most, 'follow-up question')} was reached")
-            return None
-        earlier = await self._repeated(question)
-        if earlier is not None:
-            await self._go_round(question, earlier)
             return None
         return await self._record(await self._answerer.answer(question, kind=StepKind.FOLLOW_UP, ordinal=ordinal))
 
@@ -181,7 +174,7 @@ class _Investigation:
         elif not self._steps and isinstance(value, EndpointUnavailable):
             raise value
         else:
-            self._means.errors.append(value)
+            self._shared.errors.append(value)
             self._stop("the next question could not be had")
         # A question that cannot be split can still be answered directly.
         return None if self._steps else FollowUp()
@@ -202,7 +195,7 @@ class _Investigation:
         if follow_up.question is None or self._is_answered(follow_up):
             return follow_up
         for step in self._steps:
-            if _same(step.question, follow_up.question):
+            if asks_same(step.question, follow_up.question):
                 raise _Unfit("the next question was asked before", follow_up, repeats=step)
         if not stands_alone(follow_up.question):
             raise _Unfit("the next question does not stand on its own", follow_up)
@@ -213,16 +206,6 @@ class _Investigation:
         return follow_up.answer is not None and is_told(
             follow_up.answer, [], asked=self._run.question, steps=self._steps
         )
-
-    async def _repeated(self, question: str) -> Step | None:
-        """Find an earlier step with the same question in other words."""
-        if not self._steps:
-            return None
-        vectors = await self._means.embedder.encode([question, *(step.question for step in self._steps)])
-        for step, cosine in zip(self._steps, vectors[1:] @ vectors[0], strict=True):
-            if asks_same(question, step.question, float(cosine), threshold=_REPEATED):
-                return step
-        return None
 
     async def _go_round(self, question: str, earlier: Step) -> None:
         """Note that a question was repeated, which ends the decomposition."""
@@ -238,17 +221,13 @@ class _Investigation:
         self._stop("a question was asked again")
 
     async def _record(self, step: Step) -> Step:
-        await self._means.context.store.record_results(self._run, [step])
+        await self._shared.context.store.record_results(self._run, [step])
         self._steps.append(step)
         return step
 
     def _stop(self, reason: str) -> None:
         """Note why it stopped early; the first reason is kept."""
         self._trace.stop_reason = self._trace.stop_reason or reason
-
-
-def _same(first: str, second: str) -> bool:
-    return asks_same(first, second, -1.0, threshold=1.0)
 
 
 def _cut_short(end: Step, outcome: StepOutcome, reason: str | None) -> Step:

@@ -11,8 +11,8 @@ from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import StepKind, StepOutcome, StopCode
 from pgclarify.errors import CompletionError, describe
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, OutOfCalls, Unproven
+from pgclarify.operations.investigation.context import InvestigationContext
 from pgclarify.operations.investigation.gathering import Gathered, Gatherer
-from pgclarify.operations.investigation.means import Means
 from pgclarify.operations.judging.answer_proof import Proven, prove
 from pgclarify.prompts.investigation import answer
 
@@ -25,9 +25,9 @@ class StepAnswerer:
         relevance: By rank, the score of a candidate before any penalty, in (0, 1).
     """
 
-    def __init__(self, means: Means) -> None:
-        self._means = means
-        self._gatherer = Gatherer(means)
+    def __init__(self, shared: InvestigationContext) -> None:
+        self._shared = shared
+        self._gatherer = Gatherer(shared)
         self.shown: list[Candidate] = []
         self.relevance: dict[int, float] = {}
 
@@ -48,7 +48,7 @@ class StepAnswerer:
         """
         step = Step(ordinal, kind, question, StepOutcome.NOT_IN_CORPUS)
         try:
-            with self._means.calls.keeping(CALLS_TO_ANSWER):
+            with self._shared.calls.keeping(CALLS_TO_ANSWER):
                 gathered = await self._gatherer.gather(question, step_ordinal=ordinal)
         except CompletionError as error:
             return self._failed(step, error)
@@ -56,7 +56,7 @@ class StepAnswerer:
         self.relevance.update(gathered.relevance)
         if not gathered.candidates:
             return replace(step, reason="the search found nothing", abstention_code=StopCode.NO_PASSAGE)
-        with self._means.context.trace.stage("answering", step_ordinal=ordinal) as tally:
+        with self._shared.context.trace.stage("answering", step_ordinal=ordinal) as tally:
             step = await self._answer(step, gathered, tally)
             # Only the step has the answer: it is hidden from roles that may not read its documents, unlike the note.
             tally.note = step.outcome.value
@@ -70,7 +70,7 @@ class StepAnswerer:
                 lambda finding: prove(finding, gathered.candidates, asked=step.question)
             )
 
-        value = await self._means.calls.ask(render, tally=tally)
+        value = await self._shared.calls.ask(render, tally=tally)
         match value:
             case None:
                 return replace(step, reason="the passages do not answer it", abstention_code=StopCode.NOT_ANSWERED)
@@ -91,11 +91,11 @@ class StepAnswerer:
             reason = f"not sampled: {OutOfCalls().message}"
         if samples is not None:
             try:
-                confidence = await self._means.equivalence.share(step.question, samples, proven.answer, tally)
+                confidence = await self._shared.equivalence.share(step.question, samples, proven.answer, tally)
             except OutOfCalls as error:
                 reason = f"not compared with what was sampled: {error.message}"
             except CompletionError as error:
-                self._means.errors.append(error)
+                self._shared.errors.append(error)
         return replace(
             step,
             outcome=StepOutcome.ANSWERED,
@@ -107,5 +107,5 @@ class StepAnswerer:
         )
 
     def _failed(self, step: Step, error: CompletionError) -> Step:
-        self._means.errors.append(error)
+        self._shared.errors.append(error)
         return replace(step, outcome=StepOutcome.FAILED, reason=describe(error))

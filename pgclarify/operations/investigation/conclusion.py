@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from math import prod
 
 from pgclarify.data.candidates import Candidate
@@ -17,14 +16,11 @@ from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import StepKind, StepOutcome, StopCode
 from pgclarify.errors import CompletionError, NotAllowed, describe
-from pgclarify.language.questions import asks_same
-from pgclarify.ledger.calls import CALLS_TO_ANSWER, OutOfCalls, Unproven
-from pgclarify.operations.investigation.means import Means
+from pgclarify.ledger.calls import OutOfCalls, Unproven
+from pgclarify.operations.investigation.context import InvestigationContext
 from pgclarify.operations.judging.answer_proof import Proven, is_told, prove
 from pgclarify.prompts.investigation import conclusion
 
-# Two wordings of a question should have one answer if their cosine is at least this.
-_REPHRASED = 0.85
 _DISAGREEMENT = 0.5
 
 
@@ -53,9 +49,9 @@ class Chain:
 class Conclusion:
     """Concludes one investigation."""
 
-    def __init__(self, means: Means) -> None:
-        self._means = means
-        self._run = means.context.run
+    def __init__(self, shared: InvestigationContext) -> None:
+        self._shared = shared
+        self._run = shared.context.run
 
     async def conclude(self, chain: Chain) -> Step:
         """Conclude.
@@ -65,22 +61,20 @@ class Conclusion:
             DatabaseError: If the ledger fails.
         """
         ordinal = len(chain.steps) + 1
-        with self._means.context.trace.stage("reasoning", step_ordinal=ordinal) as tally:
+        with self._shared.context.trace.stage("reasoning", step_ordinal=ordinal) as tally:
             end = Step(ordinal, StepKind.CONCLUSION, self._run.question, StepOutcome.NOT_IN_CORPUS)
-            with self._means.calls.keeping(CALLS_TO_ANSWER):
-                clash = await self._clash(chain.answered, tally)
-            if clash is None and (direct := _direct_answer(chain)) is not None:
+            if (direct := _direct_answer(chain)) is not None:
                 # The answer comes from its own passages, so no error of an earlier step can affect it.
                 step = replace(direct, ordinal=ordinal, kind=StepKind.CONCLUSION)
             elif chain.shown:
-                step = await self._from_evidence(end, chain, clash, tally)
+                step = await self._from_evidence(end, chain, tally)
             else:
                 step = self._from_chain(end, chain)
             # The reason may repeat answers. So only the step has it.
             tally.note = step.outcome.value
         return step
 
-    async def _from_evidence(self, end: Step, chain: Chain, clash: str | None, tally: Tally) -> Step:
+    async def _from_evidence(self, end: Step, chain: Chain, tally: Tally) -> Step:
         """Have the model read the chain and the evidence: the meta evidence reasoner."""
         shown = best_evidence(chain, self._run.settings["top_k"])
         passages = [candidate.passage for candidate in shown]
@@ -91,16 +85,17 @@ class Conclusion:
         def render() -> ModelCall[tuple[str | None, Proven | None]]:
             return conclusion(self._run.question, chain.steps, passages).then(check)
 
-        value = await self._means.calls.ask(render, tally=tally)
+        value = await self._shared.calls.ask(render, tally=tally)
         if isinstance(value, CompletionError):
             if not isinstance(value, Unproven | OutOfCalls):
-                self._means.errors.append(value)
+                self._shared.errors.append(value)
             contradiction, proven, why = None, None, describe(value)
             code = _code_of(value)
         else:
             contradiction, proven = value
             why, code = "the evidence does not answer the question", StopCode.NOT_ANSWERED
-        if clash is None and contradiction is not None and len(chain.answered) > 1:
+        clash = None
+        if contradiction is not None and len(chain.answered) > 1:
             clash = f"the steps contradict each other: {contradiction}"
         if proven is not None:
             return await self._decided(end, chain, proven, clash, tally)
@@ -121,7 +116,7 @@ class Conclusion:
         reason = None
         if clash is not None:
             reason = f"{clash}; the evidence decides"
-        elif chain.answer is not None and not await self._agree(self._run.question, proven.answer, chain.answer, tally):
+        elif chain.answer is not None and not await self._agree(proven.answer, chain.answer, tally):
             reason = f'the steps alone would have given "{chain.answer}"'
         return replace(
             end,
@@ -158,30 +153,14 @@ class Conclusion:
             citations=tuple(dict.fromkeys(citation for step in answered for citation in step.citations)),
         )
 
-    async def _clash(self, answered: Sequence[Step], tally: Tally) -> str | None:
-        """Find two steps with the same question and answers of different meanings."""
-        if len(answered) < 2:
-            return None
-        vectors = await self._means.embedder.encode([step.question for step in answered])
-        for (one, first), (other, second) in combinations(enumerate(answered), 2):
-            cosine = float(vectors[one] @ vectors[other])
-            if not asks_same(first.question, second.question, cosine, threshold=_REPHRASED):
-                continue
-            if not await self._agree(first.question, first.answer or "", second.answer or "", tally):
-                return (
-                    f'step {first.ordinal} says "{first.answer}" and step {second.ordinal} says "{second.answer}"'
-                    " to the same question"
-                )
-        return None
-
-    async def _agree(self, question: str, first: str, second: str, tally: Tally) -> bool:
-        """Tell whether two answers mean the same; True if that cannot be determined."""
+    async def _agree(self, first: str, second: str, tally: Tally) -> bool:
+        """Tell whether two answers to the question mean the same; True if that cannot be determined."""
         try:
-            return await self._means.equivalence.agree(question, first, second, tally)
+            return await self._shared.equivalence.agree(self._run.question, first, second, tally)
         except OutOfCalls:
             return True
         except CompletionError as error:
-            self._means.errors.append(error)
+            self._shared.errors.append(error)
             return True
 
 

@@ -13,7 +13,7 @@ from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
 from pgclarify.errors import CompletionError
 from pgclarify.ledger.calls import OutOfCalls
-from pgclarify.operations.investigation.means import Means
+from pgclarify.operations.investigation.context import InvestigationContext
 from pgclarify.operations.investigation.uncertainty import Samples, draw_samples
 from pgclarify.operations.retrieval.exploration import NEIGHBORS, Exploration, find_first, make_query, scorer_of
 
@@ -45,10 +45,10 @@ class Gathered:
 class Gatherer:
     """Finds evidence for the steps of one investigation."""
 
-    def __init__(self, means: Means) -> None:
-        self._means = means
-        self._context = means.context
-        self._run = means.context.run
+    def __init__(self, shared: InvestigationContext) -> None:
+        self._shared = shared
+        self._context = shared.context
+        self._run = shared.context.run
         self._ranks = 0
 
     async def gather(self, question: str, *, step_ordinal: int) -> Gathered:
@@ -67,8 +67,8 @@ class Gatherer:
             RunLost: If the run is no longer this worker's.
         """
         settings = self._run.settings
-        by_signal = self._means.reranker is None
-        query = await make_query(self._means.embedder, question, settings["method"], is_scored_by_signal=by_signal)
+        by_signal = self._shared.reranker is None
+        query = await make_query(self._shared.embedder, question, settings["method"], is_scored_by_signal=by_signal)
         depth = max(_FIRST_STAGE, settings["max_passages"])
         first = await find_first(self._context, query, depth=depth, step_ordinal=step_ordinal)
         relevance: dict[int, float] = {}
@@ -86,7 +86,7 @@ class Gatherer:
                 has_unsampled = True
                 return scores
             except CompletionError as error:
-                self._means.errors.append(error)
+                self._shared.errors.append(error)
                 return scores
             if drawn is None:
                 return scores
@@ -98,7 +98,7 @@ class Gatherer:
             self._context,
             query,
             first=first,
-            scorer=scorer_of(self._means.reranker, question),
+            scorer=scorer_of(self._shared.reranker, question),
             max_passages=settings["max_passages"],
             batch_size=BATCH_SIZE,
             k=NEIGHBORS if settings.get("retrieval", "adaptive") == "adaptive" else 0,
@@ -131,14 +131,14 @@ class Gatherer:
         """
         if self._run.settings["entailment"] == "none":
             return None
-        if not self._means.calls.take(SAMPLES):
+        if not self._shared.calls.take(SAMPLES):
             raise OutOfCalls
         with self._context.trace.stage("sampling", batch=batch, step_ordinal=step_ordinal) as tally:
             return await draw_samples(
                 question,
                 passages,
                 samples=SAMPLES,
-                calls=self._means.calls,
-                equivalence=self._means.equivalence,
+                calls=self._shared.calls,
+                equivalence=self._shared.equivalence,
                 tally=tally,
             )

@@ -17,8 +17,8 @@ from pgclarify.language.questions import ask_for, asks_same, points_back_first, 
     ],
 )
 def test_the_same_question(first: str, second: str):
-    assert asks_same(first, second, 0.97, threshold=0.96)
-    assert asks_same(second, first, 0.97, threshold=0.96)
+    assert asks_same(first, second)
+    assert asks_same(second, first)
 
 
 @pytest.mark.parametrize(
@@ -34,17 +34,12 @@ def test_the_same_question(first: str, second: str):
         ("Who was the mayor of Ortval?", "Who was the first mayor of Ortval?"),
         ("Is Ida Holm older than Greta Lind?", "Is Greta Lind older than Ida Holm?"),
         ("Who defeated Norway?", "Who did Norway defeat?"),
+        ("Who defeated Norway?", "Who was defeated by Norway?"),
     ],
 )
 def test_another_question_however_close_it_sounds(first: str, second: str):
-    assert not asks_same(first, second, 0.99, threshold=0.85)
-    assert not asks_same(second, first, 0.99, threshold=0.85)
-
-
-def test_other_words_count_from_the_threshold_on():
-    pair = ("Who founded Lindvik Museum?", "Who was the founder of Lindvik Museum?")
-    assert asks_same(*pair, 0.96, threshold=0.96)
-    assert not asks_same(*pair, 0.95, threshold=0.96)
+    assert not asks_same(first, second)
+    assert not asks_same(second, first)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What all parts of one investigation work with."""
+"""What the parts of one investigation share."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pgclarify.protocols import Embedder, Reranker
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """What all parts of one investigation work with.
+class InvestigationContext:
+    """What the parts of one investigation share: its models, its remaining calls, and the errors so far.
 
     Attributes:
         context: The run; settings: method, retrieval, top_k, max_passages, max_steps, entailment.
