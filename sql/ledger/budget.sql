@@ -57,38 +57,18 @@ begin
     lock table pgclarify_private.budget_counter in row exclusive mode;
 exception
     when lock_not_available then
-        select
-            string_agg(
-                format('process %s (role %s) holds %s on %s', held.pid, held.role_name, held.mode, held.relation), '; '
-                order by held.pid, held.relation
+        select string_agg(distinct format('process %s holds %s', pg_locks.pid, pg_locks.mode), '; ') into v_holders
+        from pg_locks
+        where
+            pg_locks.granted
+            and pg_locks.database = (select pg_database.oid from pg_database where pg_database.datname = current_database())
+            and pg_locks.relation = any(
+                '{pgclarify_private.budget, pgclarify_private.model_price, pgclarify_private.budget_counter}'::regclass[]
             )
-        into v_holders
-        from (
-            select
-                pg_locks.pid, coalesce(pg_stat_activity.usename, 'unknown') as role_name, pg_locks.mode,
-                pg_locks.relation::regclass::text as relation
-            from pg_locks
-            left join pg_stat_activity on pg_stat_activity.pid = pg_locks.pid
-            where
-                pg_locks.granted
-                and pg_locks.database = (
-                    select pg_database.oid from pg_database where pg_database.datname = current_database()
-                )
-                and pg_locks.relation in (
-                    'pgclarify_private.budget'::regclass,
-                    'pgclarify_private.model_price'::regclass,
-                    'pgclarify_private.budget_counter'::regclass
-                )
-                and pg_locks.mode in ('AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock')
-            order by pg_locks.pid, pg_locks.relation
-            limit 5
-        ) as held;
+            and pg_locks.mode in ('AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock');
         raise exception 'budgets are locked'
             using errcode = 'lock_not_available',
-                detail = case
-                    when v_holders is null then 'The lock was released meanwhile, or another process waits for one.'
-                    else format('These processes hold the locks: %s.', v_holders)
-                end,
+                detail = coalesce('Now ' || v_holders || '.', 'The lock was released meanwhile.'),
                 hint = 'Models are not called until the lock is released. Let that transaction end, or end it with '
                     'pg_terminate_backend.';
 end

@@ -96,6 +96,7 @@ end;
 comment on function pgclarify_private.cost_usd(text, bigint, bigint) is
 'US dollars that a call of a model costs now if no input is cached; null if the model has no price, or the tokens are '
 'unknown.';
+grant execute on function pgclarify_private.cost_usd(text, bigint, bigint) to pgclarify_reader;
 
 create or replace function pgclarify_private.cache_saving(model text, prompt_tokens bigint, cached_tokens bigint)
 returns numeric
@@ -193,8 +194,7 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_price record;
-    v_run_ids bigint[] := '{}';
+    v_run_ids bigint[];
 begin
     if coalesce(price_runs.max_runs, 0) not between 1 and 1000000 then
         raise exception 'max_runs must be between 1 and 1000000'
@@ -203,34 +203,17 @@ begin
                 detail = format('max_runs is %s.', coalesce(price_runs.max_runs::text, 'null')),
                 hint = 'Leave it out to price at most 10000 runs.';
     end if;
-    -- This goes through the index from model to model, and skips all runs of models without a price, which may be many.
-    for v_price in
-        with recursive named as (
-            (
-                select run.model
-                from pgclarify_private.run
-                where run.cost_usd is null and run.finished_at is not null
-                order by run.model
-                limit 1
-            )
-            union all
-            select (
-                select run.model
-                from pgclarify_private.run
-                where run.cost_usd is null and run.finished_at is not null and run.model > named.model
-                order by run.model
-                limit 1
-            )
-            from named
-            where named.model is not null
-        )
-        select named.model, price.input_usd
-        from named
-        cross join lateral pgclarify_private.price_of(named.model) as price
-    loop
+    v_run_ids := array(
+        select priceable.run_id
+        from (
+            select distinct run.model
+            from pgclarify_private.run
+            where run.cost_usd is null and run.finished_at is not null
+        ) as named
+        cross join lateral pgclarify_private.price_of(named.model) as named_price
         -- One run at a time and unordered, so that only the calls of runs that get a price now are read, and of the few runs
         -- that cannot get one.
-        v_run_ids := v_run_ids || array(
+        cross join lateral (
             select run.run_id
             from pgclarify_private.run
             cross join lateral (
@@ -255,18 +238,17 @@ begin
                 )
             ) as paid
             where
-                run.model = v_price.model
+                run.model = named.model
                 and run.cost_usd is null
                 and run.finished_at is not null
                 and run.finished_at >= coalesce(price_runs.since, '-infinity')
                 -- If an endpoint counts no tokens, only free calls can be priced.
-                and (run.prompt_tokens > 0 or v_price.input_usd = 0)
+                and (run.prompt_tokens > 0 or named_price.input_usd = 0)
                 -- Skip runs that have lost calls: the remaining calls would look like all of them.
                 and paid.calls = run.completions
-            limit price_runs.max_runs - cardinality(v_run_ids)
-        );
-        exit when cardinality(v_run_ids) = price_runs.max_runs;
-    end loop;
+        ) as priceable
+        limit price_runs.max_runs
+    );
     with price as materialized (
         select called.model, known.input_usd, known.cached_input_usd, known.output_usd
         from (
