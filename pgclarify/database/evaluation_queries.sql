@@ -20,10 +20,45 @@ order by worker.provider, worker.model, worker.prompt_version;
 
 -- name: eval_list
 -- Evaluations that the caller may see, newest first.
-select evaluations.*, evaluations.requested_by = current_user as is_own
+select
+    (found.evaluation).*,
+    found.done_cases,
+    (found.evaluation).requested_by = current_user as is_own
 from pgclarify_private.caller as caller
-cross join lateral pgclarify_private.evaluations(caller) as evaluations
-order by evaluations.eval_run_id desc;
+cross join lateral pgclarify_private.evaluations(caller) as found
+order by (found.evaluation).eval_run_id desc;
+
+-- name: eval_usage_of_run
+-- How a run ended, and its calls, tokens and cost as if all had been paid for now.
+select
+    run.status,
+    run.error,
+    run.error_code,
+    run.stop_code,
+    run.stop_reason,
+    used.calls,
+    used.reused_calls,
+    used.prompt_tokens + used.completion_tokens as tokens,
+    case
+        when used.calls = 0 then 0
+        else pgclarify_private.cost_usd(run.model, used.prompt_tokens, used.completion_tokens)
+    end::double precision as cost_usd
+from pgclarify.run
+cross join lateral (
+    select
+        coalesce(sum(stage.calls + stage.reused_calls), 0)::bigint as calls,
+        coalesce(sum(stage.reused_calls), 0)::bigint as reused_calls,
+        coalesce(sum(stage.prompt_tokens + stage.reused_prompt_tokens), 0)::bigint as prompt_tokens,
+        coalesce(sum(stage.completion_tokens + stage.reused_completion_tokens), 0)::bigint as completion_tokens
+    from pgclarify_private.seen_stage as stage
+    where stage.run_id = run.run_id
+) as used
+where run.run_id = %(run_id)s;
+
+-- name: eval_price_of_tokens
+-- What tokens cost in US dollars at current prices; null if the model has none.
+select
+    pgclarify_private.cost_usd(%(model)s, %(prompt_tokens)s, %(completion_tokens)s)::double precision as cost_usd;
 
 -- name: eval_list_candidates
 -- The passages that a run retrieved, by their keys.

@@ -95,7 +95,7 @@ class EvaluatedCase:
 
 @dataclass(frozen=True, slots=True)
 class RunUsage:
-    """How a run ended, and its usage; see function usage_of_run."""
+    """How a run ended, and its usage as if all replies had been paid for now."""
 
     status: str
     error: str | None
@@ -188,7 +188,8 @@ class EvaluationTables:
 
     async def evaluations(self) -> list[Evaluation]:
         """The evaluations that the caller may see, newest first."""
-        return [Evaluation(**row) for row in await self._fetch("eval_list")]
+        rows = await self._fetch("eval_list")
+        return [Evaluation(**{name: row[name] for name in Evaluation.__slots__}) for row in rows]
 
     async def find(self, reference: str) -> Evaluation:
         """Find an evaluation by its id or name; of a name, the caller's own first, then finished ones, then the latest.
@@ -219,15 +220,17 @@ class EvaluationTables:
         Raises:
             NotFound: If there is no such run, or the caller may not see it.
         """
-        (row,) = await self._fetch("usage_of_run", run_id=run_id)
-        return RunUsage(**row)
+        rows = await self._fetch("eval_usage_of_run", run_id=run_id)
+        if not rows:
+            raise NotFound(f"run {run_id} does not exist", detail="Or you may not see it.")
+        return RunUsage(**rows[0])
 
     async def price(self, model: str, prompt_tokens: int, completion_tokens: int) -> float | None:
         """Return what tokens cost in US dollars; None if the model has no price."""
         (row,) = await self._fetch(
-            "price_of_tokens", model=model, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens
+            "eval_price_of_tokens", model=model, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens
         )
-        cost: float | None = row["result"]
+        cost: float | None = row["cost_usd"]
         return cost
 
     async def retrieved(self, run_id: int) -> list[Passage]:

@@ -1,4 +1,4 @@
--- Evaluations: one view for people, and those that pgclarify eval reads. Text is wrapped: see views/wrapping.sql.
+-- Evaluations, as people read them. Text is wrapped: see views/wrapping.sql.
 
 create or replace view pgclarify.evaluation as
 select

@@ -33,9 +33,9 @@ def test_every_statement_is_in_use() -> None:
 
 def test_a_function_is_called_by_named_arguments() -> None:
     assert statement("due_work", {}) == b'select * from "pgclarify_private"."due_work"() as result'
-    assert call("usage_of_run", ("run_id",), names_caller=True) == (
+    assert call("visible_run", ("run_id",), names_caller=True) == (
         b"select result.* from pgclarify_private.caller, "
-        b'"pgclarify_private"."usage_of_run"(caller => caller, "run_id" => %(run_id)s) as result'
+        b'"pgclarify_private"."visible_run"(caller => caller, "run_id" => %(run_id)s) as result'
     )
 
 
