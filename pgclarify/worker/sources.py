@@ -50,17 +50,14 @@ class Sources:
                 return
             for source_id, work in waiting:
                 if work == "changes":
-                    await self._do("follow_changes", source_id, max_changes=_MOST, max_bytes=_MOST_BYTES)
+                    await self._advance(source_id, work)
             long_ones = sorted((source_id, work) for source_id, work in waiting if work != "changes")
             if long_ones:
                 # Take the sources in order; after the last, start again with the first.
                 later = (one for one in long_ones if one[0] > self._last_long_source_id)
                 source_id, work = next(later, long_ones[0])
                 self._last_long_source_id = source_id
-                if work == "load":
-                    await self._do("load_source", source_id, max_rows=_MOST, max_bytes=_MOST_BYTES)
-                else:
-                    await self._do("remove_source", source_id, max_documents=_MOST, max_bytes=_MOST_BYTES)
+                await self._advance(source_id, work)
 
     async def close(self) -> None:
         """Close the connection that reads."""
@@ -70,21 +67,23 @@ class Sources:
         """Find changes that no trigger reports: dropped tables, new partitions, lost privileges."""
         await fetch(self._pool, "inspect_sources")
 
-    async def _do(self, name: str, source_id: int, **limits: int) -> None:
-        """Send a statement about one source. If it fails, the other sources are served all the same."""
+    async def _advance(self, source_id: int, work: str) -> None:
+        """Do one batch for one source. If it fails, the other sources are served all the same."""
         pause = 0.0
         try:
-            (row,) = await self._session.fetch(name, source_id=source_id, **limits)
+            (row,) = await self._session.fetch(
+                "advance_source", source_id=source_id, work=work, max_rows=_MOST, max_bytes=_MOST_BYTES
+            )
             if row["result"] is None:
                 pause = _BUSY_SECONDS
         except ServerUnavailable:
             raise
         except DatabaseBusy as busy:
             # Without this line, a batch that always exceeds the time limit would never be reported.
-            _logger.warning("%s for source %d has to wait: %s", name, source_id, describe(busy))
+            _logger.warning("%s of source %d has to wait: %s", work, source_id, describe(busy))
             pause = _BUSY_SECONDS
         except DatabaseError:
-            _logger.exception("%s failed for source %d, trying again", name, source_id)
+            _logger.exception("%s of source %d failed, trying again", work, source_id)
             pause = _TROUBLE_SECONDS
         if pause:
             self._busy_until[source_id] = time.monotonic() + pause

@@ -76,30 +76,15 @@ comment on function pgclarify_private.fail_source(bigint, text) is
 'Stop following an attached table and store the reason. Its documents are kept. Its changes are deleted, because a resync '
 'compares everything.';
 
-create or replace function pgclarify_private.passes(sqlstate text)
-returns boolean
-language sql immutable strict parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    -- A node of a cluster is gone; deadlocks and serialization failures; insufficient resources; the server is stopping; a
-    -- full disk.
-    select left(passes.sqlstate, 2) in ('08', '40', '53', '57', '58');
-end;
-
-comment on function pgclarify_private.passes(text) is
-'True if an error is temporary and says nothing about the table that was read.';
-
-create or replace function pgclarify_private.follow_changes(source_id bigint, max_changes integer, max_bytes bigint)
+create or replace function pgclarify_private.follow_changes(
+    attached pgclarify_private.source, max_changes integer, max_bytes bigint
+)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- Another transaction may alter the table, or add a document with the same id. This is less than deadlock_timeout, so that our
--- transaction yields.
-set lock_timeout = '500ms'
 as $$
 declare
-    v_source pgclarify_private.source := pgclarify_private.take_source(follow_changes.source_id);
-    v_fault text;
+    v_source constant pgclarify_private.source := follow_changes.attached;
     v_change_ids bigint[];
     v_changed_keys text[];
     v_sizes integer[];
@@ -108,256 +93,183 @@ declare
     v_begun_ids bigint[];
     v_is_any boolean;
     v_count integer;
-    v_message text;
-    v_detail text;
 begin
-    if v_source.source_id is null then
-        return null;
-    end if;
-    if v_source.state not in ('loading', 'following') then
-        -- It is not followed, and following it again compares everything.
-        delete from pgclarify_private.change
-        where change.source_id = follow_changes.source_id
-            and change.change_id = any(array(
-                select old.change_id
-                from pgclarify_private.change as old
-                where old.source_id = follow_changes.source_id
-                order by old.change_id
-                limit follow_changes.max_changes
-                for update skip locked
-            ));
-        get diagnostics v_count = row_count;
-        return v_count;
-    end if;
-    begin
-        v_fault := pgclarify_private.source_fault(v_source);
-        if v_fault is not null then
-            perform pgclarify_private.fail_source(v_source.source_id, v_fault);
-            return 0;
-        end if;
-        -- Rows of detached partitions are not rows of the table, so these changes count as having no key.
+    -- Rows of detached partitions are not rows of the table, so these changes count as having no key.
+    select
+        array_agg(next_one.change_id order by next_one.change_id, next_one.place),
+        array_agg(next_one.key order by next_one.change_id, next_one.place),
+        array_agg(next_one.size order by next_one.change_id, next_one.place),
+        bool_or(next_one.key is null and next_one.is_ours)
+    into v_change_ids, v_changed_keys, v_sizes, v_is_any
+    from (
         select
-            array_agg(next_one.change_id order by next_one.change_id, next_one.place),
-            array_agg(next_one.key order by next_one.change_id, next_one.place),
-            array_agg(next_one.size order by next_one.change_id, next_one.place),
-            bool_or(next_one.key is null and next_one.is_ours)
-        into v_change_ids, v_changed_keys, v_sizes, v_is_any
+            change.change_id,
+            noted.place,
+            case when members.relation is not null then noted.key end as key,
+            cardinality(change.keys) as size,
+            members.relation is not null as is_ours
         from (
-            select
-                change.change_id,
-                noted.place,
-                case when members.relation is not null then noted.key end as key,
-                cardinality(change.keys) as size,
-                members.relation is not null as is_ours
-            from (
-                select waiting.change_id, waiting.keys, waiting.relation
-                from pgclarify_private.change as waiting
-                where waiting.source_id = v_source.source_id
-                order by waiting.change_id
-                limit follow_changes.max_changes
-            ) as change
-            cross join lateral unnest(coalesce(change.keys, array[null]::text[])) with ordinality as noted (key, place)
-            left join pgclarify_private.members_of(v_source.relation) as members on members.relation = change.relation
-            order by change.change_id, noted.place
+            select waiting.change_id, waiting.keys, waiting.relation
+            from pgclarify_private.change as waiting
+            where waiting.source_id = v_source.source_id
+            order by waiting.change_id
             limit follow_changes.max_changes
-        ) as next_one;
-        if v_change_ids is null then
-            return 0;
-        end if;
-        v_keys := pgclarify_private.first_keys(
-            v_source,
-            array(
-                select changed.key
-                from unnest(v_changed_keys) with ordinality as changed (key, place)
-                where changed.key is not null
-                group by changed.key
-                order by min(changed.place)
-            ),
-            follow_changes.max_bytes
-        );
-        v_keys := pgclarify_private.first_documents(v_source.corpus_id, v_source.id_prefix, v_keys, follow_changes.max_bytes);
-        -- The batch may end within the keys of one statement.
+        ) as change
+        cross join lateral unnest(coalesce(change.keys, array[null]::text[])) with ordinality as noted (key, place)
+        left join pgclarify_private.members_of(v_source.relation) as members on members.relation = change.relation
+        order by change.change_id, noted.place
+        limit follow_changes.max_changes
+    ) as next_one;
+    if v_change_ids is null then
+        return 0;
+    end if;
+    v_keys := pgclarify_private.first_keys(
+        v_source,
+        array(
+            select changed.key
+            from unnest(v_changed_keys) with ordinality as changed (key, place)
+            where changed.key is not null
+            group by changed.key
+            order by min(changed.place)
+        ),
+        follow_changes.max_bytes
+    );
+    v_keys := pgclarify_private.first_documents(v_source.corpus_id, v_source.id_prefix, v_keys, follow_changes.max_bytes);
+    -- The batch may end within the keys of one statement.
+    select
+        array_agg(begun.change_id) filter (where begun.is_taken),
+        array_agg(begun.change_id) filter (where not begun.is_taken),
+        sum(begun.keys)
+    into v_taken_ids, v_begun_ids, v_count
+    from (
         select
-            array_agg(begun.change_id) filter (where begun.is_taken),
-            array_agg(begun.change_id) filter (where not begun.is_taken),
-            sum(begun.keys)
-        into v_taken_ids, v_begun_ids, v_count
-        from (
-            select
-                noted.change_id, count(*) as keys, bool_or(noted.key is null) or count(*) = min(noted.size) as is_taken
-            from unnest(v_change_ids, v_changed_keys, v_sizes) as noted (change_id, key, size)
-            left join unnest(v_keys) as read (key) on noted.key = read.key
-            where noted.key is null or read.key is not null
-            group by noted.change_id
-        ) as begun;
-        -- With arrays, because the statistics of this table are never right, and a join would compare each row with every
-        -- other.
-        delete from pgclarify_private.change
-        where change.source_id = v_source.source_id and change.change_id = any(v_taken_ids);
-        update pgclarify_private.change
-        set keys = array(
-            select noted.key
-            from unnest(change.keys) with ordinality as noted (key, place)
-            left join unnest(v_keys) as read (key) on noted.key = read.key
-            where read.key is null
-            order by noted.place
-        )
-        where change.source_id = v_source.source_id and change.change_id = any(v_begun_ids);
-        -- A statement that the batch ends in may repeat keys of an earlier one, so that none is left of it.
-        delete from pgclarify_private.change
-        where change.source_id = v_source.source_id
-            and change.change_id = any(v_begun_ids)
-            and cardinality(change.keys) = 0;
-        if v_is_any then
-            -- It was a TRUNCATE, or the id has another type now, which the capture function must know.
-            perform pgclarify_private.load_anew(v_source.source_id);
-        end if;
-        perform pgclarify_private.merge_rows(v_source, v_keys);
-        return v_count;
-    exception
-        when lock_not_available then
-            return null;
-        when others then
-            if pgclarify_private.passes(sqlstate) then
-                raise;
-            end if;
-            get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail;
-            perform pgclarify_private.fail_source(v_source.source_id, pgclarify_private.failure(v_message, v_detail));
-            return 0;
-    end;
+            noted.change_id, count(*) as keys, bool_or(noted.key is null) or count(*) = min(noted.size) as is_taken
+        from unnest(v_change_ids, v_changed_keys, v_sizes) as noted (change_id, key, size)
+        left join unnest(v_keys) as read (key) on noted.key = read.key
+        where noted.key is null or read.key is not null
+        group by noted.change_id
+    ) as begun;
+    -- With arrays, because the statistics of this table are never right, and a join would compare each row with every
+    -- other.
+    delete from pgclarify_private.change
+    where change.source_id = v_source.source_id and change.change_id = any(v_taken_ids);
+    update pgclarify_private.change
+    set keys = array(
+        select noted.key
+        from unnest(change.keys) with ordinality as noted (key, place)
+        left join unnest(v_keys) as read (key) on noted.key = read.key
+        where read.key is null
+        order by noted.place
+    )
+    where change.source_id = v_source.source_id and change.change_id = any(v_begun_ids);
+    -- A statement that the batch ends in may repeat keys of an earlier one, so that none is left of it.
+    delete from pgclarify_private.change
+    where change.source_id = v_source.source_id
+        and change.change_id = any(v_begun_ids)
+        and cardinality(change.keys) = 0;
+    if v_is_any then
+        -- It was a TRUNCATE, or the id has another type now, which the capture function must know.
+        perform pgclarify_private.load_anew(v_source.source_id);
+    end if;
+    perform pgclarify_private.merge_rows(v_source, v_keys);
+    return v_count;
 end
 $$;
 
-comment on function pgclarify_private.follow_changes(bigint, integer, bigint) is
+comment on function pgclarify_private.follow_changes(pgclarify_private.source, integer, bigint) is
 'Take up to max_changes changed keys of an attached table, with about max_bytes of rows and of documents, and update these '
-'documents to match the rows; returns how many were taken, null if another transaction locks the table or the source. '
-'Changes of a table that is no longer followed are deleted.';
-grant execute on function pgclarify_private.follow_changes(bigint, integer, bigint) to pgclarify_worker;
+'documents to match the rows; returns how many were taken.';
 
-create or replace function pgclarify_private.load_source(source_id bigint, max_rows integer, max_bytes bigint)
+create or replace function pgclarify_private.load_source(
+    attached pgclarify_private.source, max_rows integer, max_bytes bigint
+)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- As for follow_changes.
-set lock_timeout = '500ms'
 as $$
 declare
-    v_source pgclarify_private.source := pgclarify_private.take_source(load_source.source_id);
-    v_fault text;
+    v_source constant pgclarify_private.source := load_source.attached;
     v_layout text;
     v_keys text[];
     v_ids text[];
     v_gone text[];
     v_removed text[];
     v_merged record;
-    v_message text;
-    v_detail text;
 begin
-    if v_source.source_id is null then
-        return null;
-    end if;
-    if v_source.state <> 'loading' then
-        return 0;
-    end if;
-    begin
-        v_fault := pgclarify_private.source_fault(v_source);
-        if v_fault is not null then
-            perform pgclarify_private.fail_source(v_source.source_id, v_fault);
-            return 0;
-        end if;
-        if v_source.load_phase = 'rows' then
-            -- Before anything is read: a partition that is added later is then seen as a difference.
-            v_layout := coalesce(v_source.layout, pgclarify_private.layout_of(v_source));
-            v_keys := pgclarify_private.next_keys(v_source, load_source.max_rows, load_source.max_bytes);
-            v_keys := pgclarify_private.first_documents(v_source.corpus_id, v_source.id_prefix, v_keys, load_source.max_bytes);
-            v_merged := pgclarify_private.merge_rows(v_source, v_keys);
-            update pgclarify_private.source
-            set
-                layout = v_layout,
-                load_phase = case when cardinality(v_keys) > 0 then 'rows' else 'documents' end,
-                load_cursor = v_keys[cardinality(v_keys)],
-                rows_added = source.rows_added + v_merged.added,
-                rows_changed = source.rows_changed + v_merged.changed,
-                rows_removed = source.rows_removed + v_merged.removed,
-                rows_skipped = source.rows_skipped + v_merged.skipped
-            where source.source_id = v_source.source_id;
-            return cardinality(v_keys);
-        end if;
-        v_ids := array(
-            select document.id
-            from pgclarify_private.document
-            where document.source_id = v_source.source_id and document.id > coalesce(v_source.load_cursor, '')
-            order by document.id
-            limit load_source.max_rows
-        );
-        v_keys := pgclarify_private.missing_keys(
-            v_source,
-            array(
-                select substr(listed.id, length(v_source.id_prefix) + 1)
-                from unnest(v_ids) as listed (id)
-                where starts_with(listed.id, v_source.id_prefix)
-            )
-        );
-        v_gone := array(
-            select listed.id
-            from unnest(v_ids) with ordinality as listed (id, place)
-            left join unnest(v_keys) as missing (key) on listed.id = v_source.id_prefix || missing.key
-            where missing.key is not null or not starts_with(listed.id, v_source.id_prefix)
-            order by listed.place
-        );
-        v_removed := pgclarify_private.first_documents(v_source.corpus_id, '', v_gone, load_source.max_bytes);
-        if cardinality(v_removed) < cardinality(v_gone) then
-            -- The next batch begins with the documents that are not removed yet.
-            v_ids := v_ids[:array_position(v_ids, v_removed[cardinality(v_removed)])];
-        end if;
-        v_merged := pgclarify_private.merge_documents(v_source.corpus_id, v_source.source_id, '{}', v_removed);
+    if v_source.load_phase = 'rows' then
+        -- Before anything is read: a partition that is added later is then seen as a difference.
+        v_layout := coalesce(v_source.layout, pgclarify_private.layout_of(v_source));
+        v_keys := pgclarify_private.next_keys(v_source, load_source.max_rows, load_source.max_bytes);
+        v_keys := pgclarify_private.first_documents(v_source.corpus_id, v_source.id_prefix, v_keys, load_source.max_bytes);
+        v_merged := pgclarify_private.merge_rows(v_source, v_keys);
         update pgclarify_private.source
         set
-            state = case when cardinality(v_ids) > 0 then 'loading' else 'following' end,
-            load_phase = case when cardinality(v_ids) > 0 then 'documents' else 'rows' end,
-            load_cursor = v_ids[cardinality(v_ids)],
-            loaded_at = case when cardinality(v_ids) > 0 then source.loaded_at else now() end,
-            rows_removed = source.rows_removed + v_merged.removed
+            layout = v_layout,
+            load_phase = case when cardinality(v_keys) > 0 then 'rows' else 'documents' end,
+            load_cursor = v_keys[cardinality(v_keys)],
+            rows_added = source.rows_added + v_merged.added,
+            rows_changed = source.rows_changed + v_merged.changed,
+            rows_removed = source.rows_removed + v_merged.removed,
+            rows_skipped = source.rows_skipped + v_merged.skipped
         where source.source_id = v_source.source_id;
-        return cardinality(v_ids);
-    exception
-        when lock_not_available then
-            return null;
-        when others then
-            if pgclarify_private.passes(sqlstate) then
-                raise;
-            end if;
-            get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail;
-            perform pgclarify_private.fail_source(v_source.source_id, pgclarify_private.failure(v_message, v_detail));
-            return 0;
-    end;
+        return cardinality(v_keys);
+    end if;
+    v_ids := array(
+        select document.id
+        from pgclarify_private.document
+        where document.source_id = v_source.source_id and document.id > coalesce(v_source.load_cursor, '')
+        order by document.id
+        limit load_source.max_rows
+    );
+    v_keys := pgclarify_private.missing_keys(
+        v_source,
+        array(
+            select substr(listed.id, length(v_source.id_prefix) + 1)
+            from unnest(v_ids) as listed (id)
+            where starts_with(listed.id, v_source.id_prefix)
+        )
+    );
+    v_gone := array(
+        select listed.id
+        from unnest(v_ids) with ordinality as listed (id, place)
+        left join unnest(v_keys) as missing (key) on listed.id = v_source.id_prefix || missing.key
+        where missing.key is not null or not starts_with(listed.id, v_source.id_prefix)
+        order by listed.place
+    );
+    v_removed := pgclarify_private.first_documents(v_source.corpus_id, '', v_gone, load_source.max_bytes);
+    if cardinality(v_removed) < cardinality(v_gone) then
+        -- The next batch begins with the documents that are not removed yet.
+        v_ids := v_ids[:array_position(v_ids, v_removed[cardinality(v_removed)])];
+    end if;
+    v_merged := pgclarify_private.merge_documents(v_source.corpus_id, v_source.source_id, '{}', v_removed);
+    update pgclarify_private.source
+    set
+        state = case when cardinality(v_ids) > 0 then 'loading' else 'following' end,
+        load_phase = case when cardinality(v_ids) > 0 then 'documents' else 'rows' end,
+        load_cursor = v_ids[cardinality(v_ids)],
+        loaded_at = case when cardinality(v_ids) > 0 then source.loaded_at else now() end,
+        rows_removed = source.rows_removed + v_merged.removed
+    where source.source_id = v_source.source_id;
+    return cardinality(v_ids);
 end
 $$;
 
-comment on function pgclarify_private.load_source(bigint, integer, bigint) is
-'Compare the next rows of an attached table that is being loaded, or the next of its documents, and return how many; null if '
-'another transaction locks the table or the source. First every row becomes a document, then documents without a row are '
-'removed, then the table is followed. max_rows and max_bytes limit a batch: its rows, and the documents that it replaces or '
-'removes.';
-grant execute on function pgclarify_private.load_source(bigint, integer, bigint) to pgclarify_worker;
+comment on function pgclarify_private.load_source(pgclarify_private.source, integer, bigint) is
+'Compare the next rows of an attached table that is being loaded, or the next of its documents, and return how many. First '
+'every row becomes a document, then documents without a row are removed, then the table is followed. max_rows and max_bytes '
+'limit a batch: its rows, and the documents that it replaces or removes.';
 
-create or replace function pgclarify_private.remove_source(source_id bigint, max_documents integer, max_bytes bigint)
+create or replace function pgclarify_private.remove_source(
+    attached pgclarify_private.source, max_documents integer, max_bytes bigint
+)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- As for follow_changes.
-set lock_timeout = '500ms'
 as $$
 declare
-    v_source pgclarify_private.source := pgclarify_private.take_source(remove_source.source_id);
+    v_source constant pgclarify_private.source := remove_source.attached;
     v_ids text[];
 begin
-    if v_source.source_id is null then
-        return null;
-    end if;
-    if v_source.state <> 'removing' then
-        return 0;
-    end if;
     v_ids := array(
         select document.id
         from pgclarify_private.document
@@ -371,13 +283,81 @@ begin
         delete from pgclarify_private.source where source.source_id = v_source.source_id;
     end if;
     return cardinality(v_ids);
-exception
-    when lock_not_available then
-        return null;
 end
 $$;
 
-comment on function pgclarify_private.remove_source(bigint, integer, bigint) is
+comment on function pgclarify_private.remove_source(pgclarify_private.source, integer, bigint) is
 'Remove the next documents of a table that was detached without keeping them, up to max_documents of about max_bytes together, '
-'and, after the last one, the source; returns how many, null if another transaction locks the source or a document.';
-grant execute on function pgclarify_private.remove_source(bigint, integer, bigint) to pgclarify_worker;
+'and, after the last one, the source; returns how many.';
+
+create or replace function pgclarify_private.advance_source(
+    source_id bigint, work text, max_rows integer, max_bytes bigint
+)
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- Another transaction may alter the table, or add a document with the same id. This is less than deadlock_timeout, so that our
+-- transaction yields.
+set lock_timeout = '500ms'
+as $$
+declare
+    -- The lock on it stays if what follows fails.
+    v_source pgclarify_private.source := pgclarify_private.take_source(advance_source.source_id);
+    v_fault text;
+    v_count integer;
+    v_message text;
+    v_detail text;
+begin
+    if v_source.source_id is null then
+        return null;
+    end if;
+    if advance_source.work = 'changes' and v_source.state not in ('loading', 'following') then
+        -- It is not followed, and following it again compares everything.
+        delete from pgclarify_private.change
+        where change.source_id = advance_source.source_id
+            and change.change_id = any(array(
+                select old.change_id
+                from pgclarify_private.change as old
+                where old.source_id = advance_source.source_id
+                order by old.change_id
+                limit advance_source.max_rows
+                for update skip locked
+            ));
+        get diagnostics v_count = row_count;
+        return v_count;
+    end if;
+    if advance_source.work = 'removal' and v_source.state = 'removing' then
+        return pgclarify_private.remove_source(v_source, advance_source.max_rows, advance_source.max_bytes);
+    end if;
+    if advance_source.work <> 'changes' and v_source.state <> 'loading' then
+        return 0;
+    end if;
+    v_fault := pgclarify_private.source_fault(v_source);
+    if v_fault is not null then
+        perform pgclarify_private.fail_source(v_source.source_id, v_fault);
+        return 0;
+    end if;
+    if advance_source.work = 'changes' then
+        return pgclarify_private.follow_changes(v_source, advance_source.max_rows, advance_source.max_bytes);
+    end if;
+    return pgclarify_private.load_source(v_source, advance_source.max_rows, advance_source.max_bytes);
+exception
+    when lock_not_available then
+        return null;
+    when others then
+        -- Temporary errors say nothing about the table: a node of a cluster is gone; deadlocks and serialization failures;
+        -- insufficient resources; the server is stopping; a full disk.
+        if left(sqlstate, 2) in ('08', '40', '53', '57', '58') or v_source.state = 'removing' then
+            raise;
+        end if;
+        get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail;
+        perform pgclarify_private.fail_source(v_source.source_id, pgclarify_private.failure(v_message, v_detail));
+        return 0;
+end
+$$;
+
+comment on function pgclarify_private.advance_source(bigint, text, integer, bigint) is
+'Do one batch of the work that waits for an attached table; returns how many changes, rows or documents it had, null if '
+'another transaction locks the table, the source or a document. work: as in waiting_sources. max_rows, max_bytes: limits of '
+'the batch. Changes of a table that is no longer followed are deleted.';
+grant execute on function pgclarify_private.advance_source(bigint, text, integer, bigint) to pgclarify_worker;

@@ -301,13 +301,12 @@ class HandWorker:
 
     def follow(self, waiting: Mapping[str, Any], max_rows: int = 1000, max_bytes: int = 10**9) -> int | None:
         """Do one batch of the work that waits for an attached table; None if another session has locked it."""
-        function, limit = {
-            "changes": ("follow_changes", "max_changes"),
-            "load": ("load_source", "max_rows"),
-            "removal": ("remove_source", "max_documents"),
-        }[waiting["work"]]
         done: int | None = self.value(
-            function, source_id=waiting["source_id"], max_bytes=max_bytes, **{limit: max_rows}
+            "advance_source",
+            source_id=waiting["source_id"],
+            work=waiting["work"],
+            max_rows=max_rows,
+            max_bytes=max_bytes,
         )
         return done
 

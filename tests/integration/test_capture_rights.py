@@ -52,7 +52,7 @@ def listed(session: Connection, query: str) -> list[str]:
 def load(connection: Connection, source_id: int) -> None:
     """Load an attached table, as a worker does."""
     while scalar(connection, "select state from pgclarify_private.source") == "loading":
-        connection.execute("select pgclarify_private.load_source(%s, 1000, 1000000)", [source_id])
+        connection.execute("select pgclarify_private.advance_source(%s, 'load', 1000, 1000000)", [source_id])
 
 
 @pytest.fixture
@@ -117,7 +117,9 @@ class TestOtherTriggers:
         )
         alice.execute("insert into app.other (id) values (1); delete from app.other")
 
-        assert scalar(connection, "select pgclarify_private.follow_changes(%s, 1000, 1000000)", source_id) == 2
+        assert (
+            scalar(connection, "select pgclarify_private.advance_source(%s, 'changes', 1000, 1000000)", source_id) == 2
+        )
 
         assert listed(connection, "select id from pgclarify_private.document") == ["1", "2"]
         assert scalar(connection, "select state from pgclarify_private.source") == "following"

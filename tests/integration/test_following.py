@@ -142,11 +142,13 @@ class TestLoading:
         connection.execute("delete from pgclarify_private.change")
 
         def load(max_bytes: int) -> int:
-            return int(worker.value("load_source", source_id=source_id, max_rows=100, max_bytes=max_bytes))
+            return int(
+                worker.value("advance_source", source_id=source_id, work="load", max_rows=100, max_bytes=max_bytes)
+            )
 
         assert [load(1), load(2500), load(2500), load(10**9)] == [1, 3, 3, 2]
         connection.execute("update article set body = repeat('y', 1000)")
-        taken = worker.value("follow_changes", source_id=source_id, max_changes=100, max_bytes=2500)
+        taken = worker.value("advance_source", source_id=source_id, work="changes", max_rows=100, max_bytes=2500)
         assert taken == 3
         assert scalar(connection, "select coalesce(sum(cardinality(keys)), 0) from pgclarify_private.change") == 6
         worker.follow_everything()
@@ -223,7 +225,7 @@ class TestChanges:
             connection.execute("update article set body = %s", [body])
 
         # Both rows of the first statement, and one of the second.
-        worker.send("follow_changes", source_id=source_id, max_changes=3, max_bytes=10**9)
+        worker.send("advance_source", source_id=source_id, work="changes", max_rows=3, max_bytes=10**9)
 
         assert documents(connection) == [("1", "Buses."), ("2", "Buses.")]
         assert scalar(connection, "select count(*) from pgclarify_private.change") == 0

@@ -155,7 +155,9 @@ class TestAtOnce:
         with dying.connection.cursor() as cursor:
             cursor.execute("begin")
         (waiting,) = dying.send("waiting_sources")
-        taken = dying.value("follow_changes", source_id=waiting["source_id"], max_changes=50, max_bytes=10**9)
+        taken = dying.value(
+            "advance_source", source_id=waiting["source_id"], work="changes", max_rows=50, max_bytes=10**9
+        )
         assert taken == 50
         dying.die()
 
@@ -170,14 +172,14 @@ class TestAtOnce:
         first, second = workers[:2]
         first.connection.execute("begin")
         (waiting,) = first.send("waiting_sources")
-        batch = {"source_id": waiting["source_id"], "max_changes": 10, "max_bytes": 1000}
-        assert first.value("follow_changes", **batch) == 1
+        batch = {"source_id": waiting["source_id"], "work": "changes", "max_rows": 10, "max_bytes": 1000}
+        assert first.value("advance_source", **batch) == 1
         connection.execute("update article set body = 'Vans.' where id = 1")
 
-        assert second.value("follow_changes", **batch) is None
+        assert second.value("advance_source", **batch) is None
 
         first.connection.execute("commit")
-        assert second.value("follow_changes", **batch) == 1
+        assert second.value("advance_source", **batch) == 1
         assert_in_step(connection)
 
     def test_an_open_transaction_with_the_same_id_does_not_block_following(

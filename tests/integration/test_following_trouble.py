@@ -208,7 +208,7 @@ class TestWhatStandsInTheWay:
         hesitant.execute(statement.encode())
 
         worker.follow_everything()
-        assert worker.value("follow_changes", source_id=source_id, max_changes=9, max_bytes=9) is None
+        assert worker.value("advance_source", source_id=source_id, work="changes", max_rows=9, max_bytes=9) is None
         assert documents(connection) == [("o/1", "Vans.")]
         assert connection.execute(STATE).fetchall() == [("following",), ("following",)]
 

@@ -180,8 +180,8 @@ class TestRemoval:
         user.execute("select pgclarify.add_document('kb', '5', 'Mine.')")
 
         # The worker locks documents 1 to 4 before it finds 5 locked, and must release those locks.
-        batch = {"source_id": waiting["source_id"], "max_documents": 9, "max_bytes": 10**6}
-        assert worker.value("remove_source", **batch) is None
+        batch = {"source_id": waiting["source_id"], "work": "removal", "max_rows": 9, "max_bytes": 10**6}
+        assert worker.value("advance_source", **batch) is None
 
         user.execute("select pgclarify.add_document('kb', '1', 'Mine, too.')")
         user.execute("commit")

@@ -24,7 +24,7 @@ __all__ = ["note"]
 # Code takes this lock when it runs, in the session where it runs. A rollback does not release it.
 RAN = 4711
 HAS_RUN = f"select count(*) > 0 from pg_locks where locktype = 'advisory' and objid = {RAN}"  # noqa: S608 - a constant
-BATCH = {"max_changes": 9, "max_bytes": 1000}
+BATCH = {"max_rows": 9, "max_bytes": 1000}
 NEXT_KEYS = (
     "select pgclarify_private.next_keys(source, 10, 1000) from pgclarify_private.source"
     " where relation = 'bobs.note'::regclass"
@@ -102,7 +102,7 @@ class TestWhatItReads:
                 bob.execute("update bobs.note set body = body || 'x'")
                 planting.execute("begin")
                 planting.execute("lock table bobs.note in access exclusive mode")
-                following = pool.submit(worker.send, "follow_changes", source_id=note, **BATCH)
+                following = pool.submit(worker.send, "advance_source", source_id=note, work="changes", **BATCH)
                 while not (following.done() or scalar(connection, waits, process_id)):
                     pass
                 planting.execute("create index spied on bobs.note (id) where bobs.spy()")
@@ -213,7 +213,7 @@ class TestWhatItDoes:
             async with open_pool(login) as pool:
                 session = TableSession(login, pool)
                 for _ in range(2):
-                    await session.fetch("load_source", source_id=note, max_rows=9, max_bytes=1000)
+                    await session.fetch("advance_source", source_id=note, work="load", max_rows=9, max_bytes=1000)
                 assert scalar(connection, HAS_RUN)
                 await session.fetch("waiting_sources")
                 assert not scalar(connection, HAS_RUN)
@@ -235,7 +235,7 @@ class TestWhatItDoes:
             async with open_pool(login) as pool:
                 session = TableSession(login, pool, most_seconds=1)
                 with pytest.raises(DatabaseBusy):
-                    await session.fetch("load_source", source_id=note, max_rows=9, max_bytes=1000)
+                    await session.fetch("advance_source", source_id=note, work="load", max_rows=9, max_bytes=1000)
                 assert await session.fetch("waiting_sources")
                 await session.close()
 

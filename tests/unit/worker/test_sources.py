@@ -22,7 +22,7 @@ async def test_a_batch_that_was_ended_is_reported(
         assert name == "waiting_sources"
         return [{"source_id": 4711, "work": "removal"}]
 
-    async def take_too_long(name: str, **parameters: int) -> None:
+    async def take_too_long(name: str, **parameters: object) -> None:
         raise DatabaseBusy("it took too long", detail=detail)
 
     monkeypatch.setattr(sources, "fetch", list_waiting)
@@ -33,5 +33,5 @@ async def test_a_batch_that_was_ended_is_reported(
         await followed.follow()
 
     (record,) = caplog.records
-    assert {"remove_source", 4711} <= set(record.args or ())
+    assert {"removal", 4711} <= set(record.args or ())
     assert detail in record.getMessage()
