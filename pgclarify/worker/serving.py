@@ -74,7 +74,7 @@ _BATCH_SECONDS = 1.0
 # Shorter than the pause of the thread that sends heartbeats, so that one of the two sends them.
 _PRESENCE_SECONDS = 4.0
 _RECONNECT_SECONDS = 2.0
-_INSPECTION_SECONDS = 5.0
+_INSPECTION_SECONDS = 15.0
 _UPKEEP_SECONDS = 10.0
 _AFTERWARDS_SECONDS = 2.0
 # A transaction takes a few tenths of a second.

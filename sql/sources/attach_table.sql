@@ -105,11 +105,7 @@ begin
     -- PostgreSQL evaluates the partition key of each partitioned partition when it makes a row trigger. With a unique index, no
     -- key is an expression, and the lock keeps the index.
     perform pgclarify_private.raise_problem(found.code, found.message, found.detail, found.hint)
-    from (
-        select wrong.* from pgclarify_private.table_problems(v_source) as wrong
-        union all
-        select risky.* from pgclarify_private.code_problems(v_source) as risky
-    ) as found;
+    from pgclarify_private.source_problems(v_source) as found;
 end
 $$;
 

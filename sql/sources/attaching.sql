@@ -92,13 +92,9 @@ begin
     v_source.id_prefix := v_settings ->> 'id_prefix';
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     for v_problem in
-        select found.* from pgclarify_private.table_problems(v_source) as found
+        select found.* from pgclarify_private.source_problems(v_source) as found
         union all
         select found.* from pgclarify_private.ownership_problems(v_source, v_caller) as found
-        union all
-        select found.* from pgclarify_private.access_problems(v_source, v_caller) as found
-        union all
-        select found.* from pgclarify_private.code_problems(v_source) as found
         union all
         select
             'duplicate_object',

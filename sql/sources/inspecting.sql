@@ -55,6 +55,22 @@ end;
 comment on function pgclarify_private.code_problems(pgclarify_private.source) is
 'Code of other roles that reading an attached table would run, as rows of table_problems.';
 
+create or replace function pgclarify_private.source_problems(source pgclarify_private.source)
+returns table (code text, message text, detail text, hint text)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select wrong.* from pgclarify_private.table_problems(source_problems.source) as wrong
+    union all
+    select denied.*
+    from pgclarify_private.access_problems(source_problems.source, source_problems.source.attached_by) as denied
+    union all
+    select risky.* from pgclarify_private.code_problems(source_problems.source) as risky;
+end;
+
+comment on function pgclarify_private.source_problems(pgclarify_private.source) is
+'Every reason why a table cannot be read for the role that attached it, as rows of table_problems.';
+
 create or replace function pgclarify_private.failure(message text, detail text)
 returns text
 language sql immutable parallel safe
@@ -78,14 +94,7 @@ declare
     v_fault text;
 begin
     select pgclarify_private.failure(found.message, found.detail) into v_fault
-    from (
-        select wrong.message, wrong.detail from pgclarify_private.table_problems(source_fault.source) as wrong
-        union all
-        select denied.message, denied.detail
-        from pgclarify_private.access_problems(source_fault.source, (source_fault.source).attached_by) as denied
-        union all
-        select risky.message, risky.detail from pgclarify_private.code_problems(source_fault.source) as risky
-    ) as found
+    from pgclarify_private.source_problems(source_fault.source) as found
     limit 1;
     if v_fault is null then
         -- resync grants it again.
@@ -145,87 +154,60 @@ comment on function pgclarify_private.layout_of(pgclarify_private.source) is
 'A hash of the partitions of an attached table, and of the files of partitions whose TRUNCATE is not recorded; empty without '
 'partitions.';
 
+create or replace function pgclarify_private.following_fault(source pgclarify_private.source)
+returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(
+        pgclarify_private.source_fault(following_fault.source),
+        (
+            select format(
+                'the triggers of table "%s" are not as they should be, so changes may have been missed. Call '
+                'pgclarify.resync as the owner of the table, or pgclarify.detach_table.',
+                missing.relation::regclass
+            )
+            from pgclarify_private.missing_triggers(following_fault.source) as missing
+            -- A partition that was added later is compared when its file changes.
+            where missing.relation = following_fault.source.relation
+            limit 1
+        )
+    );
+end;
+
+comment on function pgclarify_private.following_fault(pgclarify_private.source) is
+'Why an attached table cannot be followed now, and what to do about it; null if it can be.';
+
 create or replace function pgclarify_private.inspect_sources()
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_source_id bigint;
     v_source pgclarify_private.source;
     v_fault text;
     v_count integer := 0;
 begin
-    for v_source_id in
-        -- This takes about 0.1 ms for each table. Suspect ones are then examined.
-        select source.source_id
+    for v_source in
+        select source.*
         from pgclarify_private.source
-        left join pg_catalog.pg_class as relation on relation.oid = source.relation
-        left join pg_catalog.pg_roles as attacher
-            on attacher.rolname = source.attached_by and attacher.oid = source.attached_by_oid
-        left join pg_catalog.pg_roles as table_reader on table_reader.rolname = pgclarify_private.table_reader_of(source.relation)
-        where
-            source.state in ('loading', 'following')
-            and (
-                relation.oid is null
-                or attacher.oid is null
-                or relation.relrowsecurity
-                or (
-                    select count(*) from pg_catalog.pg_trigger
-                    where
-                        pg_trigger.tgrelid = source.relation
-                        and pg_trigger.tgenabled <> 'D'
-                        and starts_with(pg_trigger.tgname, 'pgclarify_' || source.source_id || '_')
-                -- As many as missing_triggers wants for the table itself.
-                ) <> case
-                    when
-                        relation.relkind = 'p'
-                        or exists (select from pg_catalog.pg_inherits where pg_inherits.inhrelid = source.relation)
-                        then 2
-                    else 5
-                end
-                or (relation.relkind = 'p' and source.layout is distinct from pgclarify_private.layout_of(source))
-                -- The owner of the table has changed.
-                or exists (select pgclarify_private.capture_grants(source.source_id))
-                or exists (
-                    select
-                    from pgclarify_private.used_columns(source) as used
-                    left join pg_catalog.pg_attribute
-                        on
-                            pg_attribute.attrelid = source.relation
-                            and pg_attribute.attname = used.name
-                            and not pg_attribute.attisdropped
-                    where
-                        not coalesce(has_column_privilege(attacher.oid, source.relation, pg_attribute.attnum, 'select'), false)
-                        or not coalesce(
-                            has_column_privilege(table_reader.oid, source.relation, pg_attribute.attnum, 'select'), false
-                        )
-                )
-            )
+        where source.state in ('loading', 'following')
         order by source.source_id
     loop
-        v_source := pgclarify_private.take_source(v_source_id);
+        -- The owner of the table may have changed.
+        perform pgclarify_private.grant_capture(v_source.source_id);
+        continue when
+            pgclarify_private.following_fault(v_source) is null
+            and coalesce(v_source.layout = pgclarify_private.layout_of(v_source), true);
+        -- Only now, so that sources without a fault are not locked.
+        v_source := pgclarify_private.take_source(v_source.source_id);
         continue when v_source.source_id is null or v_source.state not in ('loading', 'following');
-        perform pgclarify_private.grant_capture(v_source_id);
-        v_fault := coalesce(
-            pgclarify_private.source_fault(v_source),
-            (
-                select format(
-                    'the triggers of table "%s" are not as they should be, so changes may have been missed. Call '
-                    'pgclarify.resync as the owner of the table, or pgclarify.detach_table.',
-                    missing.relation::regclass
-                )
-                from pgclarify_private.missing_triggers(v_source) as missing
-                -- A partition that was added later is compared when its file changes.
-                where missing.relation = v_source.relation
-                limit 1
-            )
-        );
+        v_fault := pgclarify_private.following_fault(v_source);
         if v_fault is not null then
-            perform pgclarify_private.fail_source(v_source_id, v_fault);
+            perform pgclarify_private.fail_source(v_source.source_id, v_fault);
             v_count := v_count + 1;
         elsif v_source.layout <> pgclarify_private.layout_of(v_source) then
-            perform pgclarify_private.load_anew(v_source_id);
+            perform pgclarify_private.load_anew(v_source.source_id);
             v_count := v_count + 1;
         end if;
     end loop;

@@ -23,13 +23,7 @@ begin
         v_source.attached_by_oid := pgclarify_private.role_oid(v_caller);
     end if;
     perform pgclarify_private.raise_problem(found.code, found.message, found.detail, found.hint)
-    from (
-        select wrong.* from pgclarify_private.table_problems(v_source) as wrong
-        union all
-        select denied.* from pgclarify_private.access_problems(v_source, v_source.attached_by) as denied
-        union all
-        select risky.* from pgclarify_private.code_problems(v_source) as risky
-    ) as found;
+    from pgclarify_private.source_problems(v_source) as found;
     update pgclarify_private.source
     set
         attached_by = v_source.attached_by,
