@@ -3,7 +3,6 @@
 alter table pgclarify_private.model_price enable row level security;
 alter table pgclarify_private.budget enable row level security;
 alter table pgclarify_private.budget_counter enable row level security;
-alter table pgclarify_private.embedding_usage enable row level security;
 
 -- Prices are public. Members of pgclarify_owner write them through the view; other roles may only read it.
 drop policy if exists model_price_is_public on pgclarify_private.model_price;
@@ -34,12 +33,3 @@ create policy budget_counter_of_visible_budget on pgclarify_private.budget_count
 );
 comment on policy budget_counter_of_visible_budget on pgclarify_private.budget_counter is 'Roles that see the budget.';
 grant select on pgclarify_private.budget_counter to pgclarify_views;
-
-drop policy if exists embedding_usage_is_visible on pgclarify_private.embedding_usage;
-create policy embedding_usage_is_visible on pgclarify_private.embedding_usage for select to pgclarify_views using (
-    corpus_id = any(array(select analyzed.corpus_id from pgclarify_private.my_analyzed_corpus as analyzed))
-    or pgclarify_private.is_among(requested_by, requested_by_oid, (select pgclarify_private.my_role_oids()))
-);
-comment on policy embedding_usage_is_visible on pgclarify_private.embedding_usage is
-'The role that asked, or that owns the corpus, members of that role, and the analyst of the corpus.';
-grant select on pgclarify_private.embedding_usage to pgclarify_views;

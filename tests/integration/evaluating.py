@@ -29,7 +29,8 @@ def evaluate(user: Connection, corpus_id: int | None = 1, planned_cases: int = 2
 def seen(connection: Connection) -> list[set[int]]:
     """The evaluations that a role sees: in the view, by the function, and those of which it sees cases."""
     listed = "from pgclarify_private.caller as caller cross join lateral pgclarify_private.evaluations(caller) as one"
-    cases = f"{listed} cross join lateral pgclarify_private.evaluation_cases(caller, (one.evaluation).eval_run_id) as judged"
+    of_one = "pgclarify_private.evaluation_cases(caller, (one.evaluation).eval_run_id)"
+    cases = f"{listed} cross join lateral {of_one} as judged"
     statements = (
         "select eval_run_id from pgclarify.evaluation",
         f"select (one.evaluation).eval_run_id {listed}",
