@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms.opposites import Sense, sense_of, spell_negations
-from pgclarify.language.amounts import EXCLUSIVE_UNITS, find_units, split_negatives
+from pgclarify.language.amounts import EXCLUSIVE_UNITS, find_units, is_below_zero
 from pgclarify.language.numbers import find_quantities
 from pgclarify.language.stems import singular
 from pgclarify.language.words import plain_words, word_set
@@ -59,7 +59,8 @@ class _Statement:
     """What a text says, ready to be compared.
 
     Attributes:
-        quantities: Numbers, by kind, as `find_quantities` returns them; "-20" below zero.
+        quantities: Numbers, by kind, as `find_quantities` returns them.
+        is_below_zero: Whether one of the numbers is below zero.
         words: Content words, folded, without a plural s; numbers and units are among them.
         units: The units among the words.
         is_name: True if every content word is capitalized.
@@ -68,6 +69,7 @@ class _Statement:
     """
 
     quantities: dict[str, frozenset[str]]
+    is_below_zero: bool
     words: frozenset[str]
     units: frozenset[str]
     is_name: bool
@@ -86,7 +88,7 @@ def relate(one: tuple[str, str], other: tuple[str, str]) -> Relation:
 
     - Their interpretations or their answers name different numbers, years, months or times of day, and neither names
       all that the other names.
-    - Their answers have the same number, with different units of time.
+    - Their answers have the same number, with different units of time, or in one answer below zero.
     - Their answers have numbers, equal or not, in different currencies, percent or scales of temperature ($40, €40).
     - One answer is yes and the other is no.
     - Both answers are names, and share no word.
@@ -161,10 +163,7 @@ def _read(text: str, *, is_question: bool) -> _Statement:
     if not is_question:
         # "Every month" is no "every two months".
         text = _EACH.sub(r"\1 1 \2", text)
-    below_zero, others = split_negatives(text)
-    quantities, rest = find_quantities(others, is_question=is_question)
-    if below_zero:
-        quantities["number"] = quantities.get("number", frozenset()) | below_zero
+    quantities, rest = find_quantities(text, is_question=is_question)
     found = [word for word in plain_words(rest) if word.casefold() not in _STOPWORDS]
     start = re.match(r"\W*(yes|no)\b", text, re.IGNORECASE)
     if start and found[:1] == [start[1]]:
@@ -173,6 +172,7 @@ def _read(text: str, *, is_question: bool) -> _Statement:
     words = find_units(text).union(singular(word.casefold()) for word in found)
     return _Statement(
         quantities=quantities,
+        is_below_zero=is_below_zero(text),
         words=words.union(*quantities.values()),
         units=words & _UNITS,
         is_name=bool(found) and not quantities and all(word[0].isupper() for word in found),
@@ -198,6 +198,8 @@ def _answers_conflict(one: _Statement, other: _Statement) -> bool:
     if one.polarity is not None and other.polarity is not None and one.polarity != other.polarity:
         return True
     if one.quantities and other.quantities and _are_exclusive(one.units, other.units):
+        return True
+    if one.is_below_zero != other.is_below_zero and _share_quantity(one, other):
         return True
     if _quantities_conflict(one, other):
         # Twelve months can be one year.

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from pgclarify.language.measures import UNIT, read_unit, write_spoken
-from pgclarify.language.numbers import CARDINALS, MONTHS, SCALES, TENS, find_quantities, write_numbers
+from pgclarify.language.numbers import CARDINALS, MONTHS, SCALES, TENS, write_numbers
 from pgclarify.language.stems import singular
 
 _SIGNS: Final[Mapping[str, str]] = {
@@ -43,13 +43,7 @@ _SCALE: Final = f"(?a:{'|'.join(SCALES)})"
 _MINUS: Final = rf"(?:(?<![\d°%$€£¥]\s)(?<!°[CF]\s)(?:^|(?<=[\s(]))[-\u2212\u2013](?={_CURRENCY}?\d)|\bminus\s+)"
 _NUMERAL: Final = f"(?a:{'|'.join(sorted((*CARDINALS, *TENS), key=len, reverse=True))})"
 # "The price minus tax" has no number.
-_BELOW_ZERO: Final = re.compile(
-    rf"""
-    {_MINUS} (?P<number> {_CURRENCY}?\d (?:[\w.,]*\w)? (?:\s{_SCALE}\b)?
-      | {_NUMERAL}\b (?: (?: [\s-] | (?<=hundred)\sand\s ) (?:{_NUMERAL}|{_SCALE})\b )* )
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+_BELOW_ZERO: Final = re.compile(rf"{_MINUS}(?:{_CURRENCY}?\d|{_NUMERAL}\b)", re.IGNORECASE)
 _AMOUNT: Final = re.compile(
     rf"""
     (?P<minus>{_MINUS})? (?P<sign>{_CURRENCY}|\b{_CODE}(?=\s\d))? \s? (?<!\w)
@@ -155,11 +149,9 @@ def find_units(text: str) -> frozenset[str]:
     return frozenset(map(_unit, (*_found(text), *_found_in_words(text)))) & EXCLUSIVE_UNITS
 
 
-def split_negatives(text: str) -> tuple[frozenset[str], str]:
-    """Find the numbers below zero of an English text, and return them ("-20") and the text without them."""
-    numbers = [find_quantities(match["number"], is_question=False)[0] for match in _BELOW_ZERO.finditer(text)]
-    below_zero = frozenset(f"-{value}" for found in numbers for values in found.values() for value in values)
-    return below_zero, _BELOW_ZERO.sub(" ", text)
+def is_below_zero(text: str) -> bool:
+    """Tell whether an English text has a number below zero."""
+    return _BELOW_ZERO.search(text) is not None
 
 
 # A cache, because many verdicts are about one passage.
