@@ -11,9 +11,8 @@ from pgclarify.language.questions import ask_for, asks_same, points_back_first, 
     [
         ("Who founded the museum?", "who founded  the museum"),
         ("Who founded \u201cRed Harbor\u201d?", 'Who founded "Red Harbor"?'),
-        ("Who founded Lindvik Museum?", "Who was the founder of Lindvik Museum?"),
-        ("Who painted the Lindvik Altar?", "The Lindvik Altar, who painted?"),
-        ("Who directed Red Harbor?", "Who was the director of the film Red Harbor?"),
+        ("Who was founder of the Lindvik Museum?", "Who was the founder at Lindvik Museum?"),
+        ("Who painted the altar of Lindvik?", "Who paints the altar in Lindvik?"),
     ],
 )
 def test_the_same_question(first: str, second: str):

@@ -103,7 +103,7 @@ async def test_two_questions_in_a_row_without_an_answer_end_it():
 
 
 async def test_a_question_that_comes_again_ends_it():
-    again = FollowUp("The Lindvik Altar, who painted?")
+    again = FollowUp("who paints the lindvik altar")
     investigator = script(follow_ups=[FollowUp(WHO), [again, again]], conclusion=None)
     told = await carry_out(investigator)
     assert told.outcomes[1] == ("follow_up", "repeated")
