@@ -94,33 +94,24 @@ def _check_model_file(path: Path) -> Check:
 
 
 async def _ask_chat_endpoint(settings: Settings) -> Check:
+    from pgclarify.providers.client import Client
     from pgclarify.providers.endpoint import Endpoint
+    from pgclarify.providers.faults import NoReply
+    from pgclarify.providers.reply import read_models
 
     try:
         endpoint = Endpoint.from_settings(settings)
     except ConfigurationError as error:
         return problem(_NAME, error.message, f"{error.detail} {error.hint}")
-    async with endpoint:
-        answer, seconds = await _list_of_models(endpoint.address)
-    if isinstance(answer, list):
-        return models_check(endpoint.model, answer, endpoint.address.base_url, seconds)
-    return _failure_check(answer, endpoint.address)
-
-
-async def _list_of_models(address: Address) -> tuple[list[str] | NoReply, float]:
-    """Return the names of the models, or why there are none; and the seconds that the answer took."""
-    from pgclarify.providers.client import Client
-    from pgclarify.providers.faults import NoReply
-    from pgclarify.providers.reply import read_models
-
+    address = endpoint.address
     began = time.perf_counter()
     ends_at = asyncio.get_running_loop().time() + _SECONDS
-    async with Client(address, concurrency=1, timeout=_SECONDS, max_retries=0) as client:
+    async with endpoint, Client(address, concurrency=1, timeout=_SECONDS, max_retries=0) as client:
         try:
             names, _ = await client.call("/models", None, read_models, most_bytes=_MOST_BYTES, ends_at=ends_at)
         except NoReply as failure:
-            return failure, time.perf_counter() - began
-    return names, time.perf_counter() - began
+            return _failure_check(failure, address)
+    return _models_check(endpoint.model, names, address.base_url, time.perf_counter() - began)
 
 
 def _failure_check(failure: NoReply, address: Address) -> Check:
@@ -146,7 +137,7 @@ def _failure_check(failure: NoReply, address: Address) -> Check:
     return Check(_NAME, Level.WARNING if status == _TOO_MANY else Level.PROBLEM, describe(error), error.hint)
 
 
-def models_check(model: str, names: Sequence[str], base_url: str, seconds: float) -> Check:
+def _models_check(model: str, names: Sequence[str], base_url: str, seconds: float) -> Check:
     """Check whether the endpoint lists the configured model, and how long the list took."""
     if names and model not in names:
         nearest = get_close_matches(model, names, _MOST_NAMES, cutoff=0)
@@ -157,8 +148,4 @@ def models_check(model: str, names: Sequence[str], base_url: str, seconds: float
             f"Set PGCLARIFY_LLM_MODEL to one of: {', '.join(nearest)}{', …' if len(names) > _MOST_NAMES else ''}",
             tuple(nearest),
         )
-    return ok(_NAME, f"{model} at {base_url}, which answers in {_milliseconds(seconds)}")
-
-
-def _milliseconds(seconds: float) -> str:
-    return f"{1000 * seconds:,.0f} ms"
+    return ok(_NAME, f"{model} at {base_url}, which answers in {1000 * seconds:,.0f} ms")
