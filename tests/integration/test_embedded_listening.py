@@ -17,9 +17,9 @@ import pytest
 from pgclarify import embedded
 from pgclarify.cli.doctor.check import Level
 from pgclarify.cli.doctor.server import check_superusers
+from pgclarify.database.queries import queries
 from pgclarify.embedded import server
 from pgclarify.errors import ServerUnavailable
-from pgclarify.install.inspecting import open_superusers
 from tests.servers import folder_of_servers
 
 SESAME = "open sesame"
@@ -96,9 +96,9 @@ def test_tcp_is_open_to_members_of_our_roles_with_their_passwords(data_dir: Path
 
     # Other superusers may connect like any member: the doctor reports them.
     with closing(psycopg.connect(dsn)) as connection:
-        found = open_superusers(connection)
+        found = connection.execute(queries["client_list_open_superusers"]).fetchall()
     assert [user for user in ("postgres", "root", "chief", "mighty") if may_enter(address, user)] == ["root"]
-    assert found == ["root"]
+    assert found == [("root",)]
     assert check_superusers(["root"]).level is Level.WARNING
     assert check_superusers([]).level is Level.OK
 

@@ -23,7 +23,6 @@ from pgclarify.cli.doctor import server
 from pgclarify.cli.doctor.check import Level
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 from pgclarify.install import installer
-from pgclarify.install.inspecting import existing_roles
 from tests.integration.by_hand import scalar, state_of
 from tests.pages import CHECKOUT, blocks
 from tests.servers import folder_of_servers, in_database
@@ -112,7 +111,8 @@ def test_a_database_in_another_encoding_is_refused(
     with connection.connect(dsn) as database:
         # The doctor reads it as text.
         assert server.check_revision(database).level is Level.PROBLEM
-        assert existing_roles(database, ["postgres"]) == {"postgres": True}
+        roles = connection.client_of(database).rows("client_list_roles", roles=["postgres"])
+        assert roles == [{"role": "postgres", "has_usage": True}]
 
 
 def test_four_databases_at_once_on_a_new_server(new_server: str, root: psycopg.Connection[Any]) -> None:

@@ -13,11 +13,14 @@ import typer
 
 from pgclarify import __version__
 from pgclarify.cli import connection, listening, overview, terminal
+from pgclarify.cli.client import CommandClient
 from pgclarify.cli.doctor import endpoint, machine, server, service
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
 from pgclarify.cli.rendering import Row, counted
 from pgclarify.config import Settings
+from pgclarify.embedded import Address
 from pgclarify.errors import PgclarifyError
+from pgclarify.install.roles import ROLES
 
 # Enough to see the latest runs, on a screen that also shows the rest.
 _MOST_RUNS = 5
@@ -118,43 +121,29 @@ def _examine_database(settings: Settings) -> Iterator[Check]:
         yield problem("connection", f"{error.message} ({detail})" if detail else error.message, error.hint)
         return
     with database:
+        client = connection.client_of(database)
         yield ok("connection", f"database {database.info.dbname} as role {database.info.user}")
-        yield from _examine_listening(settings, database)
-        yield from _examine_server(settings, database)
+        if settings.database_url is None:
+            yield from _examine_listening(client, listening.address_of(settings))
+        roles = client.rows("client_list_roles", roles=list(ROLES))
+        if roles:
+            yield server.check_memberships(database.info.user, {row["role"] for row in roles if row["has_usage"]})
+        revision = server.check_revision(database)
+        yield revision
+        # The following checks use objects of the schema, which may differ in another revision.
+        if revision.level is not Level.OK:
+            return
+        yield server.check_loopback(database)
+        workers = client.rows("client_list_workers")
+        yield from service.check_workers(workers, version=__version__, expected=endpoint.expected_worker(settings))
+        try:
+            yield from service.check_findings(client.rows("client_list_findings"))
+        except PgclarifyError as error:
+            yield warning("findings", f"could not be checked: {error.message}")
 
 
-def _examine_listening(settings: Settings, database: connection.Database) -> Iterator[Check]:
-    from pgclarify.install.inspecting import open_superusers
-
-    # The rest is about the embedded server only.
-    if settings.database_url is not None:
-        return
-    address = listening.address_of(settings)
+def _examine_listening(client: CommandClient, address: Address | None) -> Iterator[Check]:
+    """Check the connections to the embedded server."""
     yield server.check_listening(address)
     if address is not None:
-        yield server.check_superusers(open_superusers(database))
-
-
-def _examine_server(settings: Settings, database: connection.Database) -> Iterator[Check]:
-    from pgclarify.install.inspecting import existing_roles
-    from pgclarify.install.roles import ROLES
-
-    roles = existing_roles(database, ROLES)
-    if roles:
-        yield server.check_memberships(database.info.user, {role for role, has_usage in roles.items() if has_usage})
-    revision = server.check_revision(database)
-    yield revision
-    # The following checks use objects of the schema, which may differ in another revision.
-    if revision.level is Level.OK:
-        yield server.check_loopback(database)
-        yield from _examine_service(settings, database)
-
-
-def _examine_service(settings: Settings, database: connection.Database) -> Iterator[Check]:
-    client = connection.client_of(database)
-    workers = client.rows("client_list_workers")
-    yield from service.check_workers(workers, version=__version__, expected=endpoint.expected_worker(settings))
-    try:
-        yield from service.check_findings(client.rows("client_list_findings"))
-    except PgclarifyError as error:
-        yield warning("findings", f"could not be checked: {error.message}")
+        yield server.check_superusers([row["role"] for row in client.rows("client_list_open_superusers")])
