@@ -16,11 +16,6 @@ def count(value: float | None) -> str:
     return NOTHING if value is None else f"{value:,.0f}"
 
 
-def amount(value: Decimal) -> str:
-    """An exact number in digits alone: 0.00000014, and never 1.4E-7."""
-    return f"{value.normalize():f}"
-
-
 def dollars(amount: Decimal) -> str:
     """An amount of US dollars: in cents if it is at least a dollar, else with two significant digits."""
     if amount == 0 or amount >= 1:
@@ -28,11 +23,6 @@ def dollars(amount: Decimal) -> str:
     # The first digit that is not zero, and one more.
     places = max(2, 1 - amount.adjusted())
     return f"${amount:,.{places}f}"
-
-
-def is_rounded(amount: Decimal) -> bool:
-    """Whether `dollars` drops digits of an amount."""
-    return Decimal(dollars(amount).removeprefix("$").replace(",", "")) != amount
 
 
 def figure(value: float | None) -> str:

@@ -63,19 +63,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for name in (
-        "count",
-        "figure",
-        "amount",
-        "dollars",
-        "is_rounded",
-        "seconds",
-        "moment",
-        "shortened",
-        "web_link",
-        "setting",
-        "settings",
-    ):
+    for name in ("count", "figure", "dollars", "seconds", "moment", "shortened", "web_link", "setting", "settings"):
         environment.filters[name] = getattr(formats, name)
     return environment
 
