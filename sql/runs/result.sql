@@ -223,10 +223,7 @@ begin atomic
         run.run_id,
         run.status,
         run.error,
-        case
-            when run.status in ('succeeded', 'partial') and run.operation in ('clarify', 'consolidate')
-                then (select count(*) from pgclarify_private.interpretation where interpretation.run_id = run.run_id)::integer
-        end,
+        run.interpretations,
         run.stop_reason,
         run.cost_usd,
         run.stop_code,

@@ -23,9 +23,9 @@ begin atomic
         ),
         (
             'language',
-            'the question, or what was found, is in a language that is not read without a language model or in this search',
+            'the question, or what was found, is in a language that is not read without a language model',
             'Give the worker a language model (OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL): without one, only '
-            'English is read. A search by words reads the language of the corpus''s search_config.'
+            'English is read.'
         ),
         (
             'threshold',
@@ -69,47 +69,6 @@ end;
 comment on function pgclarify_private.stop_codes() is
 'All stop codes of runs: the meaning of each, as part of a sentence, and advice.';
 grant execute on function pgclarify_private.stop_codes() to pgclarify_reader;
-
-create or replace function pgclarify_private.is_foreign(question text, search_config text)
-returns boolean
-language sql stable strict
-set search_path = pg_catalog, pg_temp
-begin atomic
-    with word as materialized (
-        select distinct token.word
-        from regexp_split_to_table(lower(left(is_foreign.question, 4000)), '[^[:alpha:]]+') as token (word)
-        where token.word <> ''
-    ),
-    hit as materialized (
-        select left(dictionary.dictname, -5) as language, count(*) as hits
-        from pg_ts_dict as dictionary
-        cross join word
-        where
-            dictionary.dictnamespace = 'pg_catalog'::regnamespace
-            and dictionary.dictname like '%\_stem'
-            and dictionary.dictinitoption like '%stopwords%'
-            -- The dictionary returns an empty array for its stop words.
-            and ts_lexize(dictionary.oid::regdictionary, word.word) = '{}'
-        group by dictionary.dictname
-    )
-    select
-        max(hit.hits) filter (where hit.language <> is_foreign.search_config) >= 2
-        -- A tie proves nothing: "in", "was" and "a" are words of many languages.
-        and max(hit.hits) filter (where hit.language <> is_foreign.search_config)
-        > coalesce(max(hit.hits) filter (where hit.language = is_foreign.search_config), 0)
-        -- A configuration that is not named after a language, such as simple, reads all of them.
-        and exists (
-            select from pg_ts_dict as dictionary
-            where
-                dictionary.dictnamespace = 'pg_catalog'::regnamespace
-                and dictionary.dictname = is_foreign.search_config || '_stem'
-        )
-    from hit;
-end;
-
-comment on function pgclarify_private.is_foreign(text, text) is
-'Whether a question has more stop words of another language than of that of a search_config, and at least two, by the '
-'dictionaries of PostgreSQL. Reads the first 4,000 characters.';
 
 create or replace function pgclarify_private.result_count(run pgclarify_private.run)
 returns bigint
@@ -168,12 +127,6 @@ begin
         where step.run_id = v_run.run_id and step.kind = 'conclusion' and step.outcome = 'contradicted'
     ) then
         return 'contradicted';
-    elsif v_run.settings ->> 'method' = 'lexical'
-        and pgclarify_private.is_foreign(
-            v_run.question,
-            (select corpus.search_config from pgclarify_private.corpus where corpus.corpus_id = v_run.corpus_id)
-        ) then
-        return 'language';
     elsif not exists (select from pgclarify_private.candidate where candidate.run_id = v_run.run_id) then
         return 'no_passage';
     end if;

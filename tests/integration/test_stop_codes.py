@@ -94,13 +94,6 @@ def test_runs_with_a_language_model_have_their_stop_code(model: Desk) -> None:
     assert model.code(model.ask("sacks", status="failed", error="the endpoint is gone")) is None
 
 
-def test_a_search_by_words_in_another_language_than_the_corpus(model: Desk) -> None:
-    model.add("c", LUGGAGE)
-    asked = "Was ist mit dem Gepäck, das nicht da ist?"
-    assert model.code(model.ask(asked, options='{"method": "lexical"}')) == "language"
-    assert model.code(model.ask("zebras", options='{"method": "lexical"}')) == "no_passage"
-
-
 def test_a_caller_is_told_the_stop_code(rules: Desk) -> None:
     rules.add("c", LUGGAGE)
     # The test's worker answers only what a test tells it, so the answer is reused from this run.
