@@ -292,7 +292,7 @@ class Estimate:
     """What questions would cost.
 
     Attributes:
-        run_id: The run that made the estimate; None if all questions have been answered, so that no run was needed.
+        run_id: The run that made the estimate.
         questions: How many questions were given.
         distinct_questions: How many of them are different.
         answered: How many of these an earlier run has answered, so that they need no call.
@@ -303,10 +303,10 @@ class Estimate:
         prompt_tokens: About how many input tokens the calls have.
         completion_tokens: About how many output tokens they have.
         cost_usd: About what they cost in US dollars; None if the model has no price.
-        model: The model that would be called; None if no run was needed.
+        model: The model that would be called.
     """
 
-    run_id: int | None
+    run_id: int
     questions: int
     distinct_questions: int
     answered: int
@@ -317,7 +317,7 @@ class Estimate:
     prompt_tokens: int
     completion_tokens: int
     cost_usd: Decimal | None
-    model: str | None
+    model: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,7 @@ select
 from pgclarify_private.estimate
 inner join pgclarify_private.run on estimate.run_id = run.run_id;
 
-comment on column pgclarify.estimate.run_id is 'The run; null if function estimate needed none.';
-comment on column pgclarify.estimate.model is 'The model that would be called; null if no run was needed.';
+comment on column pgclarify.estimate.model is 'The model that would be called.';
 
 grant select on pgclarify.estimate to pgclarify_reader;
 
@@ -153,23 +152,11 @@ returns setof pgclarify.estimate
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select
-        estimate.run_id,
-        estimate.questions,
-        estimate.distinct_questions,
-        estimate.answered,
-        estimate.sampled,
-        estimate.calls,
-        estimate.calls_at_most,
-        estimate.reused_calls,
-        estimate.prompt_tokens,
-        estimate.completion_tokens,
-        estimate.cost_usd,
-        run.model
-    from pgclarify_private.estimate
-    inner join pgclarify_private.run on estimate.run_id = run.run_id
-    where estimate.run_id = any(rows.run_ids)
-    order by estimate.run_id;
+    -- The owner sees all rows of the view.
+    select seen.*
+    from pgclarify.estimate as seen
+    where seen.run_id = any(rows.run_ids)
+    order by seen.run_id;
 end;
 
 comment on function pgclarify_private.rows(pgclarify.estimate, bigint[], name) is
@@ -230,41 +217,6 @@ comment on function pgclarify_private.prepare_estimate(name, pgclarify_private.r
 'The run that examines a sample of these questions. Its question is an empty array if all of them have answers. run: with its '
 'settings, checked as for clarify, because the estimate is for runs of clarify.';
 
-create or replace function pgclarify_private.estimate(
-    caller pgclarify_private.caller, questions text[], corpus text, top_k integer, options jsonb
-)
-returns setof pgclarify.estimate
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_run constant pgclarify_private.run := pgclarify_private.prepare(
-        estimate.caller,
-        'estimate',
-        jsonb_build_object('questions', estimate.questions, 'corpus', estimate.corpus, 'top_k', estimate.top_k),
-        estimate.options
-    );
-    v_run_ids bigint[];
-begin
-    if v_run.question = '[]' then
-        return query
-        select
-            null::bigint, (v_run.settings -> 'questions')::bigint, (v_run.settings -> 'distinct_questions')::bigint,
-            (v_run.settings -> 'answered')::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint,
-            0::numeric, null::text;
-        return;
-    end if;
-    v_run_ids := pgclarify_private.ask_one(
-        estimate.caller, v_run, (v_run.settings ->> 'timeout')::interval
-    );
-    return query
-    select seen.* from pgclarify_private.current_rows(null::pgclarify.estimate, v_run_ids, null) as seen;
-end
-$$;
-
-comment on function pgclarify_private.estimate(pgclarify_private.caller, text[], text, integer, jsonb) is 'See estimate.';
-grant execute on function pgclarify_private.estimate(pgclarify_private.caller, text[], text, integer, jsonb) to pgclarify_user;
-
 create or replace function pgclarify.estimate(
     questions text[], corpus text default null, top_k integer default 20, options jsonb default '{}'
 )
@@ -275,8 +227,14 @@ rows 1
 begin atomic
     select seen.*
     from pgclarify_private.caller
-    cross join lateral pgclarify_private.estimate(
-        caller, estimate.questions, estimate.corpus, estimate.top_k, estimate.options
+    cross join lateral jsonb_populate_recordset(
+        null::pgclarify.estimate,
+        pgclarify_private.start_and_wait(
+            caller,
+            'estimate',
+            jsonb_build_object('questions', estimate.questions, 'corpus', estimate.corpus, 'top_k', estimate.top_k),
+            estimate.options
+        )
     ) as seen;
 end;
 
