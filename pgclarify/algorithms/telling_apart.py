@@ -7,9 +7,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import permutations
 from typing import Final
 
 from pgclarify.algorithms.contradictions import Relation, relate_readings
+from pgclarify.language.numbers import MONTHS
 from pgclarify.language.words import STOP_WORDS, Word, content_stems, words
 
 _WORD: Final = r"[A-Z0-9](?:[^\W_]|['\u2019&.-])*(?<![.-])"
@@ -24,6 +26,9 @@ _NAME: Final = re.compile(
 _PARTS: Final = re.compile(r"\s*[()]\s*|,\s+|:\s+|\s+[-\u2013\u2014>|]+\s+")
 # Pages whose first line is their title often repeat it.
 _DOUBLED: Final = re.compile(r"(.{3,}) \1")
+# The dates of a life are no part of a name: documents that disagree on them would seem to speak of two people.
+_MONTH: Final = rf"(?:{'|'.join(map(str.title, MONTHS))})"
+_DATE: Final = re.compile(rf"(?:\b(?:born|died) )?\b(?:\d{{1,2}} {_MONTH}\b|{_MONTH} \d{{1,4}}\b)(?:,? \d{{4}}\b)?")
 # A name further down is often that of another thing.
 _OPENING_CHARS: Final = 200
 # Looking for a repeated title takes quadratic time.
@@ -65,7 +70,7 @@ class Apart:
 
     Attributes:
         interpretation: The reading, completed where another one asks in the same words.
-        is_contested: Whether another one still asks in the same words, and has another answer.
+        is_contested: Whether another one may still ask the same, and has another answer.
     """
 
     interpretation: str
@@ -116,7 +121,7 @@ def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: S
             for member, phrase in zip(members, _distinctions(readings, source), strict=True):
                 if phrase:
                     completed[member] = _with(completed[member], phrase)
-    contested = {member for members in _clashing(completed, answers) for member in members}
+    contested = _contested(interpretations, completed, answers)
     return [Apart(one, place in contested) for place, one in enumerate(completed)]
 
 
@@ -152,6 +157,20 @@ def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> list[li
     return [members for members in clashing if members]
 
 
+def _contested(interpretations: Sequence[str], completed: Sequence[str], answers: Sequence[str]) -> set[int]:
+    """Return the readings that another one may mean too, with another answer: "(Alabama)", "(Livingston, Alabama)".
+
+    A reading that could not be completed may be about each thing that the others name, so it alone is contested.
+    """
+    asked, told = ([content_stems(one) for one in texts] for texts in (interpretations, completed))
+    conflicts = relate_readings(interpretations, answers) == Relation.CONFLICT
+    contested = set[int]()
+    for one, other in permutations(range(len(completed)), 2):
+        if conflicts[one, other] and asked[one] == asked[other] and told[one] <= told[other]:
+            contested |= {one, other} if told[one] != asked[one] else {one}
+    return contested
+
+
 def _distinctions(readings: Sequence[_Reading], source: Callable[[_Reading], str]) -> list[str]:
     """Return for each reading what a source says of it and not of all the others, or ""."""
     found = [_new_parts(source(reading), reading) for reading in readings]
@@ -164,7 +183,7 @@ def _name_in_passage(reading: _Reading) -> str:
     asked = {word.stem for word in words(reading.text) if word.is_content and word.is_capitalized}
     opening = reading.place.content[: _OPENING_CHARS + _LONGEST_CHARS].split("\n")[0]
     for text, end in ((opening, _OPENING_CHARS), (reading.place.quote[:_QUOTE_CHARS], _QUOTE_CHARS)):
-        for match in _NAME.finditer(_DOUBLED.sub(r"\1", text)):
+        for match in _NAME.finditer(_DATE.sub("", _DOUBLED.sub(r"\1", text))):
             if match.start() < end and asked & content_stems(match[0]) and _new_parts(match[0], reading):
                 return match[0]
     return ""

@@ -76,9 +76,27 @@ def test_a_title_that_some_share_is_told_and_a_heading_tells_these_apart() -> No
     assert [one.is_contested for one in found] == [False, False, True, True]
 
 
-def test_only_readings_that_stay_equal_are_contested() -> None:
-    found = told([place("Clearwater County, Idaho"), place(), place()])
-    assert [one.is_contested for one in found] == [False, True, True]
+@pytest.mark.parametrize(
+    ("titles", "contested"),
+    [
+        (["Idaho", "Alberta"], [False, False]),
+        (["Idaho", "Orofino, Idaho", "Alberta"], [True, True, False]),
+        (["Idaho", ""], [False, True]),
+        (["Idaho", "", ""], [False, True, True]),
+    ],
+)
+def test_readings_that_may_mean_the_same_are_contested(titles: list[str], contested: list[bool]) -> None:
+    assert [one.is_contested for one in told([*map(place, titles)])] == contested
+
+
+def test_documents_that_disagree_on_a_birthday_speak_of_one_person() -> None:
+    born = ("July 15, 1875", "19 February 1873")
+    found = told(
+        [place(content=f"Harland Howe ({one} \u2013 April 22, 1946) was a judge.") for one in born],
+        asked="When was Judge Howe born?",
+        answers=[*born],
+    )
+    assert all(one.is_contested for one in found)
 
 
 def test_a_date_that_is_the_answer_does_not_tell_apart() -> None:
