@@ -87,98 +87,64 @@ declare
     v_source constant pgclarify_private.source := follow_changes.attached;
     v_change_ids bigint[];
     v_changed_keys text[];
-    v_sizes integer[];
-    v_keys text[];
-    v_taken_ids bigint[];
-    v_begun_ids bigint[];
+    v_changed_at timestamptz;
     v_is_any boolean;
-    v_count integer;
+    v_keys text[];
 begin
-    -- Rows of detached partitions are not rows of the table, so these changes count as having no key.
-    select
-        array_agg(next_one.change_id order by next_one.change_id, next_one.place),
-        array_agg(next_one.key order by next_one.change_id, next_one.place),
-        array_agg(next_one.size order by next_one.change_id, next_one.place),
-        bool_or(next_one.key is null and next_one.is_ours)
-    into v_change_ids, v_changed_keys, v_sizes, v_is_any
-    from (
-        select
-            change.change_id,
-            noted.place,
-            case when members.relation is not null then noted.key end as key,
-            cardinality(change.keys) as size,
-            members.relation is not null as is_ours
+    v_change_ids := array(
+        select counted.change_id
         from (
-            select waiting.change_id, waiting.keys, waiting.relation
-            from pgclarify_private.change as waiting
-            where waiting.source_id = v_source.source_id
-            order by waiting.change_id
-            limit follow_changes.max_changes
-        ) as change
-        cross join lateral unnest(coalesce(change.keys, array[null]::text[])) with ordinality as noted (key, place)
-        left join pgclarify_private.members_of(v_source.relation) as members on members.relation = change.relation
-        order by change.change_id, noted.place
-        limit follow_changes.max_changes
-    ) as next_one;
-    if v_change_ids is null then
-        return 0;
-    end if;
-    v_keys := pgclarify_private.first_keys(
-        v_source,
-        array(
-            select changed.key
-            from unnest(v_changed_keys) with ordinality as changed (key, place)
-            where changed.key is not null
-            group by changed.key
-            order by min(changed.place)
-        ),
-        follow_changes.max_bytes
+            select
+                waiting.change_id,
+                sum(waiting.size) over (order by waiting.change_id) - waiting.size as size_before
+            from (
+                select change.change_id, coalesce(cardinality(change.keys), 1) as size
+                from pgclarify_private.change
+                where change.source_id = v_source.source_id
+                order by change.change_id
+                limit follow_changes.max_changes
+            ) as waiting
+        ) as counted
+        where counted.size_before < follow_changes.max_changes
     );
-    v_keys := pgclarify_private.first_documents(v_source.corpus_id, v_source.id_prefix, v_keys, follow_changes.max_bytes);
-    -- The batch may end within the keys of one statement.
-    select
-        array_agg(begun.change_id) filter (where begun.is_taken),
-        array_agg(begun.change_id) filter (where not begun.is_taken),
-        sum(begun.keys)
-    into v_taken_ids, v_begun_ids, v_count
-    from (
-        select
-            noted.change_id, count(*) as keys, bool_or(noted.key is null) or count(*) = min(noted.size) as is_taken
-        from unnest(v_change_ids, v_changed_keys, v_sizes) as noted (change_id, key, size)
-        left join unnest(v_keys) as read (key) on noted.key = read.key
-        where noted.key is null or read.key is not null
-        group by noted.change_id
-    ) as begun;
-    -- With arrays, because the statistics of this table are never right, and a join would compare each row with every
-    -- other.
-    delete from pgclarify_private.change
-    where change.source_id = v_source.source_id and change.change_id = any(v_taken_ids);
-    update pgclarify_private.change
-    set keys = array(
-        select noted.key
-        from unnest(change.keys) with ordinality as noted (key, place)
-        left join unnest(v_keys) as read (key) on noted.key = read.key
-        where read.key is null
-        order by noted.place
+    -- With an array, because the statistics of this table are never right, and a join would compare each row with every other.
+    with taken as (
+        delete from pgclarify_private.change
+        where change.source_id = v_source.source_id and change.change_id = any(v_change_ids)
+        returning change.keys, change.relation, change.changed_at
     )
-    where change.source_id = v_source.source_id and change.change_id = any(v_begun_ids);
-    -- A statement that the batch ends in may repeat keys of an earlier one, so that none is left of it.
-    delete from pgclarify_private.change
-    where change.source_id = v_source.source_id
-        and change.change_id = any(v_begun_ids)
-        and cardinality(change.keys) = 0;
+    select
+        coalesce(array_agg(distinct listed.key) filter (where listed.key is not null), '{}'),
+        min(taken.changed_at),
+        coalesce(bool_or(taken.keys is null), false)
+    into v_changed_keys, v_changed_at, v_is_any
+    from taken
+    -- Rows of detached partitions are not rows of the table.
+    inner join pgclarify_private.members_of(v_source.relation) as members on members.relation = taken.relation
+    left join lateral unnest(taken.keys) as listed (key) on true;
+    v_keys := pgclarify_private.first_keys(v_source, v_changed_keys, follow_changes.max_bytes);
+    v_keys := pgclarify_private.first_documents(v_source.corpus_id, v_source.id_prefix, v_keys, follow_changes.max_bytes);
+    -- The other keys are read in a later batch.
+    insert into pgclarify_private.change (source_id, relation, keys, changed_at)
+    select v_source.source_id, v_source.relation, array_agg(rest.key), v_changed_at
+    from (
+        select unnest(v_changed_keys)
+        except
+        select unnest(v_keys)
+    ) as rest (key)
+    having count(*) > 0;
     if v_is_any then
         -- It was a TRUNCATE, or the id has another type now, which the capture function must know.
         perform pgclarify_private.load_anew(v_source.source_id);
     end if;
     perform pgclarify_private.merge_rows(v_source, v_keys);
-    return v_count;
+    return cardinality(v_change_ids);
 end
 $$;
 
 comment on function pgclarify_private.follow_changes(pgclarify_private.source, integer, bigint) is
-'Take up to max_changes changed keys of an attached table, with about max_bytes of rows and of documents, and update these '
-'documents to match the rows; returns how many were taken.';
+'Take about max_changes changed keys of an attached table, with about max_bytes of rows and of documents, and update these '
+'documents to match the rows; returns how many changes were taken.';
 
 create or replace function pgclarify_private.load_source(
     attached pgclarify_private.source, max_rows integer, max_bytes bigint

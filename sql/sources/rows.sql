@@ -57,20 +57,12 @@ comment on function pgclarify_private.row_size(pgclarify_private.source) is
 
 create or replace function pgclarify_private.comparable_keys(keys text[], key_type text)
 returns text[]
-language sql immutable strict parallel safe
+language sql stable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select coalesce(array_agg(key), '{}')
     from unnest(comparable_keys.keys) as key
-    where case comparable_keys.key_type
-        when 'bigint' then
-            case
-                when key ~ '^(0|-?[1-9][0-9]{0,18})$'
-                    then key::numeric between -9223372036854775808 and 9223372036854775807
-            end
-        when 'uuid' then key ~ '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$'
-        else true
-    end;
+    where pg_input_is_valid(key, comparable_keys.key_type);
 end;
 
 comment on function pgclarify_private.comparable_keys(text[], text) is

@@ -148,8 +148,7 @@ class TestLoading:
 
         assert [load(1), load(2500), load(2500), load(10**9)] == [1, 3, 3, 2]
         connection.execute("update article set body = repeat('y', 1000)")
-        taken = worker.value("advance_source", source_id=source_id, work="changes", max_rows=100, max_bytes=2500)
-        assert taken == 3
+        worker.send("advance_source", source_id=source_id, work="changes", max_rows=100, max_bytes=2500)
         assert scalar(connection, "select coalesce(sum(cardinality(keys)), 0) from pgclarify_private.change") == 6
         worker.follow_everything()
         assert_in_step(connection)

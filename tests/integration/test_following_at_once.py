@@ -158,7 +158,7 @@ class TestAtOnce:
         taken = dying.value(
             "advance_source", source_id=waiting["source_id"], work="changes", max_rows=50, max_bytes=10**9
         )
-        assert taken == 50
+        assert taken == 1
         dying.die()
 
         assert scalar(connection, "select coalesce(sum(cardinality(keys)), 0) from pgclarify_private.change") == 100
