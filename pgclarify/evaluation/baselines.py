@@ -221,6 +221,4 @@ async def ask(asked: Asked, meter: Tally, call: ModelCall[T]) -> T:
         DatabaseError: If the ledger fails.
     """
     result = await ask_one(asked.ledger, asked.chat, call, tally=meter)
-    if isinstance(result.value, CompletionError):
-        raise result.value
-    return result.value
+    return result.require()

@@ -73,35 +73,3 @@ async def ask_each(
         why = "could not be read" if refusal is None else f"are not to be had: {refusal.message}"
         tally.note = f"{len(missing)} of {len(asked)} replies {why}"
     return values
-
-
-async def ask_every(
-    ledger: LedgerTables,
-    completer: Completer,
-    asked: Sequence[ModelCall[T]],
-    *,
-    tally: Tally | None = None,
-) -> list[T]:
-    """Make all calls at once; a missing reply is an error.
-
-    Args:
-        ledger: The store of replies.
-        completer: Makes the calls.
-        asked: Any number, also none.
-        tally: Counts the replies; None counts nothing.
-
-    Returns:
-        The results, in order.
-
-    Raises:
-        CompletionError: If a reply is missing; NotAllowed if a budget refused the call. The other calls are still made,
-            and replies that are paid for are kept.
-        RunLost: If the run is no longer this worker's.
-        DatabaseError: If the ledger fails.
-    """
-    values: list[T] = []
-    for result in await ask_all(ledger, completer, asked, tally=tally):
-        if isinstance(result.value, CompletionError):
-            raise result.value
-        values.append(result.value)
-    return values

@@ -71,6 +71,12 @@ class CallResult(Generic[T]):
     completion_id: int | None
     is_reused: bool
 
+    def require(self) -> T:
+        """Return what was read, or raise the error."""
+        if isinstance(self.value, CompletionError):
+            raise self.value
+        return self.value
+
 
 async def ask_all(
     ledger: LedgerTables,

@@ -17,8 +17,9 @@ from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import ModelNotFound
-from pgclarify.ledger.ask_each import ask_each, ask_every
+from pgclarify.ledger.ask_each import ask_each
 from pgclarify.ledger.calls import Calls
+from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_language_model
 from pgclarify.prompts.cross_encoding import inference
 from pgclarify.prompts.entailment import entailment
@@ -184,7 +185,8 @@ async def _by_endpoint(
     asked = [
         inference(shown[start : start + _PAIRS_AT_ONCE], document_ids) for start in range(0, len(shown), _PAIRS_AT_ONCE)
     ]
-    return [*chain(*await ask_every(ledger, model, asked, tally=tally))]
+    results = await ask_all(ledger, model, asked, tally=tally)
+    return [*chain.from_iterable(result.require() for result in results)]
 
 
 def _with_question(question: str, pairs: Sequence[Pair]) -> list[Pair]:

@@ -13,8 +13,9 @@ from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import ModelNotFound
-from pgclarify.ledger.ask_each import ask_each, ask_every
+from pgclarify.ledger.ask_each import ask_each
 from pgclarify.ledger.calls import Calls
+from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_language_model
 from pgclarify.operations.retrieval.evidence import passage_text
 from pgclarify.prompts.cross_encoding import reranking
@@ -125,7 +126,8 @@ async def _by_endpoint(
         CompletionError: If a call failed; NotAllowed if a budget refused one.
         RunLost: If the run is no longer this worker's.
     """
-    return [*chain(*await ask_every(ledger, model, reranking_calls(question, passages), tally=tally))]
+    results = await ask_all(ledger, model, reranking_calls(question, passages), tally=tally)
+    return [*chain.from_iterable(result.require() for result in results)]
 
 
 async def _by_cross_encoder(
