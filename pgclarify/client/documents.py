@@ -149,7 +149,7 @@ def erase_document(session: Session, /, document_id: str, *, corpus: str | None 
         corpus: Its name; None means the client's. The server has no default here.
 
     Returns:
-        True if anything was erased.
+        True if the document was still there.
 
     Raises:
         InputError: If no corpus is named.

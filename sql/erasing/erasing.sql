@@ -61,47 +61,6 @@ comment on function pgclarify_private.wait_until(timestamptz) is
 'Let later statements wait for locks until then at most. Called by a function that sets lock_timeout in its header, and so '
 'restores it.';
 
-create or replace function pgclarify_private.lock_holders()
-returns text
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select string_agg(
-        concat_ws(
-            ', ',
-            format('process %s (role %s', activity.pid, coalesce(activity.usename, 'unknown')),
-            nullif(activity.application_name, ''),
-            activity.state,
-            'in a transaction since ' || to_char(activity.xact_start, 'YYYY-MM-DD HH24:MI:SS TZ')
-        ) || ')',
-        '; ' order by activity.xact_start, activity.pid
-    )
-    from (
-        select holding.pid, holding.usename, holding.application_name, holding.state, holding.xact_start
-        from pg_catalog.pg_stat_activity as holding
-        where
-            holding.pid <> pg_backend_pid()
-            and holding.pid in (
-                select pg_locks.pid
-                from pg_catalog.pg_locks
-                inner join pg_catalog.pg_class on pg_locks.relation = pg_class.oid
-                inner join pg_catalog.pg_database on pg_locks.database = pg_database.oid
-                where
-                    pg_database.datname = current_database()
-                    and pg_class.relnamespace = 'pgclarify_private'::regnamespace
-                    and pg_locks.granted
-                    -- Who locks rows or writes them, or locks a table against that.
-                    and pg_locks.mode not in ('AccessShareLock', 'ShareUpdateExclusiveLock', 'SIReadLock')
-            )
-        order by holding.xact_start, holding.pid
-        limit 5
-    ) as activity;
-end;
-
-comment on function pgclarify_private.lock_holders() is
-'The processes that may hold a lock for which a statement has waited in vain, as a list for people: at most five, the longest '
-'transaction first; null if there is none.';
-
 create or replace function pgclarify_private.lock_for_erasing(corpus_id bigint, document_id text)
 returns bigint[]
 language plpgsql volatile security definer
@@ -148,7 +107,7 @@ declare
     v_lexemes text[];
     v_merged record;
     v_running bigint[];
-    v_has_erased boolean;
+    v_holders text[];
 begin
     v_running := pgclarify_private.lock_for_erasing(v_corpus.corpus_id, v_document_id);
     execute format(
@@ -169,17 +128,32 @@ begin
         perform pgclarify_private.refuse_by_hand(v_corpus.corpus_id, v_document_id);
     end if;
     perform pgclarify_private.erase_terms(v_corpus.corpus_id, v_lexemes);
-    v_has_erased := pgclarify_private.erase_from_runs(v_corpus.corpus_id, v_document_id) or v_merged.removed > 0;
+    perform pgclarify_private.erase_from_runs(v_corpus.corpus_id, v_document_id);
     -- Their attempts may have read the document without a trace yet. Their writes are refused from now on. They start
     -- again, and pay again only for what is erased.
     update pgclarify_private.run set status = 'queued' where run.run_id = any(v_running);
-    return v_has_erased;
+    return v_merged.removed > 0;
 exception
     when lock_not_available then
+        -- The longest transaction first.
+        select array_agg(format('process %s (role %s)', holding.pid, holding.usename) order by holding.xact_start)
+        into v_holders
+        from pg_stat_activity as holding
+        where holding.pid <> pg_backend_pid()
+            and holding.datname = current_database()
+            and holding.pid in (
+                select pg_locks.pid
+                from pg_locks
+                inner join pg_class on pg_class.oid = pg_locks.relation
+                where pg_class.relnamespace = 'pgclarify_private'::regnamespace
+                    and pg_locks.granted
+                    -- Of statements that lock rows or write them, or lock a table against that.
+                    and pg_locks.mode not in ('AccessShareLock', 'ShareUpdateExclusiveLock', 'SIReadLock')
+            );
         raise exception 'another transaction locks what would be erased'
             using errcode = 'lock_not_available',
                 detail = coalesce(
-                    'This would wait for one of these: ' || pgclarify_private.lock_holders() || '.',
+                    'This would wait for one of these: ' || array_to_string(v_holders[:5], '; ') || '.',
                     'The lock was released meanwhile.'
                 ),
                 hint = 'Try again when that transaction has ended, or end it with pg_terminate_backend.';
@@ -200,8 +174,8 @@ end;
 
 comment on function pgclarify.erase_document(text, text) is
 'Remove a document and erase all text that comes from it, even if it was removed before: passages, quotes, readings, answers, '
-'replies of the model, and outputs in evaluations. True if there was anything. Ids, times, tokens and costs stay. A reading '
-'that also depends on other documents keeps what those give. Runs on the corpus that are not over start again. Copies '
+'replies of the model, and outputs in evaluations. True if the document was still there. Ids, times, tokens and costs stay. A '
+'reading that also depends on other documents keeps what those give. Runs on the corpus that are not over start again. Copies '
 'elsewhere, such as in backups, are not erased: see Operations, Erasing. corpus: its name; you own it. document_id: as it was '
 'added.';
 grant execute on function pgclarify.erase_document(text, text) to pgclarify_user;

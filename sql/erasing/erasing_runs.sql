@@ -2,12 +2,10 @@
 -- found by indexes, independent of statistics: the settings ensure that.
 
 create or replace function pgclarify_private.erase_replies(corpus_id bigint, document_id text)
-returns boolean
+returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    v_has_erased boolean;
 begin
     with locked as (
         select completion.completion_id
@@ -33,24 +31,20 @@ begin
         from locked
         where completion.completion_id = locked.completion_id
         returning completion.completion_id
-    ),
-    waiting as (
-        update pgclarify_private.batch_request as request
-        set request = null
-        from erased
-        where request.completion_id = erased.completion_id
     )
-    select exists (select from erased) into v_has_erased;
-    return v_has_erased;
+    update pgclarify_private.batch_request as request
+    set request = null
+    from erased
+    where request.completion_id = erased.completion_id;
 end
 $$;
 
 comment on function pgclarify_private.erase_replies(bigint, text) is
-'Erase the replies to inputs that contained a document, or a reply that came from it; true if there was one. A reply that has '
-'not arrived yet will not be stored.';
+'Erase the replies to inputs that contained a document, or a reply that came from it. A reply that has not arrived yet will '
+'not be stored.';
 
 create or replace function pgclarify_private.erase_verdicts(corpus_id bigint, document_id text, run_ids bigint[])
-returns boolean
+returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -76,15 +70,14 @@ begin
         where answered.run_id = any(erase_verdicts.run_ids) and answered.route = 'answered'
     ) as tainted
     where verdict.run_id = tainted.run_id and verdict.rank = tainted.rank and verdict.outcome <> 'erased';
-    return found;
 end
 $$;
 
 comment on function pgclarify_private.erase_verdicts(bigint, text, bigint[]) is
-'Erase the verdicts on passages of a document, in all runs that had it; true if there was anything.';
+'Erase the verdicts on passages of a document, in all runs that had it.';
 
 create or replace function pgclarify_private.erase_interpretations(corpus_id bigint, document_id text, run_ids bigint[])
-returns boolean
+returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -151,21 +144,18 @@ begin
             select from pgclarify_private.citation as better
             where better.run_id = touched.run_id and better.ordinal = touched.ordinal and better.rank < citation.rank
         );
-    return cardinality(v_run_ids) > 0;
 end
 $$;
 
 comment on function pgclarify_private.erase_interpretations(bigint, text, bigint[]) is
-'Erase citations of a document, whose verdicts are erased; true if there was one. A reading that also depends on other '
-'documents keeps what those give, in the words of the best one. A reading without any other document is deleted.';
+'Erase citations of a document, whose verdicts are erased. A reading that also depends on other documents keeps what those '
+'give, in the words of the best one. A reading without any other document is deleted.';
 
 create or replace function pgclarify_private.erase_lists(corpus_id bigint, document_id text, run_ids bigint[])
-returns boolean
+returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    v_has_erased boolean;
 begin
     -- A step reads all its passages together, and each later step reads the earlier answers.
     with first as (
@@ -178,24 +168,18 @@ begin
         delete from pgclarify_private.step using first
         where step.run_id = first.run_id and step.ordinal >= first.ordinal
         returning step.run_id, step.ordinal
-    ),
-    uncited as (
-        delete from pgclarify_private.citation using gone
-        where citation.run_id = gone.run_id and citation.ordinal = gone.ordinal
     )
-    select count(*) > 0 into v_has_erased from gone;
+    delete from pgclarify_private.citation using gone
+    where citation.run_id = gone.run_id and citation.ordinal = gone.ordinal;
     delete from pgclarify_private.listed_answer where listed_answer.run_id = any(erase_lists.run_ids);
-    v_has_erased := v_has_erased or found;
     delete from pgclarify_private.citation
     using pgclarify_private.run
     where run.run_id = any(erase_lists.run_ids) and run.operation = 'list_answers' and citation.run_id = run.run_id;
-    return v_has_erased or found;
 end
 $$;
 
 comment on function pgclarify_private.erase_lists(bigint, text, bigint[]) is
-'Erase steps of investigations from the first one that read a document, and lists of answers that were read from it; true '
-'if there was anything.';
+'Erase steps of investigations from the first one that read a document, and lists of answers that were read from it.';
 
 create or replace function pgclarify_private.erase_remarks(run_ids bigint[])
 returns void
@@ -217,7 +201,7 @@ comment on function pgclarify_private.erase_remarks(bigint[]) is
 'Erase error texts and notes of runs and stages, if they may repeat a reply.';
 
 create or replace function pgclarify_private.erase_cases(corpus_id bigint, document_id text, run_ids bigint[])
-returns boolean
+returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -247,16 +231,14 @@ begin
             or eval_case.output -> 'questions' <> '[]'
             or eval_case.output -> 'notes' <> '{}'
         );
-    return found;
 end
 $$;
 
 comment on function pgclarify_private.erase_cases(bigint, text, bigint[]) is
-'Erase outputs in evaluations of runs that had a document, or of baselines that retrieved or cited it; true if there was '
-'anything. Metrics stay.';
+'Erase outputs in evaluations of runs that had a document, or of baselines that retrieved or cited it. Metrics stay.';
 
 create or replace function pgclarify_private.erase_from_runs(corpus_id bigint, document_id text)
-returns boolean
+returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 -- For all functions that it calls.
@@ -272,17 +254,15 @@ declare
         from pgclarify_private.candidate
         where candidate.corpus_id = v_corpus_id and candidate.document_id = v_document_id
     );
-    v_has_erased boolean;
 begin
-    v_has_erased := pgclarify_private.erase_replies(v_corpus_id, v_document_id);
-    v_has_erased := pgclarify_private.erase_verdicts(v_corpus_id, v_document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify_private.erase_interpretations(v_corpus_id, v_document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify_private.erase_lists(v_corpus_id, v_document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify_private.erase_cases(v_corpus_id, v_document_id, v_run_ids) or v_has_erased;
+    perform pgclarify_private.erase_replies(v_corpus_id, v_document_id);
+    perform pgclarify_private.erase_verdicts(v_corpus_id, v_document_id, v_run_ids);
+    perform pgclarify_private.erase_interpretations(v_corpus_id, v_document_id, v_run_ids);
+    perform pgclarify_private.erase_lists(v_corpus_id, v_document_id, v_run_ids);
+    perform pgclarify_private.erase_cases(v_corpus_id, v_document_id, v_run_ids);
     perform pgclarify_private.erase_remarks(v_run_ids);
-    return v_has_erased;
 end
 $$;
 
 comment on function pgclarify_private.erase_from_runs(bigint, text) is
-'Erase what runs, the ledger and evaluations store of a document; true if there was anything.';
+'Erase what runs, the ledger and evaluations store of a document.';
