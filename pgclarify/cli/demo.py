@@ -52,7 +52,7 @@ def demo() -> None:
     """Start everything, load two small corpora, ask; safe to repeat."""
     settings = connection.load_settings()
     console = terminal.results()
-    dsn, _ = server.install(settings)
+    dsn = server.install(settings)
     with connection.connect(dsn) as database:
         documents = _documents([Path(str(files("pgclarify"))) / "demo_corpus"])
         manual = _documents([shipped("docs") / page for page in MANUAL])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 from typing import Annotated
 
 import typer
@@ -35,7 +34,6 @@ WORKER_EXAMPLES = terminal.examples(
     "PGCLARIFY_LLM_PROVIDER=extractive pgclarify worker",
     "pgclarify worker --metrics 9464 --grace 60",
 )
-AsJson = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object: what was found and done.")]
 
 
 def up(
@@ -50,28 +48,20 @@ def up(
             help="Let the embedded server also listen there, with passwords, from now on; off closes it.",
         ),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Start the embedded server if no URL is set, install the schema, run a worker."""
     settings = connection.load_settings()
     if listen is not None:
         listening.change(settings, listen)
-    dsn, done = install(settings)
+    dsn = install(settings)
     address = listening.address_of(settings)
-    done["listens_on"] = None if address is None else str(address)
     if address is not None:
         listening.tell(address)
     tell_of_model_servers(settings)
     if detach:
-        is_new = start_worker(settings, dsn)
-        if as_json:
-            terminal.print_json(done | {"worker_started": is_new})
+        start_worker(settings, dsn)
         terminal.notices().print("Stop it with: pgclarify down")
         return
-    if as_json:
-        terminal.print_json(done)
-        # A process that reads the output through a pipe gets it before the worker ends.
-        sys.stdout.flush()
     _run_worker(settings, dsn)
     if settings.database_url is None:
         terminal.notices().print("The worker has stopped; the server goes on. Stop it with: pgclarify down")
@@ -87,11 +77,9 @@ def down() -> None:
     say("server stopped" if embedded.stop(settings.data_dir) else "the embedded server was not running")
 
 
-def init(as_json: AsJson = False) -> None:
+def init() -> None:
     """Install the schema, or upgrade it. Safe to repeat."""
-    _, done = install(connection.load_settings())
-    if as_json:
-        terminal.print_json(done)
+    install(connection.load_settings())
 
 
 def worker(
@@ -121,12 +109,8 @@ def worker(
     _run_worker(settings, connection.running_dsn(settings), address, grace)
 
 
-def install(settings: Settings) -> tuple[str, dict[str, object]]:
-    """Start the embedded server if no URL is set, and install or upgrade the schema.
-
-    Returns:
-        The connection string, and what `--json` prints.
-    """
+def install(settings: Settings) -> str:
+    """Start the embedded server if no URL is set, install or upgrade the schema, and return the connection string."""
     from pgclarify.install import installer
 
     console = terminal.notices()
@@ -156,27 +140,16 @@ def install(settings: Settings) -> tuple[str, dict[str, object]]:
             "this database does not know the password of role pgclarify_loopback, which was there before; if calls that"
             " wait fail with PC005, set PGCLARIFY_LOOPBACK_PASSWORD and run pgclarify init again"
         )
-    return dsn, {
-        "embedded": settings.database_url is None,
-        "data_dir": str(settings.data_dir) if settings.database_url is None else None,
-        "previous_revision": installation.previous,
-        "revision": installation.current,
-        "has_dblink": installation.has_dblink,
-        "has_loopback_password": installation.has_loopback_password,
-        "mended": installation.mended,
-    }
+    return dsn
 
 
-def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | None = None) -> bool:
+def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | None = None) -> None:
     """Start a detached worker unless one is running, and wait until it serves the queue.
 
     Args:
         settings: Settings in use.
         dsn: Its database.
         environment: Additional variables of its environment.
-
-    Returns:
-        False if one was running already.
     """
     _warn_of_variables()
     files = processes.WorkerFiles.of(settings)
@@ -196,7 +169,6 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
     if not is_new:
         for check in service.check_models(workers, expected_worker(settings)):
             console.print(rendering.warning(check.finding, check.remedy))
-    return is_new
 
 
 def tell_of_model_servers(settings: Settings) -> bool:
