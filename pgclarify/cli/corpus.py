@@ -28,7 +28,6 @@ class LoadReport:
         changed: How many documents are new or have changed.
         unchanged: How many documents were there already, unchanged.
         problems: What could not be loaded, one sentence each, with its file and line.
-        repeated: Ids that occur more than once in the load; the last document counts.
         unread: Files whose parser is not installed, by the reason, which says what to install.
         skipped: How many things were skipped, by kind.
         is_new: Whether the corpus was created.
@@ -37,7 +36,6 @@ class LoadReport:
     changed: int = 0
     unchanged: int = 0
     problems: list[str] = field(default_factory=list)
-    repeated: list[str] = field(default_factory=list)
     unread: dict[str, list[str]] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     is_new: bool = False
@@ -72,15 +70,13 @@ def add_documents(
             report.is_new = True
         changed = client.add_documents(batch)
         report.changed += changed
-        report.unchanged += len({_identity(document) for document in batch}) - changed
+        report.unchanged += len({document.document_id for document in batch}) - changed
         on_batch(report)
     return report
 
 
 def storable(documents: Iterable[Document | UnreadableFile], report: LoadReport) -> Iterator[Document]:
-    """Yield the documents that can be stored; put the others, errors and repeated documents into the report."""
-    # Hashes, because the identities of millions of rows would need much more memory.
-    seen: set[int] = set()
+    """Yield the documents that can be stored; put the others and errors into the report."""
     for document in documents:
         if isinstance(document, MissingReader):
             report.unread.setdefault(f"{document.detail} {document.hint}", []).append(document.message)
@@ -88,21 +84,10 @@ def storable(documents: Iterable[Document | UnreadableFile], report: LoadReport)
         try:
             if isinstance(document, UnreadableFile):
                 raise document
-            accepted = checked(document)
+            yield checked(document)
         except InputError as error:
             reason = " ".join(filter(None, (error.detail, error.hint)))
             report.problems.append(f"{error.message}: {reason}")
-            continue
-        identity = hash(_identity(accepted))
-        if identity in seen:
-            report.repeated.append(accepted.document_id)
-        seen.add(identity)
-        yield accepted
-
-
-def _identity(document: Document) -> str:
-    """Return what identifies a document within a load: its file, because its final id may differ from the proposed."""
-    return document.origin or document.document_id
 
 
 def progress_bar() -> Progress:

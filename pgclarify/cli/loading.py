@@ -146,7 +146,7 @@ def load(
             waits = report.stored and not no_wait
             failed = corpus.wait_until_searchable(client, progress) if waits else []
     if as_json:
-        terminal.print_json(summary(corpus_name, report, failed, removed, is_searchable=not no_wait))
+        terminal.print_json(_summary(corpus_name, report, plan, failed, removed, is_searchable=not no_wait))
     else:
         _say(corpus_name, report, failed, is_searchable=not no_wait)
         _say_names(corpus_name, plan, removed, has_prefix=bool(prefix), is_mirror=mirror)
@@ -154,18 +154,10 @@ def load(
         raise typer.Exit(1)
 
 
-def summary(
-    corpus_name: str, report: LoadReport, failed: Sequence[Row], removed: int, *, is_searchable: bool
+def _summary(
+    corpus_name: str, report: LoadReport, plan: Plan, failed: Sequence[Row], removed: int, *, is_searchable: bool
 ) -> dict[str, object]:
-    """Return what `--json` prints.
-
-    Args:
-        corpus_name: The corpus.
-        report: The result of the load.
-        failed: Rows of documents that are stored but cannot be indexed.
-        removed: How many documents were removed, because their source no longer has them.
-        is_searchable: Whether all documents but the failed ones are searchable.
-    """
+    """Return what `--json` prints."""
     return {
         "corpus": corpus_name,
         "created": report.is_new,
@@ -176,7 +168,7 @@ def summary(
         "problems": report.problems,
         "unread": report.unread,
         "skipped": report.skipped,
-        "repeated": report.repeated,
+        "repeated": plan.repeated,
         "failed": failed,
     }
 
@@ -186,11 +178,6 @@ def _say(corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_sear
     terminal.results().print(
         rendering.loaded(corpus_name, report.changed, report.unchanged, is_searchable=is_searchable)
     )
-    if report.repeated:
-        examples = ", ".join([*report.repeated[:3], *(["..."] if len(report.repeated) > 3 else [])])
-        documents = rendering.counted(len(report.repeated), "document")
-        replaced = f"{documents} had an id that came before, and replaced the earlier one: {examples}"
-        say(rendering.printable(replaced), style="yellow")
     # Not wrapped, so that log lines can be searched and paths copied.
     if report.problems:
         say(rendering.listed(f"{len(report.problems):,} could not be loaded:", report.problems), soft_wrap=True)
@@ -223,6 +210,13 @@ def _confirm_removal(corpus_name: str, gone: Sequence[tuple[str, str]], *, is_co
 
 def _say_names(corpus_name: str, plan: Plan, removed: int, *, has_prefix: bool, is_mirror: bool) -> None:
     say = terminal.notices().print
+    if plan.repeated:
+        examples = ", ".join([*plan.repeated[:3], *(["..."] if len(plan.repeated) > 3 else [])])
+        documents = counted(len(plan.repeated), "document")
+        say(
+            printable(f"{documents} had an id that came before, and replaced the earlier one: {examples}"),
+            style="yellow",
+        )
     if removed:
         say(f"{counted(removed, 'document')} removed, which the source has no more.")
     elif is_mirror and not plan.is_complete:

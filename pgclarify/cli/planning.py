@@ -30,11 +30,13 @@ class Plan:
     Attributes:
         found: For each id of a document to store, a hash of its origin.
         renamed: How many files have another id already, and keep it.
+        repeated: Ids that occur more than once in a source; the last document counts.
         is_complete: Whether all names could be found.
     """
 
     found: dict[str, int] = field(default_factory=dict)
     renamed: int = 0
+    repeated: list[str] = field(default_factory=list)
     is_complete: bool = True
 
 
@@ -176,8 +178,11 @@ def _clash(name: Name, placed: Row, plan: Plan) -> _Clash | None:
         source = placed["taken_from"] or ""
         return _Clash(document_id, _whose(placed), source.removesuffix(name.part) if source.endswith(name.part) else "")
     origin = hash(name.origin)
-    if plan.found.setdefault(document_id, origin) != origin:
-        return _Clash(document_id, "comes twice in this load, from two sources", "")
+    if document_id in plan.found:
+        if plan.found[document_id] != origin:
+            return _Clash(document_id, "comes twice in this load, from two sources", "")
+        plan.repeated.append(document_id)
+    plan.found[document_id] = origin
     plan.renamed += document_id != name.document_id
     return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
@@ -15,13 +14,6 @@ from pgclarify.errors import MissingReader, UnreadableFile
 
 if TYPE_CHECKING:
     from pgclarify.cli.client import CommandClient
-
-
-def test_repeated_documents_are_reported() -> None:
-    report = LoadReport()
-    documents = [Document("a", "old"), Document("b", "other"), Document("a", "new")]
-    assert list(storable(documents, report)) == documents
-    assert report.repeated == ["a"]
 
 
 def test_an_unreadable_file_is_reported_and_the_other_files_are_loaded() -> None:
@@ -81,18 +73,3 @@ def test_failed_documents_are_listed_only_if_there_are_any(failed: int) -> None:
         found = wait_until_searchable(cast("CommandClient", client), progress)
     assert found == [{"document_id": "a", "error": "why"}] * failed
     assert client.listed == failed
-
-
-def test_a_load_remembers_few_bytes_of_each_document() -> None:
-    many = 20_000
-    report = LoadReport()
-    documents = (Document(f"{number:020}", "text", origin=f"host:/folder/{number:020}") for number in range(many))
-    tracemalloc.start()
-    try:
-        for _ in storable(documents, report):
-            pass
-        kept, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert kept / many < 150
-    assert not report.repeated

@@ -1,14 +1,19 @@
-"""What a load with --mirror covers."""
+"""What a load would do: which ids come twice, and what --mirror covers."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest
 import typer
 
-from pgclarify.cli.planning import origins
-from pgclarify.ingest.naming import Naming
+from pgclarify.cli.planning import check, origins
+from pgclarify.errors import NotFound
+from pgclarify.ingest.naming import Name, Naming
+
+if TYPE_CHECKING:
+    from pgclarify.cli.client import CommandClient
 
 
 @pytest.fixture
@@ -45,3 +50,15 @@ def test_a_mirror_of_places_is_not_wider_than_its_folders(folder: Path) -> None:
 def test_a_mirror_needs_folders_or_files_of_many_documents(folder: Path, given: list[str]) -> None:
     with pytest.raises(typer.BadParameter):
         origins([*map(Path, given)], Naming())
+
+
+class NewCorpus:
+    """A client whose corpus does not exist."""
+
+    def corpus_status(self) -> None:
+        raise NotFound("there is none")
+
+
+def test_an_id_that_comes_twice_in_a_source_is_reported() -> None:
+    names = [Name(document_id, f"host:/faq.csv#{document_id}", "") for document_id in ("a", "b", "a")]
+    assert check(cast("CommandClient", NewCorpus()), names).repeated == ["a"]
