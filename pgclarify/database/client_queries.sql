@@ -53,7 +53,9 @@ select
     run.run_id,
     run.operation,
     run.status,
-    current_setting('transaction_isolation') as isolation,
+    -- A transaction that began before this statement, and whose snapshot does not change.
+    current_setting('transaction_isolation') in ('repeatable read', 'serializable')
+    and transaction_timestamp() <> statement_timestamp() as is_frozen,
     verdict.rank,
     verdict.outcome,
     candidate.document_id,
