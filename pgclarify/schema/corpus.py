@@ -72,10 +72,18 @@ embedding_space = sa.Table(
         "About how many passages it still has to link; null if no worker links all passages.",
         null=True,
     ),
+    prose(
+        "queued_document_id",
+        "Progress of filling: passages up to this one, by document_id and id, were put into pending_passage. "
+        "Empty if none was yet; null until filling begins, and for the first space of a corpus.",
+        null=True,
+    ),
+    column("queued_passage_id", sa.BigInteger, "The passage, together with queued_document_id.", null=True),
+    count("queued_passages", "How many passages were put there."),
     column(
         "queued_at",
         Timestamp,
-        "When all passages were put into pending_passage; null before, and for the first space of a corpus.",
+        "When all passages had been queued; null before, and for the first space of a corpus.",
         null=True,
     ),
     column(
@@ -98,6 +106,9 @@ embedding_space = sa.Table(
         null=True,
     ),
     sa.PrimaryKeyConstraint("embedding_space_id"),
+    sa.CheckConstraint(
+        "(queued_document_id is null) = (queued_passage_id is null)", name="embedding_space_cursor_is_whole"
+    ),
     sa.CheckConstraint("(state = 'retired') = (retired_at is not null)", name="embedding_space_retired_has_a_time"),
     sa.CheckConstraint("dimensions between 1 and 4000", name="embedding_space_dimensions_fit_an_index"),
     sa.CheckConstraint("state in ('building', 'active', 'retired')", name="embedding_space_state_is_known"),

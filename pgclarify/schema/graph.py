@@ -88,7 +88,7 @@ pending_passage = sa.Table(
     sa.Index("pending_passage_failed_idx", "embedding_space_id", postgresql_where=sa.text("attempts >= 3")),
     comment=(
         "A passage without a vector in a space that is being built beside the active one. Workers lease rows with "
-        "SKIP LOCKED."
+        "SKIP LOCKED. Passages of a large corpus are put here a thousand at a time."
     ),
 )
 

@@ -243,13 +243,17 @@ begin atomic
         select
             embedding_space.model,
             embedding_space.error,
-            case
-                when embedding_space.queued_at is null then 0
-                else counted.passages - (
+            -- Exact after all passages have been queued.
+            greatest(
+                case
+                    when embedding_space.queued_at is null then least(embedding_space.queued_passages, counted.passages)
+                    else counted.passages
+                end - (
                     select count(*) from pgclarify_private.pending_passage
                     where pending_passage.embedding_space_id = embedding_space.embedding_space_id
-                )
-            end as embedded
+                ),
+                0
+            ) as embedded
         from pgclarify_private.embedding_space
         where embedding_space.corpus_id = visible.corpus_id
             and embedding_space.state = 'building'

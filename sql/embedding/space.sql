@@ -4,10 +4,12 @@
 -- `state` and some columns:
 --
 -- building, dimensions null: no worker has loaded its model yet; `error` says why not. Next: open_space.
--- building, queued_at null: opened, with partitions. New passages are queued for it, existing ones are not. Next:
--- queue_passages, which needs a moment in which no other transaction locks the corpus.
--- building, queued_at not null: all were queued. While pending_passage has rows of it, it is being filled; after that, it
--- is complete. Next: switch_space, which needs such a moment, too.
+-- building, queued_document_id null: opened, with partitions. New passages are queued for it, existing ones are not.
+-- Next: advance_space starts to fill it, which needs a moment in which no other transaction locks the corpus.
+-- building, queued_document_id not null, queued_at null: being filled. Passages up to the cursor (queued_document_id,
+-- queued_passage_id), which starts at ('', 0), were queued in pending_passage; claim_passages continues there.
+-- building, queued_at not null: all were queued. While pending_passage has rows of it, it is still being filled; after
+-- that, it is complete. Next: switch_space, which needs such a moment, too.
 -- active: searched. The first space of a corpus comes here from the first state.
 -- retired, with retired_at: replaced, or given up while it was being built. Next, after a minute: drop_space.
 --
@@ -151,8 +153,9 @@ begin atomic
     where space.state = 'building'
         and space.dimensions is not null
         and (
-            space.queued_at is null
-            or not exists (
+            space.queued_document_id is null
+            or space.queued_at is not null
+            and not exists (
                 select from pgclarify_private.pending_passage as pending
                 where pending.embedding_space_id = space.embedding_space_id
             )
@@ -303,10 +306,16 @@ begin
         );
         return false;
     end if;
-    if v_space.queued_at is not null then
+    if v_space.queued_document_id is not null then
         return pgclarify_private.switch_space(v_space.embedding_space_id, v_space.corpus_id);
     end if;
-    return pgclarify_private.queue_passages(v_space.embedding_space_id, v_space.corpus_id);
+    update pgclarify_private.embedding_space as space
+    set queued_document_id = '', queued_passage_id = 0, paused_until = null
+    where space.embedding_space_id = v_space.embedding_space_id
+        and space.state = 'building'
+        and space.dimensions is not null
+        and space.queued_document_id is null;
+    return found;
 end
 $$;
 

@@ -26,7 +26,7 @@ declare
 begin
     if not exists (
         select from pgclarify_private.embedding_space as space
-        where space.state = 'building' and space.queued_at is not null
+        where space.state = 'building' and space.queued_document_id is not null
     ) then
         return;
     end if;
@@ -36,11 +36,11 @@ begin
         select space.*
         from pgclarify_private.embedding_space as space
         where space.state = 'building'
-            and space.queued_at is not null
+            and space.queued_document_id is not null
             and space.model <> all(claim_passages.skipped_models)
             and space.embedding_space_id <> all(v_delayed_space_ids)
             -- Spaces that are stuck must not block the others.
-            and pgclarify_private.has_work(space.embedding_space_id, v_living)
+            and pgclarify_private.has_work(space, v_living)
         -- In turns, so that a large corpus does not block the others.
         order by space.embedding_space_id <= claim_passages.after_space_id, space.embedding_space_id
         limit 100
@@ -48,56 +48,80 @@ begin
         perform from pgclarify_private.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
         -- It is being dropped, or switched to.
         continue when not found;
-        with locked as (
-            select pending.document_id, pending.passage_id
-            from pgclarify_private.pending_passage as pending
-            where pending.embedding_space_id = v_space.embedding_space_id
-                and pending.attempts < 3
-                and (pending.retry_at is null or pending.retry_at < now())
-                and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
-            order by pending.document_id, pending.passage_id
-            limit claim_passages.max_passages
-            for update skip locked
-        ),
-        leased as (
-            update pgclarify_private.pending_passage as pending
-            set leased_by = claim_passages.worker_id, leased_until = now() + claim_passages.lease
-            from locked
-            where pending.embedding_space_id = v_space.embedding_space_id
-                and pending.document_id = locked.document_id
-                and pending.passage_id = locked.passage_id
-            returning pending.document_id, pending.passage_id
-        )
-        select array_agg(leased.document_id), array_agg(leased.passage_id) into v_document_ids, v_passage_ids
-        from leased;
-        return query execute format(
-            $sql$
-            select
-                $1, passage.document_id, passage.id, document.title, passage.heading, passage.content,
-                passage.content_hash, $2, $3
-            from unnest($4, $5) as leased (document_id, passage_id)
-            inner join %s as passage
-                on passage.corpus_id = $6
-                and passage.document_id = leased.document_id
-                and passage.id = leased.passage_id
-            inner join pgclarify_private.document on document.corpus_id = $6 and document.id = leased.document_id
-            order by passage.document_id, passage.id
-            $sql$,
-            pgclarify_private.partition_name('passage', v_space.corpus_id)
-        ) using
-            v_space.embedding_space_id, v_space.model, v_space.dimensions, v_document_ids, v_passage_ids,
-            v_space.corpus_id;
-        if found then
-            perform pgclarify_private.pause_for_end(v_space.embedding_space_id);
-            return;
-        end if;
+        -- A few rounds, so that the call is short if most passages have a vector; the next call continues.
+        for v_round in 1..10 loop
+            with locked as (
+                select pending.document_id, pending.passage_id
+                from pgclarify_private.pending_passage as pending
+                where pending.embedding_space_id = v_space.embedding_space_id
+                    and pending.attempts < 3
+                    and (pending.retry_at is null or pending.retry_at < now())
+                    and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
+                order by pending.document_id, pending.passage_id
+                limit claim_passages.max_passages
+                for update skip locked
+            ),
+            leased as (
+                update pgclarify_private.pending_passage as pending
+                set leased_by = claim_passages.worker_id, leased_until = now() + claim_passages.lease
+                from locked
+                where pending.embedding_space_id = v_space.embedding_space_id
+                    and pending.document_id = locked.document_id
+                    and pending.passage_id = locked.passage_id
+                returning pending.document_id, pending.passage_id
+            )
+            select array_agg(leased.document_id), array_agg(leased.passage_id) into v_document_ids, v_passage_ids
+            from leased;
+            if v_passage_ids is null then
+                exit when not pgclarify_private.queue_more(v_space.embedding_space_id, v_space.corpus_id);
+                continue;
+            end if;
+            -- Those that were removed while they were being queued.
+            execute format(
+                $sql$
+                delete from pgclarify_private.pending_passage as pending
+                using unnest($3, $4) as leased (document_id, passage_id)
+                where pending.embedding_space_id = $1
+                    and pending.document_id = leased.document_id
+                    and pending.passage_id = leased.passage_id
+                    and not exists (
+                        select from %s as passage
+                        where passage.corpus_id = $2
+                            and passage.document_id = leased.document_id
+                            and passage.id = leased.passage_id
+                    )
+                $sql$,
+                pgclarify_private.partition_name('passage', v_space.corpus_id)
+            ) using v_space.embedding_space_id, v_space.corpus_id, v_document_ids, v_passage_ids;
+            return query execute format(
+                $sql$
+                select
+                    $1, passage.document_id, passage.id, document.title, passage.heading, passage.content,
+                    passage.content_hash, $2, $3
+                from unnest($4, $5) as leased (document_id, passage_id)
+                inner join %s as passage
+                    on passage.corpus_id = $6
+                    and passage.document_id = leased.document_id
+                    and passage.id = leased.passage_id
+                inner join pgclarify_private.document on document.corpus_id = $6 and document.id = leased.document_id
+                order by passage.document_id, passage.id
+                $sql$,
+                pgclarify_private.partition_name('passage', v_space.corpus_id)
+            ) using
+                v_space.embedding_space_id, v_space.model, v_space.dimensions, v_document_ids, v_passage_ids,
+                v_space.corpus_id;
+            if found then
+                perform pgclarify_private.pause_for_end(v_space.embedding_space_id);
+                return;
+            end if;
+        end loop;
     end loop;
 end
 $$;
 
 comment on function pgclarify_private.claim_passages(bigint, integer, interval, text[], bigint) is
-'Lease up to max_passages pending passages of one space that is being built. Leases of dead workers, and expired leases, are '
-'taken over. skipped_models: embedding models that the worker does not have. after_space_id: '
+'Lease up to max_passages pending passages of one space that is being built, and queue more if there are none. Leases of dead '
+'workers, and expired leases, are taken over. skipped_models: embedding models that the worker does not have. after_space_id: '
 'the space of the last call, 0 at first. Spaces are skipped if no budget allows their embeddings now.';
 grant execute on function pgclarify_private.claim_passages(bigint, integer, interval, text[], bigint) to pgclarify_worker;
 
@@ -287,9 +311,11 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_corpus_id bigint;
     v_attempts integer;
 begin
-    perform from pgclarify_private.corpus
+    select corpus.corpus_id into v_corpus_id
+    from pgclarify_private.corpus
     where corpus.corpus_id = (
         select space.corpus_id from pgclarify_private.embedding_space as space
         where space.embedding_space_id = fail_passage.embedding_space_id
@@ -305,12 +331,16 @@ begin
     if not found then
         return;
     end if;
+    -- A transaction that removes the passage locks its document. After its end, the next claim finds no passage; a passage that
+    -- has failed too often is not claimed again.
     perform from pgclarify_private.pending_passage as pending
+    inner join pgclarify_private.document on document.corpus_id = v_corpus_id and document.id = pending.document_id
     where pending.embedding_space_id = fail_passage.embedding_space_id
         and pending.document_id = fail_passage.document_id
         and pending.passage_id = fail_passage.passage_id
         and pending.leased_by = fail_passage.worker_id
-    for update skip locked;
+    for update of pending skip locked
+    for share of document skip locked;
     if not found then
         return;
     end if;

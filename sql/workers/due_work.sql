@@ -28,7 +28,7 @@ begin atomic
                 ) then 'long_documents' end,
                 case when exists (
                     select from pgclarify_private.embedding_space as space
-                    where space.state = 'building' and space.queued_at is not null
+                    where space.state = 'building' and space.queued_document_id is not null
                 ) then 'passages' end,
                 case when exists (select from pgclarify_private.linkable_spaces()) then 'graph' end,
                 case when exists (select from pgclarify_private.term_change) then 'terms' end,

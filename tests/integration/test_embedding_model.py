@@ -367,10 +367,17 @@ def test_dropped_meanwhile(connection: Connection, worker: HandWorker) -> None:
     )
 
 
-def test_the_status_counts_the_passages_that_have_a_new_vector(connection: Connection, worker: HandWorker) -> None:
+def test_a_large_corpus_is_queued_in_parts(connection: Connection, worker: HandWorker) -> None:
+    for number in range(5):
+        content = "\n\n".join(f"Vehicle {number} {part}." for part in range(500))
+        connection.execute(ADD, [f"large {number}", content])
+    worker.index_everything()
     begin(connection, worker)
-    stored = 0
-    while passages := worker.claim_passages(max_passages=3):
-        assert status(connection)[4] == stored
+    most, stored = 0, 0
+    while passages := worker.claim_passages(max_passages=700):
+        most = max(most, scalar(connection, "select count(*) from pgclarify_private.pending_passage"))
         stored += worker.store_vectors(passages)
-    assert status(connection)[4] == stored == 4
+        assert status(connection)[4] == stored
+    assert (most, stored) == (1000, 2504)
+    assert worker.advance_spaces() == [True]
+    assert_complete(connection)

@@ -152,6 +152,21 @@ def test_a_passage_that_fails_does_not_wait_for_a_user(connection: Connection, w
     assert scalar(connection, attempts) == 1
 
 
+def test_a_passage_that_fails_while_it_is_being_removed_does_not_prevent_the_switch(
+    connection: Connection, worker: HandWorker
+) -> None:
+    """The removal does not see the passage in the queue, because it is queued later."""
+    begin(connection, worker)
+    with connection.transaction():
+        connection.execute(REMOVE, ["2"])
+        for _ in range(3):
+            by_document = {passage["document_id"]: passage for passage in worker.claim_passages(lease=0)}
+            worker.fail_passage(by_document["2"])
+    worker.store_vectors(worker.claim_passages(lease=0))
+    assert worker.advance_spaces() == [True]
+    assert_complete(connection)
+
+
 def test_a_removal_that_is_taken_back(connection: Connection, worker: HandWorker) -> None:
     begin(connection, worker)
     passages = worker.claim_passages()

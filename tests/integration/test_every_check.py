@@ -44,7 +44,7 @@ BROKEN = {
         "origin = repeat('x', 2601)",
     ),
     "embedding_space": (
-        *("state = 'active'; dimensions = null", "dimensions = 4001", "state = 'old'"),
+        *("state = 'active'; dimensions = null", "queued_passage_id = 1", "dimensions = 4001", "state = 'old'"),
         *("linking_document_id = '1'", "linking_worker_id = 1", "retired_at = now()", "state = 'retired'"),
     ),
     "embedding_usage": ("cost_usd = -1", "texts = -1", "tokens = -1", "operation = 'clarify'", "unpriced_tokens = 3"),

@@ -238,7 +238,10 @@ def test_looking_for_passages_to_embed_does_not_read_the_queue_of_another_space(
     for name in ("insurance", "rental", "shop"):
         connection.execute("select pgclarify.create_corpus(%s)", [name])
     worker.open_spaces()
-    connection.execute("update pgclarify_private.embedding_space set state = 'building', queued_at = now()")
+    connection.execute("""
+        update pgclarify_private.embedding_space set state = 'building', queued_document_id = '', queued_passage_id = 0,
+            queued_at = now()
+    """)
     connection.execute("""
         insert into pgclarify_private.pending_passage (embedding_space_id, document_id, passage_id)
         select 2, number, number from generate_series(1, 20000) as number
