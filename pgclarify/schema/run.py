@@ -36,8 +36,11 @@ run = sa.Table(
         type_=HALFVEC,
         null=True,
     ),
-    prose("history", "Turns before the question, oldest first.", type_=JSONB, default="'[]'"),
-    prose("settings", "All parameters, with defaults filled in.", type_=JSONB),
+    prose(
+        "settings",
+        "All parameters, with defaults filled in; among them history, the turns before the question, if there are any.",
+        type_=JSONB,
+    ),
     column(
         "parent_run_id",
         sa.BigInteger,
@@ -212,7 +215,6 @@ run = sa.Table(
     sa.CheckConstraint("served >= 0", name="run_served_is_not_negative"),
     sa.CheckConstraint("crashes >= 0", name="run_crashes_is_not_negative"),
     sa.CheckConstraint("(served > 0) = (last_served_at is not null)", name="run_served_has_a_time"),
-    sa.CheckConstraint("jsonb_typeof(history) = 'array'", name="run_history_is_an_array"),
     sa.CheckConstraint("jsonb_typeof(settings) = 'object'", name="run_settings_is_an_object"),
     sa.CheckConstraint(
         "status in ('queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled')", name="run_status_is_known"

@@ -367,24 +367,7 @@ end
 $$;
 
 comment on function pgclarify_private.check_history(jsonb) is
-'Earlier turns, a JSON array, oldest first, without surrounding white space and blank elements; or error 22023. For '
-'with_history.';
-
-create or replace function pgclarify_private.with_history(settings jsonb, history jsonb)
-returns jsonb
-language sql immutable strict parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        case
-            when with_history.history = '[]' then with_history.settings
-            else with_history.settings || jsonb_build_object('history', with_history.history)
-        end;
-end;
-
-comment on function pgclarify_private.with_history(jsonb, jsonb) is
-'Settings with the earlier turns under the key history, as ask and enter_runs take them and workers get them; without that '
-'key if there are none.';
+'Earlier turns, a JSON array, oldest first, without surrounding white space and blank elements; or error 22023.';
 
 create or replace function pgclarify_private.deadline(timeout interval)
 returns timestamptz

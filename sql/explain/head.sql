@@ -32,6 +32,7 @@ declare
     v_run alias for $1;
     v_waited_ms double precision := 1000 * extract(epoch from v_run.started_at - v_run.created_at);
     v_is_over boolean := v_run.finished_at is not null;
+    v_history constant jsonb := coalesce(v_run.settings -> 'history', '[]');
     v_remark text;
 begin
     return query select
@@ -58,17 +59,17 @@ begin
         return query select
             1, 'Reply', format('"%s"', pgclarify_private.shown(v_run.settings ->> 'text', 200)), null::text[];
     end if;
-    if jsonb_array_length(v_run.history) > 0 then
+    if jsonb_array_length(v_history) > 0 then
         return query select
             1, 'Said before',
             format(
                 '%s"%s"',
                 case
-                    when jsonb_array_length(v_run.history) > 1
-                        then jsonb_array_length(v_run.history) - 1 || ' more, and then '
+                    when jsonb_array_length(v_history) > 1
+                        then jsonb_array_length(v_history) - 1 || ' more, and then '
                     else ''
                 end,
-                pgclarify_private.shown(v_run.history ->> -1)
+                pgclarify_private.shown(v_history ->> -1)
             ),
             null::text[];
     end if;
@@ -109,8 +110,8 @@ begin
         ),
         null::text[]
     from jsonb_each(v_run.settings) as setting
-    -- Not settings: a reply, and the number of questions.
-    where setting.key not in ('text', 'questions', 'distinct_questions', 'answered')
+    -- Not settings: a reply, what was said before, and the number of questions.
+    where setting.key not in ('text', 'history', 'questions', 'distinct_questions', 'answered')
     having count(*) > 0;
     if v_run.route is not null then
         return query select 1, 'Route', pgclarify_private.told_route(v_run), null::text[];

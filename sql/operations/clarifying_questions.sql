@@ -69,7 +69,7 @@ declare
     v_run pgclarify_private.run := prepare_clarifying_questions.run;
 begin
     if v_run.settings ? 'reply' then
-        if num_nonnulls(v_question, v_corpus) > 0 or v_run.history <> '[]' then
+        if num_nonnulls(v_question, v_corpus) > 0 or v_run.settings ? 'history' then
             raise exception 'the question of a conversation is known'
                 using errcode = 'invalid_parameter_value',
                     column = 'reply',
@@ -97,7 +97,7 @@ $$;
 
 comment on function pgclarify_private.prepare_clarifying_questions(
     pgclarify_private.caller, pgclarify_private.run, text, text
-) is 'The run that clarifying_questions enters. run: with its settings and history. question, corpus: as given, or null.';
+) is 'The run that clarifying_questions enters. run: with its settings. question, corpus: as given, or null.';
 
 create or replace function pgclarify.clarifying_questions(
     question text default null, corpus text default null, history text[] default '{}', options jsonb default '{}'

@@ -16,7 +16,7 @@ begin atomic
         inner join pgclarify_private.run as earlier on asking.parent_run_id = earlier.run_id
     )
     select
-        first_value(asking.history) over (order by turn.age desc),
+        first_value(asking.settings -> 'history') over (order by turn.age desc),
         first_value(asking.question) over (order by turn.age desc),
         array(
             select coalesce(listed.clarifying_question, listed.reformulation)
@@ -33,7 +33,7 @@ end;
 
 comment on function pgclarify_private.turns_of(pgclarify_private.run) is
 'The turns of a conversation up to a run of reply, in order. history, question: what was said before the first '
-'question, and this question, in every row. asked: clarifying questions, or reformulations to choose from.';
+'question, null if nothing, and this question, in every row. asked: clarifying questions, or reformulations to choose from.';
 
 create or replace function pgclarify_private.conversation_turns(run_id bigint, attempt integer)
 returns table (question text, asked text[], reply text)
@@ -111,8 +111,11 @@ begin
     v_run.corpus_id := v_asking.corpus_id;
     v_run.question := v_asking.question;
     v_run.parent_run_id := v_asking.run_id;
-    v_run.settings := v_run.settings || jsonb_build_object('text', v_text);
-    v_run.history := (select turns.history from pgclarify_private.turns_of(v_run) as turns limit 1);
+    v_run.settings := v_run.settings || jsonb_strip_nulls(
+        jsonb_build_object(
+            'text', v_text, 'history', (select turns.history from pgclarify_private.turns_of(v_run) as turns limit 1)
+        )
+    );
     return v_run;
 end
 $$;
@@ -156,14 +159,16 @@ begin
                 detail = format('Its question is now: "%s".', pgclarify_private.shown(v_run.question)),
                 hint = 'Ask pgclarify.clarify with that question.';
     end if;
-    v_run.history := (
-        select coalesce(jsonb_agg(left(said.line, v_most_chars) order by said.ordinal), '[]')
-        from unnest(v_said) with ordinality as said (line, ordinal)
-        where said.ordinal > cardinality(v_said) - v_most_elements
-    );
     v_run.corpus_id := v_replied.corpus_id;
     v_run.parent_run_id := v_replied.run_id;
-    v_run.settings := v_run.settings - 'reply';
+    v_run.settings := v_run.settings - 'reply' || jsonb_build_object(
+        'history',
+        (
+            select jsonb_agg(left(said.line, v_most_chars) order by said.ordinal)
+            from unnest(v_said) with ordinality as said (line, ordinal)
+            where said.ordinal > cardinality(v_said) - v_most_elements
+        )
+    );
     return v_run;
 end
 $$;

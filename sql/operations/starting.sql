@@ -145,11 +145,12 @@ declare
     v_parent pgclarify_private.run;
 begin
     v_run.operation := prepare.operation;
-    v_run.history := '[]';
-    if v_given ->> 'history' is not null then
-        v_run.history := pgclarify_private.check_history(v_given -> 'history');
-    end if;
     v_run.settings := pgclarify_private.check_options(prepare.options, pgclarify_private.options_of(prepare.operation));
+    if v_given ->> 'history' is not null then
+        v_run.settings := v_run.settings || jsonb_strip_nulls(
+            jsonb_build_object('history', nullif(pgclarify_private.check_history(v_given -> 'history'), '[]'))
+        );
+    end if;
     if v_known ? 'top_k' then
         v_top_k := coalesce((v_given ->> 'top_k')::integer, case prepare.operation when 'search' then 10 else 20 end);
         if v_top_k not between 1 and 1000 then

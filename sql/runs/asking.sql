@@ -18,7 +18,7 @@ begin
             (serve_again.run).corpus_id,
             (serve_again.run).operation,
             serve_again.questions,
-            pgclarify_private.settings_of(serve_again.run),
+            (serve_again.run).settings - 'timeout',
             serve_again.requester,
             serve_again.roles
         ) as answered;
@@ -31,17 +31,6 @@ $$;
 comment on function pgclarify_private.serve_again(pgclarify_private.run, text[], name, name[]) is
 'Find finished runs that these questions can reuse, and note each reuse: object of questions, each with its run. questions: '
 'distinct. Nothing is reused if pgclarify.reuse_runs is off.';
-
-create or replace function pgclarify_private.settings_of(run pgclarify_private.run)
-returns jsonb
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.with_history((settings_of.run).settings - 'timeout', (settings_of.run).history);
-end;
-
-comment on function pgclarify_private.settings_of(pgclarify_private.run) is
-'Settings of a new run as enter_runs takes them: with the history, and without the timeout.';
 
 create or replace function pgclarify_private.once_each(questions text[])
 returns text[]
@@ -117,7 +106,7 @@ begin
         end if;
         v_entered := pgclarify_private.enter_runs(
             v_requester, v_roles, (submit.run).operation, (submit.run).corpus_id, v_new,
-            pgclarify_private.settings_of(submit.run), (submit.run).parent_run_id, null
+            (submit.run).settings - 'timeout', (submit.run).parent_run_id, null
         );
     end if;
     return pgclarify_private.runs_of(submit.questions, v_answered, v_new, v_entered);
@@ -233,7 +222,7 @@ begin
             'corpus_id', (ask.run).corpus_id,
             'corpus', (select corpus.name from pgclarify_private.corpus where corpus.corpus_id = (ask.run).corpus_id),
             'questions', v_new,
-            'settings', pgclarify_private.settings_of(ask.run),
+            'settings', (ask.run).settings - 'timeout',
             'parent_run_id', (ask.run).parent_run_id,
             'is_counted', pgclarify_private.is_on('pgclarify.count_questions', true),
             -- A new session needs milliseconds to find that out.

@@ -207,12 +207,12 @@ begin
     with entered as (
         insert into pgclarify_private.run
         (
-            operation, corpus_id, corpus_name, question, settings, history, parent_run_id, requested_by, requested_by_oid,
+            operation, corpus_id, corpus_name, question, settings, parent_run_id, requested_by, requested_by_oid,
             reuse_key, call_id, is_counted, priority
         )
         select
-            enter_runs.operation, corpus.corpus_id, corpus.name, asked.question, given.settings - 'history',
-            coalesce(enter_runs.settings -> 'history', '[]'), enter_runs.parent_run_id, enter_runs.requester,
+            enter_runs.operation, corpus.corpus_id, corpus.name, asked.question, given.settings, enter_runs.parent_run_id,
+            enter_runs.requester,
             pgclarify_private.role_oid(enter_runs.requester),
             pgclarify_private.reuse_key(
                 enter_runs.operation, corpus.corpus_id, asked.question, given.settings, enter_runs.requester,
@@ -243,5 +243,4 @@ $$;
 
 comment on function pgclarify_private.enter_runs(name, name[], text, bigint, text[], jsonb, bigint, uuid) is
 'Enter one queued run for each question, and return their ids in the order of the questions. corpus_id: null '
-'for a question without a corpus. settings: with the history, as in with_history. For many questions of detect_ambiguity, it '
-'adds the number of "questions".';
+'for a question without a corpus. For many questions of detect_ambiguity, it adds the number of "questions" to the settings.';

@@ -131,7 +131,7 @@ begin
         corpus_revision = seen.revision,
         -- By the current rights of the role, which also decide what it is shown.
         reuse_key = pgclarify_private.reuse_key(
-            run.operation, run.corpus_id, run.question, pgclarify_private.with_history(run.settings, run.history),
+            run.operation, run.corpus_id, run.question, run.settings,
             run.requested_by, v_roles
         ),
         graph_revision = seen.graph_revision,
@@ -147,7 +147,7 @@ begin
     left join pgclarify_private.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
     where run.run_id = start_run.run_id and worker.worker_id = start_run.worker_id
     returning
-        false, run.attempt, run.operation, run.question, pgclarify_private.with_history(run.settings, run.history),
+        false, run.attempt, run.operation, run.question, run.settings,
         run.corpus_id,
         space.model, space.dimensions, run.parent_run_id, null::text;
 end
@@ -157,7 +157,7 @@ comment on function pgclarify_private.start_run(bigint, bigint, boolean) is
 'Start an attempt of a run, and return what the worker needs; no row if it was cancelled or has ended. If it cannot be '
 'executed, it fails here, and the row has only its operation and error_code. '
 'must_be_alone: true, with nulls otherwise, if two workers in a row were lost while they executed it: call again with '
-'is_alone while the worker executes and starts no other run. settings include the history, as in with_history. A run without '
+'is_alone while the worker executes and starts no other run. A run without '
 'a corpus has no corpus_id, embedding_model and dimensions. Error 55P03 if another transaction has locked it, if the worker '
 'counts as dead, or if it needs a language model that this worker lacks and another live worker has.';
 grant execute on function pgclarify_private.start_run(bigint, bigint, boolean) to pgclarify_worker;

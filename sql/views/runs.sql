@@ -8,8 +8,8 @@ select
     run.corpus_name || '' as corpus,
     pgclarify_private.asked(run.question, run.settings) || '' as question,
     run.relaxed_question || '' as relaxed_question,
-    run.history #> '{}' as history,
-    run.settings #> '{}' as settings,
+    coalesce(run.settings -> 'history', '[]') as history,
+    run.settings - 'history' as settings,
     run.parent_run_id,
     (run.requested_by || '')::name as requested_by,
     run.status,
@@ -59,6 +59,8 @@ select
     run.cache_saved_usd
 from pgclarify_private.run;
 
+comment on column pgclarify.run.history is 'Turns before the question, oldest first.';
+comment on column pgclarify.run.settings is 'All parameters but the history, with defaults filled in.';
 comment on column pgclarify.run.corpus is 'The corpus''s name when it was asked; null without a corpus.';
 grant select on pgclarify.run to pgclarify_reader;
 

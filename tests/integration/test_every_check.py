@@ -77,7 +77,7 @@ BROKEN = {
         *("status = 'partial'; finished_at = now(); error_code = 'pc001'", "error_code = 'PC001'", "error = 'No.'"),
         "status = 'failed'; finished_at = now(); error = 'No.'",
         *("status = 'failed'; finished_at = now()", "finished_at = now()", "status = 'cancelled'"),
-        *("corpus_name = null", "corpus_name = null; corpus_id = null", "history = '{}'", "settings = '[]'"),
+        *("corpus_name = null", "corpus_name = null; corpus_id = null", "settings = '[]'"),
         *("operation = 'guess'", "route = 'lost'", "status = 'running'", "served = 1", "last_served_at = now()"),
         *("served = -1", "status = 'lost'", "status = 'partial'; finished_at = now(); stop_code = 'lost'"),
         "stop_code = 'threshold'",
