@@ -19,7 +19,6 @@ from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import FailedRun, Runs, TakenRun
 from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.embedding.registry import Embedders
-from pgclarify.embedding.remembering import RememberedTexts
 from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, ServerUnavailable
 from pgclarify.operations.context import Models, RunContext
 from pgclarify.operations.detector import Detector
@@ -202,8 +201,8 @@ def models_of(
     return Models(
         completer=language_models.completer,
         chat=language_models.chat,
-        embedder=RememberedTexts(embedders.get).get,
-        reading_embedder=RememberedTexts(embedders.get_for_readings).get,
+        embedder=embedders.get,
+        reading_embedder=embedders.get_for_readings,
         reader=language_models.reader,
         rerankers=Rerankers(language_models.chat, cross_encoders.get, at_endpoint=at_endpoint),
         entailments=Entailments(language_models.chat, cross_encoders.get, at_endpoint=at_endpoint),
