@@ -1,12 +1,11 @@
 """Exploring retrieval: passages are scored in batches, and the neighbors of good ones follow.
 
-`pgclarify.algorithms.Explorer` decides the order. This module makes one call of the scorer for each batch, and one or
-two statements for every second one.
+`pgclarify.algorithms.Explorer` decides the order. This module makes one call of the scorer for each batch, and one
+statement for every second one.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -206,7 +205,6 @@ class Exploration:
         self._context = context
         self._query = query
         self._scorer = scorer
-        self._batch_size = batch_size
         self._k = k
         self._rescore = rescore
         self._step_ordinal = step_ordinal
@@ -219,13 +217,6 @@ class Exploration:
         self._scores: dict[int, float] = {}
         # The scores before rescoring.
         self._relevance: dict[int, float] = {}
-        # Scored passages whose neighbors were not looked up yet, and that were not passed to the explorer.
-        self._waiting: dict[int, None] = {}
-        # How many of them are looked up first. With fewer, a second statement would cost more than is saved.
-        self._few = max(1, 3 * batch_size // 4)
-        # For each neighbor that was not issued, the best score of the passages that lead to it.
-        self._reached: dict[int, float] = {}
-        self._is_rankings_turn = True
 
     async def carry_out(self) -> list[Candidate]:
         """Return the scored passages, by score, ranked from 1; nothing is recorded.
@@ -235,43 +226,26 @@ class Exploration:
             EmbeddingError: If the scorer's own model failed.
             RunLost: If the run is no longer this worker's.
         """
-        while ids := await self._next_batch():
+        waiting: list[int] = []
+        while ids := self._explorer.next_batch():
+            self._number += 1
+            self._batches.update(dict.fromkeys(ids, self._number))
             await self._score(ids)
-        self._observe(list(self._waiting), {})
+            waiting += ids
+            # After a batch of neighbors, the first ranking has its turn, as long as it has passages left. So one
+            # statement looks up the neighbors of two batches.
+            if self._explorer.led_by(ids[0]) is None or self._batches.keys() >= self._ranking:
+                await self._observe(waiting)
+                waiting = []
+        await self._observe(waiting)
         return [self._candidate(rank, one) for rank, one in enumerate(self._explorer.results(), start=1)]
 
-    async def _next_batch(self) -> list[int]:
-        needed = min(self._batch_size, self._explorer.budget_left)
-        if self._k and needed and not self._is_rankings_turn:
-            await self._look_around(needed)
-        ids = self._explorer.next_batch()
-        self._number += 1
-        for passage_id in ids:
-            self._batches[passage_id] = self._number
-            self._reached.pop(passage_id, None)
-        # The first ranking has its turn after a batch of neighbors, as long as it has passages left.
-        is_led = bool(ids) and self._explorer.led_by(ids[0]) is not None
-        self._is_rankings_turn = is_led and not self._batches.keys() >= self._ranking
-        return ids
+    async def _observe(self, ids: Sequence[int]) -> None:
+        """Pass scores to the explorer, with the neighbors of the passages if more can be scored."""
+        edges = await self._neighbors(ids) if self._k and ids and self._explorer.budget_left else {}
+        self._explorer.observe({passage_id: self._scores[passage_id] for passage_id in ids}, edges)
 
-    async def _look_around(self, needed: int) -> None:
-        """Look up neighbors until the next batch of neighbors is certain; not all have to be looked up.
-
-        The batch is certain if enough neighbors are reached from better scores than those of all passages that were not
-        looked up. The best passages usually suffice, so they come first. If they do not suffice, all others follow, and
-        from then on more are looked up first.
-        """
-        for few in (self._few, None):
-            best = sorted(self._waiting, key=self._scores.__getitem__, reverse=True)
-            if not best or sum(score > self._scores[best[0]] for score in self._reached.values()) >= needed:
-                return
-            if few is None:
-                self._few *= 2
-            # All passages of one score or none, because the explorer decides the order among equals.
-            least = self._scores[best[:few][-1]]
-            await self._look_up([passage_id for passage_id in best if self._scores[passage_id] >= least])
-
-    async def _look_up(self, ids: Sequence[int]) -> None:
+    async def _neighbors(self, ids: Sequence[int]) -> Mapping[int, Sequence[int]]:
         with self._context.trace.stage("neighbors", batch=self._number, step_ordinal=self._step_ordinal) as tally:
             near = await self._context.passages.find_neighbors(
                 self._context.run,
@@ -284,17 +258,7 @@ class Exploration:
             )
             tally.rows = len(near.passages)
         self._known.update((one.passage.passage_id, one) for one in near.passages)
-        self._observe(ids, near.edges)
-
-    def _observe(self, ids: Sequence[int], edges: Mapping[int, Sequence[int]]) -> None:
-        self._explorer.observe({passage_id: self._scores[passage_id] for passage_id in ids}, edges)
-        for passage_id in ids:
-            del self._waiting[passage_id]
-        for lead, neighbors in edges.items():
-            for passage_id in neighbors:
-                if passage_id not in self._batches:
-                    best = self._reached.get(passage_id, -math.inf)
-                    self._reached[passage_id] = max(best, self._scores[lead])
+        return near.edges
 
     async def _score(self, ids: Sequence[int]) -> None:
         found = [self._known[passage_id] for passage_id in ids]
@@ -311,7 +275,6 @@ class Exploration:
         if self._rescore is not None:
             scores = await self._rescore([one.passage for one in found], scores)
         self._scores.update(zip(ids, scores, strict=True))
-        self._waiting.update(dict.fromkeys(ids))
 
     def _candidate(self, rank: int, explored: Explored[int]) -> Candidate:
         found, via = self._known[explored.id], self._explorer.led_by(explored.id)
